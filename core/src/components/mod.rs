@@ -1,0 +1,122 @@
+//! The parts of a cluster as sans-IO state machines: inputs, outputs, deadlines; no clock and no transport.
+//!
+//! Each is named as Kubernetes names it and talks to the others by messages to the API server alone.
+
+pub mod api_server;
+pub mod client;
+pub mod controllers;
+pub mod machine;
+
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+pub use crate::network::DecisionId;
+use crate::network::{Request, RequestId, ToClient};
+use crate::objects::Text;
+
+/// When a component wants to be woken, and what for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deadline {
+    /// The instant.
+    pub at: Timestamp,
+    /// The timer's name, as the trace and `GET clock` show it.
+    pub reason: &'static str,
+}
+
+/// What a component wants done.
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// Send a request to the API server.
+    Request(Request),
+    /// Give up a request or close a watch.
+    Cancel(RequestId),
+    /// Close the client's connection, so that the next request dials anew.
+    CloseConnections,
+    /// The process ended: its connections are gone with all that was under way.
+    Exit,
+    /// Say what was decided and why.
+    Decision(Decision),
+    /// Write a line to the component's log.
+    Log(String),
+}
+
+/// A component of the cluster.
+///
+/// The contract:
+/// 1. One input, then `poll_output` until `None`, then `next_deadline`, then the next input.
+/// 2. `now` never decreases. Nothing reads a clock and nothing stores how long ago something was.
+/// 3. `handle_timeout` early or twice is harmless; late is normal: catch up, do not replay missed ticks.
+/// 4. `next_deadline` is a pure query; `None` means that only an input can wake the component.
+/// 5. A parent feeds its children and polls them empty inside its own `handle_*`.
+pub trait Component {
+    /// Takes an answer or a watch event.
+    fn handle_message(&mut self, message: ToClient, now: Timestamp);
+
+    /// Does what is due.
+    fn handle_timeout(&mut self, now: Timestamp);
+
+    /// Returns the next output, in the order in which they were caused.
+    fn poll_output(&mut self) -> Option<Output>;
+
+    /// Returns when to call `handle_timeout`.
+    fn next_deadline(&self) -> Option<Deadline>;
+}
+
+/// What a component decided, about what, and why.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decision {
+    /// Unique among the component's decisions, counting up from 1.
+    pub id: DecisionId,
+    /// The object: `node/worker-1`, `pod/default/web-1`.
+    pub about: Text,
+    /// What happens to it: `Ready -> Unknown`.
+    pub what: String,
+    /// The reasons, most important first.
+    pub because: Vec<Because>,
+}
+
+/// A reason of a decision.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Because {
+    /// An earlier decision of the same component.
+    Decision(DecisionId),
+    /// A fact in words, with instants and limits.
+    Fact(String),
+}
+
+/// The outputs of a component, with the numbering of its requests and decisions.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    queue: VecDeque<Output>,
+    last_request: u64,
+    last_decision: u32,
+}
+
+impl Outbox {
+    /// Returns the id of the next request.
+    pub fn next_id(&mut self) -> RequestId {
+        self.last_request += 1;
+        RequestId(self.last_request)
+    }
+
+    /// Queues an output.
+    pub fn push(&mut self, output: Output) {
+        self.queue.push_back(output);
+    }
+
+    /// Queues a decision and returns its id, for the requests and decisions that follow from it.
+    pub fn decide(&mut self, about: impl Into<Text>, what: impl Into<String>, because: Vec<Because>) -> DecisionId {
+        self.last_decision += 1;
+        let id = DecisionId(self.last_decision);
+        self.push(Output::Decision(Decision { id, about: about.into(), what: what.into(), because }));
+        id
+    }
+
+    /// Returns the next output.
+    pub fn poll(&mut self) -> Option<Output> {
+        self.queue.pop_front()
+    }
+}

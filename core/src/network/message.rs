@@ -1,0 +1,573 @@
+//! What components say to the API server and what it answers.
+//!
+//! Mirrors HTTP requests of the Kubernetes API, with the two heartbeats in a typed form beside the general one.
+//! The same messages serve simulated clients, `kube::Client` in process, the control interface and recordings.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::objects::{Json, Object, Text};
+
+/// Identifies a request among those of one client; a watch keeps the id of the request that opened it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
+pub struct RequestId(pub u64);
+
+/// Who sends a request, as authentication sees it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Identity {
+    /// The user name, as `system:node:worker-1`.
+    pub user: Text,
+    /// The groups, as `system:nodes`.
+    pub groups: Vec<Text>,
+    /// The program, which names the field manager (the part of `User-Agent` before the first `/`).
+    pub agent: Text,
+}
+
+impl Identity {
+    /// A person who may do everything, as kubectl with the administrator's kubeconfig.
+    #[must_use]
+    pub fn admin() -> Arc<Self> {
+        Arc::new(Self {
+            user: Text::of("kubernetes-admin"),
+            groups: Vec::from([Text::of("system:masters"), Text::of("system:authenticated")]),
+            agent: Text::of("kubectl"),
+        })
+    }
+
+    /// The kubelet of a node.
+    #[must_use]
+    pub fn kubelet(node: &str) -> Arc<Self> {
+        Arc::new(Self {
+            user: Text::from(format!("system:node:{node}")),
+            groups: Vec::from([Text::of("system:nodes"), Text::of("system:authenticated")]),
+            agent: Text::of("kubelet"),
+        })
+    }
+
+    /// A controller of kube-controller-manager with a service account of its own.
+    #[must_use]
+    pub fn controller(service_account: &str) -> Arc<Self> {
+        Arc::new(Self {
+            user: Text::from(format!("system:serviceaccount:kube-system:{service_account}")),
+            groups: Vec::from([
+                Text::of("system:serviceaccounts"),
+                Text::of("system:serviceaccounts:kube-system"),
+                Text::of("system:authenticated"),
+            ]),
+            agent: Text::of("kube-controller-manager"),
+        })
+    }
+}
+
+/// What a request does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[expect(missing_docs, reason = "the verbs of Kubernetes' API, by their names")]
+pub enum Verb {
+    Get,
+    List,
+    Watch,
+    Create,
+    Update,
+    Patch,
+    Delete,
+    DeleteCollection,
+}
+
+impl Verb {
+    /// Returns the name that authorisation and rules use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+        }
+    }
+
+    /// Returns the verb of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [
+            Self::Get,
+            Self::List,
+            Self::Watch,
+            Self::Create,
+            Self::Update,
+            Self::Patch,
+            Self::Delete,
+            Self::DeleteCollection,
+        ]
+        .into_iter()
+        .find(|verb| verb.name() == name)
+    }
+
+    /// Returns the HTTP method.
+    #[must_use]
+    pub const fn method(self) -> &'static str {
+        match self {
+            Self::Get | Self::List | Self::Watch => "GET",
+            Self::Create => "POST",
+            Self::Update => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete | Self::DeleteCollection => "DELETE",
+        }
+    }
+}
+
+/// Group, version and plural name of a kind of objects.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Resource {
+    /// The group; empty for the core group.
+    pub group: Text,
+    /// The version, as `v1`.
+    pub version: Text,
+    /// The plural name, as `nodes`.
+    pub plural: Text,
+}
+
+impl Resource {
+    /// Names a resource of the program's own vocabulary.
+    #[must_use]
+    pub const fn of(group: &'static str, version: &'static str, plural: &'static str) -> Self {
+        Self { group: Text::of(group), version: Text::of(version), plural: Text::of(plural) }
+    }
+
+    /// Returns the plural name with the group behind it, as messages of the API server name it.
+    #[must_use]
+    pub fn qualified(&self) -> String {
+        if self.group.is_empty() { String::from(&*self.plural) } else { format!("{}.{}", self.plural, self.group) }
+    }
+
+    /// Returns the path of the collection, or of one namespace's part of it.
+    #[must_use]
+    pub fn path(&self, namespace: &str) -> String {
+        let root = if self.group.is_empty() {
+            format!("/api/{}", self.version)
+        } else {
+            format!("/apis/{}/{}", self.group, self.version)
+        };
+        if namespace.is_empty() {
+            format!("{root}/{}", self.plural)
+        } else {
+            format!("{root}/namespaces/{namespace}/{}", self.plural)
+        }
+    }
+}
+
+/// `nodes`.
+pub const NODES: Resource = Resource::of("", "v1", "nodes");
+/// `pods`.
+pub const PODS: Resource = Resource::of("", "v1", "pods");
+/// `events` of the core group.
+pub const EVENTS: Resource = Resource::of("", "v1", "events");
+/// `namespaces`.
+pub const NAMESPACES: Resource = Resource::of("", "v1", "namespaces");
+/// `leases`.
+pub const LEASES: Resource = Resource::of("coordination.k8s.io", "v1", "leases");
+/// `csinodes`.
+pub const CSI_NODES: Resource = Resource::of("storage.k8s.io", "v1", "csinodes");
+/// The namespace of the nodes' Leases (k8s.io/api core/v1 types.go, `NamespaceNodeLease`).
+pub const NODE_LEASES: &str = "kube-node-lease";
+
+/// What a request is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// A collection, an object or a subresource of one.
+    Resource {
+        /// Which kind.
+        resource: Resource,
+        /// The namespace; empty for cluster-scoped kinds and for all namespaces.
+        namespace: Text,
+        /// The name; empty for a collection.
+        name: Text,
+        /// The subresource, as `status`; empty for the object itself.
+        subresource: Text,
+    },
+    /// Any other path, as `/version`.
+    Path(Text),
+}
+
+/// The body of a request.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Body {
+    /// None.
+    #[default]
+    Empty,
+    /// JSON, or what was YAML.
+    Json(Json),
+    /// Bytes that are no JSON, as a client sent them.
+    Raw(String),
+}
+
+/// A request in the general form.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Call {
+    /// What to do.
+    pub verb: Verb,
+    /// With what.
+    pub target: Target,
+    /// The query's parameters in order.
+    pub query: Vec<(Text, Text)>,
+    /// The headers that matter, names in lower case: `content-type`, `accept`.
+    pub headers: Vec<(Text, Text)>,
+    /// The body.
+    pub body: Body,
+}
+
+/// `application/strategic-merge-patch+json`, the patch type of kubelets and controllers.
+pub const STRATEGIC_MERGE_PATCH: &str = "application/strategic-merge-patch+json";
+/// `application/merge-patch+json`, RFC 7386.
+pub const MERGE_PATCH: &str = "application/merge-patch+json";
+/// `application/json-patch+json`, RFC 6902.
+pub const JSON_PATCH: &str = "application/json-patch+json";
+
+impl Call {
+    /// Makes a request for an object or, with an empty name, a collection.
+    #[must_use]
+    pub fn new(verb: Verb, resource: Resource, namespace: impl Into<Text>, name: impl Into<Text>) -> Self {
+        Self {
+            verb,
+            target: Target::Resource {
+                resource,
+                namespace: namespace.into(),
+                name: name.into(),
+                subresource: Text::of(""),
+            },
+            query: Vec::new(),
+            headers: Vec::new(),
+            body: Body::Empty,
+        }
+    }
+
+    /// Aims the request at a subresource.
+    #[must_use]
+    pub fn subresource(mut self, subresource: &'static str) -> Self {
+        if let Target::Resource { subresource: place, .. } = &mut self.target {
+            *place = Text::of(subresource);
+        }
+        self
+    }
+
+    /// Adds a parameter to the query.
+    #[must_use]
+    pub fn query(mut self, name: impl Into<Text>, value: impl Into<Text>) -> Self {
+        self.query.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the body.
+    #[must_use]
+    pub fn body(mut self, body: Json) -> Self {
+        self.body = Body::Json(body);
+        self
+    }
+
+    /// Sets a header.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl Into<Text>) -> Self {
+        self.headers.push((Text::of(name), value.into()));
+        self
+    }
+
+    /// Makes a strategic merge patch.
+    #[must_use]
+    pub fn strategic_patch(resource: Resource, namespace: impl Into<Text>, name: impl Into<Text>, patch: Json) -> Self {
+        Self::new(Verb::Patch, resource, namespace, name)
+            .header("content-type", Text::of(STRATEGIC_MERGE_PATCH))
+            .body(patch)
+    }
+
+    /// Returns the first value of a parameter.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&Text> {
+        self.query.iter().find(|(key, _)| *key == *name).map(|(_, value)| value)
+    }
+
+    /// Returns a header by its lower-case name.
+    #[must_use]
+    pub fn header_value(&self, name: &str) -> Option<&Text> {
+        self.headers.iter().find(|(key, _)| *key == *name).map(|(_, value)| value)
+    }
+}
+
+impl fmt::Display for Call {
+    /// Prints the sentence of the trace: `PUT nodes/worker-1/status`, `LIST pods?fieldSelector=…`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let method = match self.verb {
+            Verb::List => "LIST",
+            Verb::Watch => "WATCH",
+            verb => verb.method(),
+        };
+        match &self.target {
+            Target::Path(path) => write!(f, "{method} {path}")?,
+            Target::Resource { resource, namespace, name, subresource } => {
+                write!(f, "{method} {}", resource.plural)?;
+                for part in [namespace, name, subresource] {
+                    if !part.is_empty() {
+                        write!(f, "/{part}")?;
+                    }
+                }
+            }
+        }
+        for (at, (name, value)) in self.query.iter().enumerate() {
+            write!(f, "{}{name}={value}", if at == 0 { '?' } else { '&' })?;
+        }
+        Ok(())
+    }
+}
+
+/// What a request asks for: the general form, or one of the two heartbeats.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ask {
+    /// Anything.
+    Call(Box<Call>),
+    /// `PUT` of the Lease in `kube-node-lease` whose only change is `spec.renewTime`.
+    RenewLease {
+        /// The Lease's name, which is the node's.
+        name: Text,
+        /// The new `spec.renewTime`, by the node's clock.
+        renew_time: Timestamp,
+        /// The version that the kubelet saw last; another one in the store is a conflict.
+        resource_version: u64,
+    },
+    /// `PATCH` of a Node's status whose only change is `lastHeartbeatTime` of the kubelet's conditions.
+    Heartbeat {
+        /// The node's name.
+        name: Text,
+        /// The new `lastHeartbeatTime`, by the node's clock.
+        at: Timestamp,
+    },
+}
+
+impl fmt::Display for Ask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(call) => call.fmt(f),
+            Self::RenewLease { name, .. } => write!(f, "PUT leases/{NODE_LEASES}/{name}"),
+            Self::Heartbeat { name, .. } => write!(f, "PATCH nodes/{name}/status"),
+        }
+    }
+}
+
+impl Ask {
+    /// Returns verb, resource (plural), subresource and name, as rules and metrics count them.
+    #[must_use]
+    pub fn subject(&self) -> (Verb, &str, &str, &str) {
+        match self {
+            Self::RenewLease { name, .. } => (Verb::Update, "leases", "", name),
+            Self::Heartbeat { name, .. } => (Verb::Patch, "nodes", "status", name),
+            Self::Call(call) => match &call.target {
+                Target::Resource { resource, name, subresource, .. } => {
+                    (call.verb, &resource.plural, subresource, name)
+                }
+                Target::Path(path) => (call.verb, path, "", ""),
+            },
+        }
+    }
+}
+
+/// A request of one client.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Unique among the client's requests.
+    pub id: RequestId,
+    /// Who asks.
+    pub identity: Arc<Identity>,
+    /// What for.
+    pub ask: Ask,
+    /// How long the client waits for the answer; `None` waits as long as the server does (60 s for all but watches:
+    /// kube-apiserver `--request-timeout`).
+    pub timeout: Option<SignedDuration>,
+    /// The client's decision that made it ask.
+    pub because: Option<super::DecisionId>,
+}
+
+/// The body of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// JSON: a Status, a Table, discovery.
+    Json(Json),
+    /// One object.
+    Object(Object),
+    /// A list of objects, not yet put together.
+    List {
+        /// The kind of the list, as `NodeList`.
+        kind: Text,
+        /// Its group and version, as `v1`.
+        api_version: Text,
+        /// The revision of the store that it shows.
+        resource_version: u64,
+        /// The items, in order of their keys.
+        items: Vec<Object>,
+        /// `metadata.continue`; empty at the end.
+        next: Text,
+    },
+    /// Plain text, as of `/healthz`.
+    Text(Text),
+    /// The watch is open: events follow.
+    Watching,
+}
+
+/// What the server answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The HTTP status code.
+    pub code: u16,
+    /// Headers beside `Content-Type`, as `Retry-After` and `Warning`.
+    pub headers: Vec<(Text, Text)>,
+    /// The body.
+    pub content: Content,
+}
+
+impl Answer {
+    /// Makes an answer that holds an object.
+    #[must_use]
+    pub const fn object(code: u16, object: Object) -> Self {
+        Self { code, headers: Vec::new(), content: Content::Object(object) }
+    }
+
+    /// Makes an answer that holds JSON.
+    #[must_use]
+    pub const fn json(code: u16, body: Json) -> Self {
+        Self { code, headers: Vec::new(), content: Content::Json(body) }
+    }
+
+    /// Tells whether the code is 2xx.
+    #[must_use]
+    pub const fn is_success(&self) -> bool {
+        self.code >= 200 && self.code < 300
+    }
+
+    /// Returns the object of the answer.
+    #[must_use]
+    pub const fn as_object(&self) -> Option<&Object> {
+        match &self.content {
+            Content::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// Returns the body as JSON, as a client would read it.
+    #[must_use]
+    pub fn body(&self) -> Json {
+        match &self.content {
+            Content::Json(body) => body.clone(),
+            Content::Object(object) => object.json(),
+            Content::Text(text) => Json::Str(text.clone()),
+            Content::Watching => Json::Null,
+            Content::List { kind, api_version, resource_version, items, next } => {
+                let mut list = Json::object();
+                list.set(&["kind"], kind);
+                list.set(&["apiVersion"], api_version);
+                list.set(&["metadata", "resourceVersion"], format!("{resource_version}"));
+                if !next.is_empty() {
+                    list.set(&["metadata", "continue"], next);
+                }
+                // Items of a list carry neither kind nor apiVersion: the list's say it.
+                list.set(&["items"], items.iter().map(|item| without_type(item.json())).collect::<Json>());
+                list
+            }
+        }
+    }
+
+    /// Returns `message` of a Status, or nothing.
+    #[must_use]
+    pub fn message(&self) -> String {
+        self.body().get("message").as_str().map(String::from).unwrap_or_default()
+    }
+}
+
+fn without_type(mut object: Json) -> Json {
+    object.remove(&["kind"]);
+    object.remove(&["apiVersion"]);
+    object
+}
+
+/// Why a request got no answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TransportError {
+    /// The client's time-out ran out.
+    #[error("context deadline exceeded (Client.Timeout exceeded while awaiting headers)")]
+    Timeout,
+    /// The connection broke under the request.
+    #[error("http2: client connection lost")]
+    ConnectionLost,
+    /// No connection could be made.
+    #[error("dial tcp: i/o timeout")]
+    Unreachable,
+    /// Nothing listens at the server's address.
+    #[error("dial tcp: connect: connection refused")]
+    Refused,
+}
+
+/// How an object of a watch changed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[expect(missing_docs, reason = "the types of watch events, by their names")]
+pub enum WatchType {
+    Added,
+    Modified,
+    Deleted,
+    Bookmark,
+    Error,
+}
+
+impl WatchType {
+    /// Returns the name as the API prints it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Added => "ADDED",
+            Self::Modified => "MODIFIED",
+            Self::Deleted => "DELETED",
+            Self::Bookmark => "BOOKMARK",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+/// What reaches a client.
+#[derive(Clone, Debug)]
+pub enum ToClient {
+    /// The answer to a request, or why there is none.
+    Response {
+        /// The request.
+        id: RequestId,
+        /// Its outcome.
+        result: Result<Answer, TransportError>,
+    },
+    /// An event of an open watch.
+    Watch {
+        /// The request that opened the watch.
+        id: RequestId,
+        /// How the object changed.
+        event: WatchType,
+        /// The object as it is now (for `Deleted`: as it was, with the revision of its end; for `Error`: a Status).
+        object: Object,
+    },
+    /// The stream of a watch ended: the server closed it, or the connection broke.
+    WatchEnded {
+        /// The request that opened the watch.
+        id: RequestId,
+    },
+}
+
+impl ToClient {
+    /// Returns the request that this belongs to.
+    #[must_use]
+    pub const fn id(&self) -> RequestId {
+        match self {
+            Self::Response { id, .. } | Self::Watch { id, .. } | Self::WatchEnded { id } => *id,
+        }
+    }
+}

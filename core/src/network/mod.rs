@@ -1,0 +1,24 @@
+//! The network between clients and the API server: connections, and the faults that rules lay on them.
+//!
+//! Each client has one connection, as client-go multiplexes everything over one HTTP/2 connection; each direction is
+//! FIFO. A rule without `match` that drops stalls the connection: nothing is lost silently, everything waits until the
+//! rule ends or the connection is given up. A rule with `match` meets single requests on their way to the server.
+//! Inputs: requests of clients, messages of the server, rules, time. Outputs: deliveries, in order of cause.
+//! Invariant: without rules a message is delivered at the instant at which it was sent.
+//! Left out on purpose: bandwidth, and packets.
+
+pub mod message;
+mod rule;
+mod transport;
+
+pub use message::*;
+pub use rule::{Effect, Endpoint, Fault, Hits, Match, Reply, Rule, RuleId};
+pub use transport::{Delivery, Network};
+
+/// Numbers the decisions of one component.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct DecisionId(pub u32);
+
+/// Numbers the clients of a simulation: components, people, tests.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct ClientId(pub u32);

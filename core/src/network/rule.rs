@@ -1,0 +1,176 @@
+//! Rules: which messages a fault meets, and what it does to them.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Ask, Verb};
+use crate::objects::Text;
+
+/// Numbers the rules of a network, counting up from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct RuleId(pub u32);
+
+/// One end of a connection, by the name of the client.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Endpoint {
+    /// Every client.
+    Any,
+    /// The client of exactly this name: `machine/w1`, `controller/ttl-controller`, `user/alice`, `api`.
+    Name(Text),
+}
+
+impl Endpoint {
+    /// Tells whether a client's name is meant.
+    #[must_use]
+    pub fn meets(&self, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Name(own) => own == name,
+        }
+    }
+}
+
+/// Which requests a rule meets; an absent part meets all.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Match {
+    /// The verb.
+    pub verb: Option<Verb>,
+    /// The plural name of the resource, as `leases`.
+    pub resource: Option<Text>,
+    /// The subresource, as `status`; an empty one means the object itself.
+    pub subresource: Option<Text>,
+    /// The object's name.
+    pub name: Option<Text>,
+}
+
+impl Match {
+    /// Tells whether a request is met.
+    #[must_use]
+    pub fn meets(&self, ask: &Ask) -> bool {
+        let (verb, resource, subresource, name) = ask.subject();
+        self.verb.is_none_or(|own| own == verb)
+            && self.resource.as_ref().is_none_or(|own| own == resource)
+            && self.subresource.as_ref().is_none_or(|own| own == subresource)
+            && self.name.as_ref().is_none_or(|own| own == name)
+    }
+}
+
+/// What a rule gives in place of the server's answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reply {
+    /// A Status of this HTTP code: 404, 409, 429, 500 or 503.
+    Code(u16),
+    /// Nothing: the client waits until its own time-out.
+    Timeout,
+    /// The server's own answer.
+    Ok,
+}
+
+/// What a rule does to a message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Without `match` the connection stalls; with it the requests are swallowed.
+    Drop,
+    /// The message takes this much longer, and up to `jitter` more.
+    Delay {
+        /// At least this long.
+        delay: SignedDuration,
+        /// Up to this much more, evenly spread.
+        jitter: SignedDuration,
+    },
+    /// The request is answered in place of the server, in turn; after the last one the server answers again
+    /// (a list of one repeats for ever).
+    Answer(Vec<Reply>),
+}
+
+/// A fault as it is asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fault {
+    /// The client whose connection is met.
+    pub from: Endpoint,
+    /// The other end; `api` for the API server.
+    pub to: Endpoint,
+    /// Which requests; `None` for the connection as a whole.
+    pub matching: Option<Match>,
+    /// What happens to them.
+    pub effect: Effect,
+    /// The share of messages that are met, 0 to 1. Default 1.
+    pub probability: f64,
+    /// How long the rule lasts; `None` until it is removed.
+    pub lasts: Option<SignedDuration>,
+    /// How many messages it meets at most; `None` for no limit.
+    pub times: Option<u32>,
+}
+
+impl Fault {
+    /// Makes a fault that loses everything between a client and the API server.
+    pub fn disconnect(client: impl Into<Text>) -> Self {
+        Self {
+            from: Endpoint::Name(client.into()),
+            to: Endpoint::Name(Text::of("api")),
+            matching: None,
+            effect: Effect::Drop,
+            probability: 1.0,
+            lasts: None,
+            times: None,
+        }
+    }
+}
+
+/// How many messages a rule met.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Hits {
+    /// In all.
+    pub total: u64,
+    /// By verb and resource; a message of the server to a client counts as `response` or `watch event`.
+    pub by_request: BTreeMap<(Text, Text), u64>,
+}
+
+/// A rule in force.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Its number.
+    pub id: RuleId,
+    /// What it does.
+    pub fault: Fault,
+    /// When it ends by itself.
+    pub until: Option<Timestamp>,
+    /// What it met so far.
+    pub hits: Hits,
+    /// The number of answers given, for `Effect::Answer`.
+    pub(super) answered: usize,
+}
+
+impl Rule {
+    /// Tells whether the rule lies on the connection between a client and the API server.
+    #[must_use]
+    pub fn lies_on(&self, client: &str) -> bool {
+        let api = |end: &Endpoint| end.meets("api");
+        (self.fault.from.meets(client) && api(&self.fault.to)) || (api(&self.fault.from) && self.fault.to.meets(client))
+    }
+
+    /// Tells whether the rule stalls a whole connection.
+    #[must_use]
+    pub fn stalls(&self) -> bool {
+        self.fault.matching.is_none() && self.fault.effect == Effect::Drop && self.fault.probability >= 1.0
+    }
+
+    /// Counts a message that was met.
+    pub(super) fn count(&mut self, verb: &str, resource: &str) {
+        self.hits.total += 1;
+        *self.hits.by_request.entry((Text::from(verb), Text::from(resource))).or_default() += 1;
+    }
+
+    /// Returns the answer that is due, and moves on to the next.
+    pub(super) fn next_reply(&mut self) -> Reply {
+        let Effect::Answer(replies) = &self.fault.effect else { return Reply::Ok };
+        let reply = match replies.as_slice() {
+            [only] => *only,
+            several => several.get(self.answered).copied().unwrap_or(Reply::Ok),
+        };
+        self.answered += 1;
+        reply
+    }
+}

@@ -1,0 +1,543 @@
+//! Carries messages over the connections, and holds back what rules and stalls hold back.
+//!
+//! Mirrors client-go's HTTP/2 transport (k8s.io/apimachinery pkg/util/net/http.go, v1.34): a ping after 30 s without a
+//! frame, 15 s for its answer, then the connection is given up and everything on it fails; a dial fails after 30 s.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::rule::{Effect, Fault, Reply, Rule, RuleId};
+use super::{Answer, Ask, ClientId, Request, RequestId, ToClient, TransportError, Verb};
+use crate::chance::Chance;
+use crate::json;
+use crate::objects::Text;
+
+/// Silence after which a client sends a ping. Source: `HTTP2_READ_IDLE_TIMEOUT_SECONDS`, default 30.
+const READ_IDLE: SignedDuration = SignedDuration::from_secs(30);
+/// How long a client waits for the answer to its ping. Source: `HTTP2_PING_TIMEOUT_SECONDS`, default 15.
+const PING_TIMEOUT: SignedDuration = SignedDuration::from_secs(15);
+/// How long a client tries to connect. Source: k8s.io/client-go/transport/cache.go, `net.Dialer{Timeout: 30s}`.
+const DIAL_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
+/// What ends a request that nobody answers and that has no time-out of its own. Source: kube-apiserver
+/// `--request-timeout`, default 1m0s.
+const REQUEST_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
+
+/// What the network hands over.
+#[derive(Clone, Debug)]
+pub enum Delivery {
+    /// A request reaches the server.
+    ToServer {
+        /// Who sent it.
+        client: ClientId,
+        /// The request.
+        request: Request,
+    },
+    /// A client gave up a request or a watch.
+    Cancelled {
+        /// Whose it was.
+        client: ClientId,
+        /// Which one.
+        id: RequestId,
+    },
+    /// A client's connection is gone, with all of its watches.
+    Disconnected {
+        /// Whose it was.
+        client: ClientId,
+    },
+    /// A message reaches a client.
+    ToClient {
+        /// Which client.
+        client: ClientId,
+        /// The message.
+        message: ToClient,
+    },
+}
+
+#[derive(Debug)]
+enum Upward {
+    Request(Request),
+    Cancel(RequestId),
+}
+
+#[derive(Debug)]
+enum Due {
+    Upward(ClientId, Upward),
+    Downward(ClientId, ToClient),
+    Timeout(ClientId, RequestId, TransportError),
+    Answer(ClientId, RequestId, Answer),
+    Broken(ClientId),
+    RuleEnds(RuleId),
+}
+
+#[derive(Debug, Default)]
+struct Link {
+    name: Text,
+    watches: Vec<RequestId>,
+    last_received: Option<Timestamp>,
+    stalled: bool,
+    /// The connection was given up while the stall lasted; requests wait in a dial.
+    dialing: bool,
+    upward: VecDeque<Upward>,
+    downward: VecDeque<ToClient>,
+    /// Requests under way whose answer could come late, because a rule lay on the link when they were sent.
+    waiting: BTreeSet<RequestId>,
+    /// The latest instant for which something is on its way, by direction: what follows may not overtake it.
+    upward_busy: Option<Timestamp>,
+    downward_busy: Option<Timestamp>,
+}
+
+/// All connections to the API server, and the rules on them.
+#[derive(Debug)]
+pub struct Network {
+    links: Vec<Link>,
+    rules: Vec<Rule>,
+    last_rule: u32,
+    due: BTreeMap<(Timestamp, u64), Due>,
+    last_due: u64,
+    deliveries: VecDeque<Delivery>,
+    chance: Chance,
+}
+
+impl Network {
+    /// Makes a network without clients and rules.
+    #[must_use]
+    pub fn new(chance: Chance) -> Self {
+        Self {
+            links: Vec::new(),
+            rules: Vec::new(),
+            last_rule: 0,
+            due: BTreeMap::new(),
+            last_due: 0,
+            deliveries: VecDeque::new(),
+            chance,
+        }
+    }
+
+    /// Connects a client under the name that rules know it by.
+    pub fn connect(&mut self, name: impl Into<Text>, now: Timestamp) -> ClientId {
+        let client = ClientId(u32::try_from(self.links.len()).expect("fewer than 2^32 clients"));
+        self.links.push(Link { name: name.into(), ..Link::default() });
+        self.restall(client, now);
+        client
+    }
+
+    /// Forgets all that is under way for a client that is no more: a process that ended, a machine without power.
+    pub fn forget(&mut self, client: ClientId) {
+        let name = self.link(client).name.clone();
+        let stalled = self.link(client).stalled;
+        *self.link_mut(client) = Link { name, stalled, dialing: stalled, ..Link::default() };
+        self.due.retain(|_, due| due.client() != Some(client));
+        self.deliveries.push_back(Delivery::Disconnected { client });
+    }
+
+    /// Lays a rule on the network.
+    pub fn add_rule(&mut self, fault: Fault, now: Timestamp) -> RuleId {
+        self.last_rule += 1;
+        let id = RuleId(self.last_rule);
+        let until = fault.lasts.map(|lasts| now + lasts);
+        if let Some(until) = until {
+            self.hold(until, Due::RuleEnds(id));
+        }
+        self.rules.push(Rule { id, fault, until, hits: super::Hits::default(), answered: 0 });
+        self.restall_all(now);
+        id
+    }
+
+    /// Takes a rule away; what it held back goes on. Returns the rule, or `None` for an unknown number.
+    pub fn remove_rule(&mut self, id: RuleId, now: Timestamp) -> Option<Rule> {
+        let at = self.rules.iter().position(|rule| rule.id == id)?;
+        let rule = self.rules.remove(at);
+        self.restall_all(now);
+        Some(rule)
+    }
+
+    /// Returns the rules in force, in the order in which they are asked.
+    #[must_use]
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Takes a request of a client.
+    pub fn send(&mut self, client: ClientId, request: Request, now: Timestamp) {
+        if let Ask::Call(call) = &request.ask
+            && call.verb == Verb::Watch
+        {
+            self.link_mut(client).watches.push(request.id);
+        }
+        if self.rules.is_empty() && !self.link(client).stalled && self.link(client).upward_busy.is_none() {
+            self.deliveries.push_back(Delivery::ToServer { client, request });
+            return;
+        }
+        self.send_through_rules(client, request, now);
+    }
+
+    /// Takes a client's word that it no longer waits for a request or a watch.
+    pub fn cancel(&mut self, client: ClientId, id: RequestId, now: Timestamp) {
+        let link = self.link_mut(client);
+        link.watches.retain(|watch| *watch != id);
+        link.waiting.remove(&id);
+        let before = link.upward.len();
+        link.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
+        let was_held = link.upward.len() != before;
+        link.downward.retain(|message| message.id() != id);
+        self.due.retain(|_, due| due.request() != Some((client, id)));
+        if was_held {
+            return;
+        }
+        if self.link(client).stalled {
+            self.link_mut(client).upward.push_back(Upward::Cancel(id));
+        } else if let Some(busy) = self.link(client).upward_busy.filter(|busy| *busy > now) {
+            self.hold(busy, Due::Upward(client, Upward::Cancel(id)));
+        } else {
+            self.deliveries.push_back(Delivery::Cancelled { client, id });
+        }
+    }
+
+    /// Closes a client's connection, as a kubelet does after failed heartbeats; the next request dials anew.
+    pub fn close(&mut self, client: ClientId) {
+        if self.link(client).stalled && !self.link(client).dialing {
+            self.give_up(client);
+        }
+    }
+
+    /// Takes a message of the server to a client.
+    pub fn reply(&mut self, client: ClientId, message: ToClient, now: Timestamp) {
+        if let ToClient::WatchEnded { id } = message {
+            self.link_mut(client).watches.retain(|watch| *watch != id);
+        }
+        if self.rules.is_empty() && !self.link(client).stalled && self.link(client).downward_busy.is_none() {
+            self.link_mut(client).last_received = Some(now);
+            self.deliveries.push_back(Delivery::ToClient { client, message });
+            return;
+        }
+        let what = match message {
+            ToClient::Response { .. } => "response",
+            _ => "watch event",
+        };
+        let delay = self.meet_all(client, what);
+        let link = self.link_mut(client);
+        if link.stalled {
+            link.downward.push_back(message);
+            return;
+        }
+        let at = (now + delay).max(link.downward_busy.unwrap_or(now));
+        if at > now {
+            link.downward_busy = Some(at);
+            self.hold(at, Due::Downward(client, message));
+        } else {
+            self.arrive(client, message, now);
+        }
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now: Timestamp) {
+        while let Some(entry) = self.due.first_entry() {
+            if entry.key().0 > now {
+                break;
+            }
+            match entry.remove() {
+                Due::Upward(client, Upward::Request(request)) => {
+                    self.deliveries.push_back(Delivery::ToServer { client, request });
+                }
+                Due::Upward(client, Upward::Cancel(id)) => {
+                    self.deliveries.push_back(Delivery::Cancelled { client, id });
+                }
+                Due::Downward(client, message) => self.arrive(client, message, now),
+                Due::Timeout(client, id, error) => self.fail(client, id, error),
+                Due::Answer(client, id, answer) => {
+                    self.arrive(client, ToClient::Response { id, result: Ok(answer) }, now);
+                }
+                Due::Broken(client) => {
+                    if self.link(client).stalled && !self.link(client).dialing {
+                        self.give_up(client);
+                    }
+                }
+                Due::RuleEnds(id) => {
+                    self.remove_rule(id, now);
+                }
+            }
+        }
+        for link in &mut self.links {
+            link.upward_busy = link.upward_busy.filter(|busy| *busy > now);
+            link.downward_busy = link.downward_busy.filter(|busy| *busy > now);
+        }
+    }
+
+    /// Returns the next message that arrives now.
+    pub fn poll_delivery(&mut self) -> Option<Delivery> {
+        self.deliveries.pop_front()
+    }
+
+    /// Returns when something is due.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.due.first_key_value().map(|((at, _), _)| *at)
+    }
+
+    fn link(&self, client: ClientId) -> &Link {
+        &self.links[client.0 as usize]
+    }
+
+    fn link_mut(&mut self, client: ClientId) -> &mut Link {
+        &mut self.links[client.0 as usize]
+    }
+
+    fn hold(&mut self, at: Timestamp, due: Due) {
+        self.last_due += 1;
+        self.due.insert((at, self.last_due), due);
+    }
+
+    fn send_through_rules(&mut self, client: ClientId, request: Request, now: Timestamp) {
+        let is_watch = matches!(&request.ask, Ask::Call(call) if call.verb == Verb::Watch);
+        let patience = request.timeout.or(if is_watch { None } else { Some(REQUEST_TIMEOUT) });
+        let id = request.id;
+        let mut delay = SignedDuration::ZERO;
+        let mut matched_delay = SignedDuration::ZERO;
+        let name = self.link(client).name.clone();
+        for at in 0..self.rules.len() {
+            if !self.meets(at, &name, Some(&request.ask)) {
+                continue;
+            }
+            let (verb, resource, ..) = request.ask.subject();
+            self.rules[at].count(verb.name(), resource);
+            match &self.rules[at].fault.effect {
+                Effect::Drop if self.rules[at].stalls() => {}
+                Effect::Drop => {
+                    if let Some(patience) = patience {
+                        self.link_mut(client).waiting.insert(id);
+                        self.hold(now + patience, Due::Timeout(client, id, TransportError::Timeout));
+                    }
+                    return;
+                }
+                Effect::Delay { delay: least, jitter } => {
+                    let (least, jitter) = (*least, *jitter);
+                    let more = least + self.chance.up_to(jitter);
+                    if self.rules[at].fault.matching.is_some() {
+                        matched_delay += more;
+                    } else {
+                        delay += more;
+                    }
+                }
+                Effect::Answer(_) => match self.rules[at].next_reply() {
+                    Reply::Ok => {}
+                    Reply::Timeout => {
+                        self.link_mut(client).waiting.insert(id);
+                        self.hold(
+                            now + patience.unwrap_or(REQUEST_TIMEOUT),
+                            Due::Timeout(client, id, TransportError::Timeout),
+                        );
+                        return;
+                    }
+                    Reply::Code(code) => {
+                        self.link_mut(client).waiting.insert(id);
+                        self.hold(now, Due::Answer(client, id, canned(code, &request.ask)));
+                        return;
+                    }
+                },
+            }
+        }
+        let link = self.link_mut(client);
+        link.waiting.insert(id);
+        let stalled = link.stalled;
+        let dialing = link.dialing;
+        if stalled {
+            link.upward.push_back(Upward::Request(request));
+            let (after, error) = match (dialing, patience) {
+                (true, Some(patience)) if patience < DIAL_TIMEOUT => (Some(patience), TransportError::Timeout),
+                (true, _) => (Some(DIAL_TIMEOUT), TransportError::Unreachable),
+                (false, patience) => (patience, TransportError::Timeout),
+            };
+            if let Some(after) = after {
+                self.hold(now + after, Due::Timeout(client, id, error));
+            }
+            return;
+        }
+        let in_order = (now + delay).max(link.upward_busy.unwrap_or(now));
+        if in_order > now {
+            link.upward_busy = Some(in_order);
+        }
+        let at = in_order + matched_delay;
+        if let Some(patience) = patience {
+            self.hold(now + patience, Due::Timeout(client, id, TransportError::Timeout));
+        }
+        if at > now {
+            self.hold(at, Due::Upward(client, Upward::Request(request)));
+        } else {
+            self.deliveries.push_back(Delivery::ToServer { client, request });
+        }
+    }
+
+    /// Hands a message over, unless the client stopped waiting for it.
+    fn arrive(&mut self, client: ClientId, message: ToClient, now: Timestamp) {
+        let link = self.link_mut(client);
+        link.last_received = Some(now);
+        if let ToClient::Response { id, .. } = message
+            && link.waiting.remove(&id)
+        {
+            self.due.retain(|_, due| !matches!(due, Due::Timeout(of, other, _) if (*of, *other) == (client, id)));
+        } else if let ToClient::Watch { id, .. } = message
+            && !link.watches.contains(&id)
+        {
+            return;
+        }
+        self.deliveries.push_back(Delivery::ToClient { client, message });
+    }
+
+    fn fail(&mut self, client: ClientId, id: RequestId, error: TransportError) {
+        let link = self.link_mut(client);
+        if !link.waiting.remove(&id) {
+            return;
+        }
+        link.watches.retain(|watch| *watch != id);
+        link.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
+        link.downward.retain(|message| message.id() != id);
+        self.due.retain(|_, due| !matches!(due, Due::Downward(of, message) if *of == client && message.id() == id));
+        self.deliveries
+            .push_back(Delivery::ToClient { client, message: ToClient::Response { id, result: Err(error) } });
+    }
+
+    /// Ends a stalled connection: whatever was on it fails, and the client dials anew.
+    fn give_up(&mut self, client: ClientId) {
+        let link = self.link_mut(client);
+        link.dialing = true;
+        let watches = core::mem::take(&mut link.watches);
+        let upward = core::mem::take(&mut link.upward);
+        let downward = core::mem::take(&mut link.downward);
+        let waiting = core::mem::take(&mut link.waiting);
+        self.due.retain(|_, due| due.client() != Some(client));
+        // The answer of a request sent before the stall waits on the way down without standing in `waiting`.
+        let mut failed: BTreeSet<RequestId> = waiting;
+        failed.extend(upward.iter().filter_map(|upward| match upward {
+            Upward::Request(request) => Some(request.id),
+            Upward::Cancel(_) => None,
+        }));
+        failed.extend(downward.iter().filter_map(|message| match message {
+            ToClient::Response { id, .. } => Some(*id),
+            _ => None,
+        }));
+        self.deliveries.push_back(Delivery::Disconnected { client });
+        for id in &failed {
+            let result = Err(TransportError::ConnectionLost);
+            self.deliveries.push_back(Delivery::ToClient { client, message: ToClient::Response { id: *id, result } });
+        }
+        for id in watches.into_iter().filter(|id| !failed.contains(id)) {
+            self.deliveries.push_back(Delivery::ToClient { client, message: ToClient::WatchEnded { id } });
+        }
+    }
+
+    fn restall_all(&mut self, now: Timestamp) {
+        for client in 0..self.links.len() {
+            self.restall(ClientId(u32::try_from(client).expect("fewer than 2^32 clients")), now);
+        }
+    }
+
+    /// Finds out whether the rules stall a link, and starts or ends the stall.
+    fn restall(&mut self, client: ClientId, now: Timestamp) {
+        let link = self.link(client);
+        let stalled = self.rules.iter().any(|rule| rule.stalls() && rule.lies_on(&link.name));
+        match (link.stalled, stalled) {
+            (false, true) => {
+                let ping = link.last_received.map_or(now, |last| (last + READ_IDLE).max(now));
+                let link = self.link_mut(client);
+                link.stalled = true;
+                link.dialing = false;
+                self.hold(ping + PING_TIMEOUT, Due::Broken(client));
+            }
+            (true, false) => self.flow_again(client, now),
+            _ => {}
+        }
+    }
+
+    fn flow_again(&mut self, client: ClientId, now: Timestamp) {
+        let link = self.link_mut(client);
+        link.stalled = false;
+        link.dialing = false;
+        let upward = core::mem::take(&mut link.upward);
+        let downward = core::mem::take(&mut link.downward);
+        self.due.retain(|_, due| !matches!(due, Due::Broken(of) if *of == client));
+        for message in downward {
+            self.arrive(client, message, now);
+        }
+        for waiting in upward {
+            self.deliveries.push_back(match waiting {
+                Upward::Request(request) => Delivery::ToServer { client, request },
+                Upward::Cancel(id) => Delivery::Cancelled { client, id },
+            });
+        }
+    }
+
+    /// Counts a message of the server for the rules without `match`, and returns how much longer it takes.
+    fn meet_all(&mut self, client: ClientId, what: &str) -> SignedDuration {
+        let mut delay = SignedDuration::ZERO;
+        let name = self.link(client).name.clone();
+        for at in 0..self.rules.len() {
+            if self.rules[at].fault.matching.is_some() || !self.meets(at, &name, None) {
+                continue;
+            }
+            self.rules[at].count(what, "");
+            if let Effect::Delay { delay: least, jitter } = self.rules[at].fault.effect {
+                delay += least + self.chance.up_to(jitter);
+            }
+        }
+        delay
+    }
+
+    fn meets(&mut self, at: usize, client: &str, ask: Option<&Ask>) -> bool {
+        let rule = &self.rules[at];
+        let fault = &rule.fault;
+        let room = fault.times.is_none_or(|times| rule.hits.total < u64::from(times));
+        let wanted = fault.matching.as_ref().is_none_or(|wanted| ask.is_some_and(|ask| wanted.meets(ask)));
+        room && rule.lies_on(client)
+            && wanted
+            && (fault.probability >= 1.0 || self.chance.unit() < self.rules[at].fault.probability)
+    }
+}
+
+impl Due {
+    fn client(&self) -> Option<ClientId> {
+        match self {
+            Self::Upward(client, _)
+            | Self::Downward(client, _)
+            | Self::Timeout(client, ..)
+            | Self::Answer(client, ..)
+            | Self::Broken(client) => Some(*client),
+            Self::RuleEnds(_) => None,
+        }
+    }
+
+    fn request(&self) -> Option<(ClientId, RequestId)> {
+        match self {
+            Self::Upward(client, Upward::Request(request)) => Some((*client, request.id)),
+            Self::Downward(client, message) => Some((*client, message.id())),
+            Self::Timeout(client, id, _) | Self::Answer(client, id, _) => Some((*client, *id)),
+            Self::Upward(_, Upward::Cancel(_)) | Self::Broken(_) | Self::RuleEnds(_) => None,
+        }
+    }
+}
+
+/// Makes the Status that a rule gives in place of the server's answer.
+fn canned(code: u16, ask: &Ask) -> Answer {
+    let (_, resource, _, name) = ask.subject();
+    let (reason, message) = match code {
+        404 => ("NotFound", alloc::format!("{resource} \"{name}\" not found")),
+        409 => (
+            "Conflict",
+            alloc::format!(
+                "Operation cannot be fulfilled on {resource} \"{name}\": the object has been modified; please apply your changes to the latest version and try again"
+            ),
+        ),
+        429 => ("TooManyRequests", alloc::string::String::from("Too many requests, please try again later.")),
+        503 => {
+            ("ServiceUnavailable", alloc::string::String::from("the server is currently unable to handle the request"))
+        }
+        _ => {
+            ("InternalError", alloc::string::String::from("Internal error occurred: injected by a rule of the network"))
+        }
+    };
+    Answer::json(
+        code,
+        json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason, "code": code}),
+    )
+}

@@ -1,0 +1,490 @@
+//! JSON trees whose subtrees are shared.
+//!
+//! The stored form of every object. A clone costs a reference count, a change copies the path from the root to the
+//! changed place and nothing else, so 100,000 Nodes made from one template share what they have in common.
+//! Invariant: the fields of an object are sorted by name and unique.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Text;
+
+/// A JSON value. Cloning is cheap.
+#[derive(Clone, Default, PartialEq)]
+pub enum Json {
+    /// `null`; also what an absent place reads as.
+    #[default]
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number without a fraction.
+    Int(i64),
+    /// Any other number.
+    Float(f64),
+    /// A string.
+    Str(Text),
+    /// A list.
+    Array(Arc<Vec<Json>>),
+    /// An object.
+    Object(Arc<Fields>),
+}
+
+/// The value that an absent place reads as.
+pub static NULL: Json = Json::Null;
+
+impl Json {
+    /// Makes an object without fields.
+    #[must_use]
+    pub fn object() -> Self {
+        Self::Object(Arc::default())
+    }
+
+    /// Makes a string.
+    pub fn text(text: impl Into<Text>) -> Self {
+        Self::Str(text.into())
+    }
+
+    /// Makes a list.
+    #[must_use]
+    pub fn array(items: Vec<Self>) -> Self {
+        Self::Array(Arc::new(items))
+    }
+
+    /// Reads a JSON text.
+    ///
+    /// # Errors
+    /// The text is no JSON; the error names line and column.
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// Returns the field of an object; `Null` for an absent field or another type.
+    #[must_use]
+    pub fn get(&self, field: &str) -> &Self {
+        match self {
+            Self::Object(fields) => fields.get(field).unwrap_or(&NULL),
+            _ => &NULL,
+        }
+    }
+
+    /// Returns what stands at the end of a path of fields; `Null` where it breaks off.
+    #[must_use]
+    pub fn at(&self, path: &[&str]) -> &Self {
+        path.iter().fold(self, |value, field| value.get(field))
+    }
+
+    /// Returns the items of a list; nothing for any other type.
+    #[must_use]
+    pub fn items(&self) -> &[Self] {
+        match self {
+            Self::Array(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// Returns the fields of an object in order of their names; nothing for any other type.
+    pub fn fields(&self) -> impl DoubleEndedIterator<Item = (&Text, &Self)> {
+        let fields: &[(Text, Self)] = match self {
+            Self::Object(fields) => &fields.0,
+            _ => &[],
+        };
+        fields.iter().map(|(name, value)| (name, value))
+    }
+
+    /// Returns the string.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&str> {
+        self.as_text().map(Text::as_str)
+    }
+
+    /// Returns the string, shared.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&Text> {
+        match self {
+            Self::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns the integer.
+    #[must_use]
+    pub fn as_i64(&self) -> Option<i64> {
+        match self {
+            Self::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Returns the truth value.
+    #[must_use]
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Tells whether this is `null` or absent.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// Tells whether this is an object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        matches!(self, Self::Object(_))
+    }
+
+    /// Tells whether this is a list.
+    #[must_use]
+    pub fn is_array(&self) -> bool {
+        matches!(self, Self::Array(_))
+    }
+
+    /// Tells whether this is `null`, an empty list or an empty object: what Kubernetes leaves out.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Null => true,
+            Self::Array(items) => items.is_empty(),
+            Self::Object(fields) => fields.0.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Returns the fields for a change, after turning any other value into an object without fields.
+    pub fn make_object(&mut self) -> &mut Fields {
+        if !self.is_object() {
+            *self = Self::object();
+        }
+        match self {
+            Self::Object(fields) => Arc::make_mut(fields),
+            _ => unreachable!("made an object above"),
+        }
+    }
+
+    /// Returns the items for a change, after turning any other value into an empty list.
+    pub fn make_array(&mut self) -> &mut Vec<Self> {
+        if !self.is_array() {
+            *self = Self::array(Vec::new());
+        }
+        match self {
+            Self::Array(items) => Arc::make_mut(items),
+            _ => unreachable!("made a list above"),
+        }
+    }
+
+    /// Returns the place at the end of a path for a change; creates the objects on the way.
+    pub fn entry(&mut self, path: &[&str]) -> &mut Self {
+        path.iter().fold(self, |value, field| value.make_object().entry(field))
+    }
+
+    /// Sets the place at the end of a path, creating the objects on the way.
+    pub fn set(&mut self, path: &[&str], value: impl Into<Self>) {
+        *self.entry(path) = value.into();
+    }
+
+    /// Removes the place at the end of a path and returns what stood there.
+    pub fn remove(&mut self, path: &[&str]) -> Option<Self> {
+        let (last, parents) = path.split_last()?;
+        if !self.at(parents).is_object() {
+            return None;
+        }
+        self.entry(parents).make_object().remove(last)
+    }
+}
+
+/// The fields of a JSON object, sorted by name.
+#[derive(Clone, Default, PartialEq)]
+pub struct Fields(Vec<(Text, Json)>);
+
+impl Fields {
+    fn find(&self, name: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|(field, _)| field.as_str().cmp(name))
+    }
+
+    /// Returns a field.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.find(name).ok().map(|at| &self.0[at].1)
+    }
+
+    /// Returns a field for a change; an absent one becomes `null` first.
+    pub fn entry(&mut self, name: &str) -> &mut Json {
+        let at = match self.find(name) {
+            Ok(at) => at,
+            Err(at) => {
+                self.0.insert(at, (Text::from(name), Json::Null));
+                at
+            }
+        };
+        &mut self.0[at].1
+    }
+
+    /// Sets a field.
+    pub fn insert(&mut self, name: impl Into<Text>, value: impl Into<Json>) {
+        let name = name.into();
+        match self.find(&name) {
+            Ok(at) => self.0[at].1 = value.into(),
+            Err(at) => self.0.insert(at, (name, value.into())),
+        }
+    }
+
+    /// Removes a field and returns its value.
+    pub fn remove(&mut self, name: &str) -> Option<Json> {
+        self.find(name).ok().map(|at| self.0.remove(at).1)
+    }
+
+    /// Returns name and value of each field, sorted by name.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Text, &Json)> {
+        self.0.iter().map(|(name, value)| (name, value))
+    }
+
+    /// Keeps the fields for which the test holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Text, &mut Json) -> bool) {
+        self.0.retain_mut(|(name, value)| keep(name, value));
+    }
+
+    /// Returns the number of fields.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Tells whether there is no field.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<(Text, Json)> for Json {
+    fn from_iter<I: IntoIterator<Item = (Text, Json)>>(fields: I) -> Self {
+        let mut sorted = Fields::default();
+        for (name, value) in fields {
+            sorted.insert(name, value);
+        }
+        Self::Object(Arc::new(sorted))
+    }
+}
+
+impl FromIterator<Json> for Json {
+    fn from_iter<I: IntoIterator<Item = Json>>(items: I) -> Self {
+        Self::array(items.into_iter().collect())
+    }
+}
+
+impl From<bool> for Json {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Json {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<&str> for Json {
+    fn from(value: &str) -> Self {
+        Self::text(value)
+    }
+}
+
+impl From<String> for Json {
+    fn from(value: String) -> Self {
+        Self::text(value)
+    }
+}
+
+impl From<Text> for Json {
+    fn from(value: Text) -> Self {
+        Self::Str(value)
+    }
+}
+
+impl From<&Text> for Json {
+    fn from(value: &Text) -> Self {
+        Self::Str(value.clone())
+    }
+}
+
+impl From<Vec<Json>> for Json {
+    fn from(items: Vec<Json>) -> Self {
+        Self::array(items)
+    }
+}
+
+impl From<serde_json::Value> for Json {
+    fn from(value: serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::Null => Self::Null,
+            serde_json::Value::Bool(value) => Self::Bool(value),
+            serde_json::Value::Number(number) => {
+                number.as_i64().map_or_else(|| Self::Float(number.as_f64().unwrap_or(f64::MAX)), Self::Int)
+            }
+            serde_json::Value::String(text) => Self::text(text),
+            serde_json::Value::Array(items) => items.into_iter().map(Self::from).collect(),
+            serde_json::Value::Object(fields) => {
+                fields.into_iter().map(|(name, value)| (Text::from(name), Self::from(value))).collect()
+            }
+        }
+    }
+}
+
+impl From<&Json> for serde_json::Value {
+    fn from(value: &Json) -> Self {
+        match value {
+            Json::Null => Self::Null,
+            Json::Bool(value) => Self::Bool(*value),
+            Json::Int(number) => Self::from(*number),
+            Json::Float(number) => Self::from(*number),
+            Json::Str(text) => Self::String(String::from(text.as_str())),
+            Json::Array(items) => Self::Array(items.iter().map(Self::from).collect()),
+            Json::Object(fields) => Self::Object(
+                fields.iter().map(|(name, value)| (String::from(name.as_str()), Self::from(value))).collect(),
+            ),
+        }
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Int(number) => serializer.serialize_i64(*number),
+            Self::Float(number) => serializer.serialize_f64(*number),
+            Self::Str(text) => serializer.serialize_str(text),
+            Self::Array(items) => {
+                let mut list = serializer.serialize_seq(Some(items.len()))?;
+                for item in items.iter() {
+                    list.serialize_element(item)?;
+                }
+                list.end()
+            }
+            Self::Object(fields) => {
+                let mut map = serializer.serialize_map(Some(fields.len()))?;
+                for (name, value) in fields.iter() {
+                    map.serialize_entry(name, value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(JsonVisitor)
+    }
+}
+
+struct JsonVisitor;
+
+impl<'de> Visitor<'de> for JsonVisitor {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(Json::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+        Ok(Json::Int(value))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a number beyond i64 is a float in Kubernetes' own decoder, too")]
+    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+        Ok(i64::try_from(value).map_or(Json::Float(value as f64), Json::Int))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        Ok(Json::Float(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+        Ok(Json::text(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Json, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            items.push(item);
+        }
+        Ok(Json::array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
+        let mut fields = Fields::default();
+        while let Some((name, value)) = map.next_entry::<Text, Json>()? {
+            fields.insert(name, value);
+        }
+        Ok(Json::Object(Arc::new(fields)))
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Builds a [`Json`] from JSON-like syntax.
+#[macro_export]
+macro_rules! json {
+    ($($tokens:tt)+) => { $crate::objects::Json::from($crate::serde_json::json!($($tokens)+)) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Json;
+
+    #[test]
+    fn a_change_leaves_the_clone_as_it_was() {
+        let before = json!({"metadata": {"name": "w1"}, "spec": {"taints": []}});
+        let mut after = before.clone();
+        after.set(&["metadata", "labels", "zone"], "a");
+        assert_eq!(before, json!({"metadata": {"name": "w1"}, "spec": {"taints": []}}));
+        assert_eq!(after, json!({"metadata": {"labels": {"zone": "a"}, "name": "w1"}, "spec": {"taints": []}}));
+    }
+
+    #[test]
+    fn an_absent_place_reads_as_null_and_removing_it_creates_nothing() {
+        let mut object = json!({"spec": {}});
+        assert!(object.at(&["status", "conditions"]).is_null());
+        assert_eq!(object.remove(&["status", "conditions"]), None);
+        assert_eq!(object, json!({"spec": {}}));
+    }
+
+    #[test]
+    fn a_text_survives_reading_and_writing() {
+        let text = r#"{"a":[1,2.5,null,true],"b":{"c":"d"}}"#;
+        assert_eq!(alloc::format!("{}", Json::parse(text).unwrap()), text);
+    }
+}

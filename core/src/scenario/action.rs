@@ -1,0 +1,47 @@
+//! Everything that can be done to a cluster: one enum for steps, the control interface, recordings and backends.
+
+use alloc::sync::Arc;
+
+use crate::components::controllers::ControllerAction;
+use crate::components::machine::{MachineAction, MachineSpec};
+use crate::network::{Call, Fault, Identity, RuleId};
+use crate::objects::{Json, Text};
+
+/// Something done to a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A request to the API server.
+    Api {
+        /// Who asks.
+        identity: Arc<Identity>,
+        /// What for.
+        call: Call,
+    },
+    /// A machine appears, powered on unless its specification says otherwise.
+    AddMachine(MachineSpec),
+    /// Something happens to a machine or its kubelet.
+    Machine {
+        /// The machine's name.
+        name: Text,
+        /// What happens.
+        action: MachineAction,
+    },
+    /// A rule is laid on the network.
+    AddRule(Fault),
+    /// A rule is taken away.
+    RemoveRule(RuleId),
+    /// A controller stops, starts or makes one round.
+    Controller {
+        /// Its name, as in `--controllers`.
+        name: Text,
+        /// What happens.
+        action: ControllerAction,
+    },
+    /// Anything that a user's own steps define.
+    Custom {
+        /// Its name.
+        name: Text,
+        /// Its parameters.
+        body: Json,
+    },
+}

@@ -1,0 +1,221 @@
+//! What a simulation leaves behind: decisions and trace, one JSON object a line.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use crate::components::{Because, Decision, DecisionId};
+use crate::json;
+use crate::network::{ClientId, Request, ToClient};
+use crate::objects::time::to_micro_time;
+use crate::objects::{Json, Text};
+
+/// A decision with its number in the simulation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RecordedDecision {
+    /// When.
+    pub at: Timestamp,
+    /// Its number in the simulation, printed as `d17`.
+    pub number: u32,
+    /// The component's name: `node-lifecycle-controller`, `kubelet/w1`.
+    pub component: Text,
+    /// The decision as the component put it.
+    pub decision: Decision,
+    /// The numbers of the decisions among its reasons.
+    pub because: Vec<u32>,
+}
+
+impl RecordedDecision {
+    /// Returns the JSON object of `GET decisions`.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let mut numbers = self.because.iter();
+        let because: Json = self
+            .decision
+            .because
+            .iter()
+            .map(|reason| match reason {
+                Because::Fact(fact) => json!({"fact": fact}),
+                Because::Decision(_) => json!({"id": numbers.next().map(|number| format!("d{number}"))}),
+            })
+            .collect();
+        let mut line = json!({
+            "at": to_micro_time(self.at), "id": format!("d{}", self.number), "component": self.component.as_str(),
+            "about": self.decision.about.as_str(), "what": self.decision.what,
+        });
+        line.set(&["because"], because);
+        line
+    }
+
+    /// Returns the facts and decisions behind it in one line for people.
+    #[must_use]
+    pub fn reasons(&self) -> String {
+        let mut numbers = self.because.iter();
+        let reasons: Vec<String> = self
+            .decision
+            .because
+            .iter()
+            .map(|reason| match reason {
+                Because::Fact(fact) => fact.clone(),
+                Because::Decision(_) => numbers.next().map(|number| format!("d{number}")).unwrap_or_default(),
+            })
+            .collect();
+        reasons.join("; ")
+    }
+}
+
+/// A line of the trace.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TraceLine {
+    /// When.
+    pub at: Timestamp,
+    /// Its number.
+    pub n: u64,
+    /// The rest of the line's fields.
+    pub fields: Json,
+}
+
+impl TraceLine {
+    /// Returns the JSON object of `GET trace`.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let mut line = self.fields.clone();
+        line.set(&["at"], to_micro_time(self.at));
+        line.set(&["n"], i64::try_from(self.n).unwrap_or(i64::MAX));
+        line
+    }
+}
+
+/// Decisions and trace of one simulation.
+#[derive(Debug)]
+pub struct Record {
+    start: Timestamp,
+    trace: Option<Vec<TraceLine>>,
+    decisions: Vec<RecordedDecision>,
+    numbers: BTreeMap<(ClientId, DecisionId), u32>,
+    lines: u64,
+}
+
+impl Record {
+    /// Starts a record; without trace only decisions are kept.
+    #[must_use]
+    pub fn new(start: Timestamp, trace: bool) -> Self {
+        Self { start, trace: trace.then(Vec::new), decisions: Vec::new(), numbers: BTreeMap::new(), lines: 0 }
+    }
+
+    /// Returns the instant at which the simulation started: the zero of printed offsets.
+    #[must_use]
+    pub const fn start(&self) -> Timestamp {
+        self.start
+    }
+
+    /// Returns the decisions in order.
+    #[must_use]
+    pub fn decisions(&self) -> &[RecordedDecision] {
+        &self.decisions
+    }
+
+    /// Returns the decision that a client's own number means.
+    #[must_use]
+    pub fn decision_of(&self, client: ClientId, id: DecisionId) -> Option<&RecordedDecision> {
+        let number = *self.numbers.get(&(client, id))?;
+        self.decisions.get(number as usize - 1)
+    }
+
+    /// Returns the trace in order; empty if none is kept.
+    #[must_use]
+    pub fn trace(&self) -> &[TraceLine] {
+        self.trace.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the last lines of the trace as text.
+    #[must_use]
+    pub fn last_lines(&self, count: usize) -> String {
+        let lines = self.trace();
+        let last: Vec<String> =
+            lines[lines.len().saturating_sub(count)..].iter().map(|line| line.json().to_string()).collect();
+        last.join("\n")
+    }
+
+    pub(super) fn decision(&mut self, at: Timestamp, client: ClientId, component: &Text, decision: Decision) {
+        let number = u32::try_from(self.decisions.len() + 1).expect("fewer than 2^32 decisions");
+        self.numbers.insert((client, decision.id), number);
+        let because = decision
+            .because
+            .iter()
+            .filter_map(|reason| match reason {
+                Because::Decision(id) => self.numbers.get(&(client, *id)).copied(),
+                Because::Fact(_) => None,
+            })
+            .collect();
+        let component = short_name(component);
+        self.decisions.push(RecordedDecision { at, number, component, decision, because });
+    }
+
+    pub(super) fn request(&mut self, at: Timestamp, client: ClientId, name: &Text, request: &Request) {
+        if self.trace.is_none() {
+            return;
+        }
+        let mut fields = json!({"from": short_name(name).as_str(), "to": "api", "request": request.ask.to_string()});
+        if let Some(number) = request.because.and_then(|id| self.numbers.get(&(client, id))) {
+            fields.set(&["because"], json!([{"id": format!("d{number}")}]));
+        }
+        self.line(at, fields);
+    }
+
+    pub(super) fn message(&mut self, at: Timestamp, name: &Text, message: &ToClient) {
+        if self.trace.is_none() {
+            return;
+        }
+        let to = short_name(name);
+        let fields = match message {
+            ToClient::Response { result: Ok(answer), .. } => {
+                json!({"from": "api", "to": to.as_str(), "response": answer.code})
+            }
+            ToClient::Response { result: Err(error), .. } => {
+                json!({"from": "network", "to": to.as_str(), "failed": error.to_string()})
+            }
+            ToClient::Watch { event, object, .. } => json!({
+                "from": "api", "to": to.as_str(), "watch": event.name(),
+                "object": object.key().to_string(), "resourceVersion": object.resource_version(),
+            }),
+            ToClient::WatchEnded { .. } => json!({"from": "api", "to": to.as_str(), "watch": "ended"}),
+        };
+        self.line(at, fields);
+    }
+
+    pub(super) fn timer(&mut self, at: Timestamp, name: &Text, reason: &str) {
+        if self.trace.is_some() {
+            let name = short_name(name);
+            self.line(at, json!({"to": name.as_str(), "timer": reason}));
+        }
+    }
+
+    pub(super) fn log(&mut self, at: Timestamp, name: &Text, line: String) {
+        if self.trace.is_some() {
+            let name = short_name(name);
+            self.line(at, json!({"from": name.as_str(), "log": line}));
+        }
+    }
+
+    fn line(&mut self, at: Timestamp, fields: Json) {
+        self.lines += 1;
+        if let Some(trace) = &mut self.trace {
+            trace.push(TraceLine { at, n: self.lines, fields });
+        }
+    }
+}
+
+/// Shortens `controller/ttl-controller` to `ttl-controller`, and calls a machine's client its kubelet.
+fn short_name(name: &Text) -> Text {
+    if let Some(controller) = name.strip_prefix("controller/") {
+        Text::from(controller)
+    } else if let Some(machine) = name.strip_prefix("machine/") {
+        Text::from(format!("kubelet/{machine}"))
+    } else {
+        name.clone()
+    }
+}
