@@ -26,12 +26,12 @@ impl Chance {
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         let mut child = Self { state: self.state ^ hash };
-        child.next();
+        child.bits();
         child
     }
 
     /// Returns the next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -42,13 +42,13 @@ impl Chance {
     /// Returns a number below `bound`; 0 for a bound of 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         // The bias of the remainder is below 2^-40 for any bound that occurs here.
-        if bound == 0 { 0 } else { self.next() % bound }
+        if bound == 0 { 0 } else { self.bits() % bound }
     }
 
     /// Returns a number in [0, 1).
     #[expect(clippy::cast_precision_loss, reason = "53 bits are what a float holds")]
     pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Returns a duration from zero to `max`, both included, in whole microseconds.
@@ -71,9 +71,9 @@ mod tests {
     fn a_fork_depends_on_its_name_alone() {
         let mut used = Chance::new(1);
         let fresh = used.clone();
-        used.next();
-        assert_eq!(fresh.fork("kubelet/w1").next(), Chance::new(1).fork("kubelet/w1").next());
-        assert_ne!(fresh.fork("kubelet/w1").next(), fresh.fork("kubelet/w2").next());
+        used.bits();
+        assert_eq!(fresh.fork("kubelet/w1").bits(), Chance::new(1).fork("kubelet/w1").bits());
+        assert_ne!(fresh.fork("kubelet/w1").bits(), fresh.fork("kubelet/w2").bits());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::rule::{Effect, Fault, Reply, Rule, RuleId};
+use super::rule::{Effect, Endpoint, Fault, Reply, Rule, RuleId};
 use super::{Answer, Ask, ClientId, Request, RequestId, ToClient, TransportError, Verb};
 use crate::chance::Chance;
 use crate::json;
@@ -81,18 +81,35 @@ struct Link {
     dialing: bool,
     upward: VecDeque<Upward>,
     downward: VecDeque<ToClient>,
-    /// Requests under way whose answer could come late, because a rule lay on the link when they were sent.
-    waiting: BTreeSet<RequestId>,
+    /// The rules that lie on the link, in the order in which they are asked.
+    rules: Vec<RuleId>,
+    /// Requests under way whose answer could come late, because a rule lay on the link when they were sent, with the
+    /// place of their time-out in `due`.
+    waiting: BTreeMap<RequestId, Option<(Timestamp, u64)>>,
+    /// Requests that timed out here while the server may still answer them.
+    abandoned: BTreeSet<RequestId>,
     /// The latest instant for which something is on its way, by direction: what follows may not overtake it.
     upward_busy: Option<Timestamp>,
     downward_busy: Option<Timestamp>,
+}
+
+impl Link {
+    /// Tells whether nothing but the present rules' absence needs to be known: the way of nearly all messages.
+    fn is_clear(&self) -> bool {
+        self.rules.is_empty()
+            && !self.stalled
+            && self.waiting.is_empty()
+            && self.abandoned.is_empty()
+            && self.downward_busy.is_none()
+    }
 }
 
 /// All connections to the API server, and the rules on them.
 #[derive(Debug)]
 pub struct Network {
     links: Vec<Link>,
-    rules: Vec<Rule>,
+    by_name: BTreeMap<Text, ClientId>,
+    rules: BTreeMap<RuleId, Rule>,
     last_rule: u32,
     due: BTreeMap<(Timestamp, u64), Due>,
     last_due: u64,
@@ -106,7 +123,8 @@ impl Network {
     pub fn new(chance: Chance) -> Self {
         Self {
             links: Vec::new(),
-            rules: Vec::new(),
+            by_name: BTreeMap::new(),
+            rules: BTreeMap::new(),
             last_rule: 0,
             due: BTreeMap::new(),
             last_due: 0,
@@ -118,17 +136,27 @@ impl Network {
     /// Connects a client under the name that rules know it by.
     pub fn connect(&mut self, name: impl Into<Text>, now: Timestamp) -> ClientId {
         let client = ClientId(u32::try_from(self.links.len()).expect("fewer than 2^32 clients"));
-        self.links.push(Link { name: name.into(), ..Link::default() });
+        let name = name.into();
+        let rules = self.rules.values().filter(|rule| rule.lies_on(&name)).map(|rule| rule.id).collect();
+        self.by_name.insert(name.clone(), client);
+        self.links.push(Link { name, rules, ..Link::default() });
         self.restall(client, now);
         client
     }
 
     /// Forgets all that is under way for a client that is no more: a process that ended, a machine without power.
     pub fn forget(&mut self, client: ClientId) {
-        let name = self.link(client).name.clone();
-        let stalled = self.link(client).stalled;
-        *self.link_mut(client) = Link { name, stalled, dialing: stalled, ..Link::default() };
+        let link = self.link_mut(client);
+        let fresh = Link {
+            name: link.name.clone(),
+            rules: core::mem::take(&mut link.rules),
+            stalled: link.stalled,
+            dialing: link.stalled,
+            ..Link::default()
+        };
+        *link = fresh;
         self.due.retain(|_, due| due.client() != Some(client));
+        self.deliveries.retain(|delivery| delivery.client() != client);
         self.deliveries.push_back(Delivery::Disconnected { client });
     }
 
@@ -140,23 +168,47 @@ impl Network {
         if let Some(until) = until {
             self.hold(until, Due::RuleEnds(id));
         }
-        self.rules.push(Rule { id, fault, until, hits: super::Hits::default(), answered: 0 });
-        self.restall_all(now);
+        let rule = Rule { id, fault, until, hits: super::Hits::default(), answered: 0 };
+        let clients = self.clients_of(&rule);
+        self.rules.insert(id, rule);
+        for client in clients {
+            self.link_mut(client).rules.push(id);
+            self.restall(client, now);
+        }
         id
     }
 
     /// Takes a rule away; what it held back goes on. Returns the rule, or `None` for an unknown number.
     pub fn remove_rule(&mut self, id: RuleId, now: Timestamp) -> Option<Rule> {
-        let at = self.rules.iter().position(|rule| rule.id == id)?;
-        let rule = self.rules.remove(at);
-        self.restall_all(now);
+        let rule = self.rules.remove(&id)?;
+        self.due.retain(|_, due| !matches!(due, Due::RuleEnds(other) if *other == id));
+        for client in self.clients_of(&rule) {
+            self.link_mut(client).rules.retain(|other| *other != id);
+            self.restall(client, now);
+        }
         Some(rule)
     }
 
     /// Returns the rules in force, in the order in which they are asked.
-    #[must_use]
-    pub fn rules(&self) -> &[Rule] {
-        &self.rules
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
+        self.rules.values()
+    }
+
+    /// Returns the clients on whose connections a rule lies.
+    fn clients_of(&self, rule: &Rule) -> Vec<ClientId> {
+        match (&rule.fault.from, &rule.fault.to) {
+            (Endpoint::Name(name), Endpoint::Name(other)) => [name, other]
+                .into_iter()
+                .filter(|end| rule.lies_on(end))
+                .filter_map(|end| self.by_name.get(end).copied())
+                .collect(),
+            _ => (0_u32..)
+                .map(ClientId)
+                .zip(&self.links)
+                .filter(|(_, link)| rule.lies_on(&link.name))
+                .map(|(client, _)| client)
+                .collect(),
+        }
     }
 
     /// Takes a request of a client.
@@ -166,7 +218,7 @@ impl Network {
         {
             self.link_mut(client).watches.push(request.id);
         }
-        if self.rules.is_empty() && !self.link(client).stalled && self.link(client).upward_busy.is_none() {
+        if self.link(client).is_clear() && self.link(client).upward_busy.is_none() {
             self.deliveries.push_back(Delivery::ToServer { client, request });
             return;
         }
@@ -177,12 +229,12 @@ impl Network {
     pub fn cancel(&mut self, client: ClientId, id: RequestId, now: Timestamp) {
         let link = self.link_mut(client);
         link.watches.retain(|watch| *watch != id);
-        link.waiting.remove(&id);
         let before = link.upward.len();
         link.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
         let was_held = link.upward.len() != before;
         link.downward.retain(|message| message.id() != id);
         self.due.retain(|_, due| due.request() != Some((client, id)));
+        self.link_mut(client).waiting.remove(&id);
         if was_held {
             return;
         }
@@ -207,7 +259,7 @@ impl Network {
         if let ToClient::WatchEnded { id } = message {
             self.link_mut(client).watches.retain(|watch| *watch != id);
         }
-        if self.rules.is_empty() && !self.link(client).stalled && self.link(client).downward_busy.is_none() {
+        if self.link(client).is_clear() {
             self.link_mut(client).last_received = Some(now);
             self.deliveries.push_back(Delivery::ToClient { client, message });
             return;
@@ -222,6 +274,7 @@ impl Network {
             link.downward.push_back(message);
             return;
         }
+        link.downward_busy = link.downward_busy.filter(|busy| *busy > now);
         let at = (now + delay).max(link.downward_busy.unwrap_or(now));
         if at > now {
             link.downward_busy = Some(at);
@@ -259,10 +312,6 @@ impl Network {
                 }
             }
         }
-        for link in &mut self.links {
-            link.upward_busy = link.upward_busy.filter(|busy| *busy > now);
-            link.downward_busy = link.downward_busy.filter(|busy| *busy > now);
-        }
     }
 
     /// Returns the next message that arrives now.
@@ -293,79 +342,79 @@ impl Network {
         let is_watch = matches!(&request.ask, Ask::Call(call) if call.verb == Verb::Watch);
         let patience = request.timeout.or(if is_watch { None } else { Some(REQUEST_TIMEOUT) });
         let id = request.id;
-        let mut delay = SignedDuration::ZERO;
-        let mut matched_delay = SignedDuration::ZERO;
-        let name = self.link(client).name.clone();
-        for at in 0..self.rules.len() {
-            if !self.meets(at, &name, Some(&request.ask)) {
-                continue;
-            }
-            let (verb, resource, ..) = request.ask.subject();
-            self.rules[at].count(verb.name(), resource);
-            match &self.rules[at].fault.effect {
-                Effect::Drop if self.rules[at].stalls() => {}
-                Effect::Drop => {
-                    if let Some(patience) = patience {
-                        self.link_mut(client).waiting.insert(id);
-                        self.hold(now + patience, Due::Timeout(client, id, TransportError::Timeout));
-                    }
-                    return;
+        let mut in_order = SignedDuration::ZERO;
+        let mut of_its_own = SignedDuration::ZERO;
+        for rule in self.link(client).rules.clone() {
+            match self.meet(rule, &request.ask) {
+                Met::Nothing => {}
+                Met::Delayed { delay, whole_connection: true } => in_order += delay,
+                Met::Delayed { delay, whole_connection: false } => of_its_own += delay,
+                Met::Swallowed => return self.wait_for(client, id, patience, TransportError::Timeout, now),
+                Met::Answered(code) => {
+                    let answer = Due::Answer(client, id, canned(code, &request.ask));
+                    self.wait_for(client, id, None, TransportError::Timeout, now);
+                    return self.hold(now, answer);
                 }
-                Effect::Delay { delay: least, jitter } => {
-                    let (least, jitter) = (*least, *jitter);
-                    let more = least + self.chance.up_to(jitter);
-                    if self.rules[at].fault.matching.is_some() {
-                        matched_delay += more;
-                    } else {
-                        delay += more;
-                    }
-                }
-                Effect::Answer(_) => match self.rules[at].next_reply() {
-                    Reply::Ok => {}
-                    Reply::Timeout => {
-                        self.link_mut(client).waiting.insert(id);
-                        self.hold(
-                            now + patience.unwrap_or(REQUEST_TIMEOUT),
-                            Due::Timeout(client, id, TransportError::Timeout),
-                        );
-                        return;
-                    }
-                    Reply::Code(code) => {
-                        self.link_mut(client).waiting.insert(id);
-                        self.hold(now, Due::Answer(client, id, canned(code, &request.ask)));
-                        return;
-                    }
-                },
             }
         }
         let link = self.link_mut(client);
-        link.waiting.insert(id);
-        let stalled = link.stalled;
-        let dialing = link.dialing;
-        if stalled {
-            link.upward.push_back(Upward::Request(request));
-            let (after, error) = match (dialing, patience) {
+        if link.stalled {
+            let (patience, error) = match (link.dialing, patience) {
                 (true, Some(patience)) if patience < DIAL_TIMEOUT => (Some(patience), TransportError::Timeout),
                 (true, _) => (Some(DIAL_TIMEOUT), TransportError::Unreachable),
                 (false, patience) => (patience, TransportError::Timeout),
             };
-            if let Some(after) = after {
-                self.hold(now + after, Due::Timeout(client, id, error));
-            }
-            return;
+            link.upward.push_back(Upward::Request(request));
+            return self.wait_for(client, id, patience, error, now);
         }
-        let in_order = (now + delay).max(link.upward_busy.unwrap_or(now));
-        if in_order > now {
-            link.upward_busy = Some(in_order);
-        }
-        let at = in_order + matched_delay;
-        if let Some(patience) = patience {
-            self.hold(now + patience, Due::Timeout(client, id, TransportError::Timeout));
-        }
+        let busy = link.upward_busy.filter(|busy| *busy > now).unwrap_or(now);
+        let arrives = (now + in_order).max(busy);
+        link.upward_busy = Some(arrives).filter(|arrives| *arrives > now);
+        let at = arrives + of_its_own;
+        self.wait_for(client, id, patience, TransportError::Timeout, now);
         if at > now {
             self.hold(at, Due::Upward(client, Upward::Request(request)));
         } else {
             self.deliveries.push_back(Delivery::ToServer { client, request });
+        }
+    }
+
+    /// Notes that a client waits for an answer, and for how long.
+    fn wait_for(
+        &mut self,
+        client: ClientId,
+        id: RequestId,
+        patience: Option<SignedDuration>,
+        error: TransportError,
+        now: Timestamp,
+    ) {
+        let place = patience.map(|patience| {
+            self.hold(now + patience, Due::Timeout(client, id, error));
+            (now + patience, self.last_due)
+        });
+        self.link_mut(client).waiting.insert(id, place);
+    }
+
+    /// Lets a rule meet a request, and counts it.
+    fn meet(&mut self, rule: RuleId, ask: &Ask) -> Met {
+        if !self.meets(rule, Some(ask)) {
+            return Met::Nothing;
+        }
+        let rule = self.rules.get_mut(&rule).expect("a link names only rules in force");
+        let (verb, resource, ..) = ask.subject();
+        rule.count(verb.name(), resource);
+        match &rule.fault.effect {
+            Effect::Drop if rule.stalls() => Met::Nothing,
+            Effect::Drop => Met::Swallowed,
+            Effect::Delay { delay, jitter } => Met::Delayed {
+                delay: *delay + self.chance.up_to(*jitter),
+                whole_connection: rule.fault.matching.is_none(),
+            },
+            Effect::Answer(_) => match rule.next_reply() {
+                Reply::Ok => Met::Nothing,
+                Reply::Timeout => Met::Swallowed,
+                Reply::Code(code) => Met::Answered(code),
+            },
         }
     }
 
@@ -374,9 +423,15 @@ impl Network {
         let link = self.link_mut(client);
         link.last_received = Some(now);
         if let ToClient::Response { id, .. } = message
-            && link.waiting.remove(&id)
+            && let Some(place) = link.waiting.remove(&id)
         {
-            self.due.retain(|_, due| !matches!(due, Due::Timeout(of, other, _) if (*of, *other) == (client, id)));
+            if let Some(place) = place {
+                self.due.remove(&place);
+            }
+        } else if let ToClient::Response { id, .. } = message
+            && link.abandoned.remove(&id)
+        {
+            return;
         } else if let ToClient::Watch { id, .. } = message
             && !link.watches.contains(&id)
         {
@@ -387,12 +442,17 @@ impl Network {
 
     fn fail(&mut self, client: ClientId, id: RequestId, error: TransportError) {
         let link = self.link_mut(client);
-        if !link.waiting.remove(&id) {
+        if link.waiting.remove(&id).is_none() {
             return;
         }
         link.watches.retain(|watch| *watch != id);
+        let held = link.upward.len() + link.downward.len();
         link.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
         link.downward.retain(|message| message.id() != id);
+        // A request that a rule swallowed is never answered, so that its number stays here for ever: a few bytes.
+        if link.upward.len() + link.downward.len() == held {
+            link.abandoned.insert(id);
+        }
         self.due.retain(|_, due| !matches!(due, Due::Downward(of, message) if *of == client && message.id() == id));
         self.deliveries
             .push_back(Delivery::ToClient { client, message: ToClient::Response { id, result: Err(error) } });
@@ -408,7 +468,7 @@ impl Network {
         let waiting = core::mem::take(&mut link.waiting);
         self.due.retain(|_, due| due.client() != Some(client));
         // The answer of a request sent before the stall waits on the way down without standing in `waiting`.
-        let mut failed: BTreeSet<RequestId> = waiting;
+        let mut failed: BTreeSet<RequestId> = waiting.into_keys().collect();
         failed.extend(upward.iter().filter_map(|upward| match upward {
             Upward::Request(request) => Some(request.id),
             Upward::Cancel(_) => None,
@@ -427,19 +487,13 @@ impl Network {
         }
     }
 
-    fn restall_all(&mut self, now: Timestamp) {
-        for client in 0..self.links.len() {
-            self.restall(ClientId(u32::try_from(client).expect("fewer than 2^32 clients")), now);
-        }
-    }
-
     /// Finds out whether the rules stall a link, and starts or ends the stall.
     fn restall(&mut self, client: ClientId, now: Timestamp) {
         let link = self.link(client);
-        let stalled = self.rules.iter().any(|rule| rule.stalls() && rule.lies_on(&link.name));
+        let stalled = link.rules.iter().any(|rule| self.rules[rule].stalls());
         match (link.stalled, stalled) {
             (false, true) => {
-                let ping = link.last_received.map_or(now, |last| (last + READ_IDLE).max(now));
+                let ping = (link.last_received.unwrap_or(now) + READ_IDLE).max(now);
                 let link = self.link_mut(client);
                 link.stalled = true;
                 link.dialing = false;
@@ -471,27 +525,44 @@ impl Network {
     /// Counts a message of the server for the rules without `match`, and returns how much longer it takes.
     fn meet_all(&mut self, client: ClientId, what: &str) -> SignedDuration {
         let mut delay = SignedDuration::ZERO;
-        let name = self.link(client).name.clone();
-        for at in 0..self.rules.len() {
-            if self.rules[at].fault.matching.is_some() || !self.meets(at, &name, None) {
+        for id in self.link(client).rules.clone() {
+            if self.rules[&id].fault.matching.is_some() || !self.meets(id, None) {
                 continue;
             }
-            self.rules[at].count(what, "");
-            if let Effect::Delay { delay: least, jitter } = self.rules[at].fault.effect {
+            let rule = self.rules.get_mut(&id).expect("a link names only rules in force");
+            rule.count(what, "");
+            if let Effect::Delay { delay: least, jitter } = rule.fault.effect {
                 delay += least + self.chance.up_to(jitter);
             }
         }
         delay
     }
 
-    fn meets(&mut self, at: usize, client: &str, ask: Option<&Ask>) -> bool {
-        let rule = &self.rules[at];
+    fn meets(&mut self, rule: RuleId, ask: Option<&Ask>) -> bool {
+        let rule = &self.rules[&rule];
         let fault = &rule.fault;
         let room = fault.times.is_none_or(|times| rule.hits.total < u64::from(times));
         let wanted = fault.matching.as_ref().is_none_or(|wanted| ask.is_some_and(|ask| wanted.meets(ask)));
-        room && rule.lies_on(client)
-            && wanted
-            && (fault.probability >= 1.0 || self.chance.unit() < self.rules[at].fault.probability)
+        room && wanted && (fault.probability >= 1.0 || self.chance.unit() < fault.probability)
+    }
+}
+
+/// What a rule did to a request.
+enum Met {
+    Nothing,
+    Swallowed,
+    Delayed { delay: SignedDuration, whole_connection: bool },
+    Answered(u16),
+}
+
+impl Delivery {
+    const fn client(&self) -> ClientId {
+        match self {
+            Self::ToServer { client, .. }
+            | Self::Cancelled { client, .. }
+            | Self::Disconnected { client }
+            | Self::ToClient { client, .. } => *client,
+        }
     }
 }
 
@@ -541,3 +612,6 @@ fn canned(code: u16, ask: &Ask) -> Answer {
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason, "code": code}),
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -385,8 +385,7 @@ impl Simulation {
     }
 
     /// Returns the rules in force.
-    #[must_use]
-    pub fn rules(&self) -> &[Rule] {
+    pub fn rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
         self.network.rules()
     }
 
