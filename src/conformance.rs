@@ -1,1 +1,3 @@
+//! Root of the test target `conformance`.
+
 fn main() {}

@@ -1,1 +1,6 @@
-//! x
+//! nodeproof: write down what a Kubernetes node must do, and prove it.
+//!
+//! The shell around `nodeproof-core`: files, terminals, test harness and command. What is pure lives in the core.
+
+#[cfg(feature = "cli")]
+pub mod cli;

@@ -1,0 +1,84 @@
+//! The command line: one file for each subcommand, and what they share.
+//!
+//! Exit codes: 0 passed, 1 a scenario or comparison failed, 2 misuse (a wrong option or file). Output that scripts read
+//! goes to standard output, everything for people to standard error where both occur.
+
+pub mod bench;
+pub mod control;
+pub mod explain;
+pub mod lint;
+pub mod profiles;
+pub mod replay;
+pub mod run;
+pub mod steps;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The exit code of misuse: a wrong option, an unreadable file.
+pub const MISUSE: u8 = 2;
+
+/// Write down what a Kubernetes node must do, and prove it.
+///
+/// Scenarios are Gherkin text (features/); each runs on a simulated cluster with a virtual clock: hours take
+/// milliseconds, and the same seed gives the same result to the microsecond.
+#[derive(Debug, Parser)]
+#[command(name = "nodeproof", version, max_term_width = 110, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run scenarios and judge them
+    Run(run::Args),
+    /// Check feature files without running them
+    Lint(lint::Args),
+    /// Print the sentences that scenarios are made of
+    Steps(steps::Args),
+    /// Tell which scenarios show a requirement
+    Explain(explain::Args),
+    /// Hold the simulator against a recording of a real cluster
+    Replay(replay::Args),
+    /// Measure the simulator
+    Bench(bench::Args),
+    /// Print the behaviours that differ between Kubernetes releases, and the defaults
+    Profiles(profiles::Args),
+    /// Drive a simulated cluster by JSON lines on standard input and output
+    Control(control::Args),
+}
+
+/// Reads the command line and does what it says.
+#[must_use]
+pub fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Run(args) => run::run(args),
+        Command::Lint(args) => lint::run(args),
+        Command::Steps(args) => steps::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Replay(args) => replay::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Profiles(args) => profiles::run(args),
+        Command::Control(args) => control::run(args),
+    }
+}
+
+/// Says what is wrong with an option or a file, and returns the exit code of misuse.
+pub fn misuse(message: impl std::fmt::Display) -> ExitCode {
+    eprintln!("error: {message}");
+    ExitCode::from(MISUSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}
