@@ -123,6 +123,8 @@ struct Slot {
 /// A simulated cluster.
 pub struct Simulation {
     options: Options,
+    /// The settings of `options`, shared by all components.
+    settings: Arc<Settings>,
     now: Timestamp,
     chance: Chance,
     api: ApiServer,
@@ -141,7 +143,8 @@ impl Simulation {
     pub fn new(options: Options) -> Self {
         let chance = Chance::new(options.seed);
         let now = options.start;
-        let context = Context { settings: Arc::new(options.settings.clone()), chance: chance.fork("api-server") };
+        let settings = Arc::new(options.settings.clone());
+        let context = Context { settings: settings.clone(), chance: chance.fork("api-server") };
         let mut simulation = Self {
             api: ApiServer::new(context, now),
             network: Network::new(chance.fork("network")),
@@ -153,6 +156,7 @@ impl Simulation {
             wakes: BinaryHeap::new(),
             commits: Vec::new(),
             deliveries: 0,
+            settings,
             options,
         };
         for name in CONTROLLERS {
@@ -428,7 +432,7 @@ impl Simulation {
     }
 
     fn context(&self, name: &str) -> Context {
-        Context { settings: Arc::new(self.options.settings.clone()), chance: self.chance.fork(name) }
+        Context { settings: self.settings.clone(), chance: self.chance.fork(name) }
     }
 
     fn add_slot(&mut self, name: impl Into<Text>, actor: Actor) -> ClientId {
