@@ -6,12 +6,15 @@ pub mod api_server;
 pub mod client;
 pub mod controllers;
 pub mod machine;
+mod record;
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use jiff::Timestamp;
+
+pub use record::{RecordedDecision, TraceLine};
 
 pub use crate::network::DecisionId;
 use crate::network::{Request, RequestId, ToClient};

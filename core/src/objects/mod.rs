@@ -2,11 +2,14 @@
 //!
 //! The stored form is JSON, so that unknown fields live on and no release is baked in.
 
+pub mod diff;
 mod json;
 mod object;
+mod path;
 mod text;
 pub mod time;
 
 pub use json::{Fields, Json, NULL};
 pub use object::{KUBELET_CONDITIONS, Object, ObjectKey};
+pub use path::{Path, PathError, Segment};
 pub use text::Text;

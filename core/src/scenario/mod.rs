@@ -1,5 +1,13 @@
 //! What a scenario is once its words are understood, and the machine that judges it.
 
 mod action;
+mod capability;
+mod definition;
+mod expectation;
+mod outcome;
 
 pub use action::Action;
+pub use capability::{Capabilities, Capability};
+pub use definition::{Act, Cluster, Company, Deed, Feed, Given, HandFedNode, Position, Scenario, Setup, When};
+pub use expectation::{Bound, Expectation, Fact, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject, Taint};
+pub use outcome::{History, HistoryEntry, Mismatch, Outcome, Snapshot, StepVerdict, Verdict};

@@ -16,7 +16,9 @@ use core::cmp::Reverse;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use record::{Record, RecordedDecision, TraceLine};
+pub use record::Record;
+
+pub use crate::components::{RecordedDecision, TraceLine};
 
 use crate::chance::Chance;
 use crate::components::api_server::{ApiServer, Commit, ServerOutput, Tap};

@@ -1,0 +1,46 @@
+//! What a backend must be able to do for a scenario, and why one cannot be run.
+
+use alloc::collections::BTreeSet;
+use core::fmt;
+
+/// Something that not every backend can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Capability {
+    /// To let hours pass in no time.
+    VirtualTime,
+    /// To set flags of the control plane.
+    ControlPlaneFlags,
+    /// To set flags and configuration of a kubelet.
+    KubeletFlags,
+    /// To stop and start single controllers.
+    Controllers,
+    /// To make machines and do things to them: power, freeze, reboot.
+    Machines,
+    /// To keep a Node alive without a kubelet.
+    HandFedNodes,
+    /// To stall the connection of a machine.
+    Connections,
+    /// To lose, delay or answer single requests.
+    Requests,
+    /// Steps of a user's own.
+    Custom,
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::VirtualTime => "virtual time",
+            Self::ControlPlaneFlags => "flags of the control plane",
+            Self::KubeletFlags => "flags of kubelets",
+            Self::Controllers => "stopping controllers",
+            Self::Machines => "machines",
+            Self::HandFedNodes => "hand-fed Nodes",
+            Self::Connections => "stalled connections",
+            Self::Requests => "faults on single requests",
+            Self::Custom => "steps of the user's own",
+        })
+    }
+}
+
+/// The capabilities that a scenario needs or a backend has.
+pub type Capabilities = BTreeSet<Capability>;

@@ -1,0 +1,285 @@
+//! A scenario whose words are understood: data that every backend can run.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use jiff::SignedDuration;
+
+use super::{Action, Bound, Capabilities, Capability, Expectation, Fact};
+use crate::components::controllers::ControllerAction;
+use crate::components::machine::MachineSpec;
+use crate::network::{Endpoint, Resource};
+use crate::objects::{Json, Text};
+use crate::profile::{Release, Settings, SettingsError};
+
+/// A place in a feature file, with the words that stand there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The file's path as it was given.
+    pub file: Text,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, in characters.
+    pub column: u32,
+    /// The step with its keyword: `When the kubelet on "worker-1" is killed`.
+    pub text: Text,
+}
+
+/// A scenario.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scenario {
+    /// Its name; a row of an outline carries the row's values.
+    pub name: Text,
+    /// The area: the directory of the feature file below `features/`.
+    pub area: Text,
+    /// The topic: the feature file's name without `.feature`.
+    pub topic: Text,
+    /// The feature's name.
+    pub feature: Text,
+    /// The rule under test.
+    pub rule: Option<Text>,
+    /// All tags in force, without `@`.
+    pub tags: Vec<Text>,
+    /// Where it stands.
+    pub position: Position,
+    /// The cluster that it wants.
+    pub cluster: Cluster,
+    /// What is there before the first act.
+    pub given: Vec<Given>,
+    /// What happens, and what follows from it.
+    pub acts: Vec<Act>,
+}
+
+/// The control plane and the company that a scenario wants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cluster {
+    /// The release; `None` leaves it to the run.
+    pub release: Option<Release>,
+    /// Flags, `COMPONENT.FLAG`, with their values, in order.
+    pub flags: Vec<(Text, Text)>,
+    /// Who is there beside the Nodes that the scenario names.
+    pub company: Company,
+}
+
+impl Cluster {
+    /// Returns the settings in force, from those of the run.
+    ///
+    /// # Errors
+    /// A flag is unknown or its value does not fit.
+    pub fn settings(&self, run: &Settings) -> Result<Settings, SettingsError> {
+        let mut settings = self.release.map_or_else(|| run.clone(), Settings::of);
+        for (flag, value) in &self.flags {
+            settings.set(flag, value)?;
+        }
+        Ok(settings)
+    }
+}
+
+/// Who is there beside the Nodes that a scenario names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Company {
+    /// One healthy Node `bystander` in a zone of its own: a lone Node would be a full disruption.
+    #[default]
+    Bystander,
+    /// Nobody: `no other Node`.
+    Nobody,
+}
+
+/// A `Given` line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// What it asks for.
+    pub setup: Setup,
+    /// Where it stands.
+    pub position: Position,
+}
+
+/// What a `Given` line asks for; the next line waits until it is there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setup {
+    /// Ready Nodes: Ready=True, Lease there, NetworkUnavailable=False, and two health passes since the last status
+    /// write. They start together.
+    ReadyNodes(Vec<MachineSpec>),
+    /// A Node without a kubelet, fed by the scenario.
+    HandFedNode(HandFedNode),
+    /// A Pod that is created as it is given and then runs.
+    RunningPod {
+        /// The Pod.
+        pod: Json,
+    },
+    /// Objects that are created as they are given.
+    Objects(Vec<(Resource, Json)>),
+    /// Something that is done, as in a `When`.
+    Do(Deed),
+    /// Something that must become true before the scenario goes on.
+    Until(Fact),
+}
+
+/// A Node without a kubelet: the scenario writes its status and renews its Lease until it falls silent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HandFedNode {
+    /// Its name.
+    pub name: Text,
+    /// Its labels, zone included.
+    pub labels: Vec<(Text, Text)>,
+    /// Its taints, as objects.
+    pub taints: Vec<Json>,
+    /// How often the Lease is renewed. Default 10 s, as a kubelet does.
+    pub lease_every: SignedDuration,
+    /// How often the status is written. Default 5 min, as a kubelet does.
+    pub status_every: SignedDuration,
+}
+
+impl HandFedNode {
+    /// Makes a Node without labels and taints that is fed as a kubelet feeds its own.
+    pub fn new(name: impl Into<Text>) -> Self {
+        Self {
+            name: name.into(),
+            labels: Vec::new(),
+            taints: Vec::new(),
+            lease_every: SignedDuration::from_secs(10),
+            status_every: SignedDuration::from_mins(5),
+        }
+    }
+}
+
+/// A `When` with the `Then` lines that follow from it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Act {
+    /// The steps of the `When` (`And` included); zero is the instant at which the last took effect.
+    pub when: Vec<When>,
+    /// The `Then` lines.
+    pub expectations: Vec<Expectation>,
+}
+
+/// A `When` line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct When {
+    /// What is done, in order.
+    pub deeds: Vec<Deed>,
+    /// Where it stands.
+    pub position: Position,
+}
+
+/// Something that a scenario does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    /// An action that every door of the simulator knows.
+    Action(Box<Action>),
+    /// Every rule that the scenario has laid on a client's connection is taken away.
+    Heal(Endpoint),
+    /// Time passes before the next deed.
+    Pass(SignedDuration),
+    /// Something is done to the feeding of a hand-fed Node.
+    Feed {
+        /// The Node.
+        node: Text,
+        /// What.
+        feed: Feed,
+    },
+}
+
+impl From<Action> for Deed {
+    fn from(action: Action) -> Self {
+        Self::Action(Box::new(action))
+    }
+}
+
+/// What can be done to the feeding of a hand-fed Node.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Feed {
+    /// Neither status nor Lease is written any more.
+    Silence,
+    /// The Lease is no longer renewed; the status is.
+    SilenceLease,
+    /// The status is no longer written; the Lease is.
+    SilenceStatus,
+    /// Both are written at once and then again and again.
+    Resume,
+    /// A condition is posted at once, with the whole status, and from then on.
+    Condition {
+        /// The condition's type.
+        kind: Text,
+        /// `True`, `False` or `Unknown`.
+        status: Text,
+        /// The reason.
+        reason: Text,
+        /// The message.
+        message: Text,
+    },
+}
+
+impl Scenario {
+    /// Returns what a backend must be able to do.
+    #[must_use]
+    pub fn needs(&self) -> Capabilities {
+        let mut needs = BTreeSet::new();
+        if !self.cluster.flags.is_empty() {
+            needs.insert(Capability::ControlPlaneFlags);
+        }
+        let mut passes = SignedDuration::ZERO;
+        for given in &self.given {
+            match &given.setup {
+                Setup::HandFedNode(_) => drop(needs.insert(Capability::HandFedNodes)),
+                Setup::Do(deed) => passes += needs_of(deed, &mut needs),
+                Setup::ReadyNodes(_) | Setup::RunningPod { .. } | Setup::Objects(_) | Setup::Until(_) => {}
+            }
+        }
+        for act in &self.acts {
+            for deed in act.when.iter().flat_map(|when| &when.deeds) {
+                passes += needs_of(deed, &mut needs);
+            }
+            passes += act.length();
+        }
+        if passes > LIVE_PATIENCE {
+            needs.insert(Capability::VirtualTime);
+        }
+        needs
+    }
+}
+
+/// How long a scenario may take on a live cluster before it counts as one that needs virtual time.
+const LIVE_PATIENCE: SignedDuration = SignedDuration::from_mins(30);
+
+/// Notes what a deed needs and returns how long it lasts.
+fn needs_of(deed: &Deed, needs: &mut Capabilities) -> SignedDuration {
+    match deed {
+        Deed::Pass(duration) => return *duration,
+        Deed::Feed { .. } => drop(needs.insert(Capability::HandFedNodes)),
+        Deed::Heal(_) => drop(needs.insert(Capability::Connections)),
+        Deed::Action(action) => match &**action {
+            Action::Api { .. } => {}
+            Action::AddMachine(_) | Action::Machine { .. } => drop(needs.insert(Capability::Machines)),
+            Action::AddRule(fault) if fault.matching.is_some() => drop(needs.insert(Capability::Requests)),
+            Action::AddRule(_) | Action::RemoveRule(_) => drop(needs.insert(Capability::Connections)),
+            Action::Controller { action: ControllerAction::RunOnce(_), .. } => {
+                needs.insert(Capability::VirtualTime);
+            }
+            Action::Controller { .. } => drop(needs.insert(Capability::Controllers)),
+            Action::Custom { .. } => drop(needs.insert(Capability::Custom)),
+        },
+    }
+    SignedDuration::ZERO
+}
+
+impl Act {
+    /// Returns the largest bound that is known before the run: the act's length, but for facts that bounds hang on.
+    #[must_use]
+    pub fn length(&self) -> SignedDuration {
+        self.expectations.iter().map(|expectation| expectation.bound.end()).max().unwrap_or_default()
+    }
+}
+
+impl Bound {
+    /// Returns the largest offset that is known before the run.
+    #[must_use]
+    pub fn end(&self) -> SignedDuration {
+        match self {
+            Self::Within(limit) | Self::Between(_, limit) | Self::For(limit) => *limit,
+            Self::At { offset, after: None } => *offset,
+            Self::After { within, .. } => within.unwrap_or_default(),
+            Self::AtOnce | Self::At { .. } | Self::Act => SignedDuration::ZERO,
+        }
+    }
+}

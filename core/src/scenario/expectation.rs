@@ -1,0 +1,245 @@
+//! What a `Then` line says: a subject, what is true of it, and when.
+//!
+//! Zero of every bound is the instant at which the act's `When` took effect; limits are inclusive. The order of the
+//! lines means nothing.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use jiff::SignedDuration;
+
+use super::Position;
+use crate::network::{LEASES, NODE_LEASES, NODES, PODS, Resource};
+use crate::objects::{Json, ObjectKey, Path, Text};
+
+/// A `Then` line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// What must be true of what.
+    pub fact: Fact,
+    /// When.
+    pub bound: Bound,
+    /// Where it stands.
+    pub position: Position,
+}
+
+/// Something that is true or not at each observation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// What is looked at.
+    pub subject: Subject,
+    /// What is said of it.
+    pub predicate: Predicate,
+}
+
+/// What an expectation looks at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// An object by kind and name.
+    Object(ObjectRef),
+    /// The Pods of an owner, whose names are chance.
+    PodsOf {
+        /// The namespace.
+        namespace: Text,
+        /// The name of the owner: a Deployment's Pods are found through its ReplicaSets.
+        owner: Text,
+        /// The Node on which they are; `None` for any.
+        node: Option<Text>,
+    },
+    /// The answer to the act's last request.
+    Answer,
+    /// A machine as its own tools show it: processes, containers, limits.
+    Machine(Text),
+    /// All objects of a kind, as `kubectl get` shows them.
+    Table(Resource),
+}
+
+/// Names an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectRef {
+    /// The kind as people write it: `Node`, `Pod`.
+    pub kind: Text,
+    /// Where the API keeps it.
+    pub resource: Resource,
+    /// Namespace and name.
+    pub key: ObjectKey,
+}
+
+impl ObjectRef {
+    /// Names a Node.
+    #[must_use]
+    pub fn node(name: impl Into<Text>) -> Self {
+        Self { kind: Text::of("Node"), resource: NODES, key: ObjectKey::cluster(name) }
+    }
+
+    /// Names a Pod.
+    #[must_use]
+    pub fn pod(namespace: impl Into<Text>, name: impl Into<Text>) -> Self {
+        Self { kind: Text::of("Pod"), resource: PODS, key: ObjectKey::namespaced(namespace, name) }
+    }
+
+    /// Names the Lease of a Node.
+    #[must_use]
+    pub fn lease(node: impl Into<Text>) -> Self {
+        Self { kind: Text::of("Lease"), resource: LEASES, key: ObjectKey::namespaced(NODE_LEASES, node) }
+    }
+}
+
+/// What can be said of a subject.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Predicate {
+    /// `has condition TYPE=STATUS[, reason TEXT][, message TEXT]`.
+    Condition {
+        /// The condition's type.
+        kind: Text,
+        /// `True`, `False` or `Unknown`.
+        status: Text,
+        /// The reason, if it matters.
+        reason: Option<Text>,
+        /// The whole message, if it matters.
+        message: Option<Text>,
+    },
+    /// `has taint KEY[=VALUE]:EFFECT`; `timeAdded` is ignored.
+    Taint(Taint),
+    /// `has label KEY=VALUE`; without a value any will do.
+    Label {
+        /// The key.
+        key: Text,
+        /// The value, if it matters.
+        value: Option<Text>,
+    },
+    /// `field PATH is …`.
+    Field {
+        /// Which field.
+        path: Path,
+        /// What it must be.
+        test: FieldTest,
+    },
+    /// `has phase PHASE`: `status.phase`.
+    Phase(Text),
+    /// `has reason REASON`: `status.reason`.
+    Reason(Text),
+    /// A Lease is renewed again and again; wants [`Bound::For`].
+    RenewedEvery {
+        /// The pause between two renewals.
+        every: SignedDuration,
+        /// How much longer or shorter a pause may be.
+        tolerance: SignedDuration,
+    },
+    /// The object is there.
+    Exists,
+    /// The object is there and its `metadata.deletionTimestamp` is set.
+    Terminating,
+    /// Its deletion was asked for: it is `Terminating` or gone.
+    Deleted,
+    /// The object that was there is there no longer (one of the same name with another uid is another object).
+    Gone,
+    /// An Event about the subject was recorded since zero.
+    Event {
+        /// Its reason.
+        reason: Text,
+        /// Its whole message, if it matters.
+        message: Option<Text>,
+        /// How many times in all; `None` for at least once.
+        times: Option<u32>,
+    },
+    /// So many of the Pods of an owner fulfil a predicate.
+    Count {
+        /// How many.
+        count: usize,
+        /// What each must fulfil.
+        of: Box<Predicate>,
+    },
+    /// The API server answered.
+    Answered {
+        /// The HTTP code, if it matters.
+        code: Option<u16>,
+        /// A part of the message, if it matters.
+        text: Option<Text>,
+    },
+    /// The action of the `When` was refused: a kubelet that does not start, a flag that is none.
+    Refused {
+        /// A part of the text, if it matters.
+        text: Option<Text>,
+    },
+    /// No field changes that no sibling line names; heartbeat times, resourceVersion and managedFields apart.
+    NothingElseChanges,
+    /// The object, its history or the table equals what is stored.
+    MatchesSnapshot(SnapshotKind),
+    /// The opposite of another predicate.
+    Not(Box<Predicate>),
+    /// Each of several.
+    All(Vec<Predicate>),
+}
+
+impl Predicate {
+    /// Turns a predicate into its opposite.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        Self::Not(Box::new(self))
+    }
+}
+
+/// A taint as people write it: `key[=value]:Effect`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Taint {
+    /// The key.
+    pub key: Text,
+    /// The value, if it matters.
+    pub value: Option<Text>,
+    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+    pub effect: Text,
+}
+
+/// What a field must be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FieldTest {
+    /// Equal to a value.
+    Is(Json),
+    /// There, whatever it is.
+    Present,
+    /// Not there.
+    Absent,
+    /// As it was at zero; a field that is absent then is refused, since that proves nothing.
+    Unchanged,
+}
+
+/// Which snapshot a line means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SnapshotKind {
+    /// The canonical object at the end of the act.
+    Object,
+    /// What changed during the act, when, and who wrote it.
+    History,
+    /// A list as `kubectl get` shows it.
+    Table,
+}
+
+/// When a fact must be true.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bound {
+    /// At zero.
+    AtOnce,
+    /// At some moment from zero to this.
+    Within(SignedDuration),
+    /// It becomes true in this interval and not before.
+    Between(SignedDuration, SignedDuration),
+    /// At every observation from zero to this.
+    For(SignedDuration),
+    /// It becomes true exactly this long after zero or after another fact became true.
+    At {
+        /// How long after.
+        offset: SignedDuration,
+        /// After what; `None` for zero.
+        after: Option<Box<Fact>>,
+    },
+    /// It becomes true later, by resourceVersion, than another fact does.
+    After {
+        /// The other fact.
+        fact: Box<Fact>,
+        /// And not later than this after zero, if that is said.
+        within: Option<SignedDuration>,
+    },
+    /// As long as the act lasts: snapshots, and what must not change.
+    Act,
+}

@@ -1,0 +1,115 @@
+//! What came of a scenario: a verdict for each step, and what is needed to understand it.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{ObjectRef, Position, SnapshotKind};
+use crate::components::{RecordedDecision, TraceLine};
+use crate::objects::{Json, Text};
+
+/// What is known of a step or a scenario in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It held.
+    Passed,
+    /// It cannot be said, since something may have been missed; never counted as passed.
+    Inconclusive,
+    /// It did not hold.
+    Failed,
+}
+
+/// The verdict of one step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepVerdict {
+    /// The step.
+    pub position: Position,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// When it was decided, from the act's zero.
+    pub at: SignedDuration,
+    /// What was seen, in a line: `at +46.251s`.
+    pub observed: String,
+}
+
+/// Why a step failed or is inconclusive.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mismatch {
+    /// The step.
+    pub step: Position,
+    /// What it asked for: predicate and bound.
+    pub expected: String,
+    /// What was seen, with when it happened in the end and how late that was.
+    pub observed: String,
+    /// The decisions behind what was seen; the latest about the object if nothing happened.
+    pub why: Vec<String>,
+    /// What went before, latest first.
+    pub last: Vec<String>,
+    /// The line that shows it again; filled in by whoever knows the door. Empty if nobody does.
+    pub replay: String,
+}
+
+/// A write that changed an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryEntry {
+    /// When.
+    pub at: Timestamp,
+    /// The zero of its act.
+    pub zero: Timestamp,
+    /// The revision that it made.
+    pub resource_version: u64,
+    /// The writer: manager, and subresource behind a slash.
+    pub by: String,
+    /// Changed fields with `old -> new`, sorted; times as offsets.
+    pub changed: Vec<(String, String)>,
+    /// The number of the writer's decision.
+    pub because: Option<u32>,
+}
+
+/// All that was written to an object since the first act.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// The object.
+    pub object: ObjectRef,
+    /// The writes in order of revision.
+    pub entries: Vec<HistoryEntry>,
+}
+
+/// Something to be held against a stored snapshot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    /// The step that asks for it.
+    pub step: Position,
+    /// Which kind.
+    pub kind: SnapshotKind,
+    /// The object's name, as part of the file's name: `worker-1`; empty if the scenario names only one such.
+    pub name: Text,
+    /// What to print as YAML.
+    pub value: Json,
+}
+
+/// What came of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The worst of the steps' verdicts.
+    pub verdict: Verdict,
+    /// Each step's verdict in order.
+    pub steps: Vec<StepVerdict>,
+    /// The first step that failed, or else the first that is inconclusive.
+    pub mismatch: Option<Mismatch>,
+    /// The observed objects' histories, in order of the objects.
+    pub histories: Vec<History>,
+    /// What is to be held against snapshots; empty unless all steps passed.
+    pub snapshots: Vec<Snapshot>,
+    /// All decisions.
+    pub decisions: Vec<RecordedDecision>,
+    /// The trace; empty if none was kept.
+    pub trace: Vec<TraceLine>,
+    /// The instant at which the scenario started.
+    pub start: Timestamp,
+    /// The first act's zero.
+    pub zero: Timestamp,
+    /// How much time went by in the cluster.
+    pub duration: SignedDuration,
+}
