@@ -52,6 +52,17 @@ pub trait Controller: Component {
     fn run_once(&mut self, _name: &str, _now: Timestamp) -> bool {
         false
     }
+
+    /// Hands the clock of all loops to the driver: from here each round is one [`Self::run_once`].
+    ///
+    /// A replay of a recording does so, since the phases of the loops are in the recording. Timers of work items, rate
+    /// limits and back-offs stay the controller's own.
+    fn hold_loops(&mut self) {}
+
+    /// Lays down a free choice of order: the named objects go first, in this order, the others as they would without.
+    ///
+    /// It holds until the next call. `node-order`: the nodes within a health pass.
+    fn prefer(&mut self, _choice: &str, _order: &[Text]) {}
 }
 
 /// What can be done to a controller.
