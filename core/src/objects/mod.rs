@@ -4,12 +4,16 @@
 
 pub mod diff;
 mod json;
+mod near;
 mod object;
 mod path;
+mod reading;
 mod text;
 pub mod time;
 
 pub use json::{Fields, Json, NULL};
+pub use near::nearest;
 pub use object::{KUBELET_CONDITIONS, Object, ObjectKey};
 pub use path::{Path, PathError, Segment};
+pub use reading::{FieldError, Reader};
 pub use text::Text;

@@ -54,11 +54,100 @@ pub fn seconds(duration: SignedDuration) -> String {
     String::from(offset(Timestamp::UNIX_EPOCH + duration, Timestamp::UNIX_EPOCH).trim_start_matches('+'))
 }
 
+/// Prints a duration exactly, in seconds: `40s`, `0.000001s`, trailing zeros left out.
+#[must_use]
+pub fn exact_seconds(duration: SignedDuration) -> String {
+    let sign = if duration.is_negative() { "-" } else { "" };
+    let (seconds, nanos) = (duration.as_secs().unsigned_abs(), duration.subsec_nanos().unsigned_abs());
+    let text = format!("{seconds}.{nanos:09}");
+    format!("{sign}{}s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Reads a duration as Go's `time.ParseDuration` does: `40s`, `5m`, `1h30m`, `1.5s`, `-3s`, `200ms`, `0`.
+///
+/// `None` for anything else; a number without a unit is refused, but for zero.
+#[must_use]
+pub fn parse_duration(text: &str) -> Option<SignedDuration> {
+    let (negative, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if rest == "0" {
+        return Some(SignedDuration::ZERO);
+    }
+    let mut nanos: i128 = 0;
+    let mut first = true;
+    while first || !rest.is_empty() {
+        first = false;
+        let number_end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
+        let (number, tail) = rest.split_at(number_end);
+        let unit_end = tail.find(|letter: char| letter.is_ascii_digit() || letter == '.').unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at(unit_end);
+        nanos = nanos.checked_add(scaled(number, nanos_of(unit)?)?)?;
+        rest = tail;
+    }
+    let nanos = if negative { -nanos } else { nanos };
+    i64::try_from(nanos).ok().map(SignedDuration::from_nanos)
+}
+
+fn nanos_of(unit: &str) -> Option<i128> {
+    Some(match unit {
+        "ns" => 1,
+        // The micro sign and the Greek letter, as in Go.
+        "us" | "\u{b5}s" | "\u{3bc}s" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return None,
+    })
+}
+
+/// Multiplies a decimal number with a unit, cutting what is below a nanosecond.
+fn scaled(number: &str, unit: i128) -> Option<i128> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') || whole.len() > 18 || fraction.len() > 18 {
+        return None;
+    }
+    let digits = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<i128>().ok() };
+    let parts = digits(fraction)?.checked_mul(unit)? / 10_i128.pow(u32::try_from(fraction.len()).ok()?);
+    digits(whole)?.checked_mul(unit)?.checked_add(parts)
+}
+
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
+    use jiff::{SignedDuration, Timestamp};
 
-    use super::{offset, to_micro_time, to_time};
+    use super::{exact_seconds, offset, parse_duration, to_micro_time, to_time};
+
+    #[test]
+    fn durations_are_read_as_go_reads_them() {
+        for (text, millis) in [
+            ("40s", 40_000),
+            ("5m", 300_000),
+            ("1h30m", 5_400_000),
+            ("1.5s", 1_500),
+            ("-3s", -3_000),
+            ("200ms", 200),
+            (".5s", 500),
+            ("0", 0),
+            ("+2s", 2_000),
+        ] {
+            assert_eq!(parse_duration(text), Some(SignedDuration::from_millis(millis)), "{text}");
+        }
+        for text in
+            ["", "40", "s", "1.2.3s", ".s", "4 s", "5 minutes", "1d", "-", "--1s", "99999999999999999999s", "1e3s"]
+        {
+            assert_eq!(parse_duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_are_printed_without_loss() {
+        for text in ["40s", "0.000001s", "-3.5s", "0s", "10s"] {
+            assert_eq!(exact_seconds(parse_duration(text).unwrap()), text);
+        }
+    }
 
     #[test]
     fn instants_have_the_precision_of_their_type() {
