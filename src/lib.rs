@@ -4,3 +4,4 @@
 
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod load;

@@ -1,0 +1,313 @@
+//! From the parser's tree to cases: backgrounds put before their scenarios, outlines expanded, doc strings mended.
+
+use std::collections::BTreeMap;
+
+use gherkin::{Background, Examples, Feature, Scenario, Step};
+
+use super::source::{Text, indent};
+use super::{FeatureFile, Problem, Prose, Requirements, Tags, outline, pitfalls, slug};
+
+/// A scenario, or one row of an outline.
+#[derive(Debug, Clone, Default)]
+pub struct Case {
+    /// The name of its trial below the backend: `area::topic::scenario` or `area::topic::scenario::row`.
+    pub id: String,
+    /// The feature's name.
+    pub feature: String,
+    /// The rule under test.
+    pub rule: Option<String>,
+    /// The scenario's name, placeholders filled in.
+    pub name: String,
+    /// The line of its heading.
+    pub line: usize,
+    /// The column of its heading.
+    pub column: usize,
+    /// The tags in force.
+    pub tags: Tags,
+    /// The steps of the backgrounds and its own.
+    pub steps: Vec<StepLine>,
+    /// The row, for an outline.
+    pub row: Option<Row>,
+}
+
+/// The values of one row of examples.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Column and value, in order.
+    pub values: Vec<(String, String)>,
+}
+
+impl Row {
+    /// Returns `type=Ready, status=False`.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        self.values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A step with its place in the file; of an outline, the template's.
+#[derive(Debug, Clone)]
+pub struct StepLine {
+    /// The step, placeholders filled in, its doc string mended.
+    pub step: Step,
+    /// The line.
+    pub line: usize,
+    /// The column of the keyword.
+    pub column: usize,
+    /// The line as it stands in the file.
+    pub excerpt: String,
+    /// Lines and texts of the step's table rows, for problems inside a table.
+    pub table_lines: Vec<(usize, String)>,
+    /// The line on which the doc string's text begins.
+    pub docstring_line: Option<usize>,
+}
+
+impl StepLine {
+    /// Returns the step with its keyword, as people read it.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let keyword = self.step.keyword.as_str();
+        let gap = if self.excerpt.contains(&format!("{keyword} ")) && !keyword.ends_with(' ') { " " } else { "" };
+        format!("{keyword}{gap}{}", self.step.value)
+    }
+}
+
+/// Reads what the parser found in a file.
+pub(super) fn read(text: &Text, feature: &Feature, known: &Requirements, file: &mut FeatureFile) {
+    let heading = heading_line(text, feature.span.start, &feature.keyword);
+    let mut reader = Reader { text, known, file, names: BTreeMap::new() };
+    reader.describe(heading, feature.description.as_deref());
+    pitfalls::heading(text, heading, &feature.keyword, &feature.name, &mut reader.file.problems);
+    let mut tags = Tags::default();
+    tags.add(&feature.tags, heading, text, known, &mut reader.file.problems);
+    let background = reader.background(feature.background.as_ref());
+    let scope = Scope { feature: clean_name(&feature.name), rule: None, tags: &tags, background: &background };
+    for scenario in &feature.scenarios {
+        reader.scenario(scenario, &scope);
+    }
+    for rule in &feature.rules {
+        let heading = heading_line(text, rule.span.start, &rule.keyword);
+        reader.describe(heading, rule.description.as_deref());
+        pitfalls::heading(text, heading, &rule.keyword, &rule.name, &mut reader.file.problems);
+        let mut tags = tags.clone();
+        tags.add(&rule.tags, heading, text, known, &mut reader.file.problems);
+        let mut background = background.clone();
+        background.extend(reader.background(rule.background.as_ref()));
+        let rule_name = Some(clean_name(&rule.name));
+        let scope = Scope { feature: clean_name(&feature.name), rule: rule_name, tags: &tags, background: &background };
+        if rule.scenarios.is_empty() {
+            let problem = text.problem_at_line(heading, "the rule has no scenario");
+            reader.file.problems.push(problem.help("a scenario belongs to the rule above it"));
+        }
+        for scenario in &rule.scenarios {
+            reader.scenario(scenario, &scope);
+        }
+    }
+    if feature.scenarios.is_empty() && feature.rules.is_empty() {
+        reader.file.problems.push(text.problem_at_line(heading, "the feature has no scenario"));
+    }
+}
+
+/// What a scenario inherits.
+struct Scope<'a> {
+    feature: String,
+    rule: Option<String>,
+    tags: &'a Tags,
+    background: &'a [StepLine],
+}
+
+struct Reader<'a> {
+    text: &'a Text,
+    known: &'a Requirements,
+    file: &'a mut FeatureFile,
+    /// Trial names and the lines that have taken them.
+    names: BTreeMap<String, usize>,
+}
+
+impl Reader<'_> {
+    fn background(&mut self, background: Option<&Background>) -> Vec<StepLine> {
+        let Some(background) = background else { return Vec::new() };
+        let heading = heading_line(self.text, background.span.start, &background.keyword);
+        pitfalls::swallowed(self.text, heading, background.description.as_deref(), &mut self.file.problems);
+        if background.steps.is_empty() {
+            self.file.problems.push(self.text.problem_at_line(heading, "the background has no steps"));
+        }
+        background.steps.iter().map(|step| self.step(step)).collect()
+    }
+
+    fn scenario(&mut self, scenario: &Scenario, scope: &Scope<'_>) {
+        let text = self.text;
+        let heading = heading_line(text, scenario.span.start, &scenario.keyword);
+        pitfalls::heading(text, heading, &scenario.keyword, &scenario.name, &mut self.file.problems);
+        pitfalls::swallowed(text, heading, scenario.description.as_deref(), &mut self.file.problems);
+        self.describe(heading, scenario.description.as_deref());
+        let mut tags = scope.tags.clone();
+        tags.add(&scenario.tags, heading, text, self.known, &mut self.file.problems);
+        let own: Vec<StepLine> = scenario.steps.iter().map(|step| self.step(step)).collect();
+        if own.is_empty() {
+            self.file.problems.push(text.problem_at_line(heading, "the scenario has no steps"));
+        }
+        let mut steps = scope.background.to_vec();
+        steps.extend(own);
+        let template = Case {
+            id: format!("{}::{}", self.file.id, slug(&clean_name(&scenario.name))),
+            feature: scope.feature.clone(),
+            rule: scope.rule.clone(),
+            name: clean_name(&scenario.name),
+            line: heading,
+            column: indent(text.line(heading)) + 1,
+            tags,
+            steps,
+            row: None,
+        };
+        if scenario.examples.is_empty() {
+            outline::refuse_placeholders(text, &template, &scenario.keyword, &mut self.file.problems);
+            self.take(template);
+            return;
+        }
+        for examples in &scenario.examples {
+            self.examples(&template, examples, &scenario.examples);
+        }
+        outline::refuse_unknown(text, &template, &scenario.examples, &mut self.file.problems);
+    }
+
+    fn examples(&mut self, template: &Case, examples: &Examples, all: &[Examples]) {
+        let text = self.text;
+        let heading = heading_line(text, examples.span.start, &examples.keyword);
+        let mut template = template.clone();
+        template.tags.add(&examples.tags, heading, text, self.known, &mut self.file.problems);
+        let Some(table) = &examples.table else {
+            let problem = text.problem_at_line(heading, "the examples have no table, so the outline would not run");
+            self.file.problems.push(problem.help("add a table: a row of names, then a row for each case"));
+            return;
+        };
+        let lines = table_lines(text, heading);
+        pitfalls::ragged(text, &lines, &mut self.file.problems);
+        pitfalls::columns(text, &lines, &table.rows[0], &mut self.file.problems);
+        if table.rows.len() < 2 {
+            let problem = text.problem_at_line(heading, "the examples have no rows, so the outline would not run");
+            self.file.problems.push(problem.help("add a row for each case below the names"));
+            return;
+        }
+        let prefix = examples.name.as_deref().map(clean_name).filter(|_| all.len() > 1).unwrap_or_default();
+        for (index, row) in table.rows.iter().enumerate().skip(1) {
+            let mut case = outline::fill(&template, &table.rows[0], row);
+            let words = std::iter::once(prefix.as_str()).chain(row.iter().map(String::as_str));
+            let row_slug = slug(&words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "));
+            let row_slug = if row_slug.is_empty() { format!("row_{index}") } else { row_slug };
+            case.id = format!("{}::{row_slug}", template.id);
+            if let Some((line, _)) = lines.get(index) {
+                case.line = *line;
+                case.column = indent(text.line(*line)) + 1;
+            }
+            self.take(case);
+        }
+    }
+
+    /// Takes a case unless another has its name.
+    fn take(&mut self, case: Case) {
+        if let Some(line) = self.names.get(&case.id) {
+            let message = format!("the trial {} is there already, on line {line}", case.id);
+            let help = match case.row {
+                Some(_) => "the rows of one outline must differ in their words",
+                None => "scenarios of one file need names that differ in their words",
+            };
+            self.file.problems.push(self.text.problem_at_line(case.line, message).help(help));
+            return;
+        }
+        self.names.insert(case.id.clone(), case.line);
+        self.file.cases.push(case);
+    }
+
+    fn step(&mut self, step: &Step) -> StepLine {
+        let text = self.text;
+        let line = heading_line(text, step.span.start, &step.keyword);
+        let excerpt = text.line(line).to_owned();
+        let mut step = step.clone();
+        let below = (line + 1..=text.lines.len()).find(|line| {
+            let line = text.line(*line).trim();
+            !line.is_empty() && !line.starts_with('#')
+        });
+        let mut docstring_line = None;
+        let mut after = line;
+        if step.docstring.is_some()
+            && let Some(open) = below
+        {
+            let (mended, end) = docstring(text, open);
+            step.docstring = Some(mended);
+            docstring_line = Some(open + 1);
+            after = end;
+        }
+        let table_lines = if step.table.is_some() { table_lines(text, after) } else { Vec::new() };
+        pitfalls::ragged(text, &table_lines, &mut self.file.problems);
+        StepLine { column: indent(&excerpt) + 1, step, line, excerpt, table_lines, docstring_line }
+    }
+
+    fn describe(&mut self, heading: usize, description: Option<&str>) {
+        for words in description.into_iter().flat_map(str::lines).filter(|line| !line.trim().is_empty()) {
+            let line = (heading + 1..=self.text.lines.len())
+                .find(|line| self.text.line(*line).trim() == words.trim())
+                .unwrap_or(heading);
+            pitfalls::misspelt_heading(self.text, line, &mut self.file.problems);
+            self.file.prose.push(Prose { line, text: words.trim().to_owned() });
+        }
+    }
+}
+
+/// Returns the line of a heading or step: the parser's offset may stand on a comment above it.
+fn heading_line(text: &Text, offset: usize, keyword: &str) -> usize {
+    let before = text.whole.get(..offset).map_or(0, |before| before.matches('\n').count());
+    (before + 1..=text.lines.len())
+        .find(|line| text.line(*line).trim_start().starts_with(keyword.trim_end()))
+        .unwrap_or(before + 1)
+}
+
+/// Returns the rows of the table that begins below a line.
+fn table_lines(text: &Text, after: usize) -> Vec<(usize, String)> {
+    let is_gap = |words: &str| words.is_empty() || words.starts_with('#');
+    (after + 1..=text.lines.len())
+        .map(|line| (line, text.line(line).trim().to_owned()))
+        .skip_while(|(_, words)| !words.starts_with('|'))
+        .take_while(|(_, words)| words.starts_with('|') || is_gap(words))
+        .filter(|(_, words)| words.starts_with('|'))
+        .collect()
+}
+
+/// Returns the text of a doc string, de-indented by its marks and without media type, and the line on which it ends.
+fn docstring(text: &Text, open: usize) -> (String, usize) {
+    let marks: String = text.line(open).trim().chars().take(3).collect();
+    let depth = indent(text.line(open));
+    let mut lines = Vec::new();
+    for line in open + 1..=text.lines.len() {
+        let words = text.line(line);
+        if words.trim_start().starts_with(&marks) {
+            return (lines.join("\n"), line);
+        }
+        let cut = indent(words).min(depth);
+        lines.push(words.chars().skip(cut).collect::<String>());
+    }
+    (lines.join("\n"), text.lines.len())
+}
+
+/// Returns a name without the remark behind it: `The kubelet is killed   # 50 s of grace`.
+fn clean_name(name: &str) -> String {
+    name.split(" # ").next().unwrap_or_default().trim().to_owned()
+}
+
+/// Makes a problem about a step, which may be in any of the lines of a case.
+pub(crate) fn step_problem(path: &str, step: &StepLine, row: Option<&Row>, words: &str, message: String) -> Problem {
+    let (column, width) = match step.excerpt.find(words) {
+        Some(at) if !words.is_empty() => (step.excerpt[..at].chars().count() + 1, words.chars().count()),
+        _ => (step.column, step.excerpt.trim().chars().count()),
+    };
+    Problem {
+        file: path.to_owned(),
+        line: step.line,
+        column,
+        width,
+        message,
+        row: row.map(Row::describe),
+        help: Vec::new(),
+        excerpt: step.excerpt.clone(),
+    }
+}

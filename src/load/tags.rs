@@ -1,0 +1,285 @@
+//! The closed set of tags: what each means, which are known, and which of them a scenario inherits.
+
+use std::collections::BTreeMap;
+
+use nodeproof_core::profile::Release;
+use serde::Deserialize;
+
+use super::Problem;
+use super::near::nearest;
+use super::source::Text;
+
+/// Tags without a value.
+const PLAIN: [&str; 5] = ["core", "extended", "provisional", "read-only", "slow"];
+/// Tags with a value, and what the value is.
+const VALUED: [(&str, &str); 6] = [
+    ("req", "a requirement's id, as in @req:NC-03"),
+    ("since", "a release, as in @since:1.32"),
+    ("until", "a release, as in @until:1.31"),
+    ("gate", "a feature gate, as in @gate:NodeSwap"),
+    ("sim-only", "why the scenario needs the simulator"),
+    ("live-only", "why the scenario needs a real cluster"),
+];
+/// Why a scenario can run on the simulator alone.
+const SIM_ONLY: [&str; 6] = ["hours", "instants", "faults", "releases", "scale", "hand-fed"];
+/// Why a scenario can run on a real cluster alone.
+const LIVE_ONLY: [&str; 4] = ["kernel", "runtime", "timing", "scheduler"];
+
+/// A requirement that scenarios can refer to.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Requirement {
+    /// Its id, as `NC-03`.
+    pub id: String,
+    /// The behaviour, in a sentence or two.
+    #[serde(default)]
+    pub says: String,
+    /// The releases to which it applies; `all`, `1.24+`, `1.12-1.26`.
+    #[serde(default)]
+    pub versions: String,
+    /// What a scenario can see of it.
+    #[serde(default)]
+    pub observe: String,
+    /// Which backends can show it.
+    #[serde(default)]
+    pub real: String,
+}
+
+/// The requirements that `@req:` may name.
+#[derive(Debug, Clone, Default)]
+pub struct Requirements {
+    /// In the order of the file; `None` lets every id pass.
+    known: Option<Vec<Requirement>>,
+}
+
+impl Requirements {
+    /// Reads `requirements.yaml`: lists of requirements by topic.
+    ///
+    /// # Errors
+    /// The text is no such file; the message tells where.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let topics: BTreeMap<String, Vec<Requirement>> =
+            serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+        let mut known: Vec<Requirement> = Vec::new();
+        for requirement in topics.into_values().flatten() {
+            if known.iter().any(|other| other.id == requirement.id) {
+                return Err(format!("the id {:?} is there twice", requirement.id));
+            }
+            known.push(requirement);
+        }
+        known.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(Self { known: Some(known) })
+    }
+
+    /// Returns them by their ids.
+    pub fn iter(&self) -> impl Iterator<Item = &Requirement> {
+        self.known.iter().flatten()
+    }
+
+    fn knows(&self, id: &str) -> bool {
+        self.known.is_none() || self.iter().any(|requirement| requirement.id == id)
+    }
+}
+
+/// The tags in force for a scenario, its rule's and feature's included.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tags {
+    /// All of them without `@`, outermost first.
+    pub all: Vec<String>,
+    /// The requirements that it shows.
+    pub requirements: Vec<String>,
+    /// The oldest release for which it is right; the latest of all `@since`.
+    pub since: Option<Release>,
+    /// The newest release for which it is right, all its patches included; the earliest of all `@until`.
+    pub until: Option<Release>,
+    /// Why it cannot run on the simulator.
+    pub live_only: Option<String>,
+    /// Why it cannot run on a real cluster.
+    pub sim_only: Option<String>,
+}
+
+impl Tags {
+    /// Tells why a scenario says nothing about a release.
+    #[must_use]
+    pub fn other_release(&self, release: Release) -> Option<String> {
+        if let Some(since) = self.since.filter(|since| release < *since) {
+            return Some(format!("since {}, and this is Kubernetes {release}", said(since)));
+        }
+        let until = self.until.filter(|until| (release.major, release.minor) > (until.major, until.minor))?;
+        Some(format!("until {}, and this is Kubernetes {release}", said(until)))
+    }
+
+    /// Adds the tags of a heading: those stand on the lines above it.
+    pub(super) fn add(
+        &mut self,
+        tags: &[String],
+        heading: usize,
+        text: &Text,
+        known: &Requirements,
+        problems: &mut Vec<Problem>,
+    ) {
+        let before = (self.since, self.until);
+        for tag in tags {
+            if self.all.contains(tag) {
+                continue;
+            }
+            if let Err((message, help)) = self.take(tag, known) {
+                let (line, column) = place(text, heading, tag);
+                let mut problem = text.problem(line, column, tag.chars().count() + 1, message);
+                problem.help.extend(help);
+                problems.push(problem);
+            }
+            self.all.push(tag.clone());
+        }
+        if before != (self.since, self.until)
+            && let (Some(since), Some(until)) = (self.since, self.until)
+            && (since.major, since.minor) > (until.major, until.minor)
+        {
+            let (line, column) = place(text, heading, tags.first().map_or("", String::as_str));
+            let message = format!("no release is both since {} and until {}", said(since), said(until));
+            problems.push(text.problem(line, column, 1, message));
+        }
+    }
+
+    fn take(&mut self, tag: &str, known: &Requirements) -> Result<(), (String, Option<String>)> {
+        let (name, value) = tag.split_once(':').map_or((tag, None), |(name, value)| (name, Some(value)));
+        if PLAIN.contains(&name) {
+            return match value {
+                None => Ok(()),
+                Some(_) => Err((format!("the tag @{name} takes no value"), None)),
+            };
+        }
+        let Some((_, what)) = VALUED.iter().find(|(known, _)| *known == name) else {
+            let names = PLAIN.into_iter().chain(VALUED.map(|(name, _)| name));
+            let near = nearest(name, names).map(|near| format!("did you mean @{near}?"));
+            let all =
+                format!("the tags are @{} and, with a value, @{}:", PLAIN.join(" @"), VALUED.map(|v| v.0).join(": @"));
+            return Err((format!("there is no tag @{name}"), near.or(Some(all))));
+        };
+        let Some(value) = value.filter(|value| !value.is_empty()) else {
+            return Err((format!("the tag @{name} wants a value: {what}"), None));
+        };
+        match name {
+            "req" => {
+                if !known.knows(value) {
+                    let near = nearest(value, known.iter().map(|requirement| requirement.id.as_str()));
+                    let near = near.map(|near| format!("did you mean @req:{near}?"));
+                    return Err((format!("there is no requirement {value:?} in features/requirements.yaml"), near));
+                }
+                self.requirements.push(value.to_owned());
+            }
+            "since" => self.since = self.since.max(Some(release(value)?)),
+            "until" => {
+                let until = release(value)?;
+                self.until = Some(self.until.map_or(until, |other| other.min(until)));
+            }
+            "sim-only" => self.sim_only = Some(word(value, "sim-only", &SIM_ONLY)?),
+            "live-only" => self.live_only = Some(word(value, "live-only", &LIVE_ONLY)?),
+            _ => gate(value)?,
+        }
+        Ok(())
+    }
+}
+
+/// Returns a release as tags name it.
+fn said(release: Release) -> String {
+    if release.patch == 0 { format!("1.{}", release.minor) } else { release.to_string() }
+}
+
+type TagError = (String, Option<String>);
+
+/// Reads `1.32` or `1.32.4`; it need not be a release that is modelled.
+fn release(value: &str) -> Result<Release, TagError> {
+    let parts: Vec<Option<u16>> = value.split('.').map(|part| part.parse().ok()).collect();
+    match parts.as_slice() {
+        [Some(1), Some(minor)] => Ok(Release::new(*minor, 0)),
+        [Some(1), Some(minor), Some(patch)] => Ok(Release::new(*minor, *patch)),
+        _ => Err((format!("{value:?} is no release of Kubernetes"), Some("as in 1.32".to_owned()))),
+    }
+}
+
+fn word(value: &str, tag: &str, words: &[&str]) -> Result<String, TagError> {
+    if words.contains(&value) {
+        return Ok(value.to_owned());
+    }
+    let near = nearest(value, words.iter().copied()).map(|near| format!("did you mean @{tag}:{near}?"));
+    Err((format!("{value:?} is no reason for @{tag}: the reasons are {}", words.join(", ")), near))
+}
+
+fn gate(value: &str) -> Result<(), TagError> {
+    let named = value.starts_with(|c: char| c.is_ascii_uppercase()) && value.chars().all(|c| c.is_ascii_alphanumeric());
+    if named { Ok(()) } else { Err((format!("{value:?} is no feature gate"), Some("as in NodeSwap".to_owned()))) }
+}
+
+/// Finds a tag on the lines above its heading.
+fn place(text: &Text, heading: usize, tag: &str) -> (usize, usize) {
+    let tag = format!("@{tag}");
+    for line in (1..=heading).rev() {
+        let words = text.line(line).trim();
+        if line < heading && !words.is_empty() && !words.starts_with(['@', '#']) {
+            break;
+        }
+        let ends = |rest: &str| rest.chars().next().is_none_or(|c| c.is_whitespace() || c == '@');
+        let found = text.line(line).match_indices(&tag).find(|(at, _)| ends(&text.line(line)[at + tag.len()..]));
+        if let Some((at, _)) = found {
+            return (line, text.line(line)[..at].chars().count() + 1);
+        }
+    }
+    (heading, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{Source, check_one};
+
+    fn known() -> Requirements {
+        Requirements::parse("a:\n- {id: NC-03, says: x}\n- {id: NC-04}\n").unwrap()
+    }
+
+    fn check(tags: &str) -> Vec<Problem> {
+        let text = format!("# first\n{tags}\nFeature: x\n  Scenario: y\n    Given z\n");
+        check_one(&Source::new("features/a/b.feature", text.into_bytes()), &known()).problems
+    }
+
+    #[test]
+    fn the_known_tags_pass() {
+        let tags = "@core @extended @provisional @read-only @slow @req:NC-03 @since:1.24 @until:1.31\n  @gate:NodeSwap @sim-only:hours @live-only:kernel # a comment";
+        assert_eq!(check(tags), []);
+    }
+
+    #[test]
+    fn a_wrong_tag_is_named_with_its_place_and_the_nearest() {
+        let cases = [
+            ("@core @extendet", 7, "no tag @extendet", "@extended?"),
+            ("@req:NC-3", 1, "no requirement \"NC-3\"", "NC-03"),
+            ("@since:1.x", 1, "no release", "1.32"),
+            ("@since", 1, "wants a value", ""),
+            ("@slow:very", 1, "takes no value", ""),
+            ("@sim-only:hour", 1, "no reason", "hours"),
+            ("@gate:nodeSwap", 1, "no feature gate", ""),
+            ("@since:1.34 @until:1.31", 1, "no release is both", ""),
+            ("@core(1)", 1, "no tag @core(1)", ""),
+        ];
+        for (tags, column, message, help) in cases {
+            let problems = check(tags);
+            let [problem] = problems.as_slice() else { panic!("{tags}: {problems:?}") };
+            assert!(problem.message.contains(message), "{problem}");
+            assert!(help.is_empty() || problem.help.iter().any(|line| line.contains(help)), "{problem}");
+            assert_eq!((problem.line, problem.column), (2, column), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a_release_is_compared_by_its_minor_number() {
+        let tags = Tags { since: Some(Release::new(32, 0)), until: Some(Release::new(34, 0)), ..Tags::default() };
+        assert!(tags.other_release(Release::new(31, 0)).is_some());
+        assert!(tags.other_release(Release::new(34, 4)).is_none());
+        assert_eq!(tags.other_release(Release::new(36, 3)).unwrap(), "until 1.34, and this is Kubernetes 1.36.3");
+    }
+
+    #[test]
+    fn a_requirement_that_is_there_twice_is_refused() {
+        assert!(Requirements::parse("a:\n- {id: X}\nb:\n- {id: X}\n").is_err());
+        assert!(Requirements::parse("a: [").is_err());
+    }
+}
