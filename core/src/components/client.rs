@@ -3,22 +3,30 @@
 //! Mirrors k8s.io/client-go tools/cache/reflector.go (v1.34): list, then watch from the list's revision; a stream that
 //! ends is opened again from the last revision seen; `410 Gone` and a failed list begin anew after a back-off.
 //! Inputs: answers and watch events of this cache's own requests, time. Outputs: requests, and what changed.
+//! A watch event costs one look-up in a hash table, since 100,000 renewed Leases are the traffic of a quiet cluster.
 //! Left out on purpose: resync (controllers here set none), and streaming lists.
 
+mod cache;
+mod queue;
+
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Deadline, Outbox, Output};
+pub use cache::{Cache, Slot};
+pub use queue::WorkQueue;
+
+use super::{Deadline, DecisionId, Outbox, Output};
 use crate::chance::Chance;
 use crate::network::{
-    Ask, Call, Content, Identity, Request, RequestId, Resource, ToClient, TransportError, Verb, WatchType,
+    Answer, Ask, Call, Content, Identity, Request, RequestId, Resource, ToClient, TransportError, Verb, WatchType,
 };
 use crate::objects::{Object, ObjectKey, Text};
+use crate::profile::Settings;
 
 /// First pause after a failed list or watch, doubled up to [`BACKOFF_MAX`], each with a jitter of up to its own length.
 /// Source: k8s.io/client-go tools/cache/reflector.go (v1.34), `wait.Backoff{Duration: 800ms, Cap: 30s, Factor: 2, Jitter: 1}`.
@@ -35,6 +43,8 @@ pub struct CacheEvent {
     pub before: Option<Object>,
     /// The object as it is now; `None` once it is deleted.
     pub after: Option<Object>,
+    /// Its place in the cache: the same from its first event to its last, then free for another object.
+    pub slot: Slot,
 }
 
 impl CacheEvent {
@@ -45,6 +55,32 @@ impl CacheEvent {
     #[must_use]
     pub fn object(&self) -> &Object {
         self.after.as_ref().or(self.before.as_ref()).expect("an event without an object is never made")
+    }
+}
+
+/// What one message changed in a cache, in order.
+#[derive(Debug, Default)]
+pub enum Changes {
+    /// Nothing.
+    #[default]
+    None,
+    /// What a watch event did.
+    One(CacheEvent),
+    /// What a new list did.
+    Many(Vec<CacheEvent>),
+}
+
+impl IntoIterator for Changes {
+    type Item = CacheEvent;
+    type IntoIter = core::iter::Chain<core::option::IntoIter<CacheEvent>, alloc::vec::IntoIter<CacheEvent>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let (one, many) = match self {
+            Self::None => (None, Vec::new()),
+            Self::One(event) => (Some(event), Vec::new()),
+            Self::Many(events) => (None, events),
+        };
+        one.into_iter().chain(many)
     }
 }
 
@@ -63,11 +99,11 @@ pub struct Reflector {
     state: State,
     synced: bool,
     resource_version: u64,
-    objects: BTreeMap<ObjectKey, Object>,
+    cache: Cache,
     backoff: SignedDuration,
     last_failure: Option<Timestamp>,
     chance: Chance,
-    changes: Vec<CacheEvent>,
+    changes: Changes,
 }
 
 impl Reflector {
@@ -91,11 +127,11 @@ impl Reflector {
             state: State::Waiting(Timestamp::MIN),
             synced: false,
             resource_version: 0,
-            objects: BTreeMap::new(),
+            cache: Cache::default(),
             backoff: BACKOFF_FIRST,
             last_failure: None,
             chance,
-            changes: Vec::new(),
+            changes: Changes::None,
         };
         reflector.send_list(outbox);
         reflector
@@ -110,12 +146,18 @@ impl Reflector {
     /// Returns an object of the cache.
     #[must_use]
     pub fn get(&self, key: &ObjectKey) -> Option<&Object> {
-        self.objects.get(key)
+        self.cache.get(&key.namespace, &key.name)
     }
 
     /// Returns all objects of the cache in order of their keys.
     pub fn objects(&self) -> impl ExactSizeIterator<Item = &Object> {
-        self.objects.values()
+        self.cache.objects()
+    }
+
+    /// Returns the cache itself.
+    #[must_use]
+    pub const fn cache(&self) -> &Cache {
+        &self.cache
     }
 
     /// Returns the revision up to which the cache is current.
@@ -131,7 +173,7 @@ impl Reflector {
     }
 
     /// Takes a message for which [`Self::owns`] holds, and returns what changed, in order.
-    pub fn handle_message(&mut self, message: ToClient, outbox: &mut Outbox, now: Timestamp) -> Vec<CacheEvent> {
+    pub fn handle_message(&mut self, message: ToClient, outbox: &mut Outbox, now: Timestamp) -> Changes {
         match message {
             ToClient::Response { result, .. } => self.handle_response(result, outbox, now),
             ToClient::Watch { event, object, .. } => self.handle_event(event, object, outbox, now),
@@ -159,12 +201,7 @@ impl Reflector {
         }
     }
 
-    fn handle_response(
-        &mut self,
-        result: Result<crate::network::Answer, TransportError>,
-        outbox: &mut Outbox,
-        now: Timestamp,
-    ) {
+    fn handle_response(&mut self, result: Result<Answer, TransportError>, outbox: &mut Outbox, now: Timestamp) {
         match (self.state, result) {
             (State::Listing(_), Ok(answer)) if answer.is_success() => {
                 if let Content::List { resource_version, items, .. } = answer.content {
@@ -195,30 +232,36 @@ impl Reflector {
             }
             WatchType::Added | WatchType::Modified => {
                 self.resource_version = object.resource_version();
-                let before = self.objects.insert(object.key(), object.clone());
-                self.changes.push(CacheEvent { before, after: Some(object) });
+                let (slot, before) = self.cache.insert(object.clone());
+                self.changes = Changes::One(CacheEvent { before, after: Some(object), slot });
             }
             WatchType::Deleted => {
                 self.resource_version = object.resource_version();
-                self.objects.remove(&object.key());
-                self.changes.push(CacheEvent { before: Some(object), after: None });
+                if let Some((slot, _)) = self.cache.remove(&object.key()) {
+                    self.changes = Changes::One(CacheEvent { before: Some(object), after: None, slot });
+                }
             }
         }
     }
 
     /// Takes a new list, and finds out what changed since the old one.
     fn replace(&mut self, items: Vec<Object>) {
-        let mut old = core::mem::take(&mut self.objects);
+        let mut changes = Vec::new();
+        let mut gone: BTreeSet<ObjectKey> = self.cache.keys().cloned().collect();
         for object in items {
-            let key = object.key();
-            let before = old.remove(&key);
+            gone.remove(&object.key());
+            let (slot, before) = self.cache.insert(object.clone());
             let same = before.as_ref().is_some_and(|before| before.resource_version() == object.resource_version());
             if !same {
-                self.changes.push(CacheEvent { before, after: Some(object.clone()) });
+                changes.push(CacheEvent { before, after: Some(object), slot });
             }
-            self.objects.insert(key, object);
         }
-        self.changes.extend(old.into_values().map(|gone| CacheEvent { before: Some(gone), after: None }));
+        for key in gone {
+            if let Some((slot, before)) = self.cache.remove(&key) {
+                changes.push(CacheEvent { before: Some(before), after: None, slot });
+            }
+        }
+        self.changes = Changes::Many(changes);
     }
 
     fn send_list(&mut self, outbox: &mut Outbox) {
@@ -300,5 +343,177 @@ impl TokenBucket {
         self.refill(now);
         self.tokens -= 1.0;
         if self.tokens >= -1e-9 { now } else { now + SignedDuration::from_secs_f64(-self.tokens / self.qps) }
+    }
+}
+
+/// The client of one controller, with its rate limit: what client-go's `rest.Config` with QPS and Burst does.
+///
+/// All requests of one controller, its Events included, take their tokens from one bucket; a request without a token
+/// waits for its turn, first come, first served. The watches of the informers go through another client and are free.
+/// Source: k8s.io/client-go rest/request.go (v1.34), `tryThrottle`; recordings show the Events in the same bucket.
+#[derive(Debug)]
+pub struct Client {
+    identity: Arc<Identity>,
+    bucket: TokenBucket,
+    waiting: VecDeque<(Timestamp, Request)>,
+}
+
+impl Client {
+    /// Makes a client with a full bucket and the rate of kube-controller-manager's flags.
+    #[must_use]
+    pub fn new(identity: Arc<Identity>, settings: &Settings, now: Timestamp) -> Self {
+        let bucket = TokenBucket::new(settings.number("kube-api-qps"), settings.number("kube-api-burst"), now);
+        Self { identity, bucket, waiting: VecDeque::new() }
+    }
+
+    /// Returns who asks.
+    #[must_use]
+    pub const fn identity(&self) -> &Arc<Identity> {
+        &self.identity
+    }
+
+    /// Returns the number of requests that wait for a token.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Sends a request, at once or when there is a token for it.
+    pub fn send(&mut self, call: Call, because: Option<DecisionId>, outbox: &mut Outbox, now: Timestamp) -> RequestId {
+        let id = outbox.next_id();
+        let ask = Ask::Call(Box::new(call));
+        let request = Request { id, identity: self.identity.clone(), ask, timeout: None, because };
+        let at = self.bucket.reserve(now);
+        if at <= now && self.waiting.is_empty() {
+            outbox.push(Output::Request(request));
+        } else {
+            self.waiting.push_back((at, request));
+        }
+        id
+    }
+
+    /// Sends what has its token now.
+    pub fn handle_timeout(&mut self, outbox: &mut Outbox, now: Timestamp) {
+        while self.waiting.front().is_some_and(|(at, _)| *at <= now)
+            && let Some((_, request)) = self.waiting.pop_front()
+        {
+            outbox.push(Output::Request(request));
+        }
+    }
+
+    /// Returns when the next waiting request gets its token.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Deadline> {
+        self.waiting.front().map(|(at, _)| Deadline { at: *at, reason: "client rate limit" })
+    }
+}
+
+/// The pods of each node: client-go's indexer by `spec.nodeName`.
+#[derive(Debug, Default)]
+pub struct PodsByNode(BTreeMap<Text, BTreeSet<ObjectKey>>);
+
+impl PodsByNode {
+    /// Follows a change of the pods' cache.
+    pub fn update(&mut self, event: &CacheEvent) {
+        let node_of = |pod: &Option<Object>| pod.as_ref().and_then(node_name).cloned();
+        let (before, after) = (node_of(&event.before), node_of(&event.after));
+        if before == after && event.before.is_some() {
+            return;
+        }
+        let key = event.object().key();
+        if let Some(node) = before
+            && let Some(pods) = self.0.get_mut(&node)
+        {
+            pods.remove(&key);
+            if pods.is_empty() {
+                self.0.remove(&node);
+            }
+        }
+        if let Some(node) = after {
+            self.0.entry(node).or_default().insert(key);
+        }
+    }
+
+    /// Returns the pods of a node in order of their keys.
+    pub fn of(&self, node: &str) -> impl Iterator<Item = &ObjectKey> {
+        self.0.get(node).into_iter().flatten()
+    }
+}
+
+/// Returns `spec.nodeName` of a pod that is bound.
+#[must_use]
+pub fn node_name(pod: &Object) -> Option<&Text> {
+    pod.stable().at(&["spec", "nodeName"]).as_text().filter(|name| !name.is_empty())
+}
+
+/// How a request went, as a controller's code tells its errors apart.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// 2xx, with the object of the answer if it holds one.
+    Done(Option<Object>),
+    /// 404: the object is not there.
+    NotFound,
+    /// 409 to a write: another writer was faster.
+    Conflict,
+    /// Any other answer, or none.
+    Failed,
+}
+
+impl Outcome {
+    /// Reads a response.
+    #[must_use]
+    pub fn of(result: &Result<Answer, TransportError>) -> Self {
+        match result {
+            Ok(answer) if answer.is_success() => Self::Done(answer.as_object().cloned()),
+            Ok(answer) => match answer.code {
+                404 => Self::NotFound,
+                409 => Self::Conflict,
+                _ => Self::Failed,
+            },
+            Err(_) => Self::Failed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::{Client, TokenBucket};
+    use crate::components::{Outbox, Output};
+    use crate::network::{Call, Identity, NODES, Verb};
+    use crate::profile::Settings;
+
+    fn sent(outbox: &mut Outbox) -> usize {
+        core::iter::from_fn(|| outbox.poll()).filter(|output| matches!(output, Output::Request(_))).count()
+    }
+
+    #[test]
+    fn a_client_sends_a_burst_and_then_twenty_requests_a_second() {
+        let start = Timestamp::UNIX_EPOCH;
+        let mut outbox = Outbox::default();
+        let mut client = Client::new(Identity::controller("node-controller"), &Settings::default(), start);
+        for _ in 0..33 {
+            client.send(Call::new(Verb::Get, NODES, "", "w1"), None, &mut outbox, start);
+        }
+        assert_eq!(sent(&mut outbox), 30);
+        let mut later = Vec::new();
+        while let Some(deadline) = client.next_deadline() {
+            client.handle_timeout(&mut outbox, deadline.at);
+            assert_eq!(sent(&mut outbox), 1);
+            later.push(deadline.at.duration_since(start).as_millis());
+        }
+        assert_eq!(later, [50, 100, 150]);
+    }
+
+    #[test]
+    fn a_bucket_of_one_token_grants_one_each_ten_seconds_at_a_rate_of_a_tenth() {
+        let start = Timestamp::UNIX_EPOCH;
+        let mut bucket = TokenBucket::new(0.1, 1.0, start);
+        assert!(bucket.try_take(start));
+        assert!(!bucket.try_take(start + SignedDuration::from_millis(9_999)));
+        assert!(bucket.try_take(start + SignedDuration::from_secs(10)));
     }
 }

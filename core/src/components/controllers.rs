@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Component;
+use super::ttl::Ttl;
 use crate::chance::Chance;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;
@@ -86,7 +87,10 @@ pub const CONTROLLERS: &[&str] =
 
 /// Starts a controller; `None` for a name that is not modelled.
 #[must_use]
-pub fn start(name: &str, _context: Context, _now: Timestamp) -> Option<Box<dyn Controller>> {
-    let _ = CONTROLLERS.contains(&name);
-    None
+pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Controller>> {
+    let controller: Box<dyn Controller> = match name {
+        "ttl-controller" => Box::new(Ttl::new(&context, now)),
+        _ => return None,
+    };
+    Some(controller)
 }

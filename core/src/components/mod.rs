@@ -5,8 +5,10 @@
 pub mod api_server;
 pub mod client;
 pub mod controllers;
+pub mod events;
 pub mod machine;
 mod record;
+pub mod ttl;
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -27,6 +29,11 @@ pub struct Deadline {
     pub at: Timestamp,
     /// The timer's name, as the trace and `GET clock` show it.
     pub reason: &'static str,
+}
+
+/// Returns the first of some deadlines; of equal ones the one that is named first.
+pub fn earliest(deadlines: impl IntoIterator<Item = Option<Deadline>>) -> Option<Deadline> {
+    deadlines.into_iter().flatten().reduce(|first, next| if next.at < first.at { next } else { first })
 }
 
 /// What a component wants done.

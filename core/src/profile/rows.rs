@@ -104,6 +104,20 @@ pub static ROWS: &[Row] = &[
         flag: "kube-controller-manager.unhealthy-zone-threshold",
     },
     Row {
+        name: "kube-api-qps",
+        says: "requests per second that each controller's client may send",
+        values: &[(OLDEST, Value::Number(20.0))],
+        source: "cmd/kube-controller-manager/app/options/options.go (v1.34), ClientConnection.QPS",
+        flag: "kube-controller-manager.kube-api-qps",
+    },
+    Row {
+        name: "kube-api-burst",
+        says: "requests that each controller's client may send at once after a quiet time",
+        values: &[(OLDEST, Value::Number(30.0))],
+        source: "cmd/kube-controller-manager/app/options/options.go (v1.34), ClientConnection.Burst",
+        flag: "kube-controller-manager.kube-api-burst",
+    },
+    Row {
         name: "no-execute-from-current-condition",
         says: "the NoExecute decision reads the condition that the same pass has just written, not the one before it",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(34, 0), Value::Bool(true))],

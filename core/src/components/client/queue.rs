@@ -1,0 +1,147 @@
+//! client-go's work queue: each key once, not worked on twice at a time, tried again after a growing pause.
+//!
+//! Mirrors k8s.io/client-go util/workqueue/{queue,delaying_queue,default_rate_limiters}.go (v1.34).
+//! Left out on purpose: the overall bucket of 10 per second of the default rate limiter, which only failures meet.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::components::Deadline;
+
+/// First pause after a failure, doubled with each further one.
+/// Source: k8s.io/client-go util/workqueue/default_rate_limiters.go (v1.34), `DefaultTypedControllerRateLimiter`.
+const PAUSE_FIRST: SignedDuration = SignedDuration::from_millis(5);
+/// Longest pause. Source: as [`PAUSE_FIRST`].
+const PAUSE_MAX: SignedDuration = SignedDuration::from_secs(1000);
+
+/// A queue of keys.
+#[derive(Debug)]
+pub struct WorkQueue<K> {
+    ready: VecDeque<K>,
+    dirty: BTreeSet<K>,
+    processing: BTreeSet<K>,
+    delayed: BTreeMap<(Timestamp, u64), K>,
+    failures: BTreeMap<K, u32>,
+    added: u64,
+}
+
+impl<K> Default for WorkQueue<K> {
+    fn default() -> Self {
+        Self {
+            ready: VecDeque::new(),
+            dirty: BTreeSet::new(),
+            processing: BTreeSet::new(),
+            delayed: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            added: 0,
+        }
+    }
+}
+
+impl<K: Ord + Clone> WorkQueue<K> {
+    /// Adds a key; one that is worked on waits until that is done.
+    pub fn add(&mut self, key: K) {
+        if self.dirty.insert(key.clone()) && !self.processing.contains(&key) {
+            self.ready.push_back(key);
+        }
+    }
+
+    /// Adds a key again after its pause.
+    pub fn retry(&mut self, key: K, now: Timestamp) {
+        let failures = self.failures.entry(key.clone()).or_default();
+        let pause = PAUSE_FIRST.saturating_mul(1 << (*failures).min(20)).min(PAUSE_MAX);
+        *failures += 1;
+        self.added += 1;
+        self.delayed.insert((now + pause, self.added), key);
+    }
+
+    /// Forgets how often a key failed.
+    pub fn forget(&mut self, key: &K) {
+        self.failures.remove(key);
+    }
+
+    /// Takes the next key to work on; [`Self::done`] has to follow.
+    pub fn take(&mut self) -> Option<K> {
+        let key = self.ready.pop_front()?;
+        self.dirty.remove(&key);
+        self.processing.insert(key.clone());
+        Some(key)
+    }
+
+    /// Ends the work on a key.
+    pub fn done(&mut self, key: &K) {
+        if self.processing.remove(key) && self.dirty.contains(key) {
+            self.ready.push_back(key.clone());
+        }
+    }
+
+    /// Returns the number of keys that wait, those in their pause included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.dirty.len() + self.delayed.len()
+    }
+
+    /// Tells whether no key waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of keys that are worked on.
+    #[must_use]
+    pub fn working(&self) -> usize {
+        self.processing.len()
+    }
+
+    /// Adds the keys whose pause is over.
+    pub fn handle_timeout(&mut self, now: Timestamp) {
+        while let Some(entry) = self.delayed.first_entry()
+            && entry.key().0 <= now
+        {
+            let key = entry.remove();
+            self.add(key);
+        }
+    }
+
+    /// Returns when the next pause is over.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Deadline> {
+        self.delayed.keys().next().map(|(at, _)| Deadline { at: *at, reason: "try again" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::WorkQueue;
+
+    #[test]
+    fn a_key_that_is_worked_on_waits_until_that_is_done() {
+        let mut queue = WorkQueue::default();
+        queue.add("w1");
+        queue.add("w1");
+        assert_eq!(queue.take(), Some("w1"));
+        assert_eq!(queue.take(), None);
+        queue.add("w1");
+        assert_eq!(queue.take(), None);
+        queue.done(&"w1");
+        assert_eq!(queue.take(), Some("w1"));
+    }
+
+    #[test]
+    fn the_pause_doubles_with_each_failure() {
+        let mut queue = WorkQueue::default();
+        let mut now = Timestamp::UNIX_EPOCH;
+        for pause in [5, 10, 20, 40] {
+            queue.retry("w1", now);
+            let due = queue.next_deadline().map(|deadline| deadline.at);
+            now += SignedDuration::from_millis(pause);
+            assert_eq!(due, Some(now));
+            queue.handle_timeout(now);
+            assert_eq!(queue.take(), Some("w1"));
+            queue.done(&"w1");
+        }
+    }
+}
