@@ -9,10 +9,12 @@
 
 pub mod message;
 mod rule;
+mod rule_json;
 mod transport;
 
 pub use message::*;
 pub use rule::{Effect, Endpoint, Fault, Hits, Match, Reply, Rule, RuleId};
+pub use rule_json::CODES;
 pub use transport::{Delivery, Network};
 
 /// Numbers the decisions of one component.

@@ -110,6 +110,7 @@ pub struct Network {
     links: Vec<Link>,
     by_name: BTreeMap<Text, ClientId>,
     rules: BTreeMap<RuleId, Rule>,
+    ended: Vec<Rule>,
     last_rule: u32,
     due: BTreeMap<(Timestamp, u64), Due>,
     last_due: u64,
@@ -125,6 +126,7 @@ impl Network {
             links: Vec::new(),
             by_name: BTreeMap::new(),
             rules: BTreeMap::new(),
+            ended: Vec::new(),
             last_rule: 0,
             due: BTreeMap::new(),
             last_due: 0,
@@ -178,8 +180,12 @@ impl Network {
         id
     }
 
-    /// Takes a rule away; what it held back goes on. Returns the rule, or `None` for an unknown number.
+    /// Takes a rule away; what it held back goes on. Returns the rule, or `None` for an unknown number. A rule that
+    /// ended by itself is forgotten.
     pub fn remove_rule(&mut self, id: RuleId, now: Timestamp) -> Option<Rule> {
+        if let Some(at) = self.ended.iter().position(|rule| rule.id == id) {
+            return Some(self.ended.remove(at));
+        }
         let rule = self.rules.remove(&id)?;
         self.due.retain(|_, due| !matches!(due, Due::RuleEnds(other) if *other == id));
         for client in self.clients_of(&rule) {
@@ -192,6 +198,11 @@ impl Network {
     /// Returns the rules in force, in the order in which they are asked.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
         self.rules.values()
+    }
+
+    /// Returns the rules that ended by themselves, with what they met, until they are removed.
+    pub fn ended_rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
+        self.ended.iter()
     }
 
     /// Returns the clients on whose connections a rule lies.
@@ -308,7 +319,8 @@ impl Network {
                     }
                 }
                 Due::RuleEnds(id) => {
-                    self.remove_rule(id, now);
+                    let ended = self.remove_rule(id, now);
+                    self.ended.extend(ended);
                 }
             }
         }

@@ -4,6 +4,7 @@
 
 pub mod diff;
 mod json;
+pub mod jsonpath;
 mod near;
 mod object;
 mod path;

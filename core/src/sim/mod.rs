@@ -237,6 +237,11 @@ impl Simulation {
         self.now = self.now.max(until);
     }
 
+    /// Does everything that is due at the present instant, so that what is asked next sees it done.
+    pub fn finish_instant(&mut self) {
+        self.advance_until(self.now);
+    }
+
     /// Goes to the next instant, not after `until`, at which something is due, and does all of that instant; false if
     /// there is none (the clock stays then).
     pub fn step(&mut self, until: Timestamp) -> bool {
@@ -388,6 +393,11 @@ impl Simulation {
         let rule = self.network.remove_rule(id, self.now).ok_or(SimError::NoRule(id.0))?;
         self.settle();
         Ok(rule)
+    }
+
+    /// Returns the rules that ended by themselves, until they are removed.
+    pub fn ended_rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
+        self.network.ended_rules()
     }
 
     /// Returns the rules in force.
