@@ -159,6 +159,16 @@ impl Json {
         }
     }
 
+    /// Tells whether both are objects or lists in the same allocation: equal without a look at what they hold.
+    #[must_use]
+    pub fn is_same_allocation(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Object(own), Self::Object(other)) => Arc::ptr_eq(own, other),
+            (Self::Array(own), Self::Array(other)) => Arc::ptr_eq(own, other),
+            _ => false,
+        }
+    }
+
     /// Returns the fields for a change, after turning any other value into an object without fields.
     pub fn make_object(&mut self) -> &mut Fields {
         if !self.is_object() {

@@ -8,6 +8,7 @@ pub mod jsonpath;
 mod near;
 mod object;
 mod path;
+pub mod quantity;
 mod reading;
 mod text;
 pub mod time;

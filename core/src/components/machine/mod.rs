@@ -1,5 +1,10 @@
 //! A machine: the host under a kubelet.
 
+mod action;
+mod behaviour;
+mod spec;
+pub(crate) mod values;
+
 use alloc::string::String;
 
 use jiff::Timestamp;
@@ -9,19 +14,9 @@ use super::{Component, Deadline, Outbox, Output};
 use crate::network::ToClient;
 use crate::objects::{Json, Text};
 
-/// What a machine is made of.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct MachineSpec {
-    /// The machine's name, unique in the simulation.
-    pub name: Text,
-}
-
-/// What can happen to a machine.
-#[derive(Clone, Debug, PartialEq)]
-pub enum MachineAction {
-    /// The kubelet gets SIGKILL.
-    KubeletKill,
-}
+pub use action::{MACHINE_ACTIONS, MachineAction};
+pub use behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
+pub use spec::{Address, Hardware, KubeletSpec, MachineSpec};
 
 /// Why a machine or its kubelet refuses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,0 +1,663 @@
+//! What a kubelet runs with: its flags and its `KubeletConfiguration`, checked as the kubelet checks them.
+//!
+//! Mirrors cmd/kubelet/app/options/options.go and pkg/kubelet/apis/config/validation/validation.go (v1.34): flags win
+//! over the file, and a setting that cannot be is refused with the kubelet's own words before anything reaches the API.
+//! Left out on purpose: fields that change nothing that the API server could see; they are accepted by name.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use jiff::SignedDuration;
+
+use super::reservation::Reservations;
+use super::validation;
+use crate::components::machine::values::duration;
+use crate::components::machine::{Hardware, KubeletSpec, MachineSpec};
+use crate::json;
+use crate::objects::quantity::Quantity;
+use crate::objects::{FieldError, Json, Text, nearest};
+use crate::profile::{Release, Settings};
+
+/// The flags that matter here, with the field of the configuration that each sets; empty for a flag of its own.
+///
+/// Source: cmd/kubelet/app/options/options.go (v1.34), `AddFlags` and `AddKubeletConfigFlags`.
+pub const FLAGS: &[(&str, &str)] = &[
+    ("cloud-provider", ""),
+    ("enable-controller-attach-detach", "enableControllerAttachDetach"),
+    ("eviction-hard", "evictionHard"),
+    ("fail-cgroupv1", "failCgroupV1"),
+    ("fail-swap-on", "failSwapOn"),
+    ("hostname-override", ""),
+    ("kube-reserved", "kubeReserved"),
+    ("max-pods", "maxPods"),
+    ("node-ip", ""),
+    ("node-labels", ""),
+    ("node-status-max-images", "nodeStatusMaxImages"),
+    ("node-status-update-frequency", "nodeStatusUpdateFrequency"),
+    ("pods-per-core", "podsPerCore"),
+    ("port", "port"),
+    ("provider-id", "providerID"),
+    ("register-node", "registerNode"),
+    ("register-with-taints", "registerWithTaints"),
+    ("system-reserved", "systemReserved"),
+];
+
+/// The fields of `KubeletConfiguration`. Source: k8s.io/kubelet config/v1beta1 types.go (v1.34 and v1.36).
+const CONFIG_FIELDS: &[&str] = &[
+    "address",
+    "allowedUnsafeSysctls",
+    "apiVersion",
+    "authentication",
+    "authorization",
+    "cgroupDriver",
+    "cgroupRoot",
+    "cgroupsPerQOS",
+    "clusterDNS",
+    "clusterDomain",
+    "configMapAndSecretChangeDetectionStrategy",
+    "containerLogMaxFiles",
+    "containerLogMaxSize",
+    "containerLogMaxWorkers",
+    "containerLogMonitorInterval",
+    "containerRuntimeEndpoint",
+    "contentType",
+    "cpuCFSQuota",
+    "cpuCFSQuotaPeriod",
+    "cpuManagerPolicy",
+    "cpuManagerPolicyOptions",
+    "cpuManagerReconcilePeriod",
+    "crashLoopBackOff",
+    "enableContentionProfiling",
+    "enableControllerAttachDetach",
+    "enableDebugFlagsHandler",
+    "enableDebuggingHandlers",
+    "enableProfilingHandler",
+    "enableServer",
+    "enableSystemLogHandler",
+    "enableSystemLogQuery",
+    "enforceNodeAllocatable",
+    "eventBurst",
+    "eventRecordQPS",
+    "evictionHard",
+    "evictionMaxPodGracePeriod",
+    "evictionMinimumReclaim",
+    "evictionPressureTransitionPeriod",
+    "evictionSoft",
+    "evictionSoftGracePeriod",
+    "failCgroupV1",
+    "failSwapOn",
+    "featureGates",
+    "fileCheckFrequency",
+    "hairpinMode",
+    "healthzBindAddress",
+    "healthzPort",
+    "httpCheckFrequency",
+    "imageGCHighThresholdPercent",
+    "imageGCLowThresholdPercent",
+    "imageMaximumGCAge",
+    "imageMinimumGCAge",
+    "imagePullCredentialsVerificationPolicy",
+    "imageServiceEndpoint",
+    "iptablesDropBit",
+    "iptablesMasqueradeBit",
+    "kernelMemcgNotification",
+    "kind",
+    "kubeAPIBurst",
+    "kubeAPIQPS",
+    "kubeReserved",
+    "kubeReservedCgroup",
+    "kubeletCgroups",
+    "localStorageCapacityIsolation",
+    "logging",
+    "makeIPTablesUtilChains",
+    "maxOpenFiles",
+    "maxParallelImagePulls",
+    "maxPods",
+    "memoryManagerPolicy",
+    "memoryReservationPolicy",
+    "memorySwap",
+    "memoryThrottlingFactor",
+    "mergeDefaultEvictionSettings",
+    "nodeLeaseDurationSeconds",
+    "nodeStatusMaxImages",
+    "nodeStatusReportFrequency",
+    "nodeStatusUpdateFrequency",
+    "oomScoreAdj",
+    "podCIDR",
+    "podLogsDir",
+    "podPidsLimit",
+    "podsPerCore",
+    "port",
+    "preloadedImagesVerificationAllowlist",
+    "protectKernelDefaults",
+    "providerID",
+    "qosReserved",
+    "readOnlyPort",
+    "registerNode",
+    "registerWithTaints",
+    "registryBurst",
+    "registryPullQPS",
+    "reservedMemory",
+    "reservedSystemCPUs",
+    "resolvConf",
+    "rotateCertificates",
+    "runOnce",
+    "runtimeRequestTimeout",
+    "seccompDefault",
+    "serializeImagePulls",
+    "serverTLSBootstrap",
+    "showHiddenMetricsForVersion",
+    "shutdownGracePeriod",
+    "shutdownGracePeriodByPodPriority",
+    "shutdownGracePeriodCriticalPods",
+    "singleProcessOOMKill",
+    "staticPodPath",
+    "staticPodURL",
+    "staticPodURLHeader",
+    "streamingConnectionIdleTimeout",
+    "syncFrequency",
+    "systemCgroups",
+    "systemReserved",
+    "systemReservedCgroup",
+    "tlsCertFile",
+    "tlsCipherSuites",
+    "tlsMinVersion",
+    "tlsPrivateKeyFile",
+    "topologyManagerPolicy",
+    "topologyManagerPolicyOptions",
+    "topologyManagerScope",
+    "tracing",
+    "userNamespaces",
+    "volumePluginDir",
+    "volumeStatsAggPeriod",
+];
+
+/// Reads a flag of `POST machines`: its name with or without dashes, and its value as text.
+///
+/// # Errors
+/// The flag is unknown, or its value is neither text, number nor truth value.
+pub fn read_flag(name: &Text, value: &Json, path: &str) -> Result<(Text, Text), FieldError> {
+    let field = format!("{path}.{name}");
+    let short = name.trim_start_matches('-');
+    let Some((known, _)) = FLAGS.iter().find(|(known, _)| *known == short) else {
+        let near = nearest(short, FLAGS.iter().map(|(known, _)| *known)).map(String::from);
+        let message = format!("failed to parse kubelet flag: unknown flag: --{short}");
+        return Err(FieldError { field, message, did_you_mean: near });
+    };
+    let text = match value {
+        Json::Str(text) => text.clone(),
+        Json::Bool(_) | Json::Int(_) | Json::Float(_) => Text::from(value.to_string()),
+        Json::Array(items) if items.iter().all(|item| item.as_str().is_some()) => {
+            Text::from(items.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(","))
+        }
+        _ => return Err(FieldError::new(field, "a text, a number, true or false is needed")),
+    };
+    Ok((Text::of(known), text))
+}
+
+/// Checks that a `KubeletConfiguration` has no field that there is not.
+///
+/// # Errors
+/// The first such field.
+pub fn check_field_names(config: &Json, path: &str) -> Result<(), FieldError> {
+    if !config.is_object() {
+        return Err(FieldError::new(path, "an object is needed"));
+    }
+    match config.fields().find(|(name, _)| !CONFIG_FIELDS.contains(&name.as_str())) {
+        Some((name, _)) => {
+            let near = nearest(name, CONFIG_FIELDS.iter().copied()).map(String::from);
+            let message = format!("unknown field {name:?} of KubeletConfiguration");
+            Err(FieldError { field: format!("{path}.{name}"), message, did_you_mean: near })
+        }
+        None => Ok(()),
+    }
+}
+
+/// What a kubelet runs with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KubeletConfig {
+    /// The kubelet's release.
+    pub release: Release,
+    /// The name of the Node.
+    pub node_name: Text,
+    /// Whether the kubelet creates its Node. Default true.
+    pub register_node: bool,
+    /// The taints that the Node is created with, as JSON.
+    pub taints: Vec<Json>,
+    /// `--node-labels`, sorted by key, with the machine's zone and region.
+    pub node_labels: Vec<(Text, Text)>,
+    /// `--node-ip`: none, one, or a pair of both families.
+    pub node_ips: Vec<Text>,
+    /// Whether `--cloud-provider=external`.
+    pub external_cloud: bool,
+    /// `providerID`; empty for none.
+    pub provider_id: Text,
+    /// `maxPods`. Default 110.
+    pub max_pods: i64,
+    /// `podsPerCore`; 0 for no limit.
+    pub pods_per_core: i64,
+    /// `nodeStatusUpdateFrequency`. Default 10 s.
+    pub status_update: SignedDuration,
+    /// `nodeStatusReportFrequency`. Default 5 min, or the update frequency where only that is set.
+    pub status_report: SignedDuration,
+    /// `nodeLeaseDurationSeconds`. Default 40.
+    pub lease_duration_seconds: i64,
+    /// The port of the kubelet's server. Default 10250.
+    pub port: i64,
+    /// `enableControllerAttachDetach`. Default true.
+    pub attach_detach: bool,
+    /// `nodeStatusMaxImages`; -1 for all. Default 50.
+    pub max_images: i64,
+    /// What allocatable is less than capacity.
+    pub reservations: Reservations,
+}
+
+impl KubeletConfig {
+    /// Reads flags and configuration as a kubelet does at its start.
+    ///
+    /// # Errors
+    /// The words with which the kubelet refuses.
+    pub fn resolve(machine: &MachineSpec, spec: &KubeletSpec, settings: &Settings) -> Result<Self, String> {
+        let merged = merge(spec)?;
+        let read = Decoder(&merged);
+        let flag = |name: &str| spec.flags.iter().find(|(own, _)| *own == *name).map(|(_, value)| value.clone());
+        let mut node_labels = parse_labels(flag("node-labels").as_deref().unwrap_or_default());
+        validation::node_labels(&node_labels).map_err(|error| format!("failed to validate kubelet flags: {error}"))?;
+        let status_update = read.duration("nodeStatusUpdateFrequency")?.filter(|span| !span.is_zero());
+        let default_update = settings.duration("node-status-update-frequency");
+        let is_update_set =
+            status_update.is_some() || default_update != settings.profile().duration("node-status-update-frequency");
+        let status_update = status_update.unwrap_or(default_update);
+        let status_report = read.duration("nodeStatusReportFrequency")?.filter(|span| !span.is_zero());
+        let default_report = settings.duration("node-status-report-frequency");
+        let lease = read.int("nodeLeaseDurationSeconds")?.filter(|seconds| *seconds != 0);
+        #[expect(clippy::cast_possible_truncation, reason = "a count of seconds")]
+        let default_lease = settings.number("node-lease-duration-seconds") as i64;
+        let hardware = &machine.hardware;
+        #[expect(clippy::cast_possible_truncation, reason = "a count of pods")]
+        let default_pods = hardware.pods.unwrap_or(settings.number("max-pods") as i64);
+        let mut config = Self {
+            release: settings.profile().release(),
+            node_name: Text::default(),
+            register_node: read.bool("registerNode")?.unwrap_or(true),
+            taints: read.list("registerWithTaints")?.to_vec(),
+            node_labels: Vec::new(),
+            node_ips: Vec::new(),
+            external_cloud: false,
+            provider_id: read.text("providerID")?.unwrap_or_default(),
+            max_pods: read.int("maxPods")?.filter(|pods| *pods != 0).unwrap_or(default_pods),
+            pods_per_core: read.int("podsPerCore")?.unwrap_or_default(),
+            status_update,
+            status_report: status_report.unwrap_or(if is_update_set { status_update } else { default_report }),
+            lease_duration_seconds: lease.unwrap_or(default_lease),
+            port: read.int("port")?.filter(|port| *port != 0).unwrap_or(10250),
+            attach_detach: read.bool("enableControllerAttachDetach")?.unwrap_or(true),
+            max_images: read.int("nodeStatusMaxImages")?.unwrap_or(50),
+            reservations: Reservations::default(),
+        };
+        validation::configuration(&merged, &config, hardware, settings)?;
+        config.run_checks(&merged, hardware)?;
+        config.external_cloud = cloud_provider(flag("cloud-provider").as_deref())?;
+        let hostname = flag("hostname-override");
+        config.node_name = node_name(hostname.as_ref(), machine)?;
+        config.node_ips = node_ips(flag("node-ip").as_deref().unwrap_or_default())?;
+        if !config.external_cloud {
+            for (key, value) in
+                [("topology.kubernetes.io/zone", &machine.zone), ("topology.kubernetes.io/region", &machine.region)]
+            {
+                if let Some(value) = value
+                    && !node_labels.iter().any(|(own, _)| *own == *key)
+                {
+                    node_labels.push((Text::of(key), value.clone()));
+                }
+            }
+        }
+        config.node_labels = node_labels;
+        config.reservations = Reservations::read(&merged, hardware, settings)?;
+        Ok(config)
+    }
+
+    /// Returns how long a heartbeat waits for its answer.
+    ///
+    /// Source: cmd/kubelet/app/server.go (v1.34): the smaller of update frequency and lease duration.
+    #[must_use]
+    pub fn heartbeat_timeout(&self) -> SignedDuration {
+        self.status_update.min(SignedDuration::from_secs(self.lease_duration_seconds))
+    }
+
+    /// Returns the number of pods that fit: `maxPods`, or less by `podsPerCore`.
+    #[must_use]
+    pub fn pods(&self, hardware: &Hardware) -> i64 {
+        if self.pods_per_core > 0 {
+            let cores = hardware.cpu.milli_value() / 1000;
+            self.max_pods.min(cores * self.pods_per_core)
+        } else {
+            self.max_pods
+        }
+    }
+
+    /// What is checked after the configuration as such: swap and cgroups against the machine.
+    fn run_checks(&self, merged: &Json, hardware: &Hardware) -> Result<(), String> {
+        let behaviour = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
+        if behaviour == "LimitedSwap" && hardware.cgroup_version == 1 {
+            return Err(
+                "failed to run Kubelet: swap feature is enabled and LimitedSwap but it is only supported with cgroupv2"
+                    .to_string(),
+            );
+        }
+        if !hardware.swap.is_zero() && merged.get("failSwapOn").as_bool().unwrap_or(true) {
+            return Err("failed to run Kubelet: running with swap on is not supported, please disable swap or set --fail-swap-on flag to false".to_string());
+        }
+        Ok(())
+    }
+}
+
+/// Lays the flags over the file.
+fn merge(spec: &KubeletSpec) -> Result<Json, String> {
+    let mut merged = if spec.config.is_object() { spec.config.clone() } else { Json::object() };
+    for (name, value) in &spec.flags {
+        let Some((_, field)) = FLAGS.iter().find(|(flag, field)| *flag == name.as_str() && !field.is_empty()) else {
+            continue;
+        };
+        let invalid = |why: &str| {
+            format!("failed to parse kubelet flag: invalid argument \"{value}\" for \"--{name}\" flag: {why}")
+        };
+        let bad_bool = || invalid(&format!("strconv.ParseBool: parsing \"{value}\": invalid syntax"));
+        let parsed = match *field {
+            "registerNode" | "failSwapOn" | "enableControllerAttachDetach" | "failCgroupV1" => {
+                Json::Bool(parse_bool(value).ok_or_else(bad_bool)?)
+            }
+            "maxPods" | "podsPerCore" | "nodeStatusMaxImages" | "port" => Json::Int(
+                value
+                    .parse()
+                    .map_err(|_| invalid(&format!("strconv.ParseInt: parsing \"{value}\": invalid syntax")))?,
+            ),
+            "nodeStatusUpdateFrequency" => {
+                duration(value).ok_or_else(|| invalid(&format!("time: invalid duration \"{value}\"")))?;
+                Json::from(value)
+            }
+            "registerWithTaints" => parse_taints(value).map_err(|why| invalid(&why))?,
+            "kubeReserved" | "systemReserved" => {
+                parse_pairs(value, '=').ok_or_else(|| invalid("malformed pair, expect string=string"))?
+            }
+            "evictionHard" => parse_pairs(value, '<').ok_or_else(|| invalid("malformed pair, expect string<string"))?,
+            _ => Json::from(value),
+        };
+        merged.set(&[field], parsed);
+    }
+    Ok(merged)
+}
+
+/// Source: Go's strconv.ParseBool.
+fn parse_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+fn parse_pairs(text: &str, between: char) -> Option<Json> {
+    text.split(',')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (name, value) = pair.split_once(between)?;
+            Some((Text::from(name.trim()), Json::from(value.trim())))
+        })
+        .collect::<Option<Vec<_>>>()
+        .map(|pairs| pairs.into_iter().collect())
+}
+
+/// Source: pkg/util/taints/taints.go (v1.34), `parseTaint`.
+fn parse_taints(text: &str) -> Result<Json, String> {
+    text.split(',').filter(|spec| !spec.is_empty()).map(parse_taint).collect::<Result<Vec<_>, _>>().map(Json::array)
+}
+
+fn parse_taint(spec: &str) -> Result<Json, String> {
+    let bad = || format!("invalid taint spec: {spec}");
+    let (pair, effect) = match spec.split_once(':') {
+        None => (spec, ""),
+        Some((_, effect)) if effect.contains(':') => return Err(bad()),
+        Some((pair, effect)) => {
+            if !validation::TAINT_EFFECTS.contains(&effect) {
+                return Err(format!("invalid taint effect: {effect}, unsupported taint effect"));
+            }
+            (pair, effect)
+        }
+    };
+    // Without an effect the whole text is the key, as upstream has it.
+    let (key, value) = if spec.contains(':') { pair.split_once('=').unwrap_or((pair, "")) } else { (pair, "") };
+    if value.contains('=') {
+        return Err(bad());
+    }
+    let wrong = validation::label_value(value).into_iter().chain(validation::qualified_name(key)).collect::<Vec<_>>();
+    if !wrong.is_empty() {
+        return Err(format!("invalid taint spec: {spec}, {}", wrong.join("; ")));
+    }
+    let mut taint = json!({"key": key, "effect": effect});
+    if !value.is_empty() {
+        taint.set(&["value"], value);
+    }
+    Ok(taint)
+}
+
+/// Reads `--node-labels`: a pair without `=` is a label with an empty value.
+fn parse_labels(text: &str) -> Vec<(Text, Text)> {
+    let mut labels: Vec<(Text, Text)> = Vec::new();
+    for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        labels.retain(|(own, _)| *own != *key.trim());
+        labels.push((Text::from(key.trim()), Text::from(value.trim())));
+    }
+    labels.sort();
+    labels
+}
+
+fn cloud_provider(name: Option<&str>) -> Result<bool, String> {
+    match name.unwrap_or_default() {
+        "" => Ok(false),
+        "external" => Ok(true),
+        other => Err(format!(
+            "failed to run Kubelet: cloud provider \"{other}\" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider"
+        )),
+    }
+}
+
+/// Source: pkg/util/node/node.go (v1.34), `GetHostname`: trimmed and in lower case.
+fn node_name(hostname_override: Option<&Text>, machine: &MachineSpec) -> Result<Text, String> {
+    let given = hostname_override.filter(|name| !name.is_empty());
+    let name = given.or(machine.node_name.as_ref()).unwrap_or(&machine.name).trim().to_lowercase();
+    if name.is_empty() {
+        return Err("failed to construct kubelet dependencies: empty hostname is invalid".to_string());
+    }
+    Ok(if name == machine.name.as_str() { machine.name.clone() } else { Text::from(name) })
+}
+
+/// Source: k8s.io/component-helpers/node/util/ips.go (v1.34), `ParseNodeIPArgument`: what is no address is ignored.
+fn node_ips(text: &str) -> Result<Vec<Text>, String> {
+    let bad = |why: &str| Err(format!("failed to run Kubelet: bad --node-ip \"{text}\": {why}"));
+    let ips: Vec<&str> = text.split(',').map(str::trim).filter(|ip| is_ip(ip)).collect();
+    match ips.as_slice() {
+        [] => Ok(Vec::new()),
+        [one] => Ok(Vec::from([Text::from(*one)])),
+        [one, other] if one.contains(':') != other.contains(':') => {
+            if ips.iter().any(|ip| matches!(*ip, "0.0.0.0" | "::")) {
+                return bad("dual-stack node IP cannot include '0.0.0.0' or '::'");
+            }
+            Ok(ips.into_iter().map(Text::from).collect())
+        }
+        _ => bad("must contain either a single IP or a dual-stack pair of IPs"),
+    }
+}
+
+fn is_ip(text: &str) -> bool {
+    text.parse::<core::net::IpAddr>().is_ok()
+}
+
+/// Reads typed fields of the merged configuration, with the messages of the kubelet's decoder.
+struct Decoder<'a>(&'a Json);
+
+impl Decoder<'_> {
+    fn read<T>(&self, name: &str, go: &str, read: impl Fn(&Json) -> Option<T>) -> Result<Option<T>, String> {
+        let value = self.0.get(name);
+        if value.is_null() {
+            return Ok(None);
+        }
+        let found = match value {
+            Json::Bool(_) => "bool",
+            Json::Int(_) | Json::Float(_) => "number",
+            Json::Str(_) => "string",
+            Json::Array(_) => "array",
+            _ => "object",
+        };
+        read(value).map(Some).ok_or_else(|| {
+            format!("failed to load kubelet config file, error: failed to decode: json: cannot unmarshal {found} into Go struct field KubeletConfiguration.{name} of type {go}")
+        })
+    }
+
+    fn bool(&self, name: &str) -> Result<Option<bool>, String> {
+        self.read(name, "bool", Json::as_bool)
+    }
+
+    fn int(&self, name: &str) -> Result<Option<i64>, String> {
+        self.read(name, "int32", Json::as_i64)
+    }
+
+    fn text(&self, name: &str) -> Result<Option<Text>, String> {
+        self.read(name, "string", |value| value.as_text().cloned())
+    }
+
+    fn list(&self, name: &str) -> Result<&[Json], String> {
+        self.read(name, "[]v1.Taint", |value| value.is_array().then_some(()))?;
+        Ok(self.0.get(name).items())
+    }
+
+    fn duration(&self, name: &str) -> Result<Option<SignedDuration>, String> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let wrong = || {
+            format!("failed to load kubelet config file, error: failed to decode: time: invalid duration \"{text}\"")
+        };
+        duration(&text).map(Some).ok_or_else(wrong)
+    }
+}
+
+/// Returns a quantity of the configuration.
+pub(super) fn config_quantity(value: &Json) -> Option<Quantity> {
+    value.as_str().and_then(Quantity::parse)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+    use alloc::sync::Arc;
+
+    use super::KubeletConfig;
+    use crate::components::machine::{KubeletSpec, MachineSpec};
+    use crate::json;
+    use crate::objects::Json;
+    use crate::profile::Settings;
+
+    fn resolve(flags: Json, config: Json) -> Result<KubeletConfig, String> {
+        let spec = KubeletSpec::from_json(&json!({}), "kubelet").unwrap();
+        let mut body = json!({});
+        body.set(&["flags"], flags);
+        body.set(&["config"], config);
+        let kubelet = Arc::new(KubeletSpec::from_json(&body, "kubelet").unwrap());
+        assert_eq!(spec.version, None);
+        let machine = MachineSpec { name: "W1".into(), kubelet: kubelet.clone(), ..MachineSpec::default() };
+        KubeletConfig::resolve(&machine, &kubelet, &Settings::default())
+    }
+
+    #[test]
+    fn without_flags_everything_has_its_default() {
+        let config = resolve(json!({}), json!({})).unwrap();
+        assert_eq!(config.node_name, "w1");
+        assert_eq!((config.status_update.as_secs(), config.status_report.as_secs()), (10, 300));
+        assert_eq!((config.lease_duration_seconds, config.max_pods), (40, 110));
+        assert_eq!(config.reservations.memory.value(), 100 << 20);
+    }
+
+    #[test]
+    fn flags_win_and_the_update_frequency_alone_sets_the_report_frequency_too() {
+        let config = resolve(
+            json!({"node-status-update-frequency": "4s", "max-pods": 30, "register-with-taints": "a=b:NoSchedule,c:NoExecute"}),
+            json!({"nodeStatusUpdateFrequency": "20s", "maxPods": 50}),
+        )
+        .unwrap();
+        assert_eq!((config.status_update.as_secs(), config.status_report.as_secs()), (4, 4));
+        assert_eq!(config.max_pods, 30);
+        assert_eq!(
+            Json::array(config.taints),
+            json!([{"key": "a", "value": "b", "effect": "NoSchedule"}, {"key": "c", "effect": "NoExecute"}])
+        );
+    }
+
+    #[test]
+    fn a_kubelet_refuses_in_its_own_words() {
+        for (flags, config, message) in [
+            (
+                json!({"node-labels": "node-role.kubernetes.io/worker=,foo.k8s.io/x=y"}),
+                json!({}),
+                "failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [foo.k8s.io/x node-role.kubernetes.io/worker]\n--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix (kubelet.kubernetes.io, node.kubernetes.io) or be in the specifically allowed set (beta.kubernetes.io/arch, beta.kubernetes.io/instance-type, beta.kubernetes.io/os, failure-domain.beta.kubernetes.io/region, failure-domain.beta.kubernetes.io/zone, kubernetes.io/arch, kubernetes.io/hostname, kubernetes.io/os, node.kubernetes.io/instance-type, topology.kubernetes.io/region, topology.kubernetes.io/zone)",
+            ),
+            (
+                json!({"node-labels": "a/b/c=d"}),
+                json!({}),
+                "failed to validate kubelet flags: invalid node labels: 'a/b/c' - a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+            ),
+            (
+                json!({"max-pods": -5}),
+                json!({}),
+                "failed to validate kubelet configuration, error: invalid configuration: maxPods (--max-pods) -5 must not be a negative number, path: &TypeMeta{Kind:,APIVersion:,}",
+            ),
+            (
+                json!({}),
+                json!({"shutdownGracePeriod": "-5s"}),
+                "failed to validate kubelet configuration, error: [invalid configuration: shutdownGracePeriodCriticalPods {0s} must be <= shutdownGracePeriod {-5s}, invalid configuration: shutdownGracePeriod {-5s} must be either zero or otherwise >= 1 sec], path: &TypeMeta{Kind:,APIVersion:,}",
+            ),
+            (
+                json!({}),
+                json!({"registerWithTaints": [{"key": "a", "value": "b", "effect": "Never"}]}),
+                "failed to validate kubelet configuration, error: invalid taint: {a b Never <nil>}, path: &TypeMeta{Kind:,APIVersion:,}",
+            ),
+            (
+                json!({"register-with-taints": ":NoSchedule"}),
+                json!({}),
+                "failed to parse kubelet flag: invalid argument \":NoSchedule\" for \"--register-with-taints\" flag: invalid taint spec: :NoSchedule, name part must be non-empty; name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+            ),
+            (
+                json!({"node-ip": "1.2.3.4,1.2.3.5"}),
+                json!({}),
+                "failed to run Kubelet: bad --node-ip \"1.2.3.4,1.2.3.5\": must contain either a single IP or a dual-stack pair of IPs",
+            ),
+            (
+                json!({"hostname-override": " "}),
+                json!({}),
+                "failed to construct kubelet dependencies: empty hostname is invalid",
+            ),
+            (
+                json!({"cloud-provider": "aws"}),
+                json!({}),
+                "failed to run Kubelet: cloud provider \"aws\" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider",
+            ),
+            (
+                json!({}),
+                json!({"kubeReserved": {"gpu": "1"}}),
+                "failed to run Kubelet: --kube-reserved value failed to parse: cannot reserve \"gpu\" resource",
+            ),
+            (
+                json!({}),
+                json!({"evictionHard": {"nodefs.available": "110%"}}),
+                "failed to run Kubelet: eviction percentage threshold nodefs.available must be <= 100%: 110%",
+            ),
+            (
+                json!({}),
+                json!({"nodeLeaseDurationSeconds": -1}),
+                "failed to validate kubelet configuration, error: invalid configuration: nodeLeaseDurationSeconds must be greater than 0, path: &TypeMeta{Kind:,APIVersion:,}",
+            ),
+        ] {
+            assert_eq!(resolve(flags, config).unwrap_err(), message);
+        }
+    }
+}

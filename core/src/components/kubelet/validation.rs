@@ -1,0 +1,332 @@
+//! The checks of a kubelet's settings, with the kubelet's words.
+//!
+//! Mirrors pkg/kubelet/apis/config/validation/validation.go and cmd/kubelet/app/options/options.go (v1.34). All wrong
+//! settings are collected; several print as `[e1, e2]`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use jiff::SignedDuration;
+
+use super::config::KubeletConfig;
+use crate::components::machine::Hardware;
+use crate::components::machine::values::duration;
+use crate::objects::{Json, Text};
+use crate::profile::Settings;
+
+/// Source: k8s.io/api core/v1 types.go (v1.34), `TaintEffect`.
+pub(super) const TAINT_EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/// Source: k8s.io/kubelet/pkg/apis/well_known_labels.go (v1.34), `kubeletLabels`, sorted.
+const ALLOWED_LABELS: [&str; 11] = [
+    "beta.kubernetes.io/arch",
+    "beta.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os",
+    "failure-domain.beta.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "kubernetes.io/arch",
+    "kubernetes.io/hostname",
+    "kubernetes.io/os",
+    "node.kubernetes.io/instance-type",
+    "topology.kubernetes.io/region",
+    "topology.kubernetes.io/zone",
+];
+/// Source: as above, `kubeletLabelNamespaces`.
+const ALLOWED_PREFIXES: [&str; 2] = ["kubelet.kubernetes.io", "node.kubernetes.io"];
+
+fn is_domain_or_below(prefix: &str, domain: &str) -> bool {
+    prefix == domain || prefix.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+}
+
+fn is_reserved(key: &str) -> bool {
+    let prefix = key.split_once('/').map_or("", |(prefix, _)| prefix);
+    ["kubernetes.io", "k8s.io"].iter().any(|domain| is_domain_or_below(prefix, domain))
+}
+
+fn is_kubelet_label(key: &str) -> bool {
+    let prefix = key.split_once('/').map_or("", |(prefix, _)| prefix);
+    ALLOWED_LABELS.contains(&key) || ALLOWED_PREFIXES.iter().any(|domain| is_domain_or_below(prefix, domain))
+}
+
+/// Checks `--node-labels`.
+pub(super) fn node_labels(labels: &[(Text, Text)]) -> Result<(), String> {
+    let unknown: Vec<&str> =
+        labels.iter().map(|(key, _)| key.as_str()).filter(|key| is_reserved(key) && !is_kubelet_label(key)).collect();
+    if !unknown.is_empty() {
+        return Err(format!(
+            "unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [{}]\n--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix ({}) or be in the specifically allowed set ({})",
+            unknown.join(" "),
+            ALLOWED_PREFIXES.join(", "),
+            ALLOWED_LABELS.join(", "),
+        ));
+    }
+    let wrong: Vec<String> = labels
+        .iter()
+        .filter_map(|(key, value)| {
+            let errors: Vec<String> = qualified_name(key).into_iter().chain(label_value(value)).collect();
+            (!errors.is_empty()).then(|| format!("'{key}' - {}", errors.join(", ")))
+        })
+        .collect();
+    if wrong.is_empty() { Ok(()) } else { Err(format!("invalid node labels: {}", wrong.join("; "))) }
+}
+
+fn is_name(text: &str) -> bool {
+    let alphanumeric = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
+    alphanumeric(text.bytes().next())
+        && alphanumeric(text.bytes().last())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+}
+
+fn is_subdomain(text: &str) -> bool {
+    let part =
+        |part: &str| is_name(part) && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    text.len() <= 253 && text.split('.').all(part)
+}
+
+const NAME_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const SUBDOMAIN_RULE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const VALUE_RULE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+/// Says what is wrong with a key. Source: k8s.io/apimachinery util/validation (v1.34), `IsQualifiedName`.
+pub(super) fn qualified_name(key: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    let parts: Vec<&str> = key.split('/').collect();
+    let name = match parts.as_slice() {
+        [name] => *name,
+        [prefix, name] => {
+            if prefix.is_empty() {
+                errors.push("prefix part must be non-empty".to_string());
+            } else if !is_subdomain(prefix) {
+                errors.push(format!("prefix part {SUBDOMAIN_RULE}"));
+            }
+            *name
+        }
+        _ => {
+            errors.push(format!(
+                "a qualified name {NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            ));
+            return errors;
+        }
+    };
+    if name.is_empty() {
+        errors.push("name part must be non-empty".to_string());
+    } else if name.len() > 63 {
+        errors.push("name part must be no more than 63 characters".to_string());
+    }
+    if !is_name(name) {
+        errors.push(format!("name part {NAME_RULE}"));
+    }
+    errors
+}
+
+/// Says what is wrong with a label's value. Source: as [`qualified_name`], `IsValidLabelValue`.
+pub(super) fn label_value(value: &str) -> Vec<String> {
+    let mut errors = Vec::new();
+    if value.len() > 63 {
+        errors.push("must be no more than 63 characters".to_string());
+    }
+    if !value.is_empty() && !is_name(value) {
+        errors.push(VALUE_RULE.to_string());
+    }
+    errors
+}
+
+/// Prints a duration as Go does: `3m0s`.
+pub(super) fn go_duration(span: SignedDuration) -> String {
+    let nanos = span.as_nanos();
+    let sign = if nanos < 0 { "-" } else { "" };
+    let nanos = nanos.unsigned_abs();
+    if nanos == 0 {
+        return "0s".to_string();
+    }
+    let fraction = |value: u128, unit: u128| {
+        let text = format!("{}.{:0>width$}", value / unit, value % unit, width = unit.ilog10() as usize);
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    };
+    match nanos {
+        0..1_000 => format!("{sign}{nanos}ns"),
+        1_000..1_000_000 => format!("{sign}{}\u{b5}s", fraction(nanos, 1_000)),
+        1_000_000..1_000_000_000 => format!("{sign}{}ms", fraction(nanos, 1_000_000)),
+        _ => {
+            let (minutes, rest) = (nanos / 60_000_000_000, nanos % 60_000_000_000);
+            let seconds = fraction(rest, 1_000_000_000);
+            match (minutes / 60, minutes % 60) {
+                (0, 0) => format!("{sign}{seconds}s"),
+                (0, minutes) => format!("{sign}{minutes}m{seconds}s"),
+                (hours, minutes) => format!("{sign}{hours}h{minutes}m{seconds}s"),
+            }
+        }
+    }
+}
+
+fn taint_errors(taint: &Json) -> Option<String> {
+    let text = |field| taint.get(field).as_str().unwrap_or_default();
+    let (key, value, effect) = (text("key"), text("value"), text("effect"));
+    if !taint.get("timeAdded").is_null() {
+        return Some("invalid configuration: taint.TimeAdded is not nil".to_string());
+    }
+    let wrong = !qualified_name(key).is_empty()
+        || !label_value(value).is_empty()
+        || !(effect.is_empty() || TAINT_EFFECTS.contains(&effect));
+    wrong.then(|| format!("invalid taint: {{{key} {value} {effect} <nil>}}"))
+}
+
+/// Checks the configuration; the order of the checks is that of the kubelet.
+pub(super) fn configuration(
+    merged: &Json,
+    config: &KubeletConfig,
+    hardware: &Hardware,
+    settings: &Settings,
+) -> Result<(), String> {
+    let mut errors: Vec<String> = Vec::new();
+    let mut refuse = |wrong: bool, message: String| {
+        if wrong {
+            errors.push(message);
+        }
+    };
+    refuse(
+        config.lease_duration_seconds <= 0,
+        "invalid configuration: nodeLeaseDurationSeconds must be greater than 0".to_string(),
+    );
+    refuse(
+        config.max_pods < 0,
+        format!("invalid configuration: maxPods (--max-pods) {} must not be a negative number", config.max_pods),
+    );
+    refuse(
+        config.pods_per_core < 0,
+        format!(
+            "invalid configuration: podsPerCore (--pods-per-core) {} must not be a negative number",
+            config.pods_per_core
+        ),
+    );
+    refuse(
+        !(1..=65535).contains(&config.port),
+        format!("invalid configuration: port (--port) {} must be between 1 and 65535, inclusive", config.port),
+    );
+    for taint in &config.taints {
+        if let Some(error) = taint_errors(taint) {
+            refuse(true, error);
+        }
+    }
+    for (field, flag, valid) in [
+        (
+            "topologyManagerPolicy",
+            "--topology-manager-policy",
+            &["none", "best-effort", "restricted", "single-numa-node"][..],
+        ),
+        ("topologyManagerScope", "--topology-manager-scope", &["container", "pod"][..]),
+    ] {
+        if let Some(value) = merged.get(field).as_str().filter(|value| !value.is_empty() && !valid.contains(value)) {
+            let list = if field == "topologyManagerScope" {
+                "\"container\", or \"pod\"".to_string()
+            } else {
+                format!("[\"{}\"]", valid.join("\" \""))
+            };
+            refuse(true, format!("invalid configuration: {field} ({flag}) \"{value}\" must be one of: {list}"));
+        }
+    }
+    shutdown_errors(merged, &mut refuse);
+    refuse(
+        config.max_images < -1,
+        format!(
+            "invalid configuration: nodeStatusMaxImages (--node-status-max-images) {} must be -1 or greater",
+            config.max_images
+        ),
+    );
+    enforcement_errors(merged, &mut refuse);
+    if let Some(behaviour) = merged.at(&["memorySwap", "swapBehavior"]).as_str() {
+        refuse(
+            !["", "LimitedSwap", "NoSwap"].contains(&behaviour),
+            format!(
+                "invalid configuration: memorySwap.swapBehavior \"{behaviour}\" must be one of: \"\", \"LimitedSwap\" or \"NoSwap\""
+            ),
+        );
+    }
+    let profile = settings.profile();
+    let fail_cgroup_v1 = merged.get("failCgroupV1").as_bool().unwrap_or(profile.is("fail-cgroup-v1"));
+    if hardware.cgroup_version == 1 && fail_cgroup_v1 {
+        refuse(
+            true,
+            format!(
+                "kubelet is configured to not run on a host using cgroup v1. {}",
+                profile.text("cgroup-v1-refusal")
+            ),
+        );
+    }
+    let text = match errors.as_slice() {
+        [] => return Ok(()),
+        [one] => one.clone(),
+        several => format!("[{}]", several.join(", ")),
+    };
+    Err(format!("failed to validate kubelet configuration, error: {text}, path: &TypeMeta{{Kind:,APIVersion:,}}"))
+}
+
+fn shutdown_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
+    let span = |field| merged.get(field).as_str().and_then(duration).unwrap_or_default();
+    let (total, critical) = (span("shutdownGracePeriod"), span("shutdownGracePeriodCriticalPods"));
+    let second = SignedDuration::from_secs(1);
+    refuse(
+        critical > total,
+        format!(
+            "invalid configuration: shutdownGracePeriodCriticalPods {{{}}} must be <= shutdownGracePeriod {{{}}}",
+            go_duration(critical),
+            go_duration(total)
+        ),
+    );
+    for (field, value) in [("shutdownGracePeriod", total), ("shutdownGracePeriodCriticalPods", critical)] {
+        refuse(
+            !value.is_zero() && value < second,
+            format!(
+                "invalid configuration: {field} {{{}}} must be either zero or otherwise >= 1 sec",
+                go_duration(value)
+            ),
+        );
+    }
+    refuse(
+        !merged.get("shutdownGracePeriodByPodPriority").items().is_empty() && !total.is_zero(),
+        "invalid configuration: Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time".to_string(),
+    );
+}
+
+fn enforcement_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
+    const VALID: [&str; 6] = [
+        "pods",
+        "system-reserved",
+        "system-reserved-compressible",
+        "kube-reserved",
+        "kube-reserved-compressible",
+        "none",
+    ];
+    let enforced: Vec<&str> = merged.get("enforceNodeAllocatable").items().iter().filter_map(Json::as_str).collect();
+    for (at, value) in enforced.iter().enumerate() {
+        refuse(
+            enforced[..at].contains(value),
+            format!(
+                "invalid configuration: duplicated enforcements \"{value}\" in enforceNodeAllocatable (--enforce-node-allocatable)"
+            ),
+        );
+        refuse(
+            !VALID.contains(value),
+            format!(
+                "invalid configuration: option \"{value}\" specified for enforceNodeAllocatable (--enforce-node-allocatable). Valid options are \"pods\", \"system-reserved\", \"system-reserved-compressible\", \"kube-reserved\", \"kube-reserved-compressible\" or \"none\""
+            ),
+        );
+        refuse(
+            *value == "none" && enforced.len() > 1,
+            "invalid configuration: enforceNodeAllocatable (--enforce-node-allocatable) may not contain additional enforcements when \"none\" is specified".to_string(),
+        );
+        for (kind, field, flag) in [
+            ("kube", "kubeReservedCgroup", "--kube-reserved-cgroup"),
+            ("system", "systemReservedCgroup", "--system-reserved-cgroup"),
+        ] {
+            let named = merged.get(field).as_str().is_some_and(|name| !name.is_empty());
+            refuse(
+                value.strip_prefix(kind).is_some_and(|rest| rest.starts_with("-reserved")) && !named,
+                format!(
+                    "invalid configuration: {field} ({flag}) must be specified when \"{kind}-reserved\" or \"{kind}-reserved-compressible\" included in enforceNodeAllocatable (--enforce-node-allocatable)"
+                ),
+            );
+        }
+    }
+}

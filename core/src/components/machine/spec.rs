@@ -1,0 +1,397 @@
+//! What a machine is made of, and what its kubelet is started with.
+//!
+//! Mirrors the body of `POST machines`: unknown fields are refused with the nearest name. What a hundred thousand
+//! machines have in common is shared: a clone of a specification costs a few reference counts.
+
+use alloc::format;
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::SignedDuration;
+
+use super::values::{QUANTITY_NEEDED, quantity, quantity_field};
+use crate::components::kubelet::config;
+use crate::json;
+use crate::objects::quantity::{Format, Quantity};
+use crate::objects::{FieldError, Json, Reader, Text};
+use crate::profile::Release;
+
+/// What a machine is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineSpec {
+    /// The machine's name, unique in the simulation.
+    pub name: Text,
+    /// The host name, from which the Node gets its name. Default: the machine's name.
+    pub node_name: Option<Text>,
+    /// The zone, which becomes the label `topology.kubernetes.io/zone` unless a cloud provider sets it.
+    pub zone: Option<Text>,
+    /// The region, which becomes the label `topology.kubernetes.io/region` unless a cloud provider sets it.
+    pub region: Option<Text>,
+    /// `/etc/machine-id`. Default: made from the name.
+    pub machine_id: Option<Text>,
+    /// The UUID of the firmware. Default: made from the name.
+    pub system_uuid: Option<Text>,
+    /// The boot id of the first boot. Default: made from the name.
+    pub boot_id: Option<Text>,
+    /// How far the machine's clock is ahead. Default 0.
+    pub clock_skew: SignedDuration,
+    /// Whether the machine is powered on at once. Default true.
+    pub powered: bool,
+    /// Its parts.
+    pub hardware: Arc<Hardware>,
+    /// What its kubelet is started with.
+    pub kubelet: Arc<KubeletSpec>,
+}
+
+impl Default for MachineSpec {
+    fn default() -> Self {
+        Self {
+            name: Text::default(),
+            node_name: None,
+            zone: None,
+            region: None,
+            machine_id: None,
+            system_uuid: None,
+            boot_id: None,
+            clock_skew: SignedDuration::ZERO,
+            powered: true,
+            hardware: Arc::default(),
+            kubelet: Arc::default(),
+        }
+    }
+}
+
+/// An address of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// `InternalIP`, `ExternalIP`, `InternalDNS`, `ExternalDNS` or `Hostname`.
+    pub kind: Text,
+    /// The address.
+    pub address: Text,
+}
+
+/// The parts of a machine that many machines have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hardware {
+    /// The CPUs. Default 4.
+    pub cpu: Quantity,
+    /// The memory. Default 16Gi.
+    pub memory: Quantity,
+    /// The root file system. Default 100Gi.
+    pub ephemeral_storage: Quantity,
+    /// The number of pods, where the machine and not the kubelet's configuration says it.
+    pub pods: Option<i64>,
+    /// Extended resources: what is there, and how much of it is healthy.
+    pub extended: Vec<(Text, Quantity, Quantity)>,
+    /// The addresses. Default: one `InternalIP` made from the name.
+    pub addresses: Option<Vec<Address>>,
+    /// The swap space. Default none.
+    pub swap: Quantity,
+    /// Whether the kernel has a swap controller. Default true.
+    pub swap_controller: bool,
+    /// 1 or 2. Default 2.
+    pub cgroup_version: i64,
+    /// The images, each with `names` and `sizeBytes`. Default none.
+    pub images: Vec<Json>,
+    /// Default `Debian GNU/Linux 13 (trixie)`.
+    pub os_image: Text,
+    /// Default `6.12.0-1-amd64`.
+    pub kernel_version: Text,
+    /// Type and version of the container runtime. Default `containerd://2.1.4`.
+    pub container_runtime: Text,
+    /// logind's `InhibitDelayMaxSec`. Default 5 s (logind.conf(5)).
+    pub inhibit_max_delay: SignedDuration,
+    /// What fails: `machine-info`, `version-info`, `runtime-status`.
+    pub failing: Vec<Text>,
+}
+
+impl Default for Hardware {
+    fn default() -> Self {
+        Self {
+            cpu: Quantity::whole(4, Format::DecimalSi),
+            memory: Quantity::whole(16 << 30, Format::BinarySi),
+            ephemeral_storage: Quantity::whole(100 << 30, Format::BinarySi),
+            pods: None,
+            extended: Vec::new(),
+            addresses: None,
+            swap: Quantity::whole(0, Format::BinarySi),
+            swap_controller: true,
+            cgroup_version: 2,
+            images: Vec::new(),
+            os_image: Text::of("Debian GNU/Linux 13 (trixie)"),
+            kernel_version: Text::of("6.12.0-1-amd64"),
+            container_runtime: Text::of("containerd://2.1.4"),
+            inhibit_max_delay: SignedDuration::from_secs(5),
+            failing: Vec::new(),
+        }
+    }
+}
+
+/// What a kubelet is started with.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct KubeletSpec {
+    /// The kubelet's release. Default: the control plane's.
+    pub version: Option<Release>,
+    /// The flags, without dashes, in the order of their names.
+    pub flags: Vec<(Text, Text)>,
+    /// The `KubeletConfiguration`; an object.
+    pub config: Json,
+}
+
+/// What a machine can be told to fail at.
+const FAILING: &[&str] = &["machine-info", "version-info", "runtime-status"];
+/// Source: k8s.io/api core/v1 types.go (v1.34), `NodeAddressType`.
+const ADDRESS_TYPES: &[&str] = &["InternalIP", "ExternalIP", "InternalDNS", "ExternalDNS", "Hostname"];
+
+impl MachineSpec {
+    /// Reads the body of `POST machines`.
+    ///
+    /// # Errors
+    /// A field is unknown, or has a value that cannot be.
+    pub fn from_json(body: &Json) -> Result<Self, FieldError> {
+        let mut reader = Reader::new(body, "")?;
+        let mut spec = Self { name: reader.needed_text("name")?.clone(), ..Self::default() };
+        spec.node_name = reader.text("nodeName")?.cloned();
+        spec.zone = reader.text("zone")?.cloned();
+        spec.region = reader.text("region")?.cloned();
+        spec.machine_id = reader.text("machineId")?.cloned();
+        spec.system_uuid = reader.text("systemUuid")?.cloned();
+        spec.boot_id = reader.text("bootId")?.cloned();
+        spec.clock_skew = reader.signed_duration("clockSkew")?.unwrap_or_default();
+        spec.powered = reader.boolean("powered")?.unwrap_or(true);
+        let mut hardware = Hardware::default();
+        hardware.read(&mut reader)?;
+        spec.hardware = Arc::new(hardware);
+        if let Some(kubelet) = reader.any("kubelet") {
+            spec.kubelet = Arc::new(KubeletSpec::from_json(kubelet, "kubelet")?);
+        }
+        reader.finish()?;
+        Ok(spec)
+    }
+}
+
+impl Hardware {
+    /// Reads the fields of a `change`: what is not named stays as it is.
+    ///
+    /// # Errors
+    /// A field is unknown, or has a value that cannot be; nothing is changed then.
+    pub fn changed(&self, body: &Json) -> Result<Self, FieldError> {
+        let mut hardware = self.clone();
+        let mut reader = Reader::new(body, "")?;
+        reader.any("action");
+        hardware.read(&mut reader)?;
+        reader.finish()?;
+        Ok(hardware)
+    }
+
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), FieldError> {
+        for name in ["numa", "attachLimits"] {
+            if reader.any(name).is_some() {
+                return Err(reader.error(name, format!("{name} is not modelled yet")));
+            }
+        }
+        if let Some(capacity) = reader.any("capacity") {
+            self.read_capacity(capacity)?;
+        }
+        if let Some(plugins) = reader.list("devicePlugins")? {
+            self.read_device_plugins(plugins)?;
+        }
+        if let Some(addresses) = reader.list("addresses")? {
+            self.addresses = Some(read_addresses(addresses)?);
+        }
+        if let Some(swap) = quantity_field(reader, "swap")? {
+            self.swap = swap;
+        }
+        self.swap_controller = reader.boolean("swapController")?.unwrap_or(self.swap_controller);
+        self.cgroup_version = reader.integer("cgroupVersion", 1, 2)?.unwrap_or(self.cgroup_version);
+        if let Some(images) = reader.list("images")? {
+            self.images = read_images(images)?;
+        }
+        for (place, name) in [
+            (&mut self.os_image, "osImage"),
+            (&mut self.kernel_version, "kernelVersion"),
+            (&mut self.container_runtime, "containerRuntime"),
+        ] {
+            if let Some(text) = reader.text(name)? {
+                *place = text.clone();
+            }
+        }
+        if !self.container_runtime.contains("://") {
+            let message = "a type and a version are needed, as \"containerd://2.1.4\"";
+            return Err(reader.error("containerRuntime", message));
+        }
+        self.inhibit_max_delay = reader.duration("inhibitMaxDelay")?.unwrap_or(self.inhibit_max_delay);
+        if let Some(failing) = reader.list("failing")? {
+            self.failing = read_failing(failing)?;
+        }
+        Ok(())
+    }
+
+    fn read_capacity(&mut self, capacity: &Json) -> Result<(), FieldError> {
+        if !capacity.is_object() {
+            return Err(FieldError::new("capacity", "an object is needed"));
+        }
+        for (name, value) in capacity.fields() {
+            let field = format!("capacity.{name}");
+            let amount = quantity(value)
+                .filter(|amount| !amount.is_negative())
+                .ok_or_else(|| FieldError::new(field.as_str(), QUANTITY_NEEDED))?;
+            match name.as_str() {
+                "cpu" => self.cpu = amount,
+                "memory" => self.memory = amount,
+                "ephemeral-storage" => self.ephemeral_storage = amount,
+                "pods" => self.pods = Some(amount.value()),
+                extended if extended.contains('/') || extended.starts_with("hugepages-") => {
+                    self.extended.retain(|(own, ..)| own != name);
+                    self.extended.push((name.clone(), amount, amount));
+                }
+                unknown => {
+                    // An extended resource has a domain, as `example.com/gpu`.
+                    let known = ["cpu", "memory", "ephemeral-storage", "pods"];
+                    return Err(FieldError::unknown(field, "resource", unknown, known));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A device plugin's resource counts its devices; those that are healthy are allocatable.
+    fn read_device_plugins(&mut self, plugins: &[Json]) -> Result<(), FieldError> {
+        for (at, plugin) in plugins.iter().enumerate() {
+            let path = format!("devicePlugins[{at}]");
+            let mut reader = Reader::new(plugin, path.as_str())?;
+            let resource = reader.needed_text("resource")?.clone();
+            let (mut all, mut healthy) = (0, 0);
+            for (number, device) in reader.list("devices")?.unwrap_or_default().iter().enumerate() {
+                let mut device = Reader::new(device, format!("{path}.devices[{number}]"))?;
+                device.text("id")?;
+                device.integer("numa", 0, i64::MAX)?;
+                all += 1;
+                healthy += i64::from(device.boolean("healthy")?.unwrap_or(true));
+                device.finish()?;
+            }
+            reader.finish()?;
+            self.extended.retain(|(own, ..)| *own != resource);
+            let count = |number| Quantity::whole(number, Format::DecimalSi);
+            self.extended.push((resource, count(all), count(healthy)));
+        }
+        Ok(())
+    }
+}
+
+fn read_addresses(addresses: &[Json]) -> Result<Vec<Address>, FieldError> {
+    let mut read = Vec::new();
+    for (at, address) in addresses.iter().enumerate() {
+        let mut reader = Reader::new(address, format!("addresses[{at}]"))?;
+        reader.needed_text("type")?;
+        let kind = reader.word("type", "type of address", ADDRESS_TYPES)?.unwrap_or_default();
+        read.push(Address { kind: Text::of(kind), address: reader.needed_text("address")?.clone() });
+        reader.finish()?;
+    }
+    Ok(read)
+}
+
+fn read_images(images: &[Json]) -> Result<Vec<Json>, FieldError> {
+    let mut read = Vec::new();
+    for (at, image) in images.iter().enumerate() {
+        let mut reader = Reader::new(image, format!("images[{at}]"))?;
+        let names = reader.list("names")?.unwrap_or_default().to_vec();
+        let size = reader.integer("sizeBytes", 0, i64::MAX)?.unwrap_or_default();
+        reader.finish()?;
+        let mut image = json!({"sizeBytes": size});
+        image.set(&["names"], names);
+        read.push(image);
+    }
+    Ok(read)
+}
+
+fn read_failing(failing: &[Json]) -> Result<Vec<Text>, FieldError> {
+    let mut read = Vec::new();
+    for (at, name) in failing.iter().enumerate() {
+        let known = name.as_text().filter(|name| FAILING.contains(&name.as_str()));
+        read.push(known.cloned().ok_or_else(|| {
+            let given = name.as_str().map_or_else(|| name.to_string(), ToString::to_string);
+            FieldError::unknown(format!("failing[{at}]"), "failure", &given, FAILING.iter().copied())
+        })?);
+    }
+    Ok(read)
+}
+
+impl KubeletSpec {
+    /// Reads `{"version", "flags", "config"}`.
+    ///
+    /// # Errors
+    /// A field, flag or field of the configuration is unknown. Whether the values fit, the kubelet says at its start.
+    pub fn from_json(body: &Json, path: &str) -> Result<Self, FieldError> {
+        let mut reader = Reader::new(body, path)?;
+        let version = match reader.text("version")? {
+            Some(text) => Some(text.parse::<Release>().map_err(|error| reader.error("version", error.to_string()))?),
+            None => None,
+        };
+        let mut flags = Vec::new();
+        if let Some(given) = reader.any("flags") {
+            if !given.is_object() {
+                return Err(reader.error("flags", "an object is needed"));
+            }
+            for (name, value) in given.fields() {
+                flags.push(config::read_flag(name, value, &reader.path("flags"))?);
+            }
+        }
+        let mut config = Json::object();
+        if let Some(given) = reader.any("config") {
+            config::check_field_names(given, &reader.path("config"))?;
+            config = given.clone();
+        }
+        reader.finish()?;
+        Ok(Self { version, flags, config })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MachineSpec;
+    use crate::json;
+
+    #[test]
+    fn a_full_specification_is_read() {
+        let spec = MachineSpec::from_json(&json!({
+            "name": "w1", "nodeName": "node-1", "zone": "a", "clockSkew": "-3s", "powered": false,
+            "capacity": {"cpu": 8, "memory": "32Gi", "pods": "20", "example.com/gpu": "2"},
+            "addresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
+            "devicePlugins": [{"resource": "example.com/fpga", "devices": [{"id": "a"}, {"id": "b", "healthy": false}]}],
+            "kubelet": {"version": "1.31", "flags": {"node-labels": "a=b", "--register-node": false}, "config": {"maxPods": 30}},
+        }))
+        .unwrap();
+        assert_eq!(spec.clock_skew.as_secs(), -3);
+        assert_eq!(spec.hardware.pods, Some(20));
+        assert_eq!(spec.hardware.extended.len(), 2);
+        assert_eq!(spec.hardware.extended[1].2.value(), 1);
+        assert_eq!(spec.kubelet.flags[0].0, "register-node");
+        assert!(!spec.powered);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        for (body, field, near) in [
+            (json!({"zone": "a"}), "name", None),
+            (json!({"name": "w", "zoen": "a"}), "zoen", Some("zone")),
+            (json!({"name": "w", "clockSkew": "-3"}), "clockSkew", None),
+            (json!({"name": "w", "capacity": {"memory": "4GB"}}), "capacity.memory", None),
+            (json!({"name": "w", "capacity": {"memroy": "4Gi"}}), "capacity.memroy", Some("memory")),
+            (json!({"name": "w", "cgroupVersion": 3}), "cgroupVersion", None),
+            (json!({"name": "w", "kubelet": {"config": {"maxpods": 3}}}), "kubelet.config.maxpods", Some("maxPods")),
+            (
+                json!({"name": "w", "kubelet": {"flags": {"node-label": 1}}}),
+                "kubelet.flags.node-label",
+                Some("node-labels"),
+            ),
+            (json!({"name": "w", "addresses": [{"type": "Internal-IP"}]}), "addresses[0].type", Some("InternalIP")),
+            (json!({"name": "w", "numa": []}), "numa", None),
+        ] {
+            let error = MachineSpec::from_json(&body).unwrap_err();
+            assert_eq!(error.field, field);
+            assert_eq!(error.did_you_mean.as_deref(), near, "{field}");
+        }
+    }
+}

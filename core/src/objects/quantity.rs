@@ -1,0 +1,251 @@
+//! Quantities of resources as Kubernetes' API prints them: `500m`, `16Gi`, `1e3`.
+//!
+//! Mirrors k8s.io/apimachinery pkg/api/resource/quantity.go (v1.34): a value keeps the format in which it was written,
+//! and is printed in the largest unit of that format that loses nothing.
+//! Invariant: the value is exact, in billionths, for everything between 1n and 8Ei.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::ops::{Add, Sub};
+
+/// Billionths in one.
+const NANO: i128 = 1_000_000_000;
+/// The binary units, smallest first.
+const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+/// The decimal units with their powers of ten, smallest first.
+const DECIMAL: [(&str, u32); 9] =
+    [("n", 0), ("u", 3), ("m", 6), ("", 9), ("k", 12), ("M", 15), ("G", 18), ("T", 21), ("P", 24)];
+
+/// The way in which a quantity is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// `1Ki`, powers of 1024.
+    BinarySi,
+    /// `1k`, powers of 1000.
+    DecimalSi,
+    /// `1e3`.
+    DecimalExponent,
+}
+
+/// An amount of a resource.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantity {
+    nanos: i128,
+    format: Format,
+}
+
+impl Quantity {
+    /// Makes a whole number of units.
+    #[must_use]
+    pub const fn whole(value: i64, format: Format) -> Self {
+        Self { nanos: value as i128 * NANO, format }
+    }
+
+    /// Makes a number of thousandths.
+    #[must_use]
+    pub const fn milli(value: i64) -> Self {
+        Self { nanos: value as i128 * (NANO / 1000), format: Format::DecimalSi }
+    }
+
+    /// Reads a quantity; `None` for anything that Kubernetes refuses.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let number_end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
+        let (number, suffix) = text.split_at(number_end);
+        let negative = number.starts_with('-');
+        let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        if whole.len() + fraction.len() == 0 || !(whole.bytes().chain(fraction.bytes())).all(|b| b.is_ascii_digit()) {
+            return None;
+        }
+        let (numerator, denominator, format) = unit(suffix)?;
+        let scale = 10_i128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+        let mantissa: i128 = format!("{whole}{fraction}").parse().ok()?;
+        let product = mantissa.checked_mul(numerator)?;
+        // What is finer than a billionth is rounded up, as upstream does.
+        let divisor = denominator.checked_mul(scale)?;
+        let nanos = product.checked_add(divisor - 1)? / divisor;
+        Some(Self { nanos: if negative { -nanos } else { nanos }, format })
+    }
+
+    /// Returns the value in whole units, rounded up.
+    #[must_use]
+    pub fn value(&self) -> i64 {
+        i64::try_from(div_up(self.nanos, NANO)).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the value in thousandths, rounded up.
+    #[must_use]
+    pub fn milli_value(&self) -> i64 {
+        i64::try_from(div_up(self.nanos, NANO / 1000)).unwrap_or(i64::MAX)
+    }
+
+    /// Returns how it is printed.
+    #[must_use]
+    pub const fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Tells whether the amount is below zero.
+    #[must_use]
+    pub const fn is_negative(&self) -> bool {
+        self.nanos < 0
+    }
+
+    /// Tells whether the amount is zero.
+    #[must_use]
+    pub const fn is_zero(&self) -> bool {
+        self.nanos == 0
+    }
+
+    fn decimal(self) -> String {
+        let mut value = self.nanos;
+        let mut at = 0;
+        while value != 0 && value % 1000 == 0 && at + 1 < DECIMAL.len() {
+            value /= 1000;
+            at += 1;
+        }
+        if value == 0 { "0".to_string() } else { format!("{value}{}", DECIMAL[at].0) }
+    }
+
+    fn exponent(self) -> String {
+        let mut value = self.nanos;
+        let mut power = -9;
+        while value != 0 && value % 1000 == 0 {
+            value /= 1000;
+            power += 3;
+        }
+        if value == 0 || power == 0 { format!("{value}") } else { format!("{value}e{power}") }
+    }
+
+    fn binary(self) -> String {
+        let mut value = div_up(self.nanos, NANO);
+        if value.abs() < 1024 {
+            // Below one Ki there is no binary unit, and fractions would be lost.
+            return self.decimal();
+        }
+        let mut suffix = "";
+        for unit in BINARY {
+            if value % 1024 != 0 {
+                break;
+            }
+            value /= 1024;
+            suffix = unit;
+        }
+        format!("{value}{suffix}")
+    }
+}
+
+fn div_up(value: i128, by: i128) -> i128 {
+    value.div_euclid(by) + i128::from(value.rem_euclid(by) != 0)
+}
+
+/// Returns numerator and denominator of a unit in billionths, and its format.
+fn unit(suffix: &str) -> Option<(i128, i128, Format)> {
+    if let Some(at) = BINARY.iter().position(|unit| *unit == suffix) {
+        return Some((NANO << (10 * (at + 1)), 1, Format::BinarySi));
+    }
+    if suffix == "E" {
+        return Some((10_i128.pow(27), 1, Format::DecimalSi));
+    }
+    if let Some((_, power)) = DECIMAL.iter().find(|(unit, _)| *unit == suffix) {
+        return Some((10_i128.pow(*power), 1, Format::DecimalSi));
+    }
+    let power: i32 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
+    match u32::try_from(power) {
+        Ok(up) if up <= 18 => Some((NANO * 10_i128.pow(up), 1, Format::DecimalExponent)),
+        Err(_) if power >= -9 => Some((NANO, 10_i128.pow(power.unsigned_abs()), Format::DecimalExponent)),
+        _ => None,
+    }
+}
+
+impl Add for Quantity {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        let format = if self.is_zero() { other.format } else { self.format };
+        Self { nanos: self.nanos + other.nanos, format }
+    }
+}
+
+impl Sub for Quantity {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        let format = if self.is_zero() { other.format } else { self.format };
+        Self { nanos: self.nanos - other.nanos, format }
+    }
+}
+
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.nanos == other.nanos
+    }
+}
+
+impl Eq for Quantity {}
+
+impl PartialOrd for Quantity {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Quantity {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+        self.nanos.cmp(&other.nanos)
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&match self.format {
+            Format::BinarySi => self.binary(),
+            Format::DecimalSi => self.decimal(),
+            Format::DecimalExponent => self.exponent(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::{Format, Quantity};
+
+    #[test]
+    fn a_quantity_is_printed_in_the_largest_unit_that_loses_nothing() {
+        for (text, printed) in [
+            ("8", "8"),
+            ("0.5", "500m"),
+            ("1500m", "1500m"),
+            ("2000m", "2"),
+            ("1000", "1k"),
+            ("32779272Ki", "32779272Ki"),
+            ("1048576Ki", "1Gi"),
+            ("1.5Gi", "1536Mi"),
+            ("1000Ki", "1000Ki"),
+            ("512", "512"),
+            ("0", "0"),
+            ("1e3", "1e3"),
+            ("-3k", "-3k"),
+        ] {
+            assert_eq!(Quantity::parse(text).unwrap().to_string(), printed, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_quantity_is_refused() {
+        for text in ["", "Gi", "1.2.3", "4GB", "lots", "1 Gi", "--1", "1e", "."] {
+            assert!(Quantity::parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_difference_keeps_the_format_of_what_it_was_taken_from() {
+        let capacity = Quantity::parse("100476656Ki").unwrap();
+        assert_eq!((capacity - Quantity::whole(10_288_809_727, Format::DecimalSi)).to_string(), "92599286017");
+        let memory = Quantity::parse("32779272Ki").unwrap();
+        assert_eq!((memory - Quantity::parse("100Mi").unwrap()).to_string(), "32676872Ki");
+        assert_eq!((Quantity::parse("8").unwrap() - Quantity::milli(500)).to_string(), "7500m");
+    }
+}
