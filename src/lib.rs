@@ -5,3 +5,4 @@
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod load;
+pub mod replay;

@@ -1,15 +1,57 @@
-//! `nodeproof replay`: holds the simulator against recordings.
+//! `nodeproof replay`: holds the model against recordings of real control planes.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use nodeproof_core::profile::Release;
+
 use super::misuse;
+use crate::replay::{self, Ledger};
+
+/// Where the ledger of known differences stands in a checkout.
+const LEDGER: &str = "fixtures/recorded/divergences.yaml";
 
 /// Options of `nodeproof replay`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// The directories of the recordings, each with about.yaml, watch.jsonl, writes.jsonl and actions.jsonl (or .gz)
+    #[arg(required = true, value_name = "DIR")]
+    dirs: Vec<PathBuf>,
 
-/// Holds the simulator against recordings.
+    /// Print one JSON object a recording
+    #[arg(long)]
+    json: bool,
+
+    /// Replay under another release than the recording's own
+    #[arg(long, value_name = "RELEASE")]
+    k8s: Option<Release>,
+
+    /// The ledger of known differences
+    #[arg(long, value_name = "FILE", default_value = LEDGER)]
+    ledger: PathBuf,
+}
+
+/// Holds the model against recordings: exit code 0 if nothing is unexplained, 1 otherwise, 2 for misuse.
 #[must_use]
-pub fn run(_args: Args) -> ExitCode {
-    misuse("`nodeproof replay` is not available in this build")
+pub fn run(args: Args) -> ExitCode {
+    let ledger = match Ledger::load(&args.ledger) {
+        Ok(ledger) => ledger,
+        Err(error) => return misuse(error),
+    };
+    let mut passed = true;
+    let mut misused = None;
+    for dir in &args.dirs {
+        match replay::replay(dir, args.k8s, &ledger) {
+            Ok(report) => {
+                if args.json {
+                    println!("{}", report.json());
+                } else {
+                    print!("{}", report.text());
+                }
+                passed &= report.passed();
+            }
+            Err(error) => misused = Some(misuse(error)),
+        }
+    }
+    misused.unwrap_or(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

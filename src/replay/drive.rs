@@ -1,0 +1,402 @@
+//! Drives one component with what its real counterpart saw, and compares each of its writes with the recorded ones.
+//!
+//! Inputs: a recording in order, the component, the free choices made so far. Outputs: which recorded writes were
+//! predicted, and the differences. A predicted write gets the recorded answer when it was recorded, so that one
+//! difference cannot cascade; one that was never recorded is answered as if nothing had been in its way.
+//! Invariant: each recorded write is predicted once at most, the earliest first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::SignedDuration;
+use nodeproof_core::chance::Chance;
+use nodeproof_core::components::Output;
+use nodeproof_core::components::controllers::{self, Context, Controller};
+use nodeproof_core::network::{Answer, Ask, Body, Call, EVENTS, NODES, Request, RequestId, ToClient, Verb};
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::profile::Settings;
+
+use super::load::Micros;
+use super::phases::{self, Passes, Tainting};
+use super::recorded::Recorded;
+use super::report::Difference;
+use super::world::{Show, World, refusal};
+use super::writers::{Change, Place, Writer};
+
+/// A controller is started this long before the first pass.
+const START_BEFORE: Micros = 1_000_000;
+/// A read takes this long.
+const READ_TAKES: Micros = 300;
+/// How long after the answer an effect is shown that the recording shows to have come late.
+const LATE: Micros = 1_000;
+/// How far ahead the order of nodes within a pass looks for the next taint: the time of one token and a pass.
+const ORDER_LOOKS_AHEAD: Micros = 15_000_000;
+/// What one run may do, to end even if a component never rests.
+const STEPS_MAX: usize = 2_000_000;
+
+/// The free choices of a run that are not a matter of order, found by comparing an earlier run with the recording.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Choices {
+    /// Writes whose effect reached the writer's own watch after the answer.
+    pub late_echo: BTreeSet<usize>,
+    /// Status writes right after which a taint pass came, before their effect was seen.
+    pub early_tick: BTreeSet<usize>,
+}
+
+/// A write that the component made.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    /// When.
+    pub t: Micros,
+    /// How.
+    pub verb: Verb,
+    /// At what.
+    pub place: Place,
+    /// What it changes.
+    pub change: Change,
+    /// The recorded write that it is.
+    pub matched: Option<usize>,
+}
+
+/// What came of a run.
+#[derive(Debug, Default)]
+pub struct Run {
+    /// What the component wrote.
+    pub predictions: Vec<Prediction>,
+    /// Of each recorded write that was predicted: the prediction.
+    pub matched: BTreeMap<usize, usize>,
+    /// Fields in which a predicted write differs from the recorded one.
+    pub differences: Vec<(usize, Difference)>,
+    /// The health passes that were driven.
+    pub passes: usize,
+    /// The orders of nodes that were laid down.
+    pub orders: usize,
+}
+
+#[derive(Debug)]
+enum Due {
+    Event(usize, usize),
+    Answer {
+        id: RequestId,
+        answer: Answer,
+        write: Option<usize>,
+    },
+    /// The last instant at which a recorded write can be predicted.
+    Expiry(usize),
+    Release(usize),
+    Pass(usize),
+    Tick,
+}
+
+struct Drive<'a> {
+    recorded: &'a Recorded<'a>,
+    writer: Writer,
+    choices: &'a Choices,
+    component: Box<dyn Controller>,
+    world: World<'a>,
+    passes: &'a Passes,
+    taintings: Vec<Tainting>,
+    agenda: BTreeMap<(Micros, u64), Due>,
+    sequence: u64,
+    now: Micros,
+    run: Run,
+}
+
+/// Runs one component against a recording; `None` if the writer is not modelled.
+#[must_use]
+pub fn run(
+    recorded: &Recorded<'_>,
+    writer: Writer,
+    settings: &Arc<Settings>,
+    passes: &Passes,
+    choices: &Choices,
+) -> Option<Run> {
+    let begin = passes.starts.first().copied().unwrap_or(0).min(0) - START_BEFORE;
+    let context = Context { settings: settings.clone(), chance: Chance::new(1).fork(writer.name()) };
+    let mut component = controllers::start(writer.name(), context, recorded.recording.at(begin))?;
+    component.hold_loops();
+    let mut drive = Drive {
+        recorded,
+        writer,
+        choices,
+        component,
+        world: World::new(recorded, writer),
+        passes,
+        taintings: phases::taintings(recorded),
+        agenda: BTreeMap::new(),
+        sequence: 0,
+        now: begin,
+        run: Run::default(),
+    };
+    drive.plan();
+    drive.pump();
+    drive.go();
+    Some(drive.run)
+}
+
+impl Drive<'_> {
+    fn at(&mut self, t: Micros, due: Due) {
+        self.sequence += 1;
+        self.agenda.insert((t.max(self.now), self.sequence), due);
+    }
+
+    /// Puts everything that the recording fixes on the agenda.
+    fn plan(&mut self) {
+        let recorded = self.recorded;
+        for (stream, list) in recorded.streams.iter().enumerate() {
+            for (at, event) in list.events.iter().enumerate().filter(|(_, event)| !event.listed) {
+                self.at(event.t, Due::Event(stream, at));
+            }
+        }
+        for (index, write) in recorded.writes_of(self.writer) {
+            self.at(write.t.max(write.end) + write.tolerance, Due::Expiry(index));
+        }
+        if self.writer == Writer::NodeLifecycle {
+            for (index, start) in self.passes.starts.iter().enumerate() {
+                self.at(*start, Due::Pass(index));
+            }
+            let first = phases::next_tick(&self.taintings, self.passes.starts.first().copied().unwrap_or(0));
+            self.at(first, Due::Tick);
+        }
+    }
+
+    fn go(&mut self) {
+        let end = self.recorded.recording.about.ended.max(self.last_instant());
+        for _ in 0..STEPS_MAX {
+            let wake = self
+                .component
+                .next_deadline()
+                .map(|deadline| self.recorded.recording.offset(deadline.at).max(self.now));
+            let next = self.agenda.first_key_value().map(|((t, _), _)| *t);
+            let Some(t) = wake.into_iter().chain(next).min() else { return };
+            if t > end {
+                return;
+            }
+            self.now = t;
+            if next == Some(t) {
+                if let Some((_, due)) = self.agenda.pop_first() {
+                    self.handle(due);
+                }
+            } else {
+                let now = self.recorded.recording.at(t);
+                self.component.handle_timeout(now);
+                self.pump();
+            }
+        }
+    }
+
+    fn last_instant(&self) -> Micros {
+        self.recorded.writes.iter().map(|write| write.end).max().unwrap_or(0)
+    }
+
+    fn handle(&mut self, due: Due) {
+        match due {
+            Due::Event(stream, at) => {
+                let messages = self.world.arrive(stream, at);
+                self.tell(messages);
+            }
+            Due::Answer { id, answer, write } => self.answer(id, answer, write),
+            Due::Expiry(write) if !self.run.matched.contains_key(&write) => {
+                self.world.store(write);
+                let messages = self.world.release(write, Show::InTime);
+                self.tell(messages);
+            }
+            Due::Expiry(_) => {}
+            Due::Release(write) => {
+                let messages = self.world.release(write, Show::Now);
+                self.tell(messages);
+            }
+            Due::Pass(index) => self.pass(index),
+            Due::Tick => {
+                self.tick();
+                let next = phases::next_tick(&self.taintings, self.now);
+                self.at(next, Due::Tick);
+            }
+        }
+    }
+
+    fn tell(&mut self, messages: Vec<ToClient>) {
+        let now = self.recorded.recording.at(self.now);
+        for message in messages {
+            self.component.handle_message(message, now);
+            self.pump();
+        }
+    }
+
+    fn answer(&mut self, id: RequestId, answer: Answer, write: Option<usize>) {
+        let late = write.is_some_and(|write| self.choices.late_echo.contains(&write));
+        let early_tick = write.is_some_and(|write| self.choices.early_tick.contains(&write));
+        if let Some(write) = write {
+            self.world.store(write);
+            if late || early_tick {
+                self.at(self.now + LATE, Due::Release(write));
+            } else {
+                let messages = self.world.release(write, Show::Now);
+                self.tell(messages);
+            }
+        }
+        self.tell(Vec::from([ToClient::Response { id, result: Ok(answer) }]));
+        if early_tick {
+            self.round("taint-pass");
+        }
+    }
+
+    fn pass(&mut self, index: usize) {
+        let order = self.node_order(index);
+        if !order.is_empty() {
+            self.run.orders += 1;
+            self.component.prefer("node-order", &order);
+        }
+        self.run.passes += 1;
+        self.round("health-pass");
+    }
+
+    fn round(&mut self, name: &str) {
+        let now = self.recorded.recording.at(self.now);
+        self.component.run_once(name, now);
+        self.pump();
+    }
+
+    /// Makes a taint pass: at a recorded one always, else unless a health pass is under way.
+    fn tick(&mut self) {
+        let recorded = self.taintings.iter().any(|tainting| tainting.t == self.now);
+        let in_pass =
+            self.component.loops().iter().any(|of| of.name == "health-pass" && of.next.is_none() && self.pass_runs());
+        if recorded || !in_pass {
+            self.round("taint-pass");
+        }
+    }
+
+    /// Tells whether requests of the health pass are under way.
+    fn pass_runs(&self) -> bool {
+        self.agenda.values().any(|due| {
+            matches!(due, Due::Answer { write: Some(write), .. } if self.recorded.writes[*write].verb == Verb::Update)
+        })
+    }
+
+    /// Reads the order of nodes within a pass from the recording: first who is tainted next, then who is written first.
+    fn node_order(&self, index: usize) -> Vec<Text> {
+        let start = self.passes.starts[index];
+        let end = self.passes.starts.get(index + 1).copied().unwrap_or(Micros::MAX);
+        let mut order: Vec<Text> = Vec::new();
+        let mut push = |name: &str| {
+            if !order.iter().any(|other| *other == *name) {
+                order.push(Text::from(name));
+            }
+        };
+        for tainting in
+            self.taintings.iter().filter(|tainting| tainting.t >= start && tainting.t < start + ORDER_LOOKS_AHEAD)
+        {
+            push(&tainting.node);
+        }
+        for (_, write) in self.recorded.writes_of(Writer::NodeLifecycle) {
+            if write.t >= start && write.t < end && write.place.resource == NODES {
+                push(&write.place.name);
+            }
+        }
+        order
+    }
+
+    fn pump(&mut self) {
+        while let Some(output) = self.component.poll_output() {
+            match output {
+                Output::Request(request) => self.request(request),
+                Output::Cancel(id) => self.world.cancel(id),
+                Output::CloseConnections | Output::Exit | Output::Decision(_) | Output::Log(_) => {}
+            }
+        }
+    }
+
+    fn request(&mut self, request: Request) {
+        let id = request.id;
+        let Ask::Call(call) = request.ask else { return };
+        let Some(place) = Place::of(&call) else { return };
+        match call.verb {
+            Verb::List => {
+                let answer = self.world.list(&place);
+                self.at(self.now, Due::Answer { id, answer, write: None });
+            }
+            Verb::Watch => {
+                let answer = self.world.watch(id, &place);
+                self.at(self.now, Due::Answer { id, answer, write: None });
+            }
+            Verb::Get => {
+                let answer = self
+                    .world
+                    .read(&place)
+                    .map_or_else(|| World::not_found(&call), |object| Answer::object(200, object));
+                self.at(self.now + READ_TAKES, Due::Answer { id, answer, write: None });
+            }
+            _ => self.write(id, &call, place),
+        }
+    }
+
+    fn write(&mut self, id: RequestId, call: &Call, place: Place) {
+        let body = match &call.body {
+            Body::Json(body) => body.clone(),
+            _ => Json::Null,
+        };
+        let change = Change::of(call.verb, &place, &body, &self.recorded.revisions);
+        let matched = self.find(call.verb, &place, &change);
+        let (answer, t) = match matched {
+            Some(index) => {
+                let write = &self.recorded.writes[index];
+                let answer = if write.code >= 300 {
+                    refusal(write.code, &write.message)
+                } else {
+                    let object = self.world.outcome(index).or_else(|| self.world.read(&place));
+                    object.map_or_else(
+                        || Answer::json(write.code, body.clone()),
+                        |object| Answer::object(write.code, object),
+                    )
+                };
+                (answer, if place.resource == EVENTS { self.now } else { write.end })
+            }
+            None => {
+                let object = self.world.read(&place);
+                let answer =
+                    object.map_or_else(|| Answer::json(200, body.clone()), |object| Answer::object(200, object));
+                (answer, self.now + READ_TAKES)
+            }
+        };
+        let prediction = self.run.predictions.len();
+        if let Some(index) = matched {
+            self.run.matched.insert(index, prediction);
+            let write = &self.recorded.writes[index];
+            for field in write.change.differences(&change, tolerance(write.tolerance)) {
+                let difference = Difference::of_field(self.writer, write.t, &place, field);
+                self.run.differences.push((index, difference));
+            }
+        }
+        self.run.predictions.push(Prediction { t: self.now, verb: call.verb, place, change, matched });
+        self.at(t, Due::Answer { id, answer, write: matched });
+    }
+
+    /// Finds the recorded write that a predicted one is: the same in all its fields, or else about the same thing.
+    fn find(&self, verb: Verb, place: &Place, change: &Change) -> Option<usize> {
+        let is_event = place.resource == EVENTS;
+        let candidates: Vec<usize> = self
+            .recorded
+            .writes_of(self.writer)
+            .filter(|(index, write)| {
+                let same_place = if is_event {
+                    write.place.resource == EVENTS && write.place.namespace == place.namespace
+                } else {
+                    write.place == *place && write.verb == verb
+                };
+                same_place && (write.t - self.now).abs() <= write.tolerance && !self.run.matched.contains_key(index)
+            })
+            .map(|(index, _)| index)
+            .collect();
+        let same = |index: &&usize| {
+            let write = &self.recorded.writes[**index];
+            write.change.differences(change, tolerance(write.tolerance)).is_empty()
+        };
+        let alike = |index: &&usize| self.recorded.writes[**index].change.alike(change);
+        candidates.iter().find(same).or_else(|| candidates.iter().find(alike)).copied()
+    }
+}
+
+fn tolerance(micros: Micros) -> SignedDuration {
+    SignedDuration::from_micros(micros)
+}

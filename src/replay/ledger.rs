@@ -1,0 +1,127 @@
+//! The ledger of differences that are known and understood: `fixtures/recorded/divergences.yaml`.
+//!
+//! Each entry names recording, writer, object and path (`*` at the end of any of them stands for the rest), what
+//! differs, how much, and why. Invariant: an entry without a reason is no entry.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::report::Difference;
+
+/// An entry of the ledger.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The recording, as `1.34.4/zones-all-down`.
+    pub recording: String,
+    /// The writer, as `node-lifecycle-controller`.
+    pub writer: String,
+    /// The object, as `nodes/a1`.
+    pub object: String,
+    /// The path within the object or the request.
+    pub path: String,
+    /// What differs.
+    pub what: String,
+    /// By how much.
+    pub amount: String,
+    /// Why, and why that is right to leave.
+    pub why: String,
+}
+
+/// The ledger.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    /// The entries in order.
+    pub entries: Vec<Entry>,
+}
+
+/// Why a ledger cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// The file cannot be read.
+    #[error("{}: {why}", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        why: std::io::Error,
+    },
+    /// The file says something that it must not.
+    #[error("{}: {why}", file.display())]
+    Bad {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl Ledger {
+    /// Reads a ledger; a file that is not there is an empty one.
+    ///
+    /// # Errors
+    /// The file cannot be read or understood, or an entry has no reason.
+    pub fn load(file: &Path) -> Result<Self, LedgerError> {
+        let text = match std::fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(why) => return Err(LedgerError::Unreadable { file: file.to_owned(), why }),
+        };
+        Self::parse(&text).map_err(|why| LedgerError::Bad { file: file.to_owned(), why })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let entries: Option<Vec<Entry>> = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+        let entries = entries.unwrap_or_default();
+        for (at, entry) in entries.iter().enumerate() {
+            let number = at + 1;
+            if [&entry.what, &entry.amount, &entry.why].iter().any(|text| text.trim().is_empty()) {
+                return Err(format!("entry {number}: what, amount and why must say something"));
+            }
+            if [&entry.writer, &entry.object, &entry.path].iter().all(|pattern| *pattern == "*") {
+                return Err(format!("entry {number}: it would explain everything; name a writer, an object or a path"));
+            }
+        }
+        Ok(Self { entries })
+    }
+
+    /// Finds the entry that explains a difference.
+    #[must_use]
+    pub fn explain(&self, recording: &str, difference: &Difference) -> Option<&Entry> {
+        self.entries.iter().find(|entry| {
+            fits(&entry.recording, recording)
+                && fits(&entry.writer, difference.writer)
+                && fits(&entry.object, &difference.object)
+                && fits(&entry.path, &difference.path)
+        })
+    }
+}
+
+fn fits(pattern: &str, text: &str) -> bool {
+    pattern.strip_suffix('*').map_or(pattern == text, |start| text.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ledger, fits};
+
+    #[test]
+    fn a_star_at_the_end_stands_for_the_rest() {
+        assert!(fits("nodes/*", "nodes/a1") && fits("nodes/a1", "nodes/a1") && fits("*", ""));
+        assert!(!fits("nodes/a", "nodes/a1") && !fits("pods/*", "nodes/a1"));
+    }
+
+    #[test]
+    fn an_entry_needs_a_reason_and_must_not_hide_everything() {
+        let entry = |writer: &str, why: &str| {
+            format!(
+                "- {{recording: r, writer: '{writer}', object: '*', path: '*', what: w, amount: 1 s, why: '{why}'}}\n"
+            )
+        };
+        assert!(Ledger::parse(&entry("ttl-controller", "since")).is_ok());
+        assert!(Ledger::parse(&entry("ttl-controller", " ")).unwrap_err().contains("must say something"));
+        assert!(Ledger::parse(&entry("*", "since")).unwrap_err().contains("explain everything"));
+        assert!(Ledger::parse("").unwrap().entries.is_empty());
+    }
+}

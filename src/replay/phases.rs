@@ -1,0 +1,183 @@
+//! The phases of the node lifecycle controller's two loops, as far as a recording shows them.
+//!
+//! Health passes: the starts that the controller manager logged where the recording has them, else the first writes
+//! that only a pass makes; between two of them the pauses are equal but for the first, which holds the body of the pass
+//! before it. The taint pass runs each 100 ms with a phase that drifts, so its grid is laid anew before each recorded
+//! taint. Invariant: between two passes there is at least the period.
+
+use nodeproof_core::network::{NODES, Verb};
+use nodeproof_core::objects::Json;
+
+use super::load::Micros;
+use super::recorded::Recorded;
+use super::writers::{Change, Writer};
+
+/// What a pass without writes takes: recordings show a period of 5.001 s.
+const PASS_TAKES: Micros = 1_000;
+/// The pause between two taint passes.
+/// Source: pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go (v1.34), `NodeEvictionPeriod`.
+pub const TICK: Micros = 100_000;
+/// The taint pass begins this long before its first request is received.
+const TICK_BEFORE_READ: Micros = 500;
+
+/// The starts of the health passes.
+#[derive(Clone, Debug, Default)]
+pub struct Passes {
+    /// The starts in order.
+    pub starts: Vec<Micros>,
+    /// How many of them the recording shows by itself.
+    pub seen: usize,
+    /// By how much all starts could be shifted and still fit all writes.
+    pub slack: (Micros, Micros),
+}
+
+/// Infers the starts of the health passes.
+#[must_use]
+pub fn passes(recorded: &Recorded<'_>, period: Micros) -> Passes {
+    let about = &recorded.recording.about;
+    let logged = !about.health_passes_seen.is_empty();
+    let anchors = if logged { about.health_passes_seen.clone() } else { anchors_of_writes(recorded, period) };
+    let starts = spread(&anchors, period, about.ended);
+    let slack = slack(recorded, &starts, logged);
+    Passes { seen: anchors.len(), starts, slack }
+}
+
+fn spread(anchors: &[Micros], period: Micros, ended: Micros) -> Vec<Micros> {
+    let pause = period + PASS_TAKES;
+    let first = anchors.first().copied().unwrap_or(0);
+    let mut starts: Vec<Micros> =
+        (1..).map(|back| first - back * pause).take_while(|start| *start > -2 * pause).collect();
+    starts.reverse();
+    for (at, anchor) in anchors.iter().enumerate() {
+        starts.push(*anchor);
+        let Some(next) = anchors.get(at + 1) else { break };
+        let gap = next - anchor;
+        let count = ((gap + 2_000) / period).max(1);
+        let even = gap / count;
+        let step = if gap - (count - 1) * pause >= period { pause } else { even };
+        starts.extend((1..count).rev().map(|back| next - back * step));
+    }
+    let last = starts.last().copied().unwrap_or(0);
+    starts.extend((1..).map(|ahead| last + ahead * pause).take_while(|start| *start <= ended));
+    starts
+}
+
+/// Tells whether only a health pass makes such a write.
+fn only_a_pass_writes(recorded: &Recorded<'_>, index: usize) -> bool {
+    let write = &recorded.writes[index];
+    match &write.change {
+        Change::Status(_) | Change::Unknown => write.place.resource == NODES && write.verb == Verb::Update,
+        Change::Event(event) => matches!(event.get("reason").as_str(), Some("RegisteredNode" | "RemovingNode")),
+        _ => false,
+    }
+}
+
+fn anchors_of_writes(recorded: &Recorded<'_>, period: Micros) -> Vec<Micros> {
+    let mut anchors: Vec<Micros> = Vec::new();
+    for (index, write) in recorded.writes_of(Writer::NodeLifecycle) {
+        let start = write.t - 3_000;
+        if only_a_pass_writes(recorded, index) && anchors.last().is_none_or(|last| start - last > period * 6 / 10) {
+            anchors.push(start);
+        }
+    }
+    // A pause is never shorter than the period: an anchor that follows too soon shows that the one before it was late.
+    for at in (1..anchors.len()).rev() {
+        let count = (anchors[at] - anchors[at - 1] + period / 2) / period;
+        anchors[at - 1] = anchors[at - 1].min(anchors[at] - count * period);
+    }
+    anchors
+}
+
+fn slack(recorded: &Recorded<'_>, starts: &[Micros], logged: bool) -> (Micros, Micros) {
+    if logged {
+        // The log has milliseconds.
+        return (-500, 500);
+    }
+    let mut later = Micros::MAX;
+    for (index, write) in recorded.writes_of(Writer::NodeLifecycle) {
+        if only_a_pass_writes(recorded, index)
+            && let Some(start) = starts.iter().rfind(|start| **start <= write.t)
+        {
+            later = later.min(write.t - start);
+        }
+    }
+    let mut earlier = Micros::MAX;
+    for event in recorded.streams[0].events.iter().filter(|event| !event.listed) {
+        if let Some(start) = starts.iter().find(|start| **start >= event.t) {
+            earlier = earlier.min(start - event.t);
+        }
+    }
+    (-earlier.min(TICK), later.min(TICK))
+}
+
+/// Tells whether a taint is one of node lifecycle's own with the effect NoExecute.
+#[must_use]
+pub fn is_eviction_taint(taint: &Json) -> bool {
+    taint.get("effect").as_str() == Some("NoExecute")
+        && matches!(taint.get("key").as_str(), Some("node.kubernetes.io/not-ready" | "node.kubernetes.io/unreachable"))
+}
+
+/// A recorded NoExecute taint: when its tick began, and the node.
+#[derive(Clone, Debug)]
+pub struct Tainting {
+    /// When the taint pass that set it began.
+    pub t: Micros,
+    /// The node's name.
+    pub node: String,
+}
+
+/// Finds the recorded NoExecute taints with the instants of the taint passes that set them.
+#[must_use]
+pub fn taintings(recorded: &Recorded<'_>) -> Vec<Tainting> {
+    let mut found: Vec<Tainting> = Vec::new();
+    for (_, write) in recorded.writes_of(Writer::NodeLifecycle) {
+        let Change::Taints { added, .. } = &write.change else { continue };
+        if !added.iter().any(is_eviction_taint) {
+            continue;
+        }
+        let node = write.place.name.as_str();
+        // A conflict is tried again soon: that is no tick of its own.
+        if found.iter().rev().take_while(|other| write.t - other.t < 1_000_000).any(|other| other.node == node) {
+            continue;
+        }
+        let reads = &recorded.node_reads[..recorded.node_reads.partition_point(|(t, _)| *t <= write.t)];
+        let read = reads.iter().rev().take_while(|(t, _)| write.t - t < 1_000_000).find(|(_, name)| *name == *node);
+        let t = read.map_or(write.t - 2_000, |(t, _)| t - TICK_BEFORE_READ);
+        found.push(Tainting { t, node: node.to_owned() });
+    }
+    found.sort_by_key(|tainting| tainting.t);
+    found
+}
+
+/// Returns the next taint pass after an instant: the grid of 100 ms that meets the next recorded taint, or the last.
+#[must_use]
+pub fn next_tick(taintings: &[Tainting], after: Micros) -> Micros {
+    let next = taintings.get(taintings.partition_point(|tainting| tainting.t <= after)).or(taintings.last());
+    let phase = next.map_or(0, |tainting| tainting.t).rem_euclid(TICK);
+    let base = after - after.rem_euclid(TICK) + phase;
+    if base > after { base } else { base + TICK }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tainting, next_tick, spread};
+
+    #[test]
+    fn passes_between_two_seen_ones_keep_the_period_before_the_second() {
+        let starts = spread(&[2_304_000, 12_500_000, 27_503_000], 5_000_000, 33_000_000);
+        assert_eq!(
+            starts[starts.len() - 7..],
+            [2_304_000, 7_499_000, 12_500_000, 17_501_000, 22_502_000, 27_503_000, 32_504_000]
+        );
+        assert!(starts[0] < 0 && starts.windows(2).all(|pair| pair[1] - pair[0] >= 5_000_000));
+    }
+
+    #[test]
+    fn ticks_meet_the_next_recorded_taint() {
+        let taintings = [1_030_000, 2_070_000].map(|t| Tainting { t, node: String::new() });
+        assert_eq!(next_tick(&taintings, 900_000), 930_000);
+        assert_eq!(next_tick(&taintings, 930_000), 1_030_000);
+        assert_eq!(next_tick(&taintings, 1_030_000), 1_070_000);
+        assert_eq!(next_tick(&taintings, 2_070_000), 2_170_000);
+    }
+}

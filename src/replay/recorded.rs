@@ -1,0 +1,376 @@
+//! A recording put in order for a replay: the writes by writer with what they changed, and the streams of the watches.
+//!
+//! Each judged write is linked with the watch event that it caused (its echo), by revision where that is recorded, by
+//! the revision that it was built on or by content and instant elsewhere. Lease renewals, which the recording keeps
+//! compact, become watch events again. Invariant: a stream keeps the order in which the server committed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::SignedDuration;
+use nodeproof_core::network::{LEASES, NODE_LEASES, NODES, PODS, Resource, Verb, WatchType};
+use nodeproof_core::objects::{Json, Object, Text, time};
+
+use super::load::{Micros, Recording, WatchLine};
+use super::writers::{self, Author, Change, Place, Revisions, Writer};
+
+/// How long after the server a watch delivers at most where that is looked up by instant.
+const ECHO_LAG_MAX: Micros = 2_000_000;
+/// A renewal is answered about this long after it was sent.
+const RENEWAL_TAKES: Micros = 4_000;
+/// A kubelet's clock that is off by more than this is skewed on purpose.
+const SKEW_MIN: Micros = 30_000_000;
+/// How far a write may be from its recorded instant.
+const TOLERANCE: Micros = 1_000_000;
+/// The same where the client's rate limit paces the writer.
+const TOLERANCE_PACED: Micros = 2_000_000;
+/// A client that sent more than its burst within this time is paced by its rate limit: 30 tokens and 20 more a second.
+/// Source: cmd/kube-controller-manager `--kube-api-burst`, `--kube-api-qps` (v1.34).
+const PACED_SPAN: Micros = 1_500_000;
+const PACED_REQUESTS: usize = 30;
+
+/// A recorded write of a judged writer.
+#[derive(Clone, Debug)]
+pub struct RecordedWrite {
+    /// Whose.
+    pub writer: Writer,
+    /// When the server received it; for Events, when the watch delivered it.
+    pub t: Micros,
+    /// When it was answered.
+    pub end: Micros,
+    /// The verb.
+    pub verb: Verb,
+    /// What it was aimed at.
+    pub place: Place,
+    /// The code of the answer.
+    pub code: u16,
+    /// The message of a refusal.
+    pub message: String,
+    /// What it changed.
+    pub change: Change,
+    /// How far a prediction may be away.
+    pub tolerance: Micros,
+    /// The watch event that it caused: stream and position.
+    pub echo: Option<(usize, usize)>,
+    /// The revision that it made and the one that it was built on; 0 where that is not recorded.
+    made: u64,
+    sent: u64,
+}
+
+/// An event of a stream.
+#[derive(Clone, Debug)]
+pub struct StreamEvent {
+    /// When it reached the recorder.
+    pub t: Micros,
+    /// It was there before the recording began.
+    pub listed: bool,
+    /// How the object changed.
+    pub event: WatchType,
+    /// The object.
+    pub object: Object,
+    /// The judged write that caused it.
+    pub cause: Option<usize>,
+    /// The line of `watch.jsonl`; `None` for a renewal made from `actions.jsonl`.
+    line: Option<usize>,
+}
+
+/// The events of one resource in order.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// Which resource.
+    pub resource: Resource,
+    /// Its events.
+    pub events: Vec<StreamEvent>,
+}
+
+/// A recording in order.
+#[derive(Debug)]
+pub struct Recorded<'a> {
+    /// The files.
+    pub recording: &'a Recording,
+    /// The writes of judged writers by instant.
+    pub writes: Vec<RecordedWrite>,
+    /// All writes and Events of controllers and the scheduler.
+    pub total: usize,
+    /// Those of writers that are inputs only, by name.
+    pub unjudged: BTreeMap<String, usize>,
+    /// Single reads of Nodes by the node controllers: instant and name.
+    pub node_reads: Vec<(Micros, Text)>,
+    /// What patches started from.
+    pub revisions: Revisions,
+    /// What the watches deliver: nodes, pods, leases.
+    pub streams: Vec<Stream>,
+}
+
+impl<'a> Recorded<'a> {
+    /// Puts a recording in order.
+    #[must_use]
+    pub fn of(recording: &'a Recording) -> Self {
+        let mut recorded = Self {
+            recording,
+            writes: Vec::new(),
+            total: 0,
+            unjudged: BTreeMap::new(),
+            node_reads: Vec::new(),
+            revisions: Revisions::of(&recording.watch),
+            streams: streams(recording),
+        };
+        recorded.collect_writes();
+        recorded.collect_events();
+        recorded.writes.sort_by_key(|write| write.t);
+        recorded.widen_tolerances();
+        recorded.link_echoes();
+        recorded
+    }
+
+    /// Returns the writes of one writer with their positions.
+    pub fn writes_of(&self, writer: Writer) -> impl Iterator<Item = (usize, &RecordedWrite)> {
+        self.writes.iter().enumerate().filter(move |(_, write)| write.writer == writer)
+    }
+
+    fn collect_writes(&mut self) {
+        for line in &self.recording.writes {
+            let place = Place::parse(&line.uri);
+            if line.verb == "get" {
+                let by_node_controller = line.user.ends_with(":node-controller");
+                if let Some(place) = place.filter(|place| place.resource == NODES && by_node_controller) {
+                    self.node_reads.push((line.t, place.name));
+                }
+                continue;
+            }
+            self.total += 1;
+            let author = writers::author_of_write(line, place.as_ref());
+            match (author, place, Verb::from_name(&line.verb)) {
+                (Author::Judged(writer), Some(mut place), Some(verb)) => {
+                    if place.name.is_empty() {
+                        place.name = line.body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+                    }
+                    let change = Change::of(verb, &place, &line.body, &self.revisions);
+                    self.writes.push(RecordedWrite {
+                        writer,
+                        t: line.t,
+                        end: line.end.max(line.t),
+                        verb,
+                        place,
+                        code: line.code,
+                        message: line.message.clone(),
+                        change,
+                        tolerance: TOLERANCE,
+                        echo: None,
+                        made: line.resource_version,
+                        sent: version(&line.body),
+                    });
+                }
+                (Author::Other(name), ..) => *self.unjudged.entry(name).or_default() += 1,
+                (Author::Judged(writer), ..) => *self.unjudged.entry(writer.name().to_owned()).or_default() += 1,
+            }
+        }
+        self.node_reads.sort();
+    }
+
+    fn collect_events(&mut self) {
+        for line in self.recording.watch.iter().filter(|line| line.kind == "Event" && !line.listed) {
+            let event = line.object.json();
+            let verb = match line.event {
+                WatchType::Added => Verb::Create,
+                WatchType::Modified => Verb::Patch,
+                _ => continue,
+            };
+            let Some(author) = writers::author_of_event(&event) else { continue };
+            self.total += 1;
+            let writer = match author {
+                Author::Judged(writer) => writer,
+                Author::Other(name) => {
+                    *self.unjudged.entry(name).or_default() += 1;
+                    continue;
+                }
+            };
+            let place = Place {
+                resource: nodeproof_core::network::EVENTS,
+                namespace: event.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default(),
+                name: event.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default(),
+                subresource: Text::of(""),
+            };
+            let change = Change::of(verb, &place, &event, &self.revisions);
+            self.writes.push(RecordedWrite {
+                writer,
+                t: line.t,
+                end: line.t,
+                verb,
+                place,
+                code: if verb == Verb::Create { 201 } else { 200 },
+                message: String::new(),
+                change,
+                tolerance: TOLERANCE,
+                echo: None,
+                made: 0,
+                sent: 0,
+            });
+        }
+    }
+
+    /// Widens the tolerance where the rate limit of a client paces its writes.
+    fn widen_tolerances(&mut self) {
+        for writer in Writer::CONTROLLERS {
+            let mut instants: Vec<Micros> = self.writes_of(writer).map(|(_, write)| write.t).collect();
+            if writer == Writer::NodeLifecycle {
+                instants.extend(self.node_reads.iter().map(|(t, _)| *t));
+            }
+            if writer == Writer::TaintEviction {
+                // Each eviction reads its pod before it patches it.
+                let patches = self
+                    .writes_of(writer)
+                    .filter(|(_, write)| write.verb == Verb::Patch && write.place.resource == PODS);
+                instants.extend(patches.map(|(_, write)| write.t).collect::<Vec<_>>());
+            }
+            instants.sort_unstable();
+            for write in self.writes.iter_mut().filter(|write| write.writer == writer) {
+                let recent = instants.partition_point(|t| *t <= write.t)
+                    - instants.partition_point(|t| *t < write.t - PACED_SPAN);
+                if recent > PACED_REQUESTS {
+                    write.tolerance = TOLERANCE_PACED;
+                }
+            }
+        }
+    }
+
+    /// Finds the watch event of each write that was done.
+    fn link_echoes(&mut self) {
+        let mut by_revision: BTreeMap<u64, (usize, usize)> = BTreeMap::new();
+        let mut by_object: BTreeMap<(usize, Text, Text), Vec<usize>> = BTreeMap::new();
+        for (stream, list) in self.streams.iter().enumerate() {
+            for (at, event) in list.events.iter().enumerate().filter(|(_, event)| event.line.is_some()) {
+                by_revision.entry(event.object.resource_version()).or_insert((stream, at));
+                let key = event.object.key();
+                by_object.entry((stream, key.namespace, key.name)).or_default().push(at);
+            }
+        }
+        let mut taken = BTreeSet::new();
+        for index in 0..self.writes.len() {
+            let write = &self.writes[index];
+            if write.code >= 300 || write.place.resource == nodeproof_core::network::EVENTS {
+                continue;
+            }
+            let Some(stream) = self.streams.iter().position(|stream| stream.resource == write.place.resource) else {
+                continue;
+            };
+            let echo = if write.made != 0 {
+                // A patch that changes nothing is answered with the revision that was there.
+                by_revision.get(&write.made).copied().filter(|_| write.made != write.sent)
+            } else {
+                let key = (stream, write.place.namespace.clone(), write.place.name.clone());
+                let events = by_object.get(&key).map_or(&[][..], Vec::as_slice);
+                self.find_echo(write, stream, events, &taken).map(|at| (stream, at))
+            };
+            if let Some((stream, at)) = echo.filter(|echo| !taken.contains(echo)) {
+                taken.insert((stream, at));
+                self.streams[stream].events[at].cause = Some(index);
+                self.writes[index].echo = Some((stream, at));
+                if let (Change::Unknown, Verb::Update) = (&self.writes[index].change, self.writes[index].verb) {
+                    let status = self.streams[stream].events[at].object.json().get("status").clone();
+                    self.writes[index].change = Change::Status(status);
+                }
+            }
+        }
+    }
+
+    fn find_echo(
+        &self,
+        write: &RecordedWrite,
+        stream: usize,
+        events: &[usize],
+        taken: &BTreeSet<(usize, usize)>,
+    ) -> Option<usize> {
+        let verb = write.verb.name();
+        let user = match write.writer {
+            Writer::Ttl => "ttl-controller",
+            _ => "node-controller",
+        };
+        events.iter().copied().find(|at| {
+            let event = &self.streams[stream].events[*at];
+            let Some(line) = event.line.map(|line| &self.recording.watch[line]) else { return false };
+            let by_whom = line.actor.is_empty()
+                || (line.actor == user && line.verb == verb && line.subresource == *write.place.subresource);
+            by_whom
+                && !taken.contains(&(stream, *at))
+                && event.t >= write.t - 1_000
+                && event.t <= write.end + ECHO_LAG_MAX
+                && event.object.resource_version() > write.sent
+        })
+    }
+}
+
+fn version(body: &Json) -> u64 {
+    body.at(&["metadata", "resourceVersion"]).as_str().and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+fn streams(recording: &Recording) -> Vec<Stream> {
+    let of = |kind: &str| {
+        let events =
+            recording.watch.iter().enumerate().filter(|(_, line)| line.kind == kind).map(|(at, line)| event(at, line));
+        events.collect::<Vec<_>>()
+    };
+    let mut leases = of("Lease");
+    leases.extend(renewals(recording, &leases));
+    leases.sort_by_key(|event| event.t);
+    Vec::from([
+        Stream { resource: NODES, events: of("Node") },
+        Stream { resource: PODS, events: of("Pod") },
+        Stream { resource: LEASES, events: leases },
+    ])
+}
+
+fn event(at: usize, line: &WatchLine) -> StreamEvent {
+    StreamEvent {
+        t: line.t,
+        listed: line.listed,
+        event: line.event,
+        object: line.object.clone(),
+        cause: None,
+        line: Some(at),
+    }
+}
+
+/// Makes watch events of the compact renewals: `renewTime` is the instant of sending by the node's clock.
+fn renewals(recording: &Recording, leases: &[StreamEvent]) -> Vec<StreamEvent> {
+    let mut skews: BTreeMap<&str, Micros> = BTreeMap::new();
+    let mut made = Vec::new();
+    for action in &recording.actions {
+        let Some(node) = action.actor.strip_prefix("kubelet/") else { continue };
+        let body = action.request.get("body");
+        let written = body.at(&["spec", "renewTime"]).as_str().and_then(time::parse);
+        if let Some(written) = written {
+            let off = recording.offset(written) - action.t;
+            skews.insert(node, if off.abs() > SKEW_MIN { off } else { 0 });
+        }
+        if action.action != "renew-lease" || action.response.get("code").as_i64().is_some_and(|code| code >= 300) {
+            continue;
+        }
+        let answered = match action.response.get("t") {
+            Json::Float(seconds) => micros_of(*seconds),
+            _ => action.t + RENEWAL_TAKES,
+        };
+        let is_its = |event: &&StreamEvent| event.object.name() == node && event.object.key().namespace == *NODE_LEASES;
+        let Some(base) = leases.iter().filter(is_its).rfind(|event| event.t <= answered) else { continue };
+        if base.event == WatchType::Deleted {
+            continue;
+        }
+        let skew = skews.get(node).copied().unwrap_or(0);
+        let renew_time = written.unwrap_or_else(|| recording.at(action.t) + SignedDuration::from_micros(skew));
+        // The revision is not recorded: that of the last change known is what an informer can rely on least.
+        let version = base.object.resource_version();
+        made.push(StreamEvent {
+            t: answered,
+            listed: false,
+            event: WatchType::Modified,
+            object: base.object.renewed(renew_time, version),
+            cause: None,
+            line: None,
+        });
+    }
+    made
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a recording lasts hours, not 290,000 years")]
+fn micros_of(seconds: f64) -> Micros {
+    (seconds * 1e6).round() as Micros
+}

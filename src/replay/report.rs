@@ -1,0 +1,184 @@
+//! What a replay found: the numbers, the differences, as JSON for scripts and as text for people.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use nodeproof_core::objects::Json;
+
+use super::load::Micros;
+use super::writers::{FieldDifference, Place, Writer};
+
+/// How many differences the text for people shows.
+const SHOWN_MAX: usize = 12;
+/// How long a value may be in the text for people.
+const VALUE_MAX: usize = 160;
+
+/// One difference between what was recorded and what the model does.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Difference {
+    /// When, by the recording's count.
+    pub t: Micros,
+    /// Whose write.
+    pub writer: &'static str,
+    /// The object, as `pods/default/web-1`.
+    pub object: String,
+    /// The path in the object, or the verb of a write that only one side has.
+    pub path: String,
+    /// What was recorded; `Null` for nothing.
+    pub real: Json,
+    /// What the model does; `Null` for nothing.
+    pub sim: Json,
+    /// Why that is known and right to leave, from the ledger.
+    pub ledger: Option<String>,
+}
+
+impl Difference {
+    /// Makes the difference of one field.
+    #[must_use]
+    pub fn of_field(writer: Writer, t: Micros, place: &Place, field: FieldDifference) -> Self {
+        Self {
+            t,
+            writer: writer.name(),
+            object: place.object(),
+            path: field.path,
+            real: field.real,
+            sim: field.sim,
+            ledger: None,
+        }
+    }
+}
+
+/// What a replay found.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The recording, as `1.34.4/zones-all-down`.
+    pub recording: String,
+    /// All recorded writes of controllers and their Events.
+    pub writes: usize,
+    /// Those of writers that are modelled.
+    pub judged: usize,
+    /// Those that the model predicted.
+    pub matched: usize,
+    /// Differences that the ledger explains.
+    pub explained: usize,
+    /// Writes that only one side has, or that differ, and nothing explains.
+    pub unexplained: usize,
+    /// Writes of writers that are inputs only.
+    pub unjudged: usize,
+    /// The same by writer.
+    pub unjudged_by: BTreeMap<String, usize>,
+    /// Free choices read from the recording, by kind.
+    pub choices: BTreeMap<&'static str, usize>,
+    /// The inferred phases.
+    pub phases: Json,
+    /// Created Nodes and Pods whose admission was judged.
+    pub admitted: usize,
+    /// Flags of the recording that the model does not know.
+    pub flags_unknown: Vec<String>,
+    /// By judged writer: judged and matched.
+    pub by_writer: BTreeMap<&'static str, (usize, usize)>,
+    /// The differences by instant.
+    pub differences: Vec<Difference>,
+}
+
+impl Report {
+    /// Tells whether nothing is unexplained.
+    #[must_use]
+    pub const fn passed(&self) -> bool {
+        self.unexplained == 0
+    }
+
+    /// Returns the JSON of `replay --json`.
+    #[must_use]
+    pub fn json(&self) -> serde_json::Value {
+        let differences: Vec<serde_json::Value> = self.differences.iter().map(difference_json).collect();
+        serde_json::json!({
+            "recording": self.recording,
+            "writes": self.writes,
+            "judged": self.judged,
+            "matched": self.matched,
+            "explained": self.explained,
+            "unexplained": self.unexplained,
+            "unjudged": self.unjudged,
+            "choices": self.choices.values().sum::<usize>(),
+            "phases": serde_json::Value::from(&self.phases),
+            "differences": differences,
+        })
+    }
+
+    /// Returns the text for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let verdict = if self.passed() { "agrees" } else { "DIFFERS" };
+        let _ = writeln!(text, "{}: {verdict}", self.recording);
+        let _ = writeln!(
+            text,
+            "  {} writes recorded, {} judged: {} matched, {} explained by the ledger, {} unexplained",
+            self.writes, self.judged, self.matched, self.explained, self.unexplained
+        );
+        for (writer, (judged, matched)) in &self.by_writer {
+            let _ = writeln!(text, "    {writer:<28} {matched} of {judged}");
+        }
+        if self.admitted > 0 {
+            let _ = writeln!(text, "    {:<28} {} created Nodes and Pods", "admission", self.admitted);
+        }
+        list(&mut text, &format!("{} writes of other writers were inputs", self.unjudged), &self.unjudged_by);
+        let choices: usize = self.choices.values().sum();
+        list(&mut text, &format!("{choices} free choices read from the recording"), &self.choices);
+        for (name, phase) in self.phases.fields() {
+            let _ = writeln!(text, "  phase of {name}: {phase}");
+        }
+        if !self.flags_unknown.is_empty() {
+            let _ = writeln!(text, "  flags that the model does not know: {}", self.flags_unknown.join(" "));
+        }
+        for difference in self.differences.iter().filter(|difference| difference.ledger.is_none()).take(SHOWN_MAX) {
+            describe(&mut text, difference);
+        }
+        let open = self.differences.iter().filter(|difference| difference.ledger.is_none()).count();
+        if open > SHOWN_MAX {
+            let _ = writeln!(text, "  … and {} more: `--json` lists all", open - SHOWN_MAX);
+        }
+        text
+    }
+}
+
+fn list<K: std::fmt::Display>(text: &mut String, what: &str, counts: &BTreeMap<K, usize>) {
+    let parts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let tail = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    let _ = writeln!(text, "  {what}{tail}");
+}
+
+fn describe(text: &mut String, difference: &Difference) {
+    let _ =
+        writeln!(text, "  t={} {} {} {}", seconds(difference.t), difference.writer, difference.object, difference.path);
+    for (side, value) in [("real", &difference.real), ("sim ", &difference.sim)] {
+        let shown = if value.is_null() { "nothing".to_owned() } else { value.to_string() };
+        let cut: String = shown.chars().take(VALUE_MAX).collect();
+        let dots = if cut.len() < shown.len() { "…" } else { "" };
+        let _ = writeln!(text, "      {side} {cut}{dots}");
+    }
+}
+
+/// Prints an offset in seconds with milliseconds.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and milliseconds are shown")]
+pub fn seconds(t: Micros) -> String {
+    format!("{:.3}", t as f64 / 1e6)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and microseconds are exact in 53 bits")]
+fn difference_json(difference: &Difference) -> serde_json::Value {
+    let mut line = serde_json::json!({
+        "t": difference.t as f64 / 1e6,
+        "writer": difference.writer,
+        "object": difference.object,
+        "path": difference.path,
+        "real": serde_json::Value::from(&difference.real),
+        "sim": serde_json::Value::from(&difference.sim),
+    });
+    if let Some(ledger) = &difference.ledger {
+        line["ledger"] = serde_json::Value::from(ledger.as_str());
+    }
+    line
+}

@@ -1,0 +1,248 @@
+//! The recorded cluster as one component sees it: its watches and reads are answered from the recording.
+//!
+//! Inputs: recorded events as their instants come, and which of the component's own writes have been predicted.
+//! Outputs: watch events in the order of the server. Invariant: what a write of the component caused is not shown
+//! before the component has made that write (or missed it for good), so a late prediction is not spoiled by its own
+//! effect; later events of the same object wait behind it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use nodeproof_core::network::{Answer, Call, Content, RequestId, Resource, ToClient, WatchType};
+use nodeproof_core::objects::{Object, ObjectKey, Text};
+
+use super::recorded::Recorded;
+use super::writers::{Place, Writer};
+
+/// One resource.
+#[derive(Debug, Default)]
+struct Feed {
+    /// What the watches have shown.
+    shown: BTreeMap<ObjectKey, Object>,
+    /// What single reads show: ahead of the watches by the component's own latest writes.
+    stored: BTreeMap<ObjectKey, Object>,
+    delivered: Vec<bool>,
+    waiting: BTreeMap<ObjectKey, VecDeque<usize>>,
+    watches: Vec<(RequestId, Text)>,
+}
+
+/// The recorded cluster.
+#[derive(Debug)]
+pub struct World<'a> {
+    recorded: &'a Recorded<'a>,
+    writer: Writer,
+    feeds: Vec<Feed>,
+    /// Of each judged write: whether its effects may be shown.
+    released: Vec<bool>,
+    version: u64,
+}
+
+impl<'a> World<'a> {
+    /// Begins with the objects that were there before the recording.
+    #[must_use]
+    pub fn new(recorded: &'a Recorded<'a>, writer: Writer) -> Self {
+        let mut world = Self {
+            recorded,
+            writer,
+            feeds: recorded.streams.iter().map(|_| Feed::default()).collect(),
+            released: vec![false; recorded.writes.len()],
+            version: 1,
+        };
+        for (stream, list) in recorded.streams.iter().enumerate() {
+            world.feeds[stream].delivered = vec![false; list.events.len()];
+            for (at, _) in list.events.iter().enumerate().filter(|(_, event)| event.listed) {
+                world.deliver(stream, at);
+            }
+        }
+        world
+    }
+
+    /// Takes an event whose instant has come; returns what the component receives.
+    pub fn arrive(&mut self, stream: usize, at: usize) -> Vec<ToClient> {
+        if self.feeds[stream].delivered[at] {
+            return Vec::new();
+        }
+        let event = &self.recorded.streams[stream].events[at];
+        let key = event.object.key();
+        let own =
+            event.cause.is_some_and(|cause| self.recorded.writes[cause].writer == self.writer && !self.released[cause]);
+        let feed = &mut self.feeds[stream];
+        if own || feed.waiting.get(&key).is_some_and(|waiting| !waiting.is_empty()) {
+            feed.waiting.entry(key).or_default().push_back(at);
+            return Vec::new();
+        }
+        self.deliver(stream, at)
+    }
+
+    /// Lets the effects of a write be shown, at once and before their recorded instant if `early`.
+    pub fn release(&mut self, write: usize, show: Show) -> Vec<ToClient> {
+        self.released[write] = true;
+        let mut messages = Vec::new();
+        let Some((stream, echo)) = self.recorded.writes[write].echo else { return messages };
+        let list = &self.recorded.streams[stream].events;
+        let key = list[echo].object.key();
+        if show == Show::Now {
+            // The server commits in order: what it had committed before is shown before.
+            for at in 0..=echo {
+                let before = &list[at];
+                if !self.feeds[stream].delivered[at] && before.object.key() == key && !self.blocked(before.cause) {
+                    messages.extend(self.deliver(stream, at));
+                }
+            }
+        }
+        while let Some(at) = self.feeds[stream].waiting.get(&key).and_then(|waiting| waiting.front().copied()) {
+            if !self.feeds[stream].delivered[at] {
+                if self.blocked(list[at].cause) {
+                    break;
+                }
+                messages.extend(self.deliver(stream, at));
+            }
+            if let Some(waiting) = self.feeds[stream].waiting.get_mut(&key) {
+                waiting.pop_front();
+            }
+        }
+        messages
+    }
+
+    /// Shows single reads what a write of the component has done.
+    pub fn store(&mut self, write: usize) {
+        if let Some((stream, echo)) = self.recorded.writes[write].echo {
+            let event = &self.recorded.streams[stream].events[echo];
+            self.feeds[stream].store(event.event, &event.object);
+        }
+    }
+
+    fn blocked(&self, cause: Option<usize>) -> bool {
+        cause.is_some_and(|cause| self.recorded.writes[cause].writer == self.writer && !self.released[cause])
+    }
+
+    fn deliver(&mut self, stream: usize, at: usize) -> Vec<ToClient> {
+        let event = &self.recorded.streams[stream].events[at];
+        let key = event.object.key();
+        let feed = &mut self.feeds[stream];
+        feed.delivered[at] = true;
+        self.version = self.version.max(event.object.resource_version());
+        feed.store(event.event, &event.object);
+        let known = feed.shown.contains_key(&key);
+        match event.event {
+            WatchType::Deleted => feed.shown.remove(&key),
+            _ => feed.shown.insert(key.clone(), event.object.clone()),
+        };
+        // A watch that began after an object was made knows it from its list.
+        let shown = match event.event {
+            WatchType::Added if known => WatchType::Modified,
+            WatchType::Modified if !known => WatchType::Added,
+            other => other,
+        };
+        feed.watches
+            .iter()
+            .filter(|(_, namespace)| namespace.is_empty() || *namespace == key.namespace)
+            .map(|(id, _)| ToClient::Watch { id: *id, event: shown, object: event.object.clone() })
+            .collect()
+    }
+
+    fn stream_of(&self, resource: &Resource) -> Option<usize> {
+        self.recorded.streams.iter().position(|stream| stream.resource == *resource)
+    }
+
+    /// Answers a list.
+    #[must_use]
+    pub fn list(&self, place: &Place) -> Answer {
+        let items = match self.stream_of(&place.resource) {
+            Some(stream) => {
+                let shown = self.feeds[stream].shown.iter();
+                let here = shown.filter(|(key, _)| place.namespace.is_empty() || key.namespace == place.namespace);
+                here.map(|(_, object)| object.clone()).collect()
+            }
+            None => Vec::new(),
+        };
+        let content = Content::List {
+            kind: Text::from(format!("{}List", place.resource.plural)),
+            api_version: place.resource.version.clone(),
+            resource_version: self.version,
+            items,
+            next: Text::of(""),
+        };
+        Answer { code: 200, headers: Vec::new(), content }
+    }
+
+    /// Opens a watch.
+    pub fn watch(&mut self, id: RequestId, place: &Place) -> Answer {
+        if let Some(stream) = self.stream_of(&place.resource) {
+            self.feeds[stream].watches.push((id, place.namespace.clone()));
+        }
+        Answer { code: 200, headers: Vec::new(), content: Content::Watching }
+    }
+
+    /// Closes a watch.
+    pub fn cancel(&mut self, id: RequestId) {
+        for feed in &mut self.feeds {
+            feed.watches.retain(|(watch, _)| *watch != id);
+        }
+    }
+
+    /// Returns an object as a single read shows it.
+    #[must_use]
+    pub fn read(&self, place: &Place) -> Option<Object> {
+        let stream = self.stream_of(&place.resource)?;
+        let key = ObjectKey::namespaced(place.namespace.clone(), place.name.clone());
+        self.feeds[stream].stored.get(&key).cloned()
+    }
+
+    /// Returns the object that a recorded write left behind.
+    #[must_use]
+    pub fn outcome(&self, write: usize) -> Option<Object> {
+        let (stream, echo) = self.recorded.writes[write].echo?;
+        Some(self.recorded.streams[stream].events[echo].object.clone())
+    }
+
+    /// Answers a request for an object that is not there.
+    #[must_use]
+    pub fn not_found(call: &Call) -> Answer {
+        let place = Place::of(call);
+        let (plural, name) =
+            place.map_or_else(Default::default, |place| (place.resource.qualified(), place.name.to_string()));
+        refusal(404, &format!("{plural} \"{name}\" not found"))
+    }
+}
+
+/// When the effect of a write is shown to its writer's own watches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Show {
+    /// At once, before the answer: the usual order.
+    Now,
+    /// When its recorded instant comes, if it has not come yet.
+    InTime,
+}
+
+impl Feed {
+    fn store(&mut self, event: WatchType, object: &Object) {
+        let key = object.key();
+        let newer = self.stored.get(&key).is_none_or(|stored| {
+            stored.uid() != object.uid() || stored.resource_version() <= object.resource_version()
+        });
+        match event {
+            WatchType::Deleted => {
+                self.stored.remove(&key);
+            }
+            _ if newer => {
+                self.stored.insert(key, object.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Makes a Status that refuses.
+#[must_use]
+pub fn refusal(code: u16, message: &str) -> Answer {
+    let reason = match code {
+        404 => "NotFound",
+        409 => "Conflict",
+        422 => "Invalid",
+        _ => "",
+    };
+    let status = nodeproof_core::json!({
+        "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message,
+    });
+    Answer::json(code, status)
+}

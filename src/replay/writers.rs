@@ -1,0 +1,388 @@
+//! Whose a recorded write is, what it was aimed at, and what it changed.
+//!
+//! node-lifecycle, taint-eviction and the CIDR allocator share one user: deletions of pods, the condition
+//! DisruptionTarget and the Events of `taint-eviction-controller` are taint eviction's, `podCIDR` is the allocator's,
+//! the rest is node lifecycle's. Changes are compared as changes, not as bodies: two writers that both append a taint
+//! may meet in either order, and each body then holds what the other one had written.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+use nodeproof_core::json;
+use nodeproof_core::network::{Call, Resource, Target, Verb};
+use nodeproof_core::objects::{Json, Object, Text, time};
+
+use super::load::{WatchLine, WriteLine};
+
+/// A writer whose writes are judged.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Writer {
+    /// `node-lifecycle-controller`.
+    NodeLifecycle,
+    /// `taint-eviction-controller`.
+    TaintEviction,
+    /// `ttl-controller`.
+    Ttl,
+    /// Admission of created Nodes and Pods.
+    Admission,
+}
+
+impl Writer {
+    /// The writers that run on their own.
+    pub const CONTROLLERS: [Self; 3] = [Self::NodeLifecycle, Self::TaintEviction, Self::Ttl];
+
+    /// Returns the name, as `--controllers` has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NodeLifecycle => "node-lifecycle-controller",
+            Self::TaintEviction => "taint-eviction-controller",
+            Self::Ttl => "ttl-controller",
+            Self::Admission => "admission",
+        }
+    }
+}
+
+/// A writer, judged or not.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Author {
+    /// One that is modelled.
+    Judged(Writer),
+    /// One that is an input only.
+    Other(String),
+}
+
+/// What a request is aimed at.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// Group, version and plural.
+    pub resource: Resource,
+    /// The namespace; empty for cluster-scoped kinds.
+    pub namespace: Text,
+    /// The name; empty for a collection.
+    pub name: Text,
+    /// The subresource; empty for the object itself.
+    pub subresource: Text,
+}
+
+impl Place {
+    /// Reads a path of the API.
+    #[must_use]
+    pub fn parse(uri: &str) -> Option<Self> {
+        let path = uri.split('?').next().unwrap_or_default();
+        let mut parts = path.trim_start_matches('/').split('/');
+        let group = match parts.next()? {
+            "api" => "",
+            "apis" => parts.next()?,
+            _ => return None,
+        };
+        let version = parts.next()?;
+        let mut rest: Vec<&str> = parts.collect();
+        let mut namespace = "";
+        if rest.first() == Some(&"namespaces") && rest.len() > 2 {
+            namespace = rest[1];
+            rest.drain(..2);
+        }
+        let part = |at: usize| Text::from(rest.get(at).copied().unwrap_or_default());
+        Some(Self {
+            resource: Resource { group: Text::from(group), version: Text::from(version), plural: part(0) },
+            namespace: Text::from(namespace),
+            name: part(1),
+            subresource: part(2),
+        })
+    }
+
+    /// Returns what a call is aimed at.
+    #[must_use]
+    pub fn of(call: &Call) -> Option<Self> {
+        match &call.target {
+            Target::Path(path) => Self::parse(path),
+            Target::Resource { resource, namespace, name, subresource } => Some(Self {
+                resource: resource.clone(),
+                namespace: namespace.clone(),
+                name: name.clone(),
+                subresource: subresource.clone(),
+            }),
+        }
+    }
+
+    /// Prints the object: `pods/default/web-1`.
+    #[must_use]
+    pub fn object(&self) -> String {
+        let mut text = self.resource.plural.to_string();
+        for part in [&self.namespace, &self.name] {
+            if !part.is_empty() {
+                text.push('/');
+                text.push_str(part);
+            }
+        }
+        text
+    }
+}
+
+/// What a write changes, in the form in which both sides are compared.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Change {
+    /// A patch of a Node that sets `spec.taints`.
+    Taints {
+        /// Taints that were not there before.
+        added: Vec<Json>,
+        /// Taints that are there no more.
+        removed: Vec<Json>,
+    },
+    /// Any other patch, without the version and uid that it insists on.
+    Patch(Json),
+    /// The status of a whole object.
+    Status(Json),
+    /// A deletion with its options.
+    Delete(Json),
+    /// An Event: what it says about which object.
+    Event(Json),
+    /// The body of a whole object that the recording does not hold.
+    Unknown,
+}
+
+/// All recorded revisions, to find what a patch started from.
+#[derive(Clone, Debug, Default)]
+pub struct Revisions(BTreeMap<u64, Object>);
+
+impl Revisions {
+    /// Collects the revisions of a recording.
+    #[must_use]
+    pub fn of(watch: &[WatchLine]) -> Self {
+        Self(watch.iter().map(|line| (line.object.resource_version(), line.object.clone())).collect())
+    }
+
+    fn taints(&self, body: &Json, name: &str) -> Vec<Json> {
+        let version =
+            body.at(&["metadata", "resourceVersion"]).as_str().and_then(|text| text.parse().ok()).unwrap_or(0);
+        match self.0.get(&version) {
+            Some(base) if base.name() == name => base.stable().at(&["spec", "taints"]).items().to_vec(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Change {
+    /// Reads what a request changes.
+    #[must_use]
+    pub fn of(verb: Verb, place: &Place, body: &Json, revisions: &Revisions) -> Self {
+        if place.resource.plural == *"events" {
+            return Self::Event(event_content(body));
+        }
+        match verb {
+            Verb::Delete => {
+                let mut options = body.clone();
+                options.remove(&["kind"]);
+                options.remove(&["apiVersion"]);
+                Self::Delete(if options.is_empty() { Json::Null } else { options })
+            }
+            Verb::Patch => patch(place, body, revisions),
+            _ if body.get("_").as_str().is_some() => Self::Unknown,
+            _ => Self::Status(body.get("status").clone()),
+        }
+    }
+
+    /// Tells whether two changes are about the same thing, though perhaps with other values.
+    #[must_use]
+    pub fn alike(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Taints { added, removed }, Self::Taints { added: other_added, removed: other_removed }) => {
+                identities(added) == identities(other_added) && identities(removed) == identities(other_removed)
+            }
+            (Self::Event(one), Self::Event(other)) => {
+                one.get("reason") == other.get("reason")
+                    && one.get("involvedObject").get("name") == other.get("involvedObject").get("name")
+            }
+            (Self::Unknown, Self::Status(_)) | (Self::Status(_), Self::Unknown) => true,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    /// Returns the paths at which two changes differ, instants within `tolerance` of each other being equal.
+    #[must_use]
+    pub fn differences(&self, sim: &Self, tolerance: SignedDuration) -> Vec<FieldDifference> {
+        let mut found = Vec::new();
+        match (self, sim) {
+            (Self::Unknown, _) | (_, Self::Unknown) => {}
+            _ => diff("", &self.as_json(), &sim.as_json(), tolerance, &mut found),
+        }
+        found
+    }
+
+    /// Tells whether the write changes nothing: a patch that holds the version alone.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Patch(patch) => patch.is_empty(),
+            Self::Taints { added, removed } => added.is_empty() && removed.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Returns the change as JSON, for reports.
+    #[must_use]
+    pub fn as_json(&self) -> Json {
+        match self {
+            Self::Taints { added, removed } => {
+                let mut change = Json::object();
+                for (name, taints) in [("added", added), ("removed", removed)] {
+                    if !taints.is_empty() {
+                        change.set(&["spec", "taints", name], taints.clone());
+                    }
+                }
+                change
+            }
+            Self::Patch(patch) => patch.clone(),
+            Self::Status(status) => json!({"status": serde_json::Value::from(status)}),
+            Self::Delete(options) => json!({"deleteOptions": serde_json::Value::from(options)}),
+            Self::Event(event) => event.clone(),
+            Self::Unknown => Json::Null,
+        }
+    }
+}
+
+fn patch(place: &Place, body: &Json, revisions: &Revisions) -> Change {
+    let mut rest = body.clone();
+    rest.remove(&["metadata", "resourceVersion"]);
+    rest.remove(&["metadata", "uid"]);
+    if rest.get("metadata").is_empty() {
+        rest.remove(&["metadata"]);
+    }
+    let Json::Object(spec) = body.get("spec") else { return Change::Patch(rest) };
+    let (Some(taints), true) = (spec.get("taints"), place.resource.plural == *"nodes") else {
+        return Change::Patch(rest);
+    };
+    let before = revisions.taints(body, &place.name);
+    let after = taints.items();
+    let lacks = |list: &[Json], taint: &Json| !list.iter().any(|other| identity(other) == identity(taint));
+    Change::Taints {
+        added: sorted(after.iter().filter(|taint| lacks(&before, taint))),
+        removed: sorted(before.iter().filter(|taint| lacks(after, taint))),
+    }
+}
+
+fn sorted<'a>(taints: impl Iterator<Item = &'a Json>) -> Vec<Json> {
+    let mut taints: Vec<Json> = taints.cloned().collect();
+    taints.sort_by_key(identity);
+    taints
+}
+
+fn identity(taint: &Json) -> (String, String, String) {
+    let text = |field| taint.get(field).as_str().unwrap_or_default().to_owned();
+    (text("key"), text("value"), text("effect"))
+}
+
+fn identities(taints: &[Json]) -> Vec<(String, String, String)> {
+    taints.iter().map(identity).collect()
+}
+
+/// Returns what an Event says, without names, counts and instants.
+fn event_content(event: &Json) -> Json {
+    let mut content = Json::object();
+    for field in ["reason", "message", "type"] {
+        content.set(&[field], event.get(field).clone());
+    }
+    content.set(&["source", "component"], event.at(&["source", "component"]).clone());
+    content.set(&["metadata", "namespace"], event.at(&["metadata", "namespace"]).clone());
+    let mut involved = event.get("involvedObject").clone();
+    involved.remove(&["resourceVersion"]);
+    content.set(&["involvedObject"], involved);
+    content
+}
+
+/// A field in which both sides differ.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FieldDifference {
+    /// The field's path, as `status.conditions[Ready].reason`.
+    pub path: String,
+    /// What was recorded; `Null` for nothing.
+    pub real: Json,
+    /// What the model says; `Null` for nothing.
+    pub sim: Json,
+}
+
+/// Compares two trees: lists of objects with a `type` (or a `key` and `effect`) by that, other lists by position.
+pub(super) fn diff(path: &str, real: &Json, sim: &Json, tolerance: SignedDuration, found: &mut Vec<FieldDifference>) {
+    match (real, sim) {
+        _ if real == sim || (real.is_empty() && sim.is_empty()) => {}
+        (Json::Str(one), Json::Str(other)) if same_instant(one, other, tolerance) => {}
+        (Json::Object(_), Json::Object(_)) => {
+            let names: std::collections::BTreeSet<&Text> =
+                real.fields().chain(sim.fields()).map(|(name, _)| name).collect();
+            for name in names {
+                let path = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+                diff(&path, real.get(name), sim.get(name), tolerance, found);
+            }
+        }
+        (Json::Array(_), Json::Array(_)) => diff_lists(path, real.items(), sim.items(), tolerance, found),
+        _ => found.push(FieldDifference { path: path.to_owned(), real: real.clone(), sim: sim.clone() }),
+    }
+}
+
+fn diff_lists(path: &str, real: &[Json], sim: &[Json], tolerance: SignedDuration, found: &mut Vec<FieldDifference>) {
+    let key = |item: &Json| {
+        item.get("type").as_str().or_else(|| item.get("key").as_str()).map(|name| match item.get("effect").as_str() {
+            Some(effect) => format!("{name}:{effect}"),
+            None => name.to_owned(),
+        })
+    };
+    let keyed = |items: &[Json]| items.iter().map(key).collect::<Option<Vec<_>>>();
+    if let (Some(real_keys), Some(sim_keys)) = (keyed(real), keyed(sim)) {
+        let all: std::collections::BTreeSet<&String> = real_keys.iter().chain(&sim_keys).collect();
+        let find = |keys: &[String], items: &[Json], key: &String| {
+            keys.iter().position(|other| other == key).map_or(Json::Null, |at| items[at].clone())
+        };
+        for key in all {
+            diff(&format!("{path}[{key}]"), &find(&real_keys, real, key), &find(&sim_keys, sim, key), tolerance, found);
+        }
+        return;
+    }
+    for at in 0..real.len().max(sim.len()) {
+        let item = |items: &[Json]| items.get(at).cloned().unwrap_or_default();
+        diff(&format!("{path}[{at}]"), &item(real), &item(sim), tolerance, found);
+    }
+}
+
+fn same_instant(one: &str, other: &str, tolerance: SignedDuration) -> bool {
+    match (time::parse(one), time::parse(other)) {
+        // Both are cut to whole seconds, so two instants within the tolerance may read one second more apart.
+        (Some(one), Some(other)) => one.duration_since(other).abs() <= tolerance + SignedDuration::from_secs(1),
+        _ => false,
+    }
+}
+
+/// Tells whose a line of `writes.jsonl` is.
+#[must_use]
+pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
+    let user = line.user.rsplit(':').next().unwrap_or_default();
+    let Some(place) = place else { return Author::Other(user.to_owned()) };
+    match user {
+        "ttl-controller" => Author::Judged(Writer::Ttl),
+        "taint-eviction-controller" => Author::Judged(Writer::TaintEviction),
+        "node-controller" => {
+            let pods = place.resource.plural == *"pods";
+            if pods && (line.verb == "delete" || line.verb == "patch") {
+                Author::Judged(Writer::TaintEviction)
+            } else if !line.body.at(&["spec", "podCIDR"]).is_null() || !line.body.at(&["spec", "podCIDRs"]).is_null() {
+                Author::Other("node-ipam-controller".to_owned())
+            } else {
+                Author::Judged(Writer::NodeLifecycle)
+            }
+        }
+        "kube-scheduler" => Author::Other("kube-scheduler".to_owned()),
+        other => Author::Other(other.to_owned()),
+    }
+}
+
+/// Tells whose an Event is; `None` for one of the script's own.
+#[must_use]
+pub fn author_of_event(event: &Json) -> Option<Author> {
+    let component = event.at(&["source", "component"]).as_str().or_else(|| event.get("reportingComponent").as_str());
+    match component {
+        Some("node-controller") => Some(Author::Judged(Writer::NodeLifecycle)),
+        Some("taint-eviction-controller") => Some(Author::Judged(Writer::TaintEviction)),
+        None | Some("" | "kubelet" | "harness") => None,
+        Some(other) => Some(Author::Other(other.to_owned())),
+    }
+}
