@@ -8,9 +8,6 @@ use nodeproof_core::profile::Release;
 use super::misuse;
 use crate::replay::{self, Ledger};
 
-/// Where the ledger of known differences stands in a checkout.
-const LEDGER: &str = "fixtures/recorded/divergences.yaml";
-
 /// Options of `nodeproof replay`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -26,15 +23,15 @@ pub struct Args {
     #[arg(long, value_name = "RELEASE")]
     k8s: Option<Release>,
 
-    /// The ledger of known differences
-    #[arg(long, value_name = "FILE", default_value = LEDGER)]
-    ledger: PathBuf,
+    /// A ledger of known differences in place of the one that belongs to this version
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
 }
 
 /// Holds the model against recordings: exit code 0 if nothing is unexplained, 1 otherwise, 2 for misuse.
 #[must_use]
 pub fn run(args: Args) -> ExitCode {
-    let ledger = match Ledger::load(&args.ledger) {
+    let ledger = match args.ledger.as_deref().map_or_else(Ledger::built_in, Ledger::load) {
         Ok(ledger) => ledger,
         Err(error) => return misuse(error),
     };

@@ -13,7 +13,7 @@ use nodeproof_core::chance::Chance;
 use nodeproof_core::components::Output;
 use nodeproof_core::components::controllers::{self, Context, Controller};
 use nodeproof_core::network::{Answer, Ask, Body, Call, EVENTS, NODES, Request, RequestId, ToClient, Verb};
-use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::objects::{Json, Object, Text};
 use nodeproof_core::profile::Settings;
 
 use super::load::Micros;
@@ -99,6 +99,8 @@ struct Drive<'a> {
     agenda: BTreeMap<(Micros, u64), Due>,
     sequence: u64,
     now: Micros,
+    /// The Events that the component made, by name: a repeated one is a patch of its count.
+    events: BTreeMap<Text, Json>,
     run: Run,
 }
 
@@ -126,6 +128,7 @@ pub fn run(
         agenda: BTreeMap::new(),
         sequence: 0,
         now: begin,
+        events: BTreeMap::new(),
         run: Run::default(),
     };
     drive.plan();
@@ -332,10 +335,13 @@ impl Drive<'_> {
     }
 
     fn write(&mut self, id: RequestId, call: &Call, place: Place) {
-        let body = match &call.body {
+        let mut body = match &call.body {
             Body::Json(body) => body.clone(),
             _ => Json::Null,
         };
+        if place.resource == EVENTS {
+            body = self.event(&place, body);
+        }
         let change = Change::of(call.verb, &place, &body, &self.recorded.revisions);
         let matched = self.find(call.verb, &place, &change);
         let (answer, t) = match matched {
@@ -350,12 +356,11 @@ impl Drive<'_> {
                         |object| Answer::object(write.code, object),
                     )
                 };
-                (answer, if place.resource == EVENTS { self.now } else { write.end })
+                (answer, if place.resource == EVENTS { self.now + READ_TAKES } else { write.end })
             }
             None => {
                 let object = self.world.read(&place);
-                let answer =
-                    object.map_or_else(|| Answer::json(200, body.clone()), |object| Answer::object(200, object));
+                let answer = object.map_or_else(|| bare(200, &body), |object| Answer::object(200, object));
                 (answer, self.now + READ_TAKES)
             }
         };
@@ -370,6 +375,21 @@ impl Drive<'_> {
         }
         self.run.predictions.push(Prediction { t: self.now, verb: call.verb, place, change, matched });
         self.at(t, Due::Answer { id, answer, write: matched });
+    }
+
+    /// Returns the whole Event that a creation or the patch of a count leaves behind.
+    fn event(&mut self, place: &Place, body: Json) -> Json {
+        let name = body.at(&["metadata", "name"]).as_text().unwrap_or(&place.name).clone();
+        let mut event = self.events.get(&name).cloned().unwrap_or_else(Json::object);
+        for (field, value) in body.fields() {
+            event.set(&[field], value.clone());
+        }
+        event.set(&["metadata", "name"], &name);
+        if event.at(&["metadata", "namespace"]).is_null() {
+            event.set(&["metadata", "namespace"], &place.namespace);
+        }
+        self.events.insert(name, event.clone());
+        event
     }
 
     /// Finds the recorded write that a predicted one is: the same in all its fields, or else about the same thing.
@@ -395,6 +415,11 @@ impl Drive<'_> {
         let alike = |index: &&usize| self.recorded.writes[**index].change.alike(change);
         candidates.iter().find(same).or_else(|| candidates.iter().find(alike)).copied()
     }
+}
+
+/// Answers with what was sent.
+fn bare(code: u16, body: &Json) -> Answer {
+    Answer::object(code, Object::as_received(body.clone()))
 }
 
 fn tolerance(micros: Micros) -> SignedDuration {

@@ -57,17 +57,26 @@ pub enum LedgerError {
     },
 }
 
+/// The ledger that belongs to this version of the model.
+const BUILT_IN: &str = include_str!("../../fixtures/recorded/divergences.yaml");
+
 impl Ledger {
-    /// Reads a ledger; a file that is not there is an empty one.
+    /// Returns the ledger that belongs to this version of the model.
+    ///
+    /// # Errors
+    /// The ledger in the source tree cannot be understood.
+    pub fn built_in() -> Result<Self, LedgerError> {
+        let bad = |why| LedgerError::Bad { file: PathBuf::from("fixtures/recorded/divergences.yaml"), why };
+        Self::parse(BUILT_IN).map_err(bad)
+    }
+
+    /// Reads a ledger.
     ///
     /// # Errors
     /// The file cannot be read or understood, or an entry has no reason.
     pub fn load(file: &Path) -> Result<Self, LedgerError> {
-        let text = match std::fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(why) => return Err(LedgerError::Unreadable { file: file.to_owned(), why }),
-        };
+        let unreadable = |why| LedgerError::Unreadable { file: file.to_owned(), why };
+        let text = std::fs::read_to_string(file).map_err(unreadable)?;
         Self::parse(&text).map_err(|why| LedgerError::Bad { file: file.to_owned(), why })
     }
 

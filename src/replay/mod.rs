@@ -13,6 +13,7 @@ pub mod load;
 pub mod phases;
 pub mod recorded;
 pub mod report;
+pub mod trials;
 pub mod world;
 pub mod writers;
 

@@ -195,6 +195,7 @@ impl Change {
                     && one.get("involvedObject").get("name") == other.get("involvedObject").get("name")
             }
             (Self::Unknown, Self::Status(_)) | (Self::Status(_), Self::Unknown) => true,
+            (Self::Patch(one), Self::Patch(other)) => shape(one) == shape(other),
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
     }
@@ -262,6 +263,11 @@ fn patch(place: &Place, body: &Json, revisions: &Revisions) -> Change {
     }
 }
 
+/// Returns the fields that a patch touches, two levels deep.
+fn shape(patch: &Json) -> Vec<(&Text, &Text)> {
+    patch.fields().flat_map(|(name, part)| part.fields().map(move |(field, _)| (name, field))).collect()
+}
+
 fn sorted<'a>(taints: impl Iterator<Item = &'a Json>) -> Vec<Json> {
     let mut taints: Vec<Json> = taints.cloned().collect();
     taints.sort_by_key(identity);
@@ -277,10 +283,10 @@ fn identities(taints: &[Json]) -> Vec<(String, String, String)> {
     taints.iter().map(identity).collect()
 }
 
-/// Returns what an Event says, without names, counts and instants.
+/// Returns what an Event says and how often, without names and instants.
 fn event_content(event: &Json) -> Json {
     let mut content = Json::object();
-    for field in ["reason", "message", "type"] {
+    for field in ["reason", "message", "type", "count"] {
         content.set(&[field], event.get(field).clone());
     }
     content.set(&["source", "component"], event.at(&["source", "component"]).clone());

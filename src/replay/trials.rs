@@ -1,0 +1,64 @@
+//! The recordings of `fixtures/recorded` as trials of the test harness: `replay::1.34.4::zones-all-down`.
+//!
+//! Inputs: the directories `VERSION/RECORDING` that hold an `about.yaml`. Outputs: one trial each, in order of their
+//! names; a trial fails with the text that `nodeproof replay` prints. Listing them reads no recording.
+
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::{Failed, Trial};
+
+use super::{Ledger, replay};
+
+/// Where the recordings of this crate stand.
+#[must_use]
+pub fn recorded_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/recorded")
+}
+
+/// Returns a trial for each recording of this crate.
+#[must_use]
+pub fn trials() -> Vec<Trial> {
+    recordings(&recorded_dir())
+        .into_iter()
+        .map(|(name, dir)| Trial::test(format!("replay::{name}"), move || agrees(&dir)))
+        .collect()
+}
+
+fn agrees(dir: &Path) -> Result<(), Failed> {
+    let ledger = Ledger::built_in()?;
+    let report = replay(dir, None, &ledger)?;
+    if report.passed() { Ok(()) } else { Err(Failed::from(report.text())) }
+}
+
+/// Finds the recordings below a directory: name and place.
+fn recordings(root: &Path) -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    for version in directories(root) {
+        for dir in directories(&version) {
+            let part =
+                |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            if dir.join("about.yaml").is_file() {
+                found.push((format!("{}::{}", part(&version), part(&dir)), dir));
+            }
+        }
+    }
+    found
+}
+
+fn directories(root: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{recorded_dir, recordings};
+
+    #[test]
+    fn each_recording_is_found_by_release_and_name() {
+        let found = recordings(&recorded_dir());
+        assert!(found.iter().any(|(name, _)| name == "1.34.4::zones-all-down"), "{found:?}");
+    }
+}
