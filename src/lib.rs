@@ -4,5 +4,6 @@
 
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod control;
 pub mod load;
 pub mod replay;

@@ -1,15 +1,70 @@
-//! `nodeproof control`: drives a simulated cluster by JSON lines.
+//! `nodeproof control`: the control interface as JSON lines on standard input and output.
 
+use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use jiff::Timestamp;
+use nodeproof_core::objects::Json;
+use nodeproof_core::profile::Release;
+use nodeproof_core::sim::DEFAULT_START;
+
 use super::misuse;
+use crate::control::{Session, Setup};
 
 /// Options of `nodeproof control`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "One request a line, one answer a line; it ends at end of input:
 
-/// Drives a simulated cluster by JSON lines.
+  $ echo '{\"id\": 1, \"call\": \"POST clock/advance\", \"body\": {\"by\": \"40s\"}}' | nodeproof control
+  $ echo '{\"id\": 1, \"call\": \"GET /api/v1/nodes\"}' | nodeproof control --k8s 1.31")]
+pub struct Args {
+    /// Kubernetes release, as 1.34 or 1.34.4
+    #[arg(long, value_name = "RELEASE", default_value = "1.34")]
+    k8s: Release,
+    /// Instant at which the cluster starts, RFC 3339
+    #[arg(long, value_name = "INSTANT", default_value_t = DEFAULT_START)]
+    start: Timestamp,
+    /// Seed of all free choices
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Flag of a component, as kube-controller-manager.node-monitor-grace-period=40s; can be repeated
+    #[arg(long, value_name = "[COMPONENT.]FLAG=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
+    /// File with what is in the cluster from the start, YAML or JSON: machines: [...], objects: [...]
+    #[arg(long, value_name = "FILE")]
+    cluster: Option<PathBuf>,
+}
+
+/// Answers requests until the input ends.
 #[must_use]
-pub fn run(_args: Args) -> ExitCode {
-    misuse("`nodeproof control` is not available in this build")
+pub fn run(args: Args) -> ExitCode {
+    let session = cluster(args.cluster)
+        .and_then(|cluster| Setup::new(args.k8s, args.seed, args.start, args.set, cluster).map_err(|e| e.to_string()))
+        .and_then(|setup| Session::new(setup).map_err(|refusal| refusal.error.to_string()));
+    let mut session = match session {
+        Ok(session) => session,
+        Err(message) => return misuse(message),
+    };
+    match session.run(io::stdin().lock(), io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => misuse(format_args!("the conversation broke: {error}")),
+    }
+}
+
+fn cluster(path: Option<PathBuf>) -> Result<Json, String> {
+    let Some(path) = path else { return Ok(Json::object()) };
+    let shown = path.display();
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let value: serde_json::Value = serde_yaml::from_str(&text).map_err(|error| format!("{shown}: {error}"))?;
+    Ok(Json::from(value))
+}
+
+/// Splits `FLAG=VALUE`.
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((flag, value)) if !flag.is_empty() => Ok((flag.into(), value.into())),
+        _ => Err("FLAG=VALUE is needed, as node-monitor-grace-period=40s".into()),
+    }
 }

@@ -98,6 +98,12 @@ impl<'a> Reader<'a> {
         Some(self.json.get(name)).filter(|value| !value.is_null())
     }
 
+    /// Returns a field of any type, where `null` means something else than an absent field.
+    pub fn any_or_null(&mut self, name: &'static str) -> Option<&'a Json> {
+        self.asked.push(name);
+        self.json.fields().find(|(field, _)| field.as_str() == name).map(|(_, value)| value)
+    }
+
     fn typed<T>(
         &mut self,
         name: &'static str,

@@ -16,7 +16,7 @@ use core::cmp::Reverse;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use record::Record;
+pub use record::{Record, component_name};
 
 pub use crate::components::{RecordedDecision, TraceLine};
 

@@ -74,7 +74,7 @@ impl Record {
                 Because::Fact(_) => None,
             })
             .collect();
-        let component = short_name(component);
+        let component = component_name(component);
         self.decisions.push(RecordedDecision { at, number, component, decision, because });
     }
 
@@ -82,7 +82,8 @@ impl Record {
         if self.trace.is_none() {
             return;
         }
-        let mut fields = json!({"from": short_name(name).as_str(), "to": "api", "request": request.ask.to_string()});
+        let mut fields =
+            json!({"from": component_name(name).as_str(), "to": "api", "request": request.ask.to_string()});
         if let Some(number) = request.because.and_then(|id| self.numbers.get(&(client, id))) {
             fields.set(&["because"], json!([{"id": format!("d{number}")}]));
         }
@@ -93,7 +94,7 @@ impl Record {
         if self.trace.is_none() {
             return;
         }
-        let to = short_name(name);
+        let to = component_name(name);
         let fields = match message {
             ToClient::Response { result: Ok(answer), .. } => {
                 json!({"from": "api", "to": to.as_str(), "response": answer.code})
@@ -112,14 +113,14 @@ impl Record {
 
     pub(super) fn timer(&mut self, at: Timestamp, name: &Text, reason: &str) {
         if self.trace.is_some() {
-            let name = short_name(name);
+            let name = component_name(name);
             self.line(at, json!({"to": name.as_str(), "timer": reason}));
         }
     }
 
     pub(super) fn log(&mut self, at: Timestamp, name: &Text, line: String) {
         if self.trace.is_some() {
-            let name = short_name(name);
+            let name = component_name(name);
             self.line(at, json!({"from": name.as_str(), "log": line}));
         }
     }
@@ -132,8 +133,9 @@ impl Record {
     }
 }
 
-/// Shortens `controller/ttl-controller` to `ttl-controller`, and calls a machine's client its kubelet.
-fn short_name(name: &Text) -> Text {
+/// Shortens a client's name `controller/ttl-controller` to `ttl-controller`, and calls a machine's client its kubelet.
+#[must_use]
+pub fn component_name(name: &Text) -> Text {
     if let Some(controller) = name.strip_prefix("controller/") {
         Text::from(controller)
     } else if let Some(machine) = name.strip_prefix("machine/") {

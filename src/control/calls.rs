@@ -1,0 +1,275 @@
+//! The calls about settings, rules, controllers, machines, decisions and the trace.
+
+use jiff::Timestamp;
+use nodeproof_core::components::controllers::{CONTROLLERS, Controller, ControllerAction};
+use nodeproof_core::json;
+use nodeproof_core::network::{Fault, RuleId};
+use nodeproof_core::objects::time::{exact_seconds, parse, to_micro_time};
+use nodeproof_core::objects::{FieldError, Json, Reader, nearest};
+use nodeproof_core::sim::SimError;
+
+use super::route::Call;
+use super::{Control, Refusal, Reply};
+
+/// All controllers of kube-controller-manager, for telling a slip from one that is not modelled.
+///
+/// Source: cmd/kube-controller-manager/names/controller_names.go (v1.34), and the processes beside it.
+const KNOWN_CONTROLLERS: &[&str] = &[
+    "kube-controller-manager",
+    "kube-scheduler",
+    "cloud-controller-manager",
+    "serviceaccount-token-controller",
+    "endpoints-controller",
+    "endpointslice-controller",
+    "endpointslice-mirroring-controller",
+    "replicationcontroller-controller",
+    "pod-garbage-collector-controller",
+    "resourcequota-controller",
+    "namespace-controller",
+    "serviceaccount-controller",
+    "garbage-collector-controller",
+    "daemonset-controller",
+    "job-controller",
+    "deployment-controller",
+    "replicaset-controller",
+    "horizontal-pod-autoscaler-controller",
+    "disruption-controller",
+    "statefulset-controller",
+    "cronjob-controller",
+    "certificatesigningrequest-signing-controller",
+    "certificatesigningrequest-approving-controller",
+    "certificatesigningrequest-cleaner-controller",
+    "ttl-controller",
+    "bootstrap-signer-controller",
+    "token-cleaner-controller",
+    "node-ipam-controller",
+    "node-lifecycle-controller",
+    "service-lb-controller",
+    "node-route-controller",
+    "cloud-node-lifecycle-controller",
+    "cloud-node-controller",
+    "persistentvolume-binder-controller",
+    "persistentvolume-attach-detach-controller",
+    "persistentvolume-expander-controller",
+    "clusterrole-aggregation-controller",
+    "persistentvolumeclaim-protection-controller",
+    "persistentvolume-protection-controller",
+    "ttl-after-finished-controller",
+    "root-ca-certificate-publisher-controller",
+    "taint-eviction-controller",
+    "ephemeral-volume-controller",
+    "resourceclaim-controller",
+    "device-taint-eviction-controller",
+];
+
+impl Control {
+    pub(super) fn reset(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let none = Json::object();
+        let setup = self.initial.changed(if call.body.is_null() { &none } else { call.body })?;
+        let mut fresh = Self::new(setup)?;
+        fresh.initial = self.initial.clone();
+        fresh.last_watch = self.last_watch;
+        fresh.watches = self.watches.keys().map(|watch| (*watch, None)).collect();
+        *self = fresh;
+        Ok(Reply::ok(self.setup.json()))
+    }
+
+    pub(super) fn settings(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        Ok(Reply::ok(self.setup.json()))
+    }
+
+    pub(super) fn add_rule(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let fault = Fault::from_json(call.body)?;
+        for end in [&fault.from, &fault.to] {
+            if let Some(name) = end.name().strip_prefix("controller/") {
+                known_controller(name)?;
+            }
+        }
+        let id = self.sim.add_rule(fault);
+        self.sim.finish_instant();
+        Ok(Reply::json(201, json!({"id": id.name(), "hits": 0})))
+    }
+
+    pub(super) fn rules(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let mut rules: Vec<(RuleId, Json)> = self.sim.rules().map(|rule| (rule.id, shown(rule, true))).collect();
+        rules.extend(self.sim.ended_rules().map(|rule| (rule.id, shown(rule, false))));
+        rules.sort_by_key(|(id, _)| *id);
+        Ok(Reply::ok(rules.into_iter().map(|(_, rule)| rule).collect()))
+    }
+
+    pub(super) fn rule(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let wanted = RuleId::from_name(&call.names[0]);
+        let active = self.sim.rules().find(|rule| Some(rule.id) == wanted).map(|rule| shown(rule, true));
+        let ended = || self.sim.ended_rules().find(|rule| Some(rule.id) == wanted).map(|rule| shown(rule, false));
+        active.or_else(ended).map(Reply::ok).ok_or_else(|| self.no_rule(&call.names[0]))
+    }
+
+    pub(super) fn remove_rule(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let id = RuleId::from_name(&call.names[0]).ok_or_else(|| self.no_rule(&call.names[0]))?;
+        let rule = self.sim.remove_rule(id).map_err(|_| self.no_rule(&call.names[0]))?;
+        self.sim.finish_instant();
+        Ok(Reply::ok(shown(&rule, false)))
+    }
+
+    fn no_rule(&self, name: &str) -> Refusal {
+        let names: Vec<String> = self.sim.rules().map(|rule| rule.id.name()).collect();
+        missing("rule", name, &names)
+    }
+
+    pub(super) fn controllers(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let now = self.sim.now();
+        Ok(Reply::ok(self.sim.controllers().map(|(name, controller)| described(name, controller, now)).collect()))
+    }
+
+    pub(super) fn controller_do(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let name = call.names[0].as_str();
+        let names: Vec<&str> = match name {
+            "kube-controller-manager" => CONTROLLERS.to_vec(),
+            name => {
+                known_controller(name)?;
+                vec![name]
+            }
+        };
+        let mut reader = Reader::new(call.body, "")?;
+        reader.needed_text("action")?;
+        let word = reader.word("action", "action", &["stop", "start", "restart", "run-once"])?;
+        let wanted = reader.text("loop")?;
+        reader.finish()?;
+        let action = match (word, wanted) {
+            (Some("run-once"), wanted) => {
+                ControllerAction::RunOnce(self.loop_of(name, wanted.map(|text| text.as_str()))?.into())
+            }
+            (_, Some(_)) => return Err(FieldError::new("loop", "it belongs to run-once").into()),
+            (Some("stop"), None) => ControllerAction::Stop,
+            (Some("start"), None) => ControllerAction::Start,
+            _ => ControllerAction::Restart,
+        };
+        for name in names {
+            self.sim.controller_do(name, &action).map_err(refused)?;
+            self.sim.finish_instant();
+        }
+        let now = self.sim.now();
+        let all: Vec<Json> = self
+            .sim
+            .controllers()
+            .filter(|(own, _)| *own == name || name == "kube-controller-manager")
+            .map(|(name, controller)| described(name, controller, now))
+            .collect();
+        Ok(Reply::ok(match all.as_slice() {
+            [only] => only.clone(),
+            _ => Json::array(all),
+        }))
+    }
+
+    /// Finds the loop that is meant: the only one where none is named.
+    fn loop_of(&self, name: &str, wanted: Option<&str>) -> Result<&'static str, Refusal> {
+        let Some((_, Some(controller))) = self.sim.controllers().find(|(own, _)| *own == name) else {
+            let message = format!("{name} does not run as one controller here: nothing to run once");
+            return Err(Refusal { code: 409, error: FieldError::new("action", message) });
+        };
+        let loops: Vec<&'static str> = controller.loops().iter().map(|info| info.name).collect();
+        match (wanted, loops.as_slice()) {
+            (None, [only]) => Ok(only),
+            (None, []) => Err(Refusal::new(409, format!("{name} has no loop that runs by the clock"))),
+            (None, _) => Err(FieldError::new("loop", format!("one of {} is needed", loops.join(", "))).into()),
+            (Some(wanted), _) => loops
+                .iter()
+                .copied()
+                .find(|own| *own == wanted)
+                .ok_or_else(|| FieldError::unknown("loop", "loop", wanted, loops.iter().copied()).into()),
+        }
+    }
+
+    pub(super) fn decisions(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&["about", "since", "component"])?;
+        let since = since(call)?;
+        let wanted = |name: &str, own: &str| call.parameter(name).is_none_or(|wanted| wanted == own);
+        let decisions = self.sim.record().decisions().iter();
+        let found = decisions.filter(|line| {
+            since.is_none_or(|since| line.at >= since)
+                && wanted("about", &line.decision.about)
+                && wanted("component", &line.component)
+        });
+        Ok(Reply::ok(found.map(|line| line.json()).collect()))
+    }
+
+    pub(super) fn trace(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&["since"])?;
+        let since = since(call)?;
+        let lines = self.sim.record().trace().iter();
+        Ok(Reply::ok(lines.filter(|line| since.is_none_or(|since| line.at >= since)).map(|line| line.json()).collect()))
+    }
+}
+
+/// Refuses what is not there, with the nearest name that is.
+pub(super) fn missing(what: &str, name: &str, names: &[String]) -> Refusal {
+    let mut error = FieldError::new("", format!("there is no {what} {name:?}"));
+    error.did_you_mean = nearest(name, names.iter().map(String::as_str)).map(String::from);
+    Refusal { code: 404, error }
+}
+
+/// Turns what the simulation refuses into a refusal.
+pub(super) fn refused(error: SimError) -> Refusal {
+    let code = match error {
+        SimError::NoMachine(_) | SimError::NoController(_) | SimError::NoRule(_) => 404,
+        SimError::MachineExists(_) | SimError::NoLoop(..) => 409,
+        SimError::Machine(_) => 422,
+    };
+    Refusal::new(code, error.to_string())
+}
+
+fn since(call: &Call<'_>) -> Result<Option<Timestamp>, FieldError> {
+    let read = |text| {
+        parse(text).ok_or_else(|| {
+            FieldError::new(
+                "since",
+                format!("an instant of RFC 3339, as \"2026-01-01T00:00:40Z\", is needed, not {text:?}"),
+            )
+        })
+    };
+    call.parameter("since").map(read).transpose()
+}
+
+fn known_controller(name: &str) -> Result<(), Refusal> {
+    if CONTROLLERS.contains(&name) {
+        return Ok(());
+    }
+    if KNOWN_CONTROLLERS.contains(&name) {
+        return Err(Refusal::not_there(name));
+    }
+    let mut error = FieldError::unknown("controller", "controller", name, CONTROLLERS.iter().copied());
+    error.did_you_mean = nearest(name, KNOWN_CONTROLLERS.iter().copied()).map(String::from);
+    Err(error.into())
+}
+
+fn shown(rule: &nodeproof_core::network::Rule, active: bool) -> Json {
+    let mut json = rule.json();
+    json.set(&["active"], active);
+    json
+}
+
+fn described(name: &str, controller: Option<&dyn Controller>, now: Timestamp) -> Json {
+    let mut json = json!({"name": name, "running": controller.is_some(), "leader": controller.is_some()});
+    let loops = controller.map(|controller| controller.loops()).unwrap_or_default();
+    let loops = loops.iter().map(
+        |info| json!({"name": info.name, "period": exact_seconds(info.period), "next": info.next.map(to_micro_time)}),
+    );
+    json.set(&["loops"], loops.collect::<Json>());
+    let queues = controller.map(|controller| controller.queues()).unwrap_or_default();
+    json.set(
+        &["queues"],
+        queues.iter().map(|(name, length)| json!({"name": name, "length": length})).collect::<Json>(),
+    );
+    for (field, value) in controller.map(|controller| controller.details(now)).unwrap_or_default() {
+        json.set(&[field], value);
+    }
+    json
+}

@@ -1,0 +1,172 @@
+//! The clock of the control interface: looking at it, and letting time pass.
+
+use jiff::{SignedDuration, Timestamp};
+use nodeproof_core::json;
+use nodeproof_core::network::Resource;
+use nodeproof_core::objects::jsonpath::JsonPath;
+use nodeproof_core::objects::time::{exact_seconds, to_micro_time};
+use nodeproof_core::objects::{FieldError, Json, ObjectKey, Reader};
+use nodeproof_core::sim::component_name;
+
+use super::route::Call;
+use super::{Control, Refusal, Reply};
+
+/// What stops the clock before its time.
+struct StopWhen {
+    resource: Resource,
+    key: ObjectKey,
+    path: JsonPath,
+    wanted: Wanted,
+}
+
+enum Wanted {
+    /// The place is there and not empty.
+    There,
+    /// The place is not there, though the object is.
+    Absent,
+    /// What kubectl would print.
+    Text(String),
+    /// A value that is no text.
+    Value(Json),
+}
+
+impl StopWhen {
+    fn holds(&self, object: &Json) -> bool {
+        match &self.wanted {
+            Wanted::There => !self.path.print(object).is_empty(),
+            Wanted::Absent => self.path.find(object).is_empty(),
+            Wanted::Text(text) => !self.path.find(object).is_empty() && self.path.print(object) == *text,
+            Wanted::Value(value) => match self.path.find(object).as_slice() {
+                [only] => *only == value || only.as_str() == Some(value.to_string().as_str()),
+                _ => false,
+            },
+        }
+    }
+}
+
+impl Control {
+    pub(super) fn clock(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        Ok(Reply::ok(self.clock_json()))
+    }
+
+    fn clock_json(&self) -> Json {
+        let mut clock = json!({"rate": 0});
+        clock.set(&["now"], to_micro_time(self.sim.now()));
+        clock.set(&["sinceStart"], exact_seconds(self.sim.since_start()));
+        let next = self.sim.next_due().map_or(Json::Null, |(at, name, reason)| {
+            json!({"at": to_micro_time(at), "component": &*component_name(&name), "reason": reason})
+        });
+        clock.set(&["next"], next);
+        clock
+    }
+
+    pub(super) fn rate(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let mut reader = Reader::new(call.body, "")?;
+        let rate = reader.any("rate").cloned().unwrap_or_default();
+        reader.finish()?;
+        match rate {
+            Json::Int(0) => Ok(Reply::ok(self.clock_json())),
+            Json::Float(0.0) => Ok(Reply::ok(self.clock_json())),
+            Json::Int(number) if number > 0 => Err(self.paused()),
+            Json::Float(number) if number > 0.0 => Err(self.paused()),
+            Json::Str(word) if *word == *"max" => Err(self.paused()),
+            other => {
+                let message = format!("0 (paused), a positive number or \"max\" is needed, not {other}");
+                Err(FieldError::new("rate", message).into())
+            }
+        }
+    }
+
+    fn paused(&self) -> Refusal {
+        let message = "a clock that runs by itself is not modelled yet: it is paused, POST clock/advance moves it";
+        Refusal { code: 501, error: FieldError::new("rate", message) }
+    }
+
+    pub(super) fn advance(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let mut reader = Reader::new(call.body, "")?;
+        let by = reader.duration("by")?;
+        let until = reader.instant("until")?;
+        let to_next = reader.boolean("toNext")?;
+        let stop_when = reader.object("stopWhen")?.map(stop_when).transpose()?;
+        reader.finish()?;
+        let now = self.sim.now();
+        let target = match (by, until, to_next) {
+            (Some(by), None, None) => {
+                now.checked_add(by).map_err(|_| FieldError::new("by", "the clock does not reach that far"))?
+            }
+            (None, Some(until), None) if until < now => {
+                let message = format!("the clock does not go back: it is {} already", to_micro_time(now));
+                return Err(FieldError::new("until", message).into());
+            }
+            (None, Some(until), None) => until,
+            (None, None, Some(true)) => self.sim.next_due().map_or(now, |(at, ..)| at),
+            (None, None, Some(false)) => {
+                return Err(FieldError::new("toNext", "true is needed, or another field").into());
+            }
+            _ => return Err(FieldError::new("body", "exactly one of by, until and toNext is needed").into()),
+        };
+        let (stopped, writes) = self.advance_to(target, stop_when.as_ref());
+        let advanced: SignedDuration = self.sim.now().duration_since(now);
+        Ok(Reply::ok(json!({
+            "now": to_micro_time(self.sim.now()), "advanced": exact_seconds(advanced),
+            "stopped": if stopped { "condition" } else { "time" }, "writes": writes,
+        })))
+    }
+
+    /// Goes on until the target or the condition; tells whether it was the condition, and the number of commits.
+    fn advance_to(&mut self, target: Timestamp, stop_when: Option<&StopWhen>) -> (bool, usize) {
+        self.sim.take_commits();
+        if let Some(condition) = stop_when {
+            let there = self.sim.api().object(&condition.resource, &condition.key);
+            if there.is_some_and(|object| condition.holds(&object.json())) {
+                return (true, 0);
+            }
+        }
+        let mut writes = 0;
+        while self.sim.step(target) {
+            let commits = self.sim.take_commits();
+            writes += commits.len();
+            let met = stop_when.is_some_and(|condition| {
+                commits.iter().any(|commit| {
+                    commit.resource == condition.resource
+                        && commit.object.key() == condition.key
+                        && condition.holds(&commit.object.json())
+                })
+            });
+            if met {
+                return (true, writes);
+            }
+        }
+        self.sim.advance_until(target);
+        (false, writes)
+    }
+}
+
+fn stop_when(mut reader: Reader<'_>) -> Result<StopWhen, FieldError> {
+    let kind = reader.needed_text("kind")?;
+    let found = super::cluster::kind(kind);
+    let (resource, namespaced) = found.ok_or_else(|| super::cluster::unknown_kind(reader.path("kind"), kind))?;
+    let name = reader.needed_text("name")?.clone();
+    let namespace = reader.text("namespace")?;
+    let namespace = match (namespaced, namespace) {
+        (true, namespace) => namespace.cloned().unwrap_or_else(|| "default".into()),
+        (false, Some(namespace)) if !namespace.is_empty() => {
+            return Err(reader.error("namespace", format!("{kind} is not namespaced")));
+        }
+        (false, _) => "".into(),
+    };
+    let expression = reader.needed_text("jsonPath")?;
+    let path = expression.parse::<JsonPath>().map_err(|error| reader.error("jsonPath", error.to_string()))?;
+    let equals = reader.any_or_null("equals");
+    reader.finish()?;
+    let wanted = match equals {
+        None => Wanted::There,
+        Some(Json::Null) => Wanted::Absent,
+        Some(Json::Str(text)) => Wanted::Text(text.to_string()),
+        Some(value) => Wanted::Value(value.clone()),
+    };
+    Ok(StopWhen { resource, key: ObjectKey { namespace, name }, path, wanted })
+}

@@ -1,0 +1,141 @@
+//! The control interface: a simulated cluster, driven from outside by calls in JSON.
+//!
+//! A [`Control`] owns one simulation and answers calls: control calls (`POST clock/advance`) and requests of the
+//! Kubernetes API (`GET /api/v1/nodes`). [`Session`] speaks it as JSON lines. The clock is always paused: a call is
+//! answered at the present instant, with everything that is due at that instant done first and after.
+//! Invariant: a call that is refused changes nothing.
+
+mod api;
+mod calls;
+mod clock;
+mod cluster;
+mod machines;
+mod route;
+mod session;
+pub(crate) mod setup;
+
+use std::collections::BTreeMap;
+
+use nodeproof_core::components::api_server::Tap;
+use nodeproof_core::network::{ClientId, RequestId};
+use nodeproof_core::objects::{FieldError, Json};
+use nodeproof_core::sim::Simulation;
+
+pub use session::Session;
+pub use setup::Setup;
+
+/// What a call is answered with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The HTTP status code.
+    pub code: u16,
+    /// Headers of an answer of the Kubernetes API.
+    pub headers: Option<Json>,
+    /// The name of the watch that the call opened.
+    pub watch: Option<String>,
+    /// The body.
+    pub body: Content,
+}
+
+/// The body of a reply.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// None.
+    Empty,
+    /// JSON.
+    Json(Json),
+    /// Text of another type.
+    Raw(String),
+}
+
+impl Reply {
+    /// Makes a reply of JSON.
+    #[must_use]
+    pub const fn json(code: u16, body: Json) -> Self {
+        Self { code, headers: None, watch: None, body: Content::Json(body) }
+    }
+
+    /// Makes a successful reply.
+    #[must_use]
+    pub const fn ok(body: Json) -> Self {
+        Self::json(200, body)
+    }
+}
+
+/// A call that is refused; nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The HTTP status code: 400 for a mistake, 404 for something that is not there, 501 for what is not modelled.
+    pub code: u16,
+    /// What is wrong.
+    pub error: FieldError,
+}
+
+impl Refusal {
+    /// Refuses with a message that concerns no field.
+    pub fn new(code: u16, message: impl Into<String>) -> Self {
+        Self { code, error: FieldError::new("", message) }
+    }
+
+    /// Says that something is not there yet.
+    #[must_use]
+    pub fn not_there(what: &str) -> Self {
+        Self::new(501, format!("{what} is not modelled yet"))
+    }
+}
+
+impl From<FieldError> for Refusal {
+    fn from(error: FieldError) -> Self {
+        Self { code: 400, error }
+    }
+}
+
+impl From<Refusal> for Reply {
+    fn from(refusal: Refusal) -> Self {
+        let mut body = Json::object();
+        body.set(&["error"], refusal.error.json());
+        Self::json(refusal.code, body)
+    }
+}
+
+/// A simulated cluster with the watches that are held on it.
+#[derive(Debug)]
+pub struct Control {
+    /// What the control interface was started with: a reset goes back to it.
+    initial: Setup,
+    /// What is in force.
+    setup: Setup,
+    sim: Simulation,
+    /// The watches by number; `None` for one that a reset ended.
+    watches: BTreeMap<u64, Option<(ClientId, RequestId)>>,
+    last_watch: u64,
+}
+
+impl Control {
+    /// Starts a cluster.
+    ///
+    /// # Errors
+    /// A machine or an object of the set-up is refused.
+    pub fn new(setup: Setup) -> Result<Self, Refusal> {
+        let mut control =
+            Self { sim: start(&setup), initial: setup.clone(), setup, watches: BTreeMap::new(), last_watch: 0 };
+        control.populate()?;
+        Ok(control)
+    }
+
+    /// Returns the simulation.
+    #[must_use]
+    pub const fn simulation(&self) -> &Simulation {
+        &self.sim
+    }
+}
+
+fn start(setup: &Setup) -> Simulation {
+    let mut sim = Simulation::new(setup.options());
+    sim.tap(Tap::Everything);
+    sim.finish_instant();
+    sim
+}
+
+#[cfg(test)]
+mod tests;

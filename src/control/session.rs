@@ -1,0 +1,131 @@
+//! The control interface as JSON lines: one request a line, one answer a line, in order.
+//!
+//! Inputs: `{"id"?, "call": "METHOD path", "as"?, "headers"?, "body"? or "raw"?}`. Outputs: `{"id", "code", "body"}`
+//! with `headers`, `raw` and `watch` where they apply, fields in order of their names.
+//! Invariant: each line gets one answer, whatever is in it; what is no request gets code 400.
+
+use std::io::{self, BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use nodeproof_core::json;
+use nodeproof_core::objects::{FieldError, Json, Reader};
+
+use super::{Content, Control, Refusal, Reply, Setup};
+
+/// A conversation about one cluster.
+#[derive(Debug)]
+pub struct Session {
+    control: Control,
+    broken: bool,
+}
+
+impl Session {
+    /// Starts a cluster and a conversation about it.
+    ///
+    /// # Errors
+    /// A machine or an object of the set-up is refused.
+    pub fn new(setup: Setup) -> Result<Self, Refusal> {
+        Ok(Self { control: Control::new(setup)?, broken: false })
+    }
+
+    /// Returns the cluster.
+    #[must_use]
+    pub const fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Answers every line until the input ends.
+    ///
+    /// # Errors
+    /// Reading or writing fails.
+    pub fn run(&mut self, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+        let mut line = Vec::new();
+        while input.read_until(b'\n', &mut line)? > 0 {
+            let answer = self.answer(line.trim_ascii_end());
+            output.write_all(answer.as_bytes())?;
+            output.write_all(b"\n")?;
+            output.flush()?;
+            line.clear();
+        }
+        Ok(())
+    }
+
+    /// Answers one line.
+    pub fn answer(&mut self, line: &[u8]) -> String {
+        let (id, outcome) = match read(line) {
+            Ok(request) => (request.get("id").clone(), self.guarded(&request)),
+            Err(refusal) => (Json::Null, Err(refusal)),
+        };
+        let reply = outcome.unwrap_or_else(Reply::from);
+        let mut answer = json!({"code": reply.code});
+        answer.set(&["id"], id);
+        match reply.body {
+            Content::Empty => {}
+            Content::Json(body) => answer.set(&["body"], body),
+            Content::Raw(text) => answer.set(&["raw"], text),
+        }
+        if let Some(headers) = reply.headers {
+            answer.set(&["headers"], headers);
+        }
+        if let Some(watch) = reply.watch {
+            answer.set(&["watch"], watch);
+        }
+        answer.to_string()
+    }
+
+    /// Answers a request; a bug in the simulator becomes an answer too, and leaves nothing to talk about but a reset.
+    fn guarded(&mut self, request: &Json) -> Result<Reply, Refusal> {
+        if self.broken && request.get("call").as_str() != Some("POST reset") {
+            return Err(Refusal::new(500, "the simulator met a bug before: only POST reset helps now"));
+        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| call(&mut self.control, request)));
+        self.broken = match &outcome {
+            Ok(outcome) => self.broken && outcome.is_err(),
+            Err(_) => true,
+        };
+        outcome.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default();
+            Err(Refusal::new(500, format!("the simulator met a bug, please report it: {text}")))
+        })
+    }
+}
+
+fn read(line: &[u8]) -> Result<Json, Refusal> {
+    let text =
+        std::str::from_utf8(line).map_err(|error| Refusal::new(400, format!("the line is no UTF-8: {error}")))?;
+    Json::parse(text).map_err(|error| Refusal::new(400, format!("the line is no JSON: {error}")))
+}
+
+fn call(control: &mut Control, request: &Json) -> Result<Reply, Refusal> {
+    let mut reader = Reader::new(request, "")?;
+    reader.any("id");
+    let line = reader.needed_text("call")?;
+    let identity = reader.any("as");
+    let headers = reader.any("headers");
+    let body = reader.any("body");
+    let raw = reader.text("raw")?;
+    reader.finish()?;
+    if body.is_some() && raw.is_some() {
+        return Err(FieldError::new("raw", "a request has a body or a raw body, not both").into());
+    }
+    let Some((method, target)) = line.split_once(' ') else {
+        return Err(
+            FieldError::new("call", format!("METHOD and path are needed, as \"GET clock\", not {line:?}")).into()
+        );
+    };
+    let target = target.trim();
+    if target.starts_with('/') {
+        return control.request(method, target, &super::api::Extras { identity, headers, body, raw });
+    }
+    for (field, value) in [("as", identity.is_some()), ("headers", headers.is_some()), ("raw", raw.is_some())] {
+        if value {
+            return Err(FieldError::new(
+                field,
+                "it belongs to requests of the Kubernetes API, whose path begins with /",
+            )
+            .into());
+        }
+    }
+    super::route::answer(control, method, target, body.unwrap_or(&Json::Null))
+}

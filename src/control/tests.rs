@@ -1,0 +1,192 @@
+//! Drives a session with lines in and lines out.
+
+use nodeproof_core::json;
+use nodeproof_core::objects::Json;
+
+use super::{Session, Setup};
+
+fn session() -> Session {
+    Session::new(Setup::default()).unwrap()
+}
+
+fn ask(session: &mut Session, request: &Json) -> Json {
+    Json::parse(&session.answer(request.to_string().as_bytes())).unwrap()
+}
+
+fn call(session: &mut Session, call: &str, body: Json) -> Json {
+    ask(session, &json!({"id": 1, "call": call, "body": body}))
+}
+
+fn refusal(session: &mut Session, name: &str, body: Json) -> (i64, String, String) {
+    let answer = call(session, name, body);
+    let error = answer.at(&["body", "error"]);
+    let text = |field| error.get(field).as_str().unwrap_or_default().to_string();
+    assert!(!text("message").is_empty(), "{answer}");
+    (answer.get("code").as_i64().unwrap(), text("field"), text("didYouMean"))
+}
+
+#[test]
+fn a_line_that_is_no_request_gets_code_400() {
+    let mut session = session();
+    let lines: [&[u8]; 10] = [
+        b"",
+        b"   ",
+        b"{",
+        b"[]",
+        b"3",
+        b"\xff\xfe",
+        b"{\"id\": 7}",
+        b"{\"id\": 7, \"call\": 3}",
+        b"{\"id\": 7, \"call\": \"clock\"}",
+        b"{\"id\": 7, \"call\": \"GET clock\", \"bdoy\": {}}",
+    ];
+    for line in lines {
+        let answer = Json::parse(&session.answer(line)).unwrap();
+        assert_eq!(answer.get("code").as_i64(), Some(400), "{answer}");
+        assert!(answer.at(&["body", "error", "message"]).as_str().is_some(), "{answer}");
+    }
+    let deep = "[".repeat(100_000);
+    assert!(session.answer(deep.as_bytes()).contains("\"code\":400"));
+    let long = json!({"id": "x".repeat(3_000_000), "call": "GET clock"});
+    assert_eq!(ask(&mut session, &long).get("code").as_i64(), Some(200));
+}
+
+#[test]
+fn ids_come_back_as_they_were_and_lines_are_answered_in_order() {
+    let input = "{\"id\":{\"a\":[1]},\"call\":\"GET clock\"}\n\n{\"id\":\"b\",\"call\":\"GET nothing\"}\n{\"call\":\"GET clock\"}";
+    let mut output = Vec::new();
+    session().run(input.as_bytes(), &mut output).unwrap();
+    let answers: Vec<Json> =
+        String::from_utf8(output).unwrap().lines().map(|line| Json::parse(line).unwrap()).collect();
+    let shown: Vec<String> =
+        answers.iter().map(|answer| format!("{} {}", answer.get("id"), answer.get("code"))).collect();
+    assert_eq!(shown, ["{\"a\":[1]} 200", "null 400", "\"b\" 400", "null 200"]);
+}
+
+#[test]
+fn the_clock_moves_by_advance_alone() {
+    let mut session = session();
+    let clock = call(&mut session, "GET clock", Json::Null);
+    assert_eq!(clock.at(&["body", "now"]).as_str(), Some("2026-01-01T00:00:00.000000Z"));
+    assert_eq!(clock.at(&["body", "sinceStart"]).as_str(), Some("0s"));
+    let advanced = call(&mut session, "POST clock/advance", json!({"by": "12.5s"}));
+    assert_eq!(advanced.at(&["body", "now"]).as_str(), Some("2026-01-01T00:00:12.500000Z"));
+    assert_eq!(advanced.at(&["body", "advanced"]).as_str(), Some("12.5s"));
+    assert_eq!(advanced.at(&["body", "stopped"]).as_str(), Some("time"));
+    let until = call(&mut session, "POST clock/advance", json!({"until": "2026-01-01T00:01:00Z"}));
+    assert_eq!(until.at(&["body", "advanced"]).as_str(), Some("47.5s"));
+    assert_eq!(call(&mut session, "GET clock", Json::Null).at(&["body", "sinceStart"]).as_str(), Some("60s"));
+    assert_eq!(call(&mut session, "POST clock/rate", json!({"rate": 0})).get("code").as_i64(), Some(200));
+}
+
+#[test]
+fn what_the_clock_cannot_do_is_refused() {
+    let mut session = session();
+    call(&mut session, "POST clock/advance", json!({"by": "10s"}));
+    for (body, field) in [
+        (json!({}), "body"),
+        (Json::Null, "body"),
+        (json!([]), "body"),
+        (json!({"by": "1s", "until": "2026-01-01T00:01:00Z"}), "body"),
+        (json!({"by": "1s", "toNext": true}), "body"),
+        (json!({"toNext": false}), "toNext"),
+        (json!({"toNext": "yes"}), "toNext"),
+        (json!({"by": "-1s"}), "by"),
+        (json!({"by": 40}), "by"),
+        (json!({"by": "40"}), "by"),
+        (json!({"by": "forty"}), "by"),
+        (json!({"until": "2026-01-01T00:00:09Z"}), "until"),
+        (json!({"until": "tomorrow"}), "until"),
+        (json!({"bye": "1s"}), "bye"),
+        (json!({"by": "1s", "stopWhen": {}}), "stopWhen.kind"),
+        (json!({"by": "1s", "stopWhen": {"kind": "Nod", "name": "w1", "jsonPath": "{.a}"}}), "stopWhen.kind"),
+        (json!({"by": "1s", "stopWhen": {"kind": "Node", "name": "w1", "jsonPath": "{.a"}}), "stopWhen.jsonPath"),
+        (json!({"by": "1s", "stopWhen": {"kind": "Node", "name": "w1", "path": "{.a}"}}), "stopWhen.jsonPath"),
+        (
+            json!({"by": "1s", "stopWhen": {"kind": "Node", "namespace": "x", "name": "w1", "jsonPath": "{.a}"}}),
+            "stopWhen.namespace",
+        ),
+    ] {
+        assert_eq!(refusal(&mut session, "POST clock/advance", body.clone()).0, 400, "{body}");
+        assert_eq!(refusal(&mut session, "POST clock/advance", body.clone()).1, field, "{body}");
+    }
+    assert_eq!(call(&mut session, "GET clock", Json::Null).at(&["body", "sinceStart"]).as_str(), Some("10s"));
+    assert_eq!(refusal(&mut session, "POST clock/rate", json!({"rate": 60})).0, 501);
+    assert_eq!(refusal(&mut session, "POST clock/rate", json!({"rate": "fast"})).0, 400);
+    assert_eq!(refusal(&mut session, "POST clock/rate", json!({"rate": -1})).0, 400);
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let mut session = session();
+    for (name, body, code, near) in [
+        ("GET clok", Json::Null, 400, "clock"),
+        ("DELETE clock", Json::Null, 405, ""),
+        ("PUT cloud/instances/w1", json!({"exists": true}), 501, ""),
+        ("GET metrics/kubelet/w1", Json::Null, 501, ""),
+        ("POST controllers/node-lifecycle-controler/do", json!({"action": "stop"}), 400, "node-lifecycle-controller"),
+        ("POST controllers/kube-scheduler/do", json!({"action": "stop"}), 501, ""),
+        ("POST controllers/ttl-controller/do", json!({"action": "sotp"}), 400, "stop"),
+        ("POST controllers/ttl-controller/do", json!({}), 400, ""),
+        ("POST controllers/ttl-controller/do", json!({"action": "stop", "loop": "x"}), 400, ""),
+        ("GET machines/w1", Json::Null, 404, ""),
+        ("DELETE network/rules/r1", Json::Null, 404, ""),
+        ("DELETE network/rules/first", Json::Null, 404, ""),
+        ("GET watches/x1", Json::Null, 404, ""),
+        ("DELETE watches/x1", Json::Null, 404, ""),
+        ("GET decisions?abuot=node/w1", Json::Null, 400, "about"),
+        ("GET decisions?since=yesterday", Json::Null, 400, ""),
+        ("GET decisions?about=%zz", Json::Null, 400, ""),
+        ("GET clock", json!({"by": "1s"}), 400, ""),
+        ("POST network/rules", json!({"from": "controller/ttl", "to": "api", "effect": "drop"}), 400, ""),
+    ] {
+        let (got, _, did_you_mean) = refusal(&mut session, name, body);
+        assert_eq!((got, did_you_mean.as_str()), (code, near), "{name}");
+    }
+}
+
+#[test]
+fn a_rule_is_listed_until_it_is_removed() {
+    let mut session = session();
+    let rule =
+        json!({"from": "machine/w1", "to": "api", "match": {"resource": "leases"}, "effect": "drop", "for": "5s"});
+    let made = call(&mut session, "POST network/rules", rule);
+    assert_eq!((made.get("code").as_i64(), made.get("body")), (Some(201), &json!({"id": "r1", "hits": 0})));
+    let listed = call(&mut session, "GET network/rules", Json::Null);
+    assert_eq!(listed.get("body").items()[0].get("active").as_bool(), Some(true));
+    call(&mut session, "POST clock/advance", json!({"by": "5s"}));
+    let listed = call(&mut session, "GET network/rules", Json::Null);
+    assert_eq!(listed.get("body").items()[0].get("active").as_bool(), Some(false));
+    assert_eq!(call(&mut session, "DELETE network/rules/r1", Json::Null).get("code").as_i64(), Some(200));
+    assert_eq!(call(&mut session, "DELETE network/rules/r1", Json::Null).get("code").as_i64(), Some(404));
+}
+
+#[test]
+fn a_reset_that_is_refused_changes_nothing() {
+    let mut session = session();
+    call(&mut session, "POST clock/advance", json!({"by": "10s"}));
+    for (body, field) in [
+        (json!({"k8s": "1.2"}), "k8s"),
+        (json!({"seed": -1}), "seed"),
+        (json!({"start": "now"}), "start"),
+        (json!({"settings": {"node-monitor-grace-perod": "20s"}}), "settings.node-monitor-grace-perod"),
+        (json!({"settings": {"node-monitor-grace-period": "20"}}), "settings.node-monitor-grace-period"),
+        (json!({"settings": {"node-monitor-grace-period": {}}}), "settings.node-monitor-grace-period"),
+        (json!({"cluster": {"machine": []}}), "cluster.machine"),
+        (json!({"sed": 1}), "sed"),
+    ] {
+        let (code, at, _) = refusal(&mut session, "POST reset", body.clone());
+        assert_eq!((code, at.as_str()), (400, field), "{body}");
+    }
+    assert_eq!(call(&mut session, "GET clock", Json::Null).at(&["body", "sinceStart"]).as_str(), Some("10s"));
+    let reset = json!({"k8s": "1.31", "start": "2026-03-01T00:00:00Z", "settings": {"node-monitor-period": "2s"}});
+    assert_eq!(call(&mut session, "POST reset", reset).get("code").as_i64(), Some(200));
+    let settings = call(&mut session, "GET settings", Json::Null);
+    assert_eq!(settings.at(&["body", "profile"]).as_str(), Some("1.31.0"));
+    let flags = settings.at(&["body", "flags"]);
+    assert_eq!(flags.at(&["kube-controller-manager.node-monitor-period", "value"]).as_str(), Some("2s"));
+    assert_eq!(flags.at(&["kube-controller-manager.node-monitor-grace-period", "value"]).as_str(), Some("40s"));
+    assert_eq!(call(&mut session, "POST reset", Json::Null).get("code").as_i64(), Some(200));
+    let clock = call(&mut session, "GET clock", Json::Null);
+    assert_eq!(clock.at(&["body", "now"]).as_str(), Some("2026-01-01T00:00:00.000000Z"));
+}
