@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use nodeproof_core::components::controllers::{CONTROLLERS, Controller, ControllerAction};
+use nodeproof_core::components::machine::MachineError;
 use nodeproof_core::json;
 use nodeproof_core::network::{Fault, RuleId};
 use nodeproof_core::objects::time::{exact_seconds, parse, to_micro_time};
@@ -221,7 +222,8 @@ pub(super) fn refused(error: SimError) -> Refusal {
     let code = match error {
         SimError::NoMachine(_) | SimError::NoController(_) | SimError::NoRule(_) => 404,
         SimError::MachineExists(_) | SimError::NoLoop(..) => 409,
-        SimError::Machine(_) => 422,
+        SimError::Machine(MachineError::Misuse(_)) => 409,
+        SimError::Machine(MachineError::KubeletRefuses(_)) => 422,
     };
     Refusal::new(code, error.to_string())
 }

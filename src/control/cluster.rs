@@ -61,9 +61,4 @@ impl Control {
         }
         Ok(())
     }
-
-    /// Adds a machine as its JSON describes it.
-    pub(super) fn power_on(&mut self, _machine: &Json) -> Result<String, Refusal> {
-        Err(Refusal::not_there("POST machines"))
-    }
 }

@@ -1,8 +1,10 @@
 //! The calls about machines and what runs on them.
 
-use nodeproof_core::objects::Json;
+use nodeproof_core::components::machine::{MachineAction, MachineSpec, PodBehaviour};
+use nodeproof_core::network::PODS;
+use nodeproof_core::objects::{FieldError, Json, ObjectKey};
 
-use super::calls::missing;
+use super::calls::{missing, refused};
 use super::route::Call;
 use super::{Control, Refusal, Reply};
 
@@ -26,12 +28,61 @@ impl Control {
 
     pub(super) fn machine_do(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
-        self.shown(&call.names[0])?;
-        Err(Refusal::not_there("POST machines/NAME/do"))
+        let name = call.names[0].as_str();
+        self.shown(name)?;
+        let action = MachineAction::from_json(call.body)?;
+        self.act(name, action)?;
+        self.shown(name).map(Reply::ok)
     }
 
-    pub(super) fn behave(&mut self, _call: &Call<'_>) -> Result<Reply, Refusal> {
-        Err(Refusal::not_there("POST pods/NS/NAME/behave"))
+    pub(super) fn behave(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let (namespace, pod) = (call.names[0].as_str(), call.names[1].as_str());
+        let behaviour = PodBehaviour::from_json(call.body)?;
+        let object = self.sim.api().object(&PODS, &ObjectKey::namespaced(namespace, pod));
+        let object = object.ok_or_else(|| Refusal::new(404, format!("there is no pod {namespace}/{pod}")))?;
+        if let Some(container) = &behaviour.container {
+            let containers = object.stable().at(&["spec", "containers"]).items().iter();
+            let names: Vec<&str> = containers.filter_map(|container| container.get("name").as_str()).collect();
+            if !names.contains(&container.as_str()) {
+                return Err(FieldError::unknown("container", "container", container, names).into());
+            }
+        }
+        let node = object.stable().at(&["spec", "nodeName"]).as_str().unwrap_or_default();
+        let machine = self.machine_of(node).ok_or_else(|| {
+            let message =
+                format!("pod {namespace}/{pod} is on no machine yet: annotations of the pod say how it behaves");
+            Refusal::new(409, message)
+        })?;
+        self.act(&machine, MachineAction::Behave { namespace: namespace.into(), pod: pod.into(), behaviour })?;
+        Ok(Reply::ok(Json::object()))
+    }
+
+    fn act(&mut self, machine: &str, action: MachineAction) -> Result<(), Refusal> {
+        if let MachineAction::NotModelled(what) = action {
+            let error = FieldError::new("action", format!("{what} is not modelled yet"));
+            return Err(Refusal { code: 501, error });
+        }
+        let outcome = self.sim.machine_do(machine, action);
+        self.sim.finish_instant();
+        outcome.map_err(refused)
+    }
+
+    /// Finds the machine whose kubelet runs a Node.
+    fn machine_of(&self, node: &str) -> Option<String> {
+        let now = self.sim.now();
+        let by_node =
+            || self.sim.machines().find(|machine| machine.describe(now).get("nodeName").as_str() == Some(node));
+        self.sim.machine(node).or_else(by_node).map(|machine| machine.name().to_string())
+    }
+
+    /// Adds a machine as its JSON describes it, and returns its name.
+    pub(super) fn power_on(&mut self, body: &Json) -> Result<String, Refusal> {
+        let spec = MachineSpec::from_json(body)?;
+        let name = spec.name.to_string();
+        self.sim.add_machine(spec).map_err(refused)?;
+        self.sim.finish_instant();
+        Ok(name)
     }
 
     fn shown(&self, name: &str) -> Result<Json, Refusal> {

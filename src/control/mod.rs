@@ -86,7 +86,8 @@ impl Refusal {
 
 impl From<FieldError> for Refusal {
     fn from(error: FieldError) -> Self {
-        Self { code: 400, error }
+        let code = if error.message.ends_with(" is not modelled yet") { 501 } else { 400 };
+        Self { code, error }
     }
 }
 

@@ -127,7 +127,7 @@ fn endpoint(reader: &Reader<'_>, field: &str, value: &Json) -> Result<Endpoint, 
     match name.split_once('/') {
         None if **name == *"*" => Ok(Endpoint::Any),
         None if **name == *"api" => Ok(Endpoint::Name(name.clone())),
-        None if **name == *"cloud" => Err(reader.error(field, "the cloud is not modelled")),
+        None if **name == *"cloud" => Err(reader.error(field, "the cloud is not modelled yet")),
         Some(("machine" | "controller" | "user", rest)) if !rest.is_empty() => Ok(Endpoint::Name(name.clone())),
         _ => Err(FieldError::unknown(
             reader.path(field),
