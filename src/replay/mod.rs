@@ -305,7 +305,7 @@ fn shown(change: &Change) -> Json {
 }
 
 fn finish(report: &mut Report, ledger: &Ledger) {
-    report.differences.sort_by(|one, other| one.t.cmp(&other.t));
+    report.differences.sort_by_key(|difference| difference.t);
     for difference in &mut report.differences {
         difference.ledger = ledger.explain(&report.recording, difference).map(|entry| entry.why.clone());
     }
@@ -314,51 +314,4 @@ fn finish(report: &mut Report, ledger: &Ledger) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::writers;
-
-    #[test]
-    fn authors_are_told_apart_where_they_share_a_user() {
-        let write = |verb: &str, uri: &str, body: nodeproof_core::objects::Json| super::load::WriteLine {
-            t: 0,
-            end: 0,
-            user: "system:serviceaccount:kube-system:node-controller".to_owned(),
-            verb: verb.to_owned(),
-            uri: uri.to_owned(),
-            code: 200,
-            resource_version: 0,
-            body,
-            message: String::new(),
-        };
-        let cases = [
-            ("delete", "/api/v1/namespaces/default/pods/web-1", nodeproof_core::json!({}), "taint-eviction-controller"),
-            (
-                "update",
-                "/api/v1/namespaces/default/pods/web-1/status",
-                nodeproof_core::json!({"_": "whole object"}),
-                "node-lifecycle-controller",
-            ),
-            (
-                "patch",
-                "/api/v1/nodes/n1",
-                nodeproof_core::json!({"spec": {"podCIDR": "10.0.0.0/24"}}),
-                "node-ipam-controller",
-            ),
-            (
-                "patch",
-                "/api/v1/nodes/n1",
-                nodeproof_core::json!({"spec": {"taints": null}}),
-                "node-lifecycle-controller",
-            ),
-        ];
-        for (verb, uri, body, expected) in cases {
-            let line = write(verb, uri, body);
-            let author = writers::author_of_write(&line, writers::Place::parse(uri).as_ref());
-            let name = match &author {
-                writers::Author::Judged(writer) => writer.name(),
-                writers::Author::Other(name) => name,
-            };
-            assert_eq!(name, expected, "{verb} {uri}");
-        }
-    }
-}
+mod tests;

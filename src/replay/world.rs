@@ -82,8 +82,7 @@ impl<'a> World<'a> {
         let key = list[echo].object.key();
         if show == Show::Now {
             // The server commits in order: what it had committed before is shown before.
-            for at in 0..=echo {
-                let before = &list[at];
+            for (at, before) in list.iter().enumerate().take(echo + 1) {
                 if !self.feeds[stream].delivered[at] && before.object.key() == key && !self.blocked(before.cause) {
                     messages.extend(self.deliver(stream, at));
                 }
