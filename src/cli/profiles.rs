@@ -1,15 +1,126 @@
-//! `nodeproof profiles`: prints what differs between releases.
+//! `nodeproof profiles`: prints what differs between releases, with sources, and the defaults of a simulation.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use super::misuse;
+use nodeproof_core::components::controllers::CONTROLLERS;
+use nodeproof_core::json;
+use nodeproof_core::objects::Json;
+use nodeproof_core::objects::time::to_micro_time;
+use nodeproof_core::profile::{RELEASES, ROWS, Row};
+use nodeproof_core::sim::Options;
+
+use crate::control::setup::shown;
 
 /// Options of `nodeproof profiles`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Print the defaults of a simulation: start, seed, release and the like
+    #[arg(long)]
+    defaults: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
 
-/// Prints what differs between releases.
+/// Prints the rows by release, or the defaults.
 #[must_use]
-pub fn run(_args: Args) -> ExitCode {
-    misuse("`nodeproof profiles` is not available in this build")
+pub fn run(args: Args) -> ExitCode {
+    let text = match (args.defaults, args.json) {
+        (true, true) => {
+            format!("{}\n", defaults().into_iter().map(|(name, value, _)| (name.into(), value)).collect::<Json>())
+        }
+        (true, false) => defaults_text(),
+        (false, true) => format!("{}\n", ROWS.iter().map(row_json).collect::<Json>()),
+        (false, false) => rows_text(),
+    };
+    print!("{text}");
+    ExitCode::SUCCESS
+}
+
+/// The defaults of a simulation: name, value, and what it means.
+fn defaults() -> Vec<(&'static str, Json, &'static str)> {
+    let options = Options::default();
+    vec![
+        ("k8s", Json::from(options.settings.profile().release().to_string()), "release of Kubernetes (--k8s)"),
+        ("start", Json::from(to_micro_time(options.start)), "instant at which the control plane starts (--start)"),
+        ("seed", json!(options.seed), "seed of all free choices (--seed, NODEPROOF_SEED)"),
+        (
+            "controllers",
+            CONTROLLERS.iter().map(|name| Json::from(*name)).collect(),
+            "controllers, in the order in which they start with the control plane",
+        ),
+        (
+            "bystander",
+            json!("bystander"),
+            "healthy Node in a zone of its own in every scenario that does not say \"no other Node\"; control and replay start empty",
+        ),
+        ("latency", json!("0s"), "time that a message takes on a healthy connection"),
+        ("kubeletPhase", json!("by name and seed"), "where in its periods a kubelet starts"),
+        (
+            "releases",
+            RELEASES.iter().map(|release| Json::from(release.to_string())).collect(),
+            "releases that are modelled; a minor release alone means this patch",
+        ),
+    ]
+}
+
+fn defaults_text() -> String {
+    let mut text = String::new();
+    for (name, value, says) in defaults() {
+        let value = value.as_str().map_or_else(|| value.to_string(), ToString::to_string);
+        let _ = writeln!(text, "{name}: {value}\n    {says}");
+    }
+    text
+}
+
+fn row_json(row: &Row) -> Json {
+    let values: Json =
+        row.values.iter().map(|(since, value)| json!({"since": since.to_string(), "value": shown(*value)})).collect();
+    let mut json = json!({"name": row.name, "says": row.says, "source": row.source});
+    json.set(&["values"], values);
+    let by_release =
+        RELEASES.iter().filter_map(|release| Some((release.to_string().into(), shown(row.value_at(*release)?))));
+    json.set(&["byRelease"], by_release.collect::<Json>());
+    if !row.flag.is_empty() {
+        json.set(&["flag"], row.flag);
+    }
+    json
+}
+
+fn rows_text() -> String {
+    let mut text = String::new();
+    for row in ROWS {
+        let values: Vec<String> = row
+            .values
+            .iter()
+            .enumerate()
+            .map(|(at, (since, value))| {
+                let value = shown(*value);
+                let value = value.as_str().map_or_else(|| value.to_string(), ToString::to_string);
+                if at == 0 { value } else { format!("{value} since {since}") }
+            })
+            .collect();
+        let _ = writeln!(text, "{}: {}\n    {}", row.name, values.join(", "), row.says);
+        if !row.flag.is_empty() {
+            let _ = writeln!(text, "    flag {}", row.flag);
+        }
+        let _ = writeln!(text, "    source {}", row.source);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{defaults_text, row_json, rows_text};
+    use nodeproof_core::profile::row;
+
+    #[test]
+    fn a_row_shows_its_value_in_each_release() {
+        let json = row_json(row("node-monitor-grace-period").unwrap());
+        assert_eq!(json.at(&["byRelease", "1.31.0"]).as_str(), Some("40s"));
+        assert_eq!(json.at(&["byRelease", "1.36.3"]).as_str(), Some("50s"));
+        assert!(rows_text().contains("node-monitor-grace-period: 40s, 50s since 1.32.0\n"));
+        assert!(defaults_text().starts_with("k8s: 1.34.4\n"));
+    }
 }

@@ -3,7 +3,7 @@
 use nodeproof_core::network::{
     CSI_NODES, Call as ApiCall, EVENTS, Identity, LEASES, NAMESPACES, NODES, PODS, Resource, Verb,
 };
-use nodeproof_core::objects::{FieldError, Json};
+use nodeproof_core::objects::FieldError;
 
 use super::{Control, Refusal};
 
