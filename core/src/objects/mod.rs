@@ -7,9 +7,12 @@ mod json;
 pub mod jsonpath;
 mod near;
 mod object;
+pub mod patch;
 mod path;
 pub mod quantity;
 mod reading;
+pub mod schema;
+pub mod selector;
 mod text;
 pub mod time;
 

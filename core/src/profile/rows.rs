@@ -118,6 +118,27 @@ pub static ROWS: &[Row] = &[
         flag: "kube-controller-manager.kube-api-burst",
     },
     Row {
+        name: "default-not-ready-toleration-seconds",
+        says: "how many seconds a pod that says nothing else stays on a node that is not ready",
+        values: &[(OLDEST, Value::Number(300.0))],
+        source: "plugin/pkg/admission/defaulttolerationseconds/admission.go (v1.34)",
+        flag: "kube-apiserver.default-not-ready-toleration-seconds",
+    },
+    Row {
+        name: "default-unreachable-toleration-seconds",
+        says: "how many seconds a pod that says nothing else stays on a node that is unreachable",
+        values: &[(OLDEST, Value::Number(300.0))],
+        source: "plugin/pkg/admission/defaulttolerationseconds/admission.go (v1.34)",
+        flag: "kube-apiserver.default-unreachable-toleration-seconds",
+    },
+    Row {
+        name: "pod-generation",
+        says: "the API server counts changes of a pod's specification in metadata.generation",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(33, 0), Value::Bool(true))],
+        source: "pkg/registry/core/pod/strategy.go (v1.33); KEP 5067",
+        flag: "",
+    },
+    Row {
         name: "no-execute-from-current-condition",
         says: "the NoExecute decision reads the condition that the same pass has just written, not the one before it",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(34, 0), Value::Bool(true))],

@@ -1,6 +1,31 @@
 //! The API server: one store, one growing resourceVersion, watches.
+//!
+//! Mirrors kube-apiserver (v1.31 to v1.36) as clients see it: k8s.io/apiserver pkg/endpoints/handlers and
+//! pkg/registry/generic/registry, the strategies of pkg/registry, and the watch cache. Inputs: requests, cancellations,
+//! time. Outputs: commits, then the answer to their writer, then the events of watches.
+//! Invariants: a commit is put out before any client hears of it; every commit has a revision of its own; one stream
+//! sees revisions in order. Left out on purpose: authentication and authorisation, webhooks, CustomResourceDefinitions.
 
-use alloc::collections::VecDeque;
+mod admission;
+mod call;
+mod delete;
+mod history;
+mod nodes;
+mod options;
+mod paths;
+mod pods;
+mod read;
+mod resources;
+mod status;
+mod store;
+mod strategy;
+mod validation;
+mod watch;
+mod write;
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -8,8 +33,18 @@ use jiff::Timestamp;
 
 use super::Deadline;
 use super::controllers::Context;
-use crate::network::{ClientId, DecisionId, Identity, Request, RequestId, Resource, ToClient, Verb, WatchType};
-use crate::objects::{Object, ObjectKey, Text};
+use crate::chance::Chance;
+use crate::network::{
+    Answer, Ask, ClientId, DecisionId, Identity, LEASES, NAMESPACES, NODE_LEASES, NODES, Request, RequestId, Resource,
+    ToClient, Verb, WatchType,
+};
+use crate::objects::schema::Schema;
+use crate::objects::{Json, Object, ObjectKey, Text, time};
+use crate::profile::Settings;
+use history::{Event, History};
+use resources::{KINDS, Kind};
+use store::Store;
+use watch::{Index, Watcher, WatcherId};
 
 /// A committed write, as an observer beside the network sees it.
 #[derive(Clone, Debug)]
@@ -64,18 +99,78 @@ pub enum ServerOutput {
     Commit(Commit),
 }
 
+/// Who writes, and how.
+#[derive(Clone, Debug)]
+struct Origin {
+    client: ClientId,
+    identity: Arc<Identity>,
+    verb: Verb,
+    subresource: Text,
+    because: Option<DecisionId>,
+    now: Timestamp,
+}
+
+#[derive(Debug)]
+struct Table {
+    store: Store,
+    history: History,
+    watches: Index,
+}
+
 /// The API server.
 #[derive(Debug)]
 pub struct ApiServer {
     outputs: VecDeque<ServerOutput>,
+    /// Events of watches that the request in hand caused: they follow its answer.
+    events: VecDeque<ServerOutput>,
     tap: Tap,
+    settings: Arc<Settings>,
+    schema: Schema,
+    chance: Chance,
+    revision: u64,
+    tables: Vec<Table>,
+    leases: usize,
+    nodes: usize,
+    watchers: Vec<Option<Watcher>>,
+    free_watchers: Vec<WatcherId>,
+    watcher_ids: BTreeMap<(ClientId, RequestId), WatcherId>,
+    timers: BTreeSet<(Timestamp, WatcherId)>,
+    candidates: Vec<WatcherId>,
 }
 
 impl ApiServer {
-    /// Starts a server with an empty store, but for the namespaces that every cluster has.
+    /// Starts a server with an empty store, but for what every cluster has from the start: four namespaces and two
+    /// PriorityClasses.
     #[must_use]
-    pub fn new(_context: Context, _now: Timestamp) -> Self {
-        Self { outputs: VecDeque::new(), tap: Tap::Closed }
+    pub fn new(context: Context, now: Timestamp) -> Self {
+        let place = |resource: &Resource| resources::find(resource).expect("a kind of the table");
+        let mut server = Self {
+            outputs: VecDeque::new(),
+            events: VecDeque::new(),
+            tap: Tap::Closed,
+            schema: Schema::of(context.settings.profile().release()),
+            settings: context.settings,
+            chance: context.chance,
+            revision: 1,
+            tables: KINDS
+                .iter()
+                .map(|_| Table { store: Store::default(), history: History::new(0), watches: Index::default() })
+                .collect(),
+            leases: place(&LEASES),
+            nodes: place(&NODES),
+            watchers: Vec::new(),
+            free_watchers: Vec::new(),
+            watcher_ids: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            candidates: Vec::new(),
+        };
+        for (kind, object) in strategy::initial_objects() {
+            server.put_initial(place(&kind), object, now);
+        }
+        for table in &mut server.tables {
+            table.history = History::new(server.revision);
+        }
+        server
     }
 
     /// Chooses which commits are put out.
@@ -84,16 +179,76 @@ impl ApiServer {
     }
 
     /// Takes a request.
-    pub fn handle_request(&mut self, _client: ClientId, _request: Request, _now: Timestamp) {}
+    pub fn handle_request(&mut self, client: ClientId, request: Request, now: Timestamp) {
+        let mut origin = Origin {
+            client,
+            identity: request.identity,
+            verb: Verb::Update,
+            subresource: Text::of(""),
+            because: request.because,
+            now,
+        };
+        let outcome = match request.ask {
+            Ask::RenewLease { name, renew_time, resource_version } => {
+                self.renew_lease(&origin, &name, renew_time, resource_version)
+            }
+            Ask::Heartbeat { name, at } => {
+                origin.verb = Verb::Patch;
+                origin.subresource = Text::of("status");
+                self.heartbeat(&origin, &name, at)
+            }
+            Ask::Call(call) => {
+                origin.verb = call.verb;
+                self.call(origin, request.id, *call)
+            }
+        };
+        let answer = outcome.unwrap_or_else(|refusal| refusal);
+        let message = ToClient::Response { id: request.id, result: Ok(answer) };
+        self.outputs.push_back(ServerOutput::ToClient { client, message });
+        self.outputs.append(&mut self.events);
+    }
 
     /// Takes a client's word that it no longer waits: ends a watch.
-    pub fn handle_cancel(&mut self, _client: ClientId, _id: RequestId) {}
+    pub fn handle_cancel(&mut self, client: ClientId, id: RequestId) {
+        if let Some(watcher) = self.watcher_ids.get(&(client, id)).copied() {
+            self.close_watch(watcher);
+        }
+    }
 
     /// Ends all watches of a client whose connection is gone.
-    pub fn handle_disconnect(&mut self, _client: ClientId) {}
+    pub fn handle_disconnect(&mut self, client: ClientId) {
+        let range = (client, RequestId(0))..=(client, RequestId(u64::MAX));
+        let watchers: Vec<WatcherId> = self.watcher_ids.range(range).map(|(_, watcher)| *watcher).collect();
+        for watcher in watchers {
+            self.close_watch(watcher);
+        }
+    }
 
     /// Sends bookmarks, ends watches whose time is over, compacts.
-    pub fn handle_timeout(&mut self, _now: Timestamp) {}
+    pub fn handle_timeout(&mut self, now: Timestamp) {
+        while let Some((at, id)) = self.timers.first().copied() {
+            if at > now {
+                break;
+            }
+            self.timers.pop_first();
+            let Some(watcher) = self.watchers[id as usize].as_mut() else { continue };
+            let (client, request) = (watcher.client, watcher.id);
+            if watcher.ends <= now {
+                let message = ToClient::WatchEnded { id: request };
+                self.outputs.push_back(ServerOutput::ToClient { client, message });
+                self.close_watch(id);
+                continue;
+            }
+            watcher.wakes = if watcher.bookmarks { watcher.next_bookmark(now).min(watcher.ends) } else { watcher.ends };
+            let (wakes, kind, bookmarks) = (watcher.wakes, watcher.kind, watcher.bookmarks);
+            self.timers.insert((wakes, id));
+            if bookmarks {
+                let object = self.bookmark(&KINDS[kind]);
+                let message = ToClient::Watch { id: request, event: WatchType::Bookmark, object };
+                self.outputs.push_back(ServerOutput::ToClient { client, message });
+            }
+        }
+    }
 
     /// Returns the next output.
     pub fn poll_output(&mut self) -> Option<ServerOutput> {
@@ -103,24 +258,195 @@ impl ApiServer {
     /// Returns when to call `handle_timeout`.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Deadline> {
-        None
+        self.timers.first().map(|(at, _)| Deadline { at: *at, reason: "watch bookmark or timeout" })
     }
 
     /// Looks an object up, beside the network.
     #[must_use]
-    pub fn object(&self, _resource: &Resource, _key: &ObjectKey) -> Option<Object> {
-        None
+    pub fn object(&self, resource: &Resource, key: &ObjectKey) -> Option<Object> {
+        self.tables[resources::find(resource)?].store.get(&key.namespace, &key.name).cloned()
     }
 
     /// Returns all objects of a kind in order of their keys, beside the network.
     #[must_use]
-    pub fn objects(&self, _resource: &Resource) -> Vec<Object> {
-        Vec::new()
+    pub fn objects(&self, resource: &Resource) -> Vec<Object> {
+        resources::find(resource).map(|kind| self.tables[kind].store.iter("").cloned().collect()).unwrap_or_default()
     }
 
     /// Returns the revision of the last write.
     #[must_use]
     pub fn resource_version(&self) -> u64 {
-        0
+        self.revision
+    }
+
+    /// Does what a PUT of a Lease with a new `spec.renewTime` does.
+    fn renew_lease(
+        &mut self,
+        origin: &Origin,
+        name: &Text,
+        renew_time: Timestamp,
+        resource_version: u64,
+    ) -> Result<Answer, Answer> {
+        let Some(place) = self.tables[self.leases].store.find(NODE_LEASES, name) else {
+            return Err(self.deleted_under_writer(name));
+        };
+        let current = self.tables[self.leases].store.at(place);
+        if current.resource_version() != resource_version {
+            return Err(status::conflict(&LEASES, name, status::MODIFIED));
+        }
+        if current.renew_time() == Some(time::whole_micros(renew_time)) {
+            return Ok(Answer::object(200, current.clone()));
+        }
+        self.revision += 1;
+        let object = current.renewed(renew_time, self.revision);
+        let before = self.tables[self.leases].store.replace(place, object.clone());
+        self.publish(self.leases, origin, WatchType::Modified, object.clone(), Some(before));
+        Ok(Answer::object(200, object))
+    }
+
+    /// A PUT with the uid of a Lease that is gone: the create that it would become finds no such uid.
+    fn deleted_under_writer(&self, name: &str) -> Answer {
+        let table = &self.tables[self.leases];
+        let last = table.history.newest_first().find(|event| event.object.name() == name);
+        let uid = last.map_or_else(String::new, |event| String::from(event.object.uid()));
+        status::conflict(&LEASES, name, &write::uid_precondition(&format!("leases/{NODE_LEASES}/{name}"), &uid, ""))
+    }
+
+    /// Does what a PATCH of a Node's status with new heartbeat times does.
+    fn heartbeat(&mut self, origin: &Origin, name: &Text, at: Timestamp) -> Result<Answer, Answer> {
+        let Some(place) = self.tables[self.nodes].store.find("", name) else {
+            return Err(status::not_found(&NODES, name));
+        };
+        let current = self.tables[self.nodes].store.at(place);
+        let same =
+            |condition: &&str| current.heartbeat_time(condition).is_none_or(|then| then == time::whole_seconds(at));
+        if crate::objects::KUBELET_CONDITIONS.iter().all(same) {
+            return Ok(Answer::object(200, current.clone()));
+        }
+        self.revision += 1;
+        let object = current.heartbeat(at, self.revision);
+        let before = self.tables[self.nodes].store.replace(place, object.clone());
+        self.publish(self.nodes, origin, WatchType::Modified, object.clone(), Some(before));
+        Ok(Answer::object(200, object))
+    }
+
+    /// Gives a tree the next revision and puts it in the store.
+    fn commit(&mut self, kind: usize, origin: &Origin, tree: Json) -> Object {
+        self.revision += 1;
+        let object = Object::new(tree, self.revision);
+        let key = object.key();
+        let store = &mut self.tables[kind].store;
+        let before = match store.find(&key.namespace, &key.name) {
+            Some(place) => Some(store.replace(place, object.clone())),
+            None => {
+                store.insert(key.namespace, key.name, object.clone());
+                None
+            }
+        };
+        let event = if before.is_some() { WatchType::Modified } else { WatchType::Added };
+        self.publish(kind, origin, event, object.clone(), before);
+        object
+    }
+
+    /// Removes an object; returns its last state under the revision of its end.
+    fn commit_removal(&mut self, kind: usize, origin: &Origin, key: &ObjectKey) -> Option<Object> {
+        let before = self.tables[kind].store.remove(&key.namespace, &key.name)?;
+        self.revision += 1;
+        let object = Object::new(before.json(), self.revision);
+        self.publish(kind, origin, WatchType::Deleted, object.clone(), Some(before));
+        Some(object)
+    }
+
+    /// Tells the tap and the watches of a write.
+    fn publish(&mut self, kind: usize, origin: &Origin, event: WatchType, object: Object, before: Option<Object>) {
+        let table = &mut self.tables[kind];
+        let mut candidates = core::mem::take(&mut self.candidates);
+        table.watches.candidates(&object, before.as_ref(), &mut candidates);
+        for id in candidates.drain(..) {
+            let watcher = self.watchers[id as usize].as_ref().expect("an indexed watch is open");
+            let Some(seen) = watcher.sees(&KINDS[kind].resource.plural, event, &object, before.as_ref()) else {
+                continue;
+            };
+            let shown = match (seen, &before) {
+                (WatchType::Deleted, Some(before)) if event != WatchType::Deleted => {
+                    Object::new(before.json(), object.resource_version())
+                }
+                _ => object.clone(),
+            };
+            let message = ToClient::Watch { id: watcher.id, event: seen, object: shown };
+            self.events.push_back(ServerOutput::ToClient { client: watcher.client, message });
+        }
+        self.candidates = candidates;
+        if self.tap == Tap::Everything
+            || self.tap == Tap::Changes && (event != WatchType::Modified || !object.is_heartbeat())
+        {
+            self.outputs.push_back(ServerOutput::Commit(Commit {
+                at: origin.now,
+                resource_version: object.resource_version(),
+                event,
+                resource: KINDS[kind].resource.clone(),
+                object: object.clone(),
+                before: before.clone(),
+                client: origin.client,
+                identity: origin.identity.clone(),
+                verb: origin.verb,
+                subresource: origin.subresource.clone(),
+                because: origin.because,
+            }));
+        }
+        table.history.push(Event { at: origin.now, event, object, before });
+    }
+
+    fn close_watch(&mut self, id: WatcherId) {
+        let Some(watcher) = self.watchers[id as usize].take() else { return };
+        self.tables[watcher.kind].watches.remove(&watcher.selection, id);
+        self.watcher_ids.remove(&(watcher.client, watcher.id));
+        self.timers.remove(&(watcher.wakes, id));
+        self.free_watchers.push(id);
+    }
+
+    /// Makes the object of a bookmark: nothing but the revision.
+    fn bookmark(&self, kind: &Kind) -> Object {
+        let mut tree = self.empty(kind);
+        tree.set(&["kind"], kind.name);
+        tree.set(&["apiVersion"], kind.api_version());
+        Object::new(tree, self.revision)
+    }
+
+    /// Returns an object of a kind without any value, as Go prints it.
+    fn empty(&self, kind: &Kind) -> Json {
+        self.schema.decode(kind.name, &Json::object()).map_or_else(|_| Json::object(), |decoded| decoded.object)
+    }
+
+    fn put_initial(&mut self, kind: usize, mut tree: Json, now: Timestamp) {
+        tree.set(&["metadata", "uid"], self.new_uid());
+        tree.set(&["metadata", "creationTimestamp"], time::to_time(now));
+        self.revision += 1;
+        let object = Object::new(tree, self.revision);
+        let key = object.key();
+        self.tables[kind].store.insert(key.namespace, key.name, object);
+    }
+
+    /// Returns a random uid (RFC 4122, version 4).
+    fn new_uid(&mut self) -> String {
+        let (high, low) = (self.chance.next(), self.chance.next());
+        let high = (high & !0xf000) | 0x4000;
+        let low = (low & !(0b11 << 62)) | (0b10 << 62);
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            high >> 32,
+            (high >> 16) & 0xffff,
+            high & 0xffff,
+            low >> 48,
+            low & 0xffff_ffff_ffff
+        )
+    }
+
+    fn namespace_exists(&self, name: &str) -> bool {
+        let namespaces = resources::find(&NAMESPACES).expect("a kind of the table");
+        self.tables[namespaces].store.find("", name).is_some()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! What the built-in admission plugins change and refuse.
+//!
+//! Mirrors plugin/pkg/admission/{nodetaint,defaulttolerationseconds,priority} (v1.34), in the order of
+//! pkg/kubeapiserver/options/plugins.go. Left out on purpose: plugins that act only on objects which are not modelled,
+//! and ServiceAccount's token volumes.
+
+use alloc::format;
+
+use super::resources::Kind;
+use super::{ApiServer, status};
+use crate::json;
+use crate::network::{Answer, Resource};
+use crate::objects::{Json, ObjectKey};
+
+const PRIORITY_CLASSES: Resource = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
+
+/// Runs the plugins for a new object.
+pub(super) fn create(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
+    match kind.name {
+        "Node" => taint_new_node(tree),
+        "Pod" => {
+            if tree.at(&["spec", "serviceAccountName"]).is_null() {
+                tree.set(&["spec", "serviceAccountName"], "default");
+                tree.set(&["spec", "serviceAccount"], "default");
+            }
+            set_priority(server, kind, tree)?;
+            add_default_tolerations(server, tree);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Runs the plugins for a change.
+pub(super) fn update(server: &ApiServer, kind: &Kind, subresource: &str, tree: &mut Json) -> Result<(), Answer> {
+    if kind.name == "Pod" && subresource.is_empty() {
+        add_default_tolerations(server, tree);
+    }
+    Ok(())
+}
+
+/// Source: plugin/pkg/admission/nodetaint/admission.go (v1.34), TaintNodesByCondition.
+fn taint_new_node(tree: &mut Json) {
+    const NOT_READY: &str = "node.kubernetes.io/not-ready";
+    let has = tree.at(&["spec", "taints"]).items().iter().any(|taint| {
+        taint.get("key").as_str() == Some(NOT_READY) && taint.get("effect").as_str() == Some("NoSchedule")
+    });
+    if !has {
+        let taint = json!({"key": NOT_READY, "effect": "NoSchedule"});
+        tree.entry(&["spec", "taints"]).make_array().push(taint);
+    }
+}
+
+/// Source: plugin/pkg/admission/defaulttolerationseconds/admission.go (v1.34).
+fn add_default_tolerations(server: &ApiServer, tree: &mut Json) {
+    let rows = [
+        ("node.kubernetes.io/not-ready", "default-not-ready-toleration-seconds"),
+        ("node.kubernetes.io/unreachable", "default-unreachable-toleration-seconds"),
+    ];
+    for (key, row) in rows {
+        let has = tree.at(&["spec", "tolerations"]).items().iter().any(|toleration| {
+            matches!(toleration.get("key").as_str(), Some(found) if found == key || found.is_empty())
+                && matches!(toleration.get("effect").as_str(), None | Some("" | "NoExecute"))
+                || toleration.get("key").is_null()
+                    && matches!(toleration.get("effect").as_str(), None | Some("" | "NoExecute"))
+        });
+        if !has {
+            #[expect(clippy::cast_possible_truncation, reason = "a count of seconds, given as a whole number")]
+            let seconds = server.settings.number(row) as i64;
+            let toleration =
+                json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
+            tree.entry(&["spec", "tolerations"]).make_array().push(toleration);
+        }
+    }
+}
+
+/// Source: plugin/pkg/admission/priority/admission.go (v1.34).
+fn set_priority(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
+    let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+    let class = tree.at(&["spec", "priorityClassName"]).as_text().cloned().unwrap_or_default();
+    let found = if class.is_empty() {
+        let defaults = server.objects(&PRIORITY_CLASSES);
+        let default = defaults
+            .iter()
+            .map(|object| object.stable().clone())
+            .filter(|class| class.get("globalDefault").as_bool() == Some(true))
+            .min_by_key(|class| class.get("value").as_i64());
+        if let Some(default) = &default {
+            tree.set(&["spec", "priorityClassName"], default.at(&["metadata", "name"]).clone());
+        }
+        default
+    } else {
+        let object = server.object(&PRIORITY_CLASSES, &ObjectKey::cluster(&class));
+        let object = object.ok_or_else(|| {
+            status::forbidden(&kind.resource, &name, &format!("no PriorityClass with name {class} was found"))
+        })?;
+        Some(object.stable().clone())
+    };
+    let value = found.as_ref().and_then(|class| class.get("value").as_i64()).unwrap_or(0);
+    let policy = found.as_ref().and_then(|class| class.get("preemptionPolicy").as_text().cloned());
+    let policy = policy.unwrap_or_else(|| "PreemptLowerPriority".into());
+    if let Some(given) = tree.at(&["spec", "priority"]).as_i64()
+        && given != value
+    {
+        return Err(status::forbidden(
+            &kind.resource,
+            &name,
+            &format!(
+                "the integer value of priority ({given}) must not be provided in pod spec; priority admission \
+                 controller computed {value} from the given PriorityClass name"
+            ),
+        ));
+    }
+    if let Some(given) = tree.at(&["spec", "preemptionPolicy"]).as_str()
+        && given != policy.as_str()
+    {
+        return Err(status::forbidden(
+            &kind.resource,
+            &name,
+            &format!(
+                "the string value of PreemptionPolicy ({given}) must not be provided in pod spec; priority admission \
+                 controller computed {policy} from the given PriorityClass name"
+            ),
+        ));
+    }
+    tree.set(&["spec", "priority"], value);
+    tree.set(&["spec", "preemptionPolicy"], policy);
+    Ok(())
+}

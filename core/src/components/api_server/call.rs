@@ -1,0 +1,89 @@
+//! Finds out what a request in the general form asks for.
+//!
+//! Mirrors k8s.io/apiserver pkg/endpoints/installer.go (v1.34): which paths and verbs a kind has.
+
+use super::options::Options;
+use super::resources::{KINDS, Trait};
+use super::{ApiServer, Origin, resources, status};
+use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
+use crate::objects::Text;
+
+/// A request whose target is known.
+#[derive(Debug)]
+pub(super) struct Aim {
+    /// The place of the kind in [`KINDS`].
+    pub(super) kind: usize,
+    pub(super) namespace: Text,
+    pub(super) name: Text,
+    pub(super) subresource: Text,
+}
+
+impl ApiServer {
+    pub(super) fn call(&mut self, mut origin: Origin, id: RequestId, call: Call) -> Result<Answer, Answer> {
+        let (resource, namespace, name, subresource) = match &call.target {
+            Target::Path(path) => return self.path(call.verb, path),
+            Target::Resource { resource, namespace, name, subresource } => {
+                (resource.clone(), namespace.clone(), name.clone(), subresource.clone())
+            }
+        };
+        let kind = resources::find(&resource).ok_or_else(|| unknown(&resource))?;
+        let table = &KINDS[kind];
+        if !table.is_namespaced() && !namespace.is_empty()
+            || table.is_namespaced() && namespace.is_empty() && !name.is_empty()
+        {
+            return Err(status::no_such_resource());
+        }
+        origin.subresource = subresource.clone();
+        let aim = Aim { kind, namespace, name, subresource };
+        self.check_verb(&aim, call.verb)?;
+        let options = Options::read(&call, aim.name.is_empty())?;
+        match call.verb {
+            Verb::Get => self.get(&aim, &options),
+            Verb::List => self.list(&aim, &options),
+            Verb::Watch => self.watch(&aim, &options, &origin, id),
+            Verb::Create if !aim.subresource.is_empty() => self.create_subresource(&aim, &options, &origin, call.body),
+            Verb::Create => self.create(&aim, &options, &origin, call.body),
+            Verb::Update => self.update(&aim, &options, &origin, call.body),
+            Verb::Patch => self.patch(&aim, &options, &origin, &call),
+            Verb::Delete => self.delete(&aim, &options, &origin, &call.body),
+            Verb::DeleteCollection => self.delete_collection(&aim, &options, &origin, &call.body),
+        }
+    }
+
+    fn check_verb(&self, aim: &Aim, verb: Verb) -> Result<(), Answer> {
+        let kind = &KINDS[aim.kind];
+        if !aim.subresource.is_empty() {
+            let sub = kind.subresource(&aim.subresource).ok_or_else(status::no_such_resource)?;
+            return if sub.verbs.contains(&verb.name()) { Ok(()) } else { Err(status::method_not_allowed()) };
+        }
+        let on_item = !aim.name.is_empty();
+        let fits = match verb {
+            Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => on_item,
+            Verb::DeleteCollection => !on_item && !kind.is(Trait::NoDeleteCollection),
+            Verb::List | Verb::Watch => true,
+            Verb::Create => !on_item,
+        };
+        // Collections across namespaces can be read alone.
+        let scoped =
+            !kind.is_namespaced() || on_item || !aim.namespace.is_empty() || matches!(verb, Verb::List | Verb::Watch);
+        let reviews = !kind.is(Trait::Review) || verb == Verb::Create;
+        if fits && scoped && reviews { Ok(()) } else { Err(status::method_not_allowed()) }
+    }
+}
+
+/// Refuses a resource that is not there: as plain text if nothing of its group is.
+fn unknown(resource: &Resource) -> Answer {
+    if KINDS.iter().any(|kind| kind.resource.group == resource.group) {
+        status::no_such_resource()
+    } else {
+        status::page_not_found()
+    }
+}
+
+/// Returns the JSON of a body, or nothing.
+pub(super) fn json_of(body: Body) -> Option<crate::objects::Json> {
+    match body {
+        Body::Json(json) => Some(json),
+        Body::Empty | Body::Raw(_) => None,
+    }
+}

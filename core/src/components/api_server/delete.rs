@@ -1,0 +1,295 @@
+//! DELETE, with grace, finalizers and preconditions.
+//!
+//! Mirrors k8s.io/apiserver pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go and
+//! pkg/registry/core/pod/strategy.go (v1.34).
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::call::Aim;
+use super::options::Options;
+use super::read::selection;
+use super::resources::{KINDS, Kind, Trait};
+use super::validation::FieldError;
+use super::{ApiServer, Origin, status, strategy};
+use crate::network::{Answer, Body, Content};
+use crate::objects::{Json, Object, Text, time};
+
+/// The options of a deletion, from the body or the query.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DeleteOptions {
+    grace: Option<i64>,
+    uid: Option<Text>,
+    resource_version: Option<Text>,
+    orphan_dependents: Option<bool>,
+    policy: Text,
+    pub(super) dry_run: bool,
+}
+
+impl DeleteOptions {
+    /// Reads the options: from the body if there is one, else from the query.
+    pub(super) fn read(options: &Options, body: &Body) -> Result<Self, Answer> {
+        let mut read = match body {
+            Body::Json(json) => Self {
+                grace: json.get("gracePeriodSeconds").as_i64(),
+                uid: json.at(&["preconditions", "uid"]).as_text().cloned(),
+                resource_version: json.at(&["preconditions", "resourceVersion"]).as_text().cloned(),
+                orphan_dependents: json.get("orphanDependents").as_bool(),
+                policy: json.get("propagationPolicy").as_text().cloned().unwrap_or_default(),
+                dry_run: json.get("dryRun").items().iter().any(|item| item.as_str() == Some("All")),
+            },
+            _ => Self {
+                grace: options.parameter("gracePeriodSeconds").and_then(|text| text.parse().ok()),
+                policy: options.parameter("propagationPolicy").cloned().unwrap_or_default(),
+                orphan_dependents: options.parameter("orphanDependents").map(|text| *text != "false" && *text != "0"),
+                ..Self::default()
+            },
+        };
+        read.dry_run |= options.dry_run;
+        let mut errors = Vec::new();
+        if read.orphan_dependents.is_some() && !read.policy.is_empty() {
+            let why = "orphanDependents and deletionPropagation cannot be both set";
+            errors.push(FieldError::invalid_text("propagationPolicy", &read.policy, why));
+        }
+        if !["", "Foreground", "Background", "Orphan"].contains(&read.policy.as_str()) {
+            let supported = ["Foreground", "Background", "Orphan", "nil"];
+            errors.push(FieldError::not_supported("propagationPolicy", &read.policy, &supported));
+        }
+        if errors.is_empty() { Ok(read) } else { Err(status::invalid_options("DeleteOptions", &errors)) }
+    }
+}
+
+impl ApiServer {
+    pub(super) fn delete(
+        &mut self,
+        aim: &Aim,
+        options: &Options,
+        origin: &Origin,
+        body: &Body,
+    ) -> Result<Answer, Answer> {
+        let delete = DeleteOptions::read(options, body)?;
+        self.delete_with(aim, origin, &delete)
+    }
+
+    /// Deletes one object as the options say.
+    pub(super) fn delete_with(&mut self, aim: &Aim, origin: &Origin, delete: &DeleteOptions) -> Result<Answer, Answer> {
+        let kind = &KINDS[aim.kind];
+        let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
+            return Err(status::not_found(&kind.resource, &aim.name));
+        };
+        check_preconditions(kind, &current, delete)?;
+        strategy::may_delete(kind, &aim.name)?;
+        let old = current.json();
+        let mut tree = old.clone();
+        if kind.name == "Pod" {
+            return self.delete_gracefully(aim, origin, delete, &current, tree);
+        }
+        set_policy_finalizers(&mut tree, kind, delete);
+        let has_finalizers =
+            !tree.at(&["metadata", "finalizers"]).is_empty() || strategy::has_spec_finalizers(kind, &tree);
+        if !has_finalizers {
+            if !delete.dry_run {
+                self.commit_removal(aim.kind, origin, &current.key());
+            }
+            return Ok(gone(kind, &current));
+        }
+        if tree.at(&["metadata", "deletionTimestamp"]).is_null() {
+            mark(&mut tree, origin.now, 0);
+            strategy::begin_termination(kind, &mut tree);
+        }
+        let object = self.store_unless_same(aim, origin, delete, &current, tree);
+        Ok(Answer::object(200, object))
+    }
+
+    fn store_unless_same(
+        &mut self,
+        aim: &Aim,
+        origin: &Origin,
+        delete: &DeleteOptions,
+        current: &Object,
+        tree: Json,
+    ) -> Object {
+        if tree == current.json() {
+            current.clone()
+        } else if delete.dry_run {
+            Object::as_received(tree)
+        } else {
+            self.commit(aim.kind, origin, tree)
+        }
+    }
+
+    fn delete_gracefully(
+        &mut self,
+        aim: &Aim,
+        origin: &Origin,
+        delete: &DeleteOptions,
+        current: &Object,
+        mut tree: Json,
+    ) -> Result<Answer, Answer> {
+        let kind = &KINDS[aim.kind];
+        let stored_grace = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64();
+        let terminating = !tree.at(&["metadata", "deletionTimestamp"]).is_null();
+        let remove_now = if terminating {
+            match (stored_grace.unwrap_or(0), delete.grace.map(|_| grace_of(&tree, delete))) {
+                (0, _) => true,
+                (stored, Some(wanted)) if wanted < stored => {
+                    shorten(&mut tree, stored, wanted);
+                    wanted == 0
+                }
+                _ => false,
+            }
+        } else {
+            let grace = grace_of(&tree, delete);
+            set_policy_finalizers(&mut tree, kind, delete);
+            mark(&mut tree, origin.now, grace);
+            grace == 0
+        };
+        let removed = remove_now && tree.at(&["metadata", "finalizers"]).is_empty();
+        let marked = self.store_unless_same(aim, origin, delete, current, tree);
+        if removed && !delete.dry_run {
+            self.commit_removal(aim.kind, origin, &current.key());
+        }
+        let code = if !removed && delete.orphan_dependents == Some(false) { 202 } else { 200 };
+        Ok(Answer::object(code, marked))
+    }
+
+    pub(super) fn delete_collection(
+        &mut self,
+        aim: &Aim,
+        options: &Options,
+        origin: &Origin,
+        body: &Body,
+    ) -> Result<Answer, Answer> {
+        let kind = &KINDS[aim.kind];
+        let delete = DeleteOptions::read(options, body)?;
+        let selection = selection(aim, options)?;
+        let items = self.selected(aim.kind, &selection);
+        let revision = self.revision;
+        for item in &items {
+            let key = item.key();
+            let one = Aim { kind: aim.kind, namespace: key.namespace, name: key.name, subresource: Text::of("") };
+            match self.delete_with(&one, origin, &delete) {
+                Err(answer) if answer.code != 404 => return Err(answer),
+                _ => {}
+            }
+        }
+        let content = Content::List {
+            kind: Text::from(format!("{}List", kind.name)),
+            api_version: Text::from(kind.api_version()),
+            resource_version: revision,
+            items,
+            next: Text::of(""),
+        };
+        Ok(Answer { code: 200, headers: Vec::new(), content })
+    }
+}
+
+/// Answers that an object is gone.
+fn gone(kind: &Kind, object: &Object) -> Answer {
+    if kind.is(Trait::ReturnsObject) {
+        Answer::object(200, object.clone())
+    } else {
+        status::deleted(&kind.resource, object.name(), object.uid())
+    }
+}
+
+fn check_preconditions(kind: &Kind, current: &Object, delete: &DeleteOptions) -> Result<(), Answer> {
+    if let Some(uid) = &delete.uid
+        && *uid != *current.uid()
+    {
+        let why = format!(
+            "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been \
+             deleted and then recreated",
+            current.uid()
+        );
+        return Err(status::precondition_failed(kind, current.name(), &why));
+    }
+    if let Some(version) = &delete.resource_version
+        && version.parse() != Ok(current.resource_version())
+    {
+        let why = format!(
+            "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
+             The object might have been modified",
+            current.resource_version()
+        );
+        return Err(status::precondition_failed(kind, current.name(), &why));
+    }
+    Ok(())
+}
+
+/// Returns the grace of a pod's deletion in seconds. Source: pkg/registry/core/pod/strategy.go (v1.34), `CheckGracefulDelete`.
+fn grace_of(pod: &Json, delete: &DeleteOptions) -> i64 {
+    let unscheduled = pod.at(&["spec", "nodeName"]).as_str().unwrap_or("").is_empty();
+    let finished = matches!(pod.at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
+    if unscheduled || finished {
+        return 0;
+    }
+    let asked = delete.grace.or_else(|| pod.at(&["spec", "terminationGracePeriodSeconds"]).as_i64()).unwrap_or(0);
+    if asked < 0 { 1 } else { asked }
+}
+
+/// Marks an object as going away after its grace.
+fn mark(tree: &mut Json, now: Timestamp, grace: i64) {
+    tree.set(&["metadata", "deletionTimestamp"], time::to_time(now + SignedDuration::from_secs(grace)));
+    tree.set(&["metadata", "deletionGracePeriodSeconds"], grace);
+    if let Some(generation) = tree.at(&["metadata", "generation"]).as_i64()
+        && generation > 0
+    {
+        tree.set(&["metadata", "generation"], generation + 1);
+    }
+}
+
+fn shorten(tree: &mut Json, stored: i64, wanted: i64) {
+    let ends = tree.at(&["metadata", "deletionTimestamp"]).as_str().and_then(time::parse);
+    if let Some(ends) = ends {
+        let ends = ends - SignedDuration::from_secs(stored) + SignedDuration::from_secs(wanted);
+        tree.set(&["metadata", "deletionTimestamp"], time::to_time(ends));
+    }
+    tree.set(&["metadata", "deletionGracePeriodSeconds"], wanted);
+}
+
+/// Sets the finalizers that a propagation policy asks for. Source: store.go (v1.34), `deletionFinalizersForGarbageCollection`.
+fn set_policy_finalizers(tree: &mut Json, kind: &Kind, delete: &DeleteOptions) {
+    const ORPHAN: &str = "orphan";
+    const FOREGROUND: &str = "foregroundDeletion";
+    if kind.name == "Event" {
+        return;
+    }
+    let has = |tree: &Json, name: &str| {
+        tree.at(&["metadata", "finalizers"]).items().iter().any(|item| item.as_str() == Some(name))
+    };
+    let orphan = match (delete.orphan_dependents, delete.policy.as_str()) {
+        (Some(orphan), _) => orphan,
+        (_, "Orphan") => true,
+        (_, "Background" | "Foreground") => false,
+        _ => has(tree, ORPHAN),
+    };
+    let foreground = match (delete.orphan_dependents, delete.policy.as_str()) {
+        (Some(_), _) | (_, "Orphan" | "Background") => false,
+        (_, "Foreground") => true,
+        _ => has(tree, FOREGROUND),
+    };
+    if orphan == has(tree, ORPHAN) && foreground == has(tree, FOREGROUND) {
+        return;
+    }
+    let mut finalizers: Vec<Json> = tree
+        .at(&["metadata", "finalizers"])
+        .items()
+        .iter()
+        .filter(|item| !matches!(item.as_str(), Some(ORPHAN | FOREGROUND)))
+        .cloned()
+        .collect();
+    if orphan {
+        finalizers.push(Json::from(ORPHAN));
+    }
+    if foreground {
+        finalizers.push(Json::from(FOREGROUND));
+    }
+    if finalizers.is_empty() {
+        tree.remove(&["metadata", "finalizers"]);
+    } else {
+        tree.set(&["metadata", "finalizers"], finalizers);
+    }
+}

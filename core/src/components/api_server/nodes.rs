@@ -1,0 +1,28 @@
+//! What is special about Nodes on writes.
+//!
+//! Mirrors pkg/registry/core/node/strategy.go, pkg/apis/core/v1/{conversion,defaults}.go (v1.34).
+
+use alloc::vec::Vec;
+
+use crate::objects::Json;
+
+/// Sets the defaults: allocatable from capacity, and `podCIDR` and the first of `podCIDRs` as one value.
+pub(super) fn default(tree: &mut Json) {
+    let capacity = tree.at(&["status", "capacity"]).clone();
+    if !capacity.is_empty() && tree.at(&["status", "allocatable"]).is_empty() {
+        tree.set(&["status", "allocatable"], capacity);
+    }
+    tree.remove(&["spec", "configSource"]);
+    tree.remove(&["status", "config"]);
+    let cidr = tree.at(&["spec", "podCIDR"]).clone();
+    let first = tree.at(&["spec", "podCIDRs"]).items().first().cloned();
+    match (cidr.is_null(), first) {
+        (true, Some(first)) => tree.set(&["spec", "podCIDR"], first),
+        (false, None) => tree.set(&["spec", "podCIDRs"], Vec::from([cidr])),
+        (false, Some(first)) if first != cidr => tree.set(&["spec", "podCIDRs"], Vec::from([cidr])),
+        _ => {}
+    }
+}
+
+/// Nothing beside the status is reset.
+pub(super) fn prepare_update(_tree: &mut Json, _old: &Json) {}

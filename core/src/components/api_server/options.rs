@@ -1,0 +1,104 @@
+//! The options of a request: what its query says.
+//!
+//! Source: k8s.io/apimachinery pkg/apis/meta/v1/validation/validation.go and pkg/apis/meta/internalversion (v1.34).
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::status;
+use super::validation::FieldError;
+use crate::network::{Answer, Call, Verb};
+use crate::objects::Text;
+
+/// What to do about unknown fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum FieldValidation {
+    Ignore,
+    #[default]
+    Warn,
+    Strict,
+}
+
+/// The options of any request; each verb reads its own.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Options {
+    pub(super) dry_run: bool,
+    pub(super) field_validation: FieldValidation,
+    pub(super) label_selector: Text,
+    pub(super) field_selector: Text,
+    pub(super) limit: Option<u64>,
+    pub(super) next: Text,
+    pub(super) resource_version: Text,
+    pub(super) version_match: Text,
+    pub(super) timeout_seconds: Option<u64>,
+    pub(super) bookmarks: bool,
+    pub(super) send_initial_events: Option<bool>,
+    pub(super) query: Vec<(Text, Text)>,
+}
+
+impl Options {
+    pub(super) fn read(call: &Call, _on_collection: bool) -> Result<Self, Answer> {
+        let text = |name: &str| call.parameter(name).cloned().unwrap_or_default();
+        let mut errors = Vec::new();
+        let dry_run = text("dryRun");
+        if !dry_run.is_empty() && dry_run != "All" {
+            errors.push(FieldError::not_supported("dryRun", &dry_run, &["All"]));
+        }
+        let field_validation = match text("fieldValidation").as_str() {
+            "" | "Warn" => FieldValidation::Warn,
+            "Ignore" => FieldValidation::Ignore,
+            "Strict" => FieldValidation::Strict,
+            other => {
+                errors.push(FieldError::not_supported("fieldValidation", other, &["", "Ignore", "Strict", "Warn"]));
+                FieldValidation::Warn
+            }
+        };
+        if !errors.is_empty() {
+            let options = match call.verb {
+                Verb::Create => "CreateOptions",
+                Verb::Update => "UpdateOptions",
+                Verb::Patch => "PatchOptions",
+                _ => "DeleteOptions",
+            };
+            return Err(status::invalid_options(options, &errors));
+        }
+        Ok(Self {
+            dry_run: !dry_run.is_empty(),
+            field_validation,
+            label_selector: text("labelSelector"),
+            field_selector: text("fieldSelector"),
+            limit: text("limit").parse().ok().filter(|limit| *limit > 0),
+            next: text("continue"),
+            resource_version: text("resourceVersion"),
+            version_match: text("resourceVersionMatch"),
+            timeout_seconds: text("timeoutSeconds").parse().ok(),
+            bookmarks: is_true(&text("allowWatchBookmarks")),
+            send_initial_events: call.parameter("sendInitialEvents").map(|value| is_true(value)),
+            query: call.query.clone(),
+        })
+    }
+
+    /// Returns the first value of a parameter.
+    pub(super) fn parameter(&self, name: &str) -> Option<&Text> {
+        self.query.iter().find(|(key, _)| *key == *name).map(|(_, value)| value)
+    }
+
+    /// Returns the revision that the request names.
+    pub(super) fn version(&self) -> Result<Option<u64>, Answer> {
+        if self.resource_version.is_empty() {
+            return Ok(None);
+        }
+        self.resource_version.parse().map(Some).map_err(|_| {
+            status::bad_request(&format!(
+                "invalid resource version: strconv.ParseUint: parsing {:?}: invalid syntax",
+                self.resource_version.as_str()
+            ))
+        })
+    }
+}
+
+/// Source: k8s.io/apimachinery pkg/runtime/conversion.go (v1.34), `Convert_Slice_string_To_bool`: anything but `false`
+/// and `0` is true, as is a parameter without value.
+fn is_true(value: &Text) -> bool {
+    !matches!(value.as_str(), "false" | "0" | "")
+}

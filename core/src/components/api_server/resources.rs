@@ -1,0 +1,227 @@
+//! The kinds of objects that the API has: the table that routing, discovery and strategies read.
+//!
+//! Source: discovery of kube-apiserver v1.34 and the strategies in pkg/registry (`AllowCreateOnUpdate`,
+//! `AllowUnconditionalUpdate`, `ReturnDeletedObject`). Kinds of other groups and CustomResourceDefinitions are left out.
+
+use crate::network::Resource;
+
+/// Whether objects of a kind live in namespaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Scope {
+    Cluster,
+    Namespaced,
+}
+
+/// What is special about a kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Trait {
+    /// PUT of a missing object creates it.
+    CreateOnUpdate,
+    /// PUT needs a resourceVersion.
+    Conditional,
+    /// DELETE answers with the object and not with a Status.
+    ReturnsObject,
+    /// The server counts changes of the specification in `metadata.generation`.
+    Generation,
+    /// A review: it is answered and not stored.
+    Review,
+    /// There is no DELETE of the collection.
+    NoDeleteCollection,
+}
+
+/// A kind of objects.
+#[derive(Debug)]
+pub(super) struct Kind {
+    pub(super) resource: Resource,
+    pub(super) name: &'static str,
+    pub(super) singular: &'static str,
+    pub(super) short_names: &'static [&'static str],
+    pub(super) categories: &'static [&'static str],
+    pub(super) scope: Scope,
+    pub(super) traits: &'static [Trait],
+    pub(super) subresources: &'static [Subresource],
+}
+
+/// A subresource: its name, the kind it speaks (with its group and version, if others than the resource's) and its
+/// verbs.
+#[derive(Debug)]
+pub(super) struct Subresource {
+    pub(super) name: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) group: &'static str,
+    pub(super) version: &'static str,
+    pub(super) verbs: &'static [&'static str],
+}
+
+impl Kind {
+    pub(super) fn is(&self, what: Trait) -> bool {
+        self.traits.contains(&what)
+    }
+
+    pub(super) fn is_namespaced(&self) -> bool {
+        self.scope == Scope::Namespaced
+    }
+
+    pub(super) fn subresource(&self, name: &str) -> Option<&'static Subresource> {
+        self.subresources.iter().find(|sub| sub.name == name)
+    }
+
+    /// Returns the kind with its group behind it, as messages name it.
+    pub(super) fn qualified(&self) -> alloc::string::String {
+        if self.resource.group.is_empty() {
+            self.name.into()
+        } else {
+            alloc::format!("{}.{}", self.name, self.resource.group)
+        }
+    }
+
+    /// Returns group and version in one, as `apiVersion` has them.
+    pub(super) fn api_version(&self) -> alloc::string::String {
+        if self.resource.group.is_empty() {
+            self.resource.version.as_str().into()
+        } else {
+            alloc::format!("{}/{}", self.resource.group, self.resource.version)
+        }
+    }
+}
+
+const GET_PATCH_UPDATE: &[&str] = &["get", "patch", "update"];
+const CREATE: &[&str] = &["create"];
+
+const fn sub(name: &'static str, kind: &'static str, verbs: &'static [&'static str]) -> Subresource {
+    Subresource { name, kind, group: "", version: "", verbs }
+}
+
+const fn foreign(
+    name: &'static str,
+    (group, version, kind): (&'static str, &'static str, &'static str),
+    verbs: &'static [&'static str],
+) -> Subresource {
+    Subresource { name, kind, group, version, verbs }
+}
+
+macro_rules! status_of {
+    ($kind:literal) => {
+        &[sub("status", $kind, GET_PATCH_UPDATE)]
+    };
+}
+
+macro_rules! scaled {
+    ($kind:literal) => {
+        &[foreign("scale", ("autoscaling", "v1", "Scale"), GET_PATCH_UPDATE), sub("status", $kind, GET_PATCH_UPDATE)]
+    };
+}
+
+macro_rules! kinds {
+    ($( $group:literal $version:literal $plural:literal $name:literal $singular:literal $scope:ident
+        [$($short:literal),*] [$($category:literal),*] [$($trait:ident),*] $subresources:expr; )+) => {
+        /// All kinds, in the order of their discovery: by group, then by plural name.
+        pub(super) static KINDS: &[Kind] = &[$( Kind {
+            resource: Resource::of($group, $version, $plural), name: $name, singular: $singular,
+            short_names: &[$($short),*], categories: &[$($category),*], scope: Scope::$scope,
+            traits: &[$(Trait::$trait),*], subresources: $subresources,
+        } ),+];
+    };
+}
+
+kinds! {
+    "" "v1" "bindings" "Binding" "binding" Namespaced [] [] [Review] &[];
+    "" "v1" "configmaps" "ConfigMap" "configmap" Namespaced ["cm"] [] [] &[];
+    "" "v1" "endpoints" "Endpoints" "endpoints" Namespaced ["ep"] [] [] &[];
+    "" "v1" "events" "Event" "event" Namespaced ["ev"] [] [CreateOnUpdate] &[];
+    "" "v1" "limitranges" "LimitRange" "limitrange" Namespaced ["limits"] [] [] &[];
+    "" "v1" "namespaces" "Namespace" "namespace" Cluster ["ns"] [] [ReturnsObject, NoDeleteCollection]
+        &[sub("finalize", "Namespace", &["update"]), sub("status", "Namespace", GET_PATCH_UPDATE)];
+    "" "v1" "nodes" "Node" "node" Cluster ["no"] [] []
+        &[sub("proxy", "NodeProxyOptions", &["create", "delete", "get", "patch", "update"]),
+          sub("status", "Node", GET_PATCH_UPDATE)];
+    "" "v1" "persistentvolumeclaims" "PersistentVolumeClaim" "persistentvolumeclaim" Namespaced ["pvc"] []
+        [ReturnsObject] status_of!("PersistentVolumeClaim");
+    "" "v1" "persistentvolumes" "PersistentVolume" "persistentvolume" Cluster ["pv"] [] [ReturnsObject]
+        status_of!("PersistentVolume");
+    "" "v1" "pods" "Pod" "pod" Namespaced ["po"] ["all"] [ReturnsObject, Generation]
+        &[sub("attach", "PodAttachOptions", &["create", "get"]), sub("binding", "Binding", CREATE),
+          sub("ephemeralcontainers", "Pod", GET_PATCH_UPDATE),
+          foreign("eviction", ("policy", "v1", "Eviction"), CREATE),
+          sub("exec", "PodExecOptions", &["create", "get"]), sub("log", "Pod", &["get"]),
+          sub("portforward", "PodPortForwardOptions", &["create", "get"]),
+          sub("proxy", "PodProxyOptions", &["create", "delete", "get", "patch", "update"]),
+          sub("resize", "Pod", GET_PATCH_UPDATE), sub("status", "Pod", GET_PATCH_UPDATE)];
+    "" "v1" "podtemplates" "PodTemplate" "podtemplate" Namespaced [] [] [ReturnsObject] &[];
+    "" "v1" "replicationcontrollers" "ReplicationController" "replicationcontroller" Namespaced ["rc"] ["all"]
+        [Generation] scaled!("ReplicationController");
+    "" "v1" "resourcequotas" "ResourceQuota" "resourcequota" Namespaced ["quota"] [] [ReturnsObject]
+        status_of!("ResourceQuota");
+    "" "v1" "secrets" "Secret" "secret" Namespaced [] [] [] &[];
+    "" "v1" "serviceaccounts" "ServiceAccount" "serviceaccount" Namespaced ["sa"] [] [ReturnsObject]
+        &[foreign("token", ("authentication.k8s.io", "v1", "TokenRequest"), CREATE)];
+    "" "v1" "services" "Service" "service" Namespaced ["svc"] ["all"] [ReturnsObject]
+        &[sub("proxy", "ServiceProxyOptions", &["create", "delete", "get", "patch", "update"]),
+          sub("status", "Service", GET_PATCH_UPDATE)];
+    "admissionregistration.k8s.io" "v1" "mutatingwebhookconfigurations" "MutatingWebhookConfiguration"
+        "mutatingwebhookconfiguration" Cluster [] ["api-extensions"] [Generation] &[];
+    "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" "ValidatingWebhookConfiguration"
+        "validatingwebhookconfiguration" Cluster [] ["api-extensions"] [Generation] &[];
+    "apps" "v1" "controllerrevisions" "ControllerRevision" "controllerrevision" Namespaced [] [] [] &[];
+    "apps" "v1" "daemonsets" "DaemonSet" "daemonset" Namespaced ["ds"] ["all"] [Generation] status_of!("DaemonSet");
+    "apps" "v1" "deployments" "Deployment" "deployment" Namespaced ["deploy"] ["all"] [Generation] scaled!("Deployment");
+    "apps" "v1" "replicasets" "ReplicaSet" "replicaset" Namespaced ["rs"] ["all"] [Generation] scaled!("ReplicaSet");
+    "apps" "v1" "statefulsets" "StatefulSet" "statefulset" Namespaced ["sts"] ["all"] [Generation]
+        scaled!("StatefulSet");
+    "authentication.k8s.io" "v1" "selfsubjectreviews" "SelfSubjectReview" "selfsubjectreview" Cluster [] [] [Review] &[];
+    "authentication.k8s.io" "v1" "tokenreviews" "TokenReview" "tokenreview" Cluster [] [] [Review] &[];
+    "authorization.k8s.io" "v1" "localsubjectaccessreviews" "LocalSubjectAccessReview" "localsubjectaccessreview"
+        Namespaced [] [] [Review] &[];
+    "authorization.k8s.io" "v1" "selfsubjectaccessreviews" "SelfSubjectAccessReview" "selfsubjectaccessreview" Cluster
+        [] [] [Review] &[];
+    "authorization.k8s.io" "v1" "selfsubjectrulesreviews" "SelfSubjectRulesReview" "selfsubjectrulesreview" Cluster
+        [] [] [Review] &[];
+    "authorization.k8s.io" "v1" "subjectaccessreviews" "SubjectAccessReview" "subjectaccessreview" Cluster [] []
+        [Review] &[];
+    "batch" "v1" "cronjobs" "CronJob" "cronjob" Namespaced ["cj"] ["all"] [Generation] status_of!("CronJob");
+    "batch" "v1" "jobs" "Job" "job" Namespaced [] ["all"] [Generation] status_of!("Job");
+    "certificates.k8s.io" "v1" "certificatesigningrequests" "CertificateSigningRequest" "certificatesigningrequest"
+        Cluster ["csr"] [] []
+        &[sub("approval", "CertificateSigningRequest", GET_PATCH_UPDATE),
+          sub("status", "CertificateSigningRequest", GET_PATCH_UPDATE)];
+    "coordination.k8s.io" "v1" "leases" "Lease" "lease" Namespaced [] [] [CreateOnUpdate, Conditional] &[];
+    "discovery.k8s.io" "v1" "endpointslices" "EndpointSlice" "endpointslice" Namespaced [] [] [Generation] &[];
+    "events.k8s.io" "v1" "events" "Event" "event" Namespaced ["ev"] [] [CreateOnUpdate] &[];
+    "networking.k8s.io" "v1" "networkpolicies" "NetworkPolicy" "networkpolicy" Namespaced ["netpol"] [] [Generation] &[];
+    "node.k8s.io" "v1" "runtimeclasses" "RuntimeClass" "runtimeclass" Cluster [] [] [] &[];
+    "policy" "v1" "poddisruptionbudgets" "PodDisruptionBudget" "poddisruptionbudget" Namespaced ["pdb"] []
+        [Conditional, Generation] status_of!("PodDisruptionBudget");
+    "rbac.authorization.k8s.io" "v1" "clusterrolebindings" "ClusterRoleBinding" "clusterrolebinding" Cluster [] [] []
+        &[];
+    "rbac.authorization.k8s.io" "v1" "clusterroles" "ClusterRole" "clusterrole" Cluster [] [] [] &[];
+    "rbac.authorization.k8s.io" "v1" "rolebindings" "RoleBinding" "rolebinding" Namespaced [] [] [] &[];
+    "rbac.authorization.k8s.io" "v1" "roles" "Role" "role" Namespaced [] [] [] &[];
+    "resource.k8s.io" "v1" "deviceclasses" "DeviceClass" "deviceclass" Cluster [] [] [Generation] &[];
+    "resource.k8s.io" "v1" "resourceclaims" "ResourceClaim" "resourceclaim" Namespaced [] [] []
+        status_of!("ResourceClaim");
+    "resource.k8s.io" "v1" "resourceslices" "ResourceSlice" "resourceslice" Cluster [] [] [Generation] &[];
+    "scheduling.k8s.io" "v1" "priorityclasses" "PriorityClass" "priorityclass" Cluster ["pc"] [] [Generation] &[];
+    "storage.k8s.io" "v1" "csidrivers" "CSIDriver" "csidriver" Cluster [] [] [ReturnsObject] &[];
+    "storage.k8s.io" "v1" "csinodes" "CSINode" "csinode" Cluster [] [] [Conditional, ReturnsObject] &[];
+    "storage.k8s.io" "v1" "storageclasses" "StorageClass" "storageclass" Cluster ["sc"] [] [ReturnsObject] &[];
+    "storage.k8s.io" "v1" "volumeattachments" "VolumeAttachment" "volumeattachment" Cluster [] []
+        [Conditional, ReturnsObject] status_of!("VolumeAttachment");
+}
+
+/// Finds a kind's place in [`KINDS`].
+pub(super) fn find(resource: &Resource) -> Option<usize> {
+    KINDS.iter().position(|kind| kind.resource == *resource)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KINDS;
+
+    #[test]
+    fn kinds_stand_in_order_and_once() {
+        assert!(KINDS.windows(2).all(|pair| {
+            let key = |at: usize| (pair[at].resource.group.as_str(), pair[at].resource.plural.as_str());
+            key(0) < key(1)
+        }));
+    }
+}

@@ -1,0 +1,170 @@
+//! The `Status` objects that the server answers with.
+//!
+//! Source: k8s.io/apimachinery pkg/api/errors/errors.go and k8s.io/apiserver pkg/endpoints/handlers/responsewriters
+//! (v1.34). Messages are quoted exactly.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::resources::Kind;
+use super::validation::FieldError;
+use crate::json;
+use crate::network::{Answer, Resource};
+use crate::objects::{Json, Text};
+
+/// Makes a failure; without details the field is left out.
+pub(super) fn failure(code: u16, reason: &str, message: &str, details: Option<Json>) -> Answer {
+    let mut status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"});
+    if !message.is_empty() {
+        status.set(&["message"], message);
+    }
+    if !reason.is_empty() {
+        status.set(&["reason"], reason);
+    }
+    if let Some(details) = details {
+        status.set(&["details"], details);
+    }
+    status.set(&["code"], i64::from(code));
+    Answer::json(code, status)
+}
+
+/// Names the object that a failure is about; empty parts are left out.
+fn details(name: &str, group: &str, kind: &str) -> Json {
+    let mut details = Json::object();
+    for (field, text) in [("name", name), ("group", group), ("kind", kind)] {
+        if !text.is_empty() {
+            details.set(&[field], text);
+        }
+    }
+    details
+}
+
+fn about(resource: &Resource, name: &str) -> Json {
+    details(name, &resource.group, &resource.plural)
+}
+
+/// 400 BadRequest.
+pub(super) fn bad_request(message: &str) -> Answer {
+    failure(400, "BadRequest", message, None)
+}
+
+/// 404 NotFound of an object.
+pub(super) fn not_found(resource: &Resource, name: &str) -> Answer {
+    let message = format!("{} {name:?} not found", resource.qualified());
+    failure(404, "NotFound", &message, Some(about(resource, name)))
+}
+
+/// 404 NotFound of a path below a known prefix.
+pub(super) fn no_such_resource() -> Answer {
+    failure(404, "NotFound", "the server could not find the requested resource", Some(Json::object()))
+}
+
+/// 404 of a path that nothing serves, as plain text.
+pub(super) fn page_not_found() -> Answer {
+    Answer { code: 404, headers: Vec::new(), content: crate::network::Content::Text(Text::of("404 page not found\n")) }
+}
+
+/// 405 of a path that has other methods.
+pub(super) fn method_not_allowed() -> Answer {
+    let message = "the server does not allow this method on the requested resource";
+    failure(405, "MethodNotAllowed", message, Some(Json::object()))
+}
+
+/// 409 AlreadyExists.
+pub(super) fn already_exists(resource: &Resource, name: &str) -> Answer {
+    let message = format!("{} {name:?} already exists", resource.qualified());
+    failure(409, "AlreadyExists", &message, Some(about(resource, name)))
+}
+
+/// 409 Conflict.
+pub(super) fn conflict(resource: &Resource, name: &str, why: &str) -> Answer {
+    let message = format!("Operation cannot be fulfilled on {} {name:?}: {why}", resource.qualified());
+    failure(409, "Conflict", &message, Some(about(resource, name)))
+}
+
+/// The text of a conflict of versions. Source: k8s.io/apiserver pkg/registry/generic/registry/store.go,
+/// `OptimisticLockErrorMsg`.
+pub(super) const MODIFIED: &str =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+/// 409 Conflict of a delete's precondition, which names the kind.
+pub(super) fn precondition_failed(kind: &Kind, name: &str, why: &str) -> Answer {
+    let message = format!("Operation cannot be fulfilled on {} {name:?}: {why}", kind.qualified());
+    failure(409, "Conflict", &message, Some(details(name, &kind.resource.group, kind.name)))
+}
+
+/// 403 Forbidden by admission.
+pub(super) fn forbidden(resource: &Resource, name: &str, why: &str) -> Answer {
+    let message = format!("{} {name:?} is forbidden: {why}", resource.qualified());
+    failure(403, "Forbidden", &message, Some(about(resource, name)))
+}
+
+/// 422 Invalid of an object.
+pub(super) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Answer {
+    invalid_of(kind.name, &kind.resource.group, name, errors)
+}
+
+/// 422 Invalid of anything that has a kind and a group.
+pub(super) fn invalid_of(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Answer {
+    let mut texts: Vec<String> = Vec::new();
+    let mut causes: Vec<Json> = Vec::new();
+    for error in errors {
+        causes.push(error.cause());
+        let text = error.text();
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let list = match texts.as_slice() {
+        [] => String::from("<nil>"),
+        [one] => one.clone(),
+        many => format!("[{}]", many.join(", ")),
+    };
+    let qualified = if group.is_empty() { String::from(kind) } else { format!("{kind}.{group}") };
+    let mut about = details(name, group, kind);
+    if !causes.is_empty() {
+        about.set(&["causes"], causes);
+    }
+    failure(422, "Invalid", &format!("{qualified} {name:?} is invalid: {list}"), Some(about))
+}
+
+/// 422 of options that were given with the request, as `CreateOptions`.
+pub(super) fn invalid_options(options: &str, errors: &[FieldError]) -> Answer {
+    invalid_of(options, "meta.k8s.io", "", errors)
+}
+
+/// 500 of an error without a type, quoted as it is.
+pub(super) fn untyped(message: &str) -> Answer {
+    failure(500, "", message, None)
+}
+
+/// 410 Expired.
+pub(super) fn expired(message: &str) -> Answer {
+    failure(410, "Expired", message, None)
+}
+
+/// 504 of a revision that is not there yet.
+pub(super) fn too_large_version(asked: u64, current: u64) -> Answer {
+    let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+    let details = json!({"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+        "retryAfterSeconds": 1});
+    let mut answer = failure(504, "Timeout", &message, Some(details));
+    answer.headers.push((Text::of("Retry-After"), Text::of("1")));
+    answer
+}
+
+/// 200 of a deletion.
+pub(super) fn deleted(resource: &Resource, name: &str, uid: &str) -> Answer {
+    let mut details = about(resource, name);
+    details.set(&["uid"], uid);
+    let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
+    let mut status = status;
+    status.set(&["details"], details);
+    Answer::json(200, status)
+}
+
+/// 201 of a subresource that answers with nothing but its success.
+pub(super) fn created() -> Answer {
+    Answer::json(201, json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}))
+}

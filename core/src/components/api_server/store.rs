@@ -1,0 +1,215 @@
+//! The objects of one kind: found by name in constant time, listed in order of their keys.
+//!
+//! Takes the place of etcd and of the watch cache's store. A name is found through a table of hashes of our own: the
+//! order of iteration comes from the sorted tree beside it alone, so nothing depends on hashes but speed.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use crate::objects::{Object, Text};
+
+/// A place in the slab.
+pub(super) type Place = u32;
+
+#[derive(Debug)]
+struct Slot {
+    namespace: Text,
+    name: Text,
+    object: Object,
+}
+
+/// The objects of a kind.
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    slots: Vec<Option<Slot>>,
+    free: Vec<Place>,
+    order: BTreeMap<Text, BTreeMap<Text, Place>>,
+    /// Open addressing: the hash's upper half beside a place plus one; zero is empty.
+    index: Vec<(u32, u32)>,
+    len: usize,
+}
+
+fn hash(namespace: &str, name: &str) -> u64 {
+    // FNV-1a, 64 bits, with a byte between the parts that neither can hold.
+    let bytes = namespace.bytes().chain(core::iter::once(b'/')).chain(name.bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "both halves of a hash are wanted")]
+const fn halves(hash: u64) -> (usize, u32) {
+    let mixed = hash ^ (hash >> 29);
+    (mixed as u32 as usize, (hash >> 32) as u32)
+}
+
+impl Store {
+    /// Finds an object's place.
+    pub(super) fn find(&self, namespace: &str, name: &str) -> Option<Place> {
+        if self.index.is_empty() {
+            return None;
+        }
+        let mask = self.index.len() - 1;
+        let (start, tag) = halves(hash(namespace, name));
+        let mut at = start & mask;
+        loop {
+            let (found, place) = self.index[at];
+            if place == 0 {
+                return None;
+            }
+            if found == tag
+                && let Some(slot) = &self.slots[place as usize - 1]
+                && slot.name == *name
+                && slot.namespace == *namespace
+            {
+                return Some(place - 1);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Returns an object.
+    pub(super) fn get(&self, namespace: &str, name: &str) -> Option<&Object> {
+        self.find(namespace, name).map(|place| self.at(place))
+    }
+
+    /// Returns the object at a place that [`Store::find`] has named.
+    pub(super) fn at(&self, place: Place) -> &Object {
+        &self.slots[place as usize].as_ref().expect("a found place holds an object").object
+    }
+
+    /// Puts a newer revision in the place of an object; returns the older one.
+    pub(super) fn replace(&mut self, place: Place, object: Object) -> Object {
+        let slot = self.slots[place as usize].as_mut().expect("a found place holds an object");
+        core::mem::replace(&mut slot.object, object)
+    }
+
+    /// Adds an object whose key is not there yet.
+    pub(super) fn insert(&mut self, namespace: Text, name: Text, object: Object) {
+        if (self.len + 1) * 2 > self.index.len() {
+            self.grow();
+        }
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            Place::try_from(self.slots.len() - 1).expect("fewer than 2^32 objects")
+        });
+        self.point(hash(&namespace, &name), place);
+        self.order.entry(namespace.clone()).or_default().insert(name.clone(), place);
+        self.slots[place as usize] = Some(Slot { namespace, name, object });
+        self.len += 1;
+    }
+
+    /// Removes an object.
+    pub(super) fn remove(&mut self, namespace: &str, name: &str) -> Option<Object> {
+        let place = self.find(namespace, name)?;
+        let of_namespace = self.order.get_mut(namespace)?;
+        of_namespace.remove(name);
+        if of_namespace.is_empty() {
+            self.order.remove(namespace);
+        }
+        self.unpoint(namespace, name, place);
+        self.free.push(place);
+        self.len -= 1;
+        self.slots[place as usize].take().map(|slot| slot.object)
+    }
+
+    /// Returns all objects, or those of one namespace, in order of their keys.
+    pub(super) fn iter<'a>(&'a self, namespace: &str) -> impl Iterator<Item = &'a Object> + use<'a> {
+        let one = (!namespace.is_empty()).then(|| self.order.get(namespace)).map(Option::into_iter);
+        let all = namespace.is_empty().then(|| self.order.values());
+        one.into_iter()
+            .flatten()
+            .chain(all.into_iter().flatten())
+            .flat_map(BTreeMap::values)
+            .map(|place| self.at(*place))
+    }
+
+    fn point(&mut self, hash: u64, place: Place) {
+        let mask = self.index.len() - 1;
+        let (start, tag) = halves(hash);
+        let mut at = start & mask;
+        while self.index[at].1 != 0 {
+            at = (at + 1) & mask;
+        }
+        self.index[at] = (tag, place + 1);
+    }
+
+    fn unpoint(&mut self, namespace: &str, name: &str, place: Place) {
+        let mask = self.index.len() - 1;
+        let (start, _) = halves(hash(namespace, name));
+        let mut hole = start & mask;
+        while self.index[hole].1 != place + 1 {
+            hole = (hole + 1) & mask;
+        }
+        // Moves later entries of the same run back, so that no search ends at the hole too early.
+        let mut at = hole;
+        loop {
+            at = (at + 1) & mask;
+            let (_, other) = self.index[at];
+            if other == 0 {
+                break;
+            }
+            let slot = self.slots[other as usize - 1].as_ref().expect("an indexed place holds an object");
+            let home = halves(hash(&slot.namespace, &slot.name)).0 & mask;
+            if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(hole) & mask) {
+                self.index[hole] = self.index[at];
+                hole = at;
+            }
+        }
+        self.index[hole] = (0, 0);
+    }
+
+    fn grow(&mut self) {
+        let size = (self.index.len() * 2).max(16);
+        self.index = alloc::vec![(0, 0); size];
+        for place in 0..self.slots.len() {
+            if let Some(slot) = &self.slots[place] {
+                let hash = hash(&slot.namespace, &slot.name);
+                self.point(hash, Place::try_from(place).expect("fewer than 2^32 objects"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeMap;
+    use alloc::format;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    use super::Store;
+    use crate::chance::Chance;
+    use crate::json;
+    use crate::objects::{Object, Text};
+
+    #[test]
+    fn it_agrees_with_a_sorted_map_under_random_changes() {
+        let mut chance = Chance::new(3);
+        let mut store = Store::default();
+        let mut model: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for version in 1..20_000 {
+            let (namespace, name) = (format!("ns{}", chance.below(3)), format!("n{}", chance.below(400)));
+            match store.find(&namespace, &name) {
+                None => {
+                    store.insert(Text::from(&namespace), Text::from(&name), Object::new(json!({}), version));
+                    model.insert((namespace, name), version);
+                }
+                Some(_) if chance.below(2) == 0 => {
+                    let removed = store.remove(&namespace, &name).unwrap().resource_version();
+                    assert_eq!(model.remove(&(namespace, name)), Some(removed));
+                }
+                Some(place) => {
+                    store.replace(place, Object::new(json!({}), version));
+                    model.insert((namespace, name), version);
+                }
+            }
+        }
+        let listed: Vec<u64> = store.iter("").map(Object::resource_version).collect();
+        assert_eq!(listed, model.values().copied().collect::<Vec<_>>());
+        for ((namespace, name), version) in &model {
+            assert_eq!(store.get(namespace, name).unwrap().resource_version(), *version);
+        }
+        let of_one: Vec<u64> = store.iter("ns1").map(Object::resource_version).collect();
+        let expected: Vec<u64> = model.iter().filter(|((ns, _), _)| ns == "ns1").map(|(_, v)| *v).collect();
+        assert_eq!(of_one, expected);
+    }
+}

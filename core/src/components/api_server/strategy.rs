@@ -1,0 +1,219 @@
+//! What each kind does of its own on writes: defaults, fields that are reset, validation, what exists from the start.
+//!
+//! Mirrors the strategies in pkg/registry and the defaults in pkg/apis (v1.34).
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::call::Aim;
+use super::resources::{KINDS, Kind, Trait};
+use super::validation::{FieldError, event, lease, meta, node, pod};
+use super::{nodes, pods, status};
+use crate::json;
+use crate::network::{Answer, NAMESPACES, Resource};
+use crate::objects::Json;
+use crate::profile::Settings;
+
+const PRIORITY_CLASSES: Resource = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
+
+/// Returns what every cluster has from the start, in the order in which it is made.
+///
+/// Source: pkg/controlplane/controller/systemnamespaces (v1.34), pkg/registry/scheduling/rest/storage_scheduling.go.
+pub(super) fn initial_objects() -> Vec<(Resource, Json)> {
+    let namespace = |name: &str| {
+        let mut tree = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name},
+            "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}});
+        tree.set(&["metadata", "labels", "kubernetes.io/metadata.name"], name);
+        (NAMESPACES, tree)
+    };
+    let class = |name: &str, value: i64, description: &str| {
+        let tree = json!({"kind": "PriorityClass", "apiVersion": "scheduling.k8s.io/v1",
+            "metadata": {"name": name, "generation": 1}, "value": value, "description": description,
+            "preemptionPolicy": "PreemptLowerPriority"});
+        (PRIORITY_CLASSES, tree)
+    };
+    Vec::from([
+        namespace("kube-system"),
+        namespace("kube-public"),
+        namespace("kube-node-lease"),
+        namespace("default"),
+        class(
+            "system-node-critical",
+            2_000_001_000,
+            "Used for system critical pods that must not be moved from their current node.",
+        ),
+        class(
+            "system-cluster-critical",
+            2_000_000_000,
+            "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+        ),
+    ])
+}
+
+/// Sets what the API's defaults set.
+pub(super) fn default(kind: &Kind, tree: &mut Json) {
+    match kind.name {
+        "Node" => nodes::default(tree),
+        "Pod" => pods::default(tree),
+        "Namespace" => default_namespace(tree),
+        _ => {}
+    }
+}
+
+fn default_namespace(tree: &mut Json) {
+    let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+    if !name.is_empty() {
+        tree.set(&["metadata", "labels", "kubernetes.io/metadata.name"], name);
+    }
+}
+
+/// Resets and sets what a kind does on creation.
+pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings) {
+    match kind.name {
+        "Pod" => pods::prepare_create(tree, settings),
+        "Namespace" => {
+            tree.set(&["status"], json!({"phase": "Active"}));
+            let has = tree.at(&["spec", "finalizers"]).items().iter().any(|item| item.as_str() == Some("kubernetes"));
+            if !has {
+                tree.entry(&["spec", "finalizers"]).make_array().push(Json::from("kubernetes"));
+            }
+        }
+        "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "Job" | "PodDisruptionBudget" | "PriorityClass"
+            if kind.is(Trait::Generation) =>
+        {
+            tree.set(&["metadata", "generation"], 1_i64);
+        }
+        _ => {}
+    }
+}
+
+/// Resets what a write cannot change: the status through the object, everything else through the status.
+pub(super) fn prepare_update(kind: &Kind, subresource: &str, tree: &mut Json, old: &Json, settings: &Settings) {
+    if !old.at(&["metadata", "generation"]).is_null() || kind.is(Trait::Generation) {
+        put(tree, &["metadata", "generation"], old.at(&["metadata", "generation"]));
+    }
+    let has_status = kind.subresource("status").is_some();
+    match (kind.name, subresource) {
+        ("Pod", "status") => pods::prepare_status_update(tree, old, settings),
+        ("Node", "status") => put(tree, &["spec"], old.get("spec")),
+        (_, "status") => put(tree, &["spec"], old.get("spec")),
+        (_, "finalize") => put(tree, &["status"], old.get("status")),
+        ("Namespace", _) => {
+            put(tree, &["spec", "finalizers"], old.at(&["spec", "finalizers"]));
+            put(tree, &["status"], old.get("status"));
+        }
+        _ if has_status => put(tree, &["status"], old.get("status")),
+        _ => {}
+    }
+    if kind.name == "Node" {
+        nodes::prepare_update(tree, old);
+    }
+    if kind.is(Trait::Generation) && subresource.is_empty() && tree.get("spec") != old.get("spec") {
+        let generation = old.at(&["metadata", "generation"]).as_i64().unwrap_or(0);
+        tree.set(&["metadata", "generation"], generation + 1);
+    }
+}
+
+/// Puts a stored value back; one that was absent becomes absent.
+pub(super) fn put(tree: &mut Json, path: &[&str], value: &Json) {
+    if value.is_null() {
+        tree.remove(path);
+    } else {
+        tree.set(path, value.clone());
+    }
+}
+
+/// Checks a new object.
+pub(super) fn validate_create(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
+    let mut errors = meta::validate(kind, tree, None);
+    match kind.name {
+        "Node" => node::validate(tree, settings, &mut errors),
+        "Lease" => lease::validate(tree, &mut errors),
+        "Pod" => pod::validate(tree, settings, &mut errors),
+        "Event" => event::validate(tree, &mut errors),
+        _ => {}
+    }
+    errors
+}
+
+/// Checks a change.
+pub(super) fn validate_update(
+    kind: &Kind,
+    subresource: &str,
+    tree: &Json,
+    old: &Json,
+    settings: &Settings,
+) -> Vec<FieldError> {
+    let mut errors = meta::validate(kind, tree, Some(old));
+    match (kind.name, subresource) {
+        ("Node", _) => node::validate_update(tree, old, settings, &mut errors),
+        ("Lease", _) => lease::validate(tree, &mut errors),
+        ("Pod", "status") => pod::validate_status_update(tree, old, &mut errors),
+        ("Pod", _) => pod::validate_update(tree, old, settings, &mut errors),
+        ("Event", _) => event::validate(tree, &mut errors),
+        _ => {}
+    }
+    errors
+}
+
+/// Tells whether a terminating object has nothing left to wait for.
+pub(super) fn is_finished(tree: &Json) -> bool {
+    let metadata = tree.get("metadata");
+    !metadata.get("deletionTimestamp").is_null()
+        && metadata.get("finalizers").is_empty()
+        && metadata.get("deletionGracePeriodSeconds").as_i64().unwrap_or(0) == 0
+        && (tree.get("kind").as_str() != Some("Namespace") || tree.at(&["spec", "finalizers"]).is_empty())
+}
+
+/// Tells whether an object waits for finalizers in its specification, as a Namespace does.
+pub(super) fn has_spec_finalizers(kind: &Kind, tree: &Json) -> bool {
+    kind.name == "Namespace" && !tree.at(&["spec", "finalizers"]).is_empty()
+}
+
+/// Sets what a kind sets when its deletion begins.
+pub(super) fn begin_termination(kind: &Kind, tree: &mut Json) {
+    if kind.name == "Namespace" {
+        tree.set(&["status", "phase"], "Terminating");
+        tree.remove(&["metadata", "deletionGracePeriodSeconds"]);
+    }
+}
+
+/// Refuses to delete what the cluster cannot do without. Source: k8s.io/apiserver
+/// pkg/admission/plugin/namespace/lifecycle/admission.go (v1.34), `immortalNamespaces`.
+pub(super) fn may_delete(kind: &Kind, name: &str) -> Result<(), Answer> {
+    if kind.name == "Namespace" && ["default", "kube-system", "kube-public"].contains(&name) {
+        return Err(status::forbidden(&kind.resource, name, "this namespace may not be deleted"));
+    }
+    Ok(())
+}
+
+/// Returns the key in etcd. Source: pkg/kubeapiserver/default_storage_factory_builder.go (v1.34), `SpecialDefaultResourcePrefixes`.
+pub(super) fn storage_key(kind: &Kind, aim: &Aim) -> String {
+    let prefix = match kind.resource.plural.as_str() {
+        "nodes" => "minions",
+        "endpoints" => "services/endpoints",
+        "services" => "services/specs",
+        plural => plural,
+    };
+    if aim.namespace.is_empty() {
+        format!("{prefix}/{}", aim.name)
+    } else {
+        format!("{prefix}/{}/{}", aim.namespace, aim.name)
+    }
+}
+
+/// Says why an object of another kind is not taken.
+pub(super) fn wrong_kind(kind: &Kind, found: &str, version: &str) -> String {
+    let known =
+        KINDS.iter().find(|other| other.api_version() == version && other.name == found.trim_end_matches("List"));
+    if known.is_some() || found == "List" && version == "v1" {
+        let package = |version: &str| String::from(version.rsplit('/').next().unwrap_or(version));
+        let internal = match kind.resource.group.as_str() {
+            "" => "core",
+            group => group.split('.').next().unwrap_or(group),
+        };
+        return format!("converting ({}.{found}) to ({internal}.{}): unknown conversion", package(version), kind.name);
+    }
+    format!("no kind {found:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:110\"")
+}

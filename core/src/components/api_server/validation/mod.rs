@@ -1,0 +1,134 @@
+//! What is wrong with an object, field by field.
+//!
+//! Mirrors k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34): how one error reads, and its cause.
+
+pub(super) mod event;
+pub(super) mod lease;
+pub(super) mod meta;
+pub(super) mod node;
+pub(super) mod pod;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::json;
+use crate::objects::Json;
+
+/// What is wrong with a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Problem {
+    Required,
+    Invalid,
+    TypeInvalid,
+    NotSupported,
+    Duplicate,
+    Forbidden,
+    TooLong,
+    TooMany,
+}
+
+/// One error.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct FieldError {
+    pub(super) field: String,
+    pub(super) problem: Problem,
+    /// The value as it is printed; empty for problems that print none.
+    pub(super) value: String,
+    pub(super) detail: String,
+}
+
+impl FieldError {
+    pub(super) fn new(field: impl Into<String>, problem: Problem, value: String, detail: impl Into<String>) -> Self {
+        Self { field: field.into(), problem, value, detail: detail.into() }
+    }
+
+    pub(super) fn required(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(field, Problem::Required, String::new(), detail)
+    }
+
+    pub(super) fn forbidden(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(field, Problem::Forbidden, String::new(), detail)
+    }
+
+    /// An invalid value, printed as JSON.
+    pub(super) fn invalid(field: impl Into<String>, value: &Json, detail: impl Into<String>) -> Self {
+        Self::new(field, Problem::Invalid, print(value), detail)
+    }
+
+    pub(super) fn invalid_text(field: impl Into<String>, value: &str, detail: impl Into<String>) -> Self {
+        Self::new(field, Problem::Invalid, quote(value), detail)
+    }
+
+    pub(super) fn duplicate(field: impl Into<String>, value: &Json) -> Self {
+        Self::new(field, Problem::Duplicate, print(value), "")
+    }
+
+    pub(super) fn not_supported(field: impl Into<String>, value: &str, supported: &[&str]) -> Self {
+        let list: alloc::vec::Vec<String> = supported.iter().map(|word| quote(word)).collect();
+        Self::new(field, Problem::NotSupported, quote(value), format!("supported values: {}", list.join(", ")))
+    }
+
+    pub(super) fn too_long(field: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(field, Problem::TooLong, String::new(), detail)
+    }
+
+    fn kind_text(&self) -> &'static str {
+        match self.problem {
+            Problem::Required => "Required value",
+            Problem::Invalid | Problem::TypeInvalid => "Invalid value",
+            Problem::NotSupported => "Unsupported value",
+            Problem::Duplicate => "Duplicate value",
+            Problem::Forbidden => "Forbidden",
+            Problem::TooLong => "Too long",
+            Problem::TooMany => "Too many",
+        }
+    }
+
+    fn reason(&self) -> &'static str {
+        match self.problem {
+            Problem::Required => "FieldValueRequired",
+            Problem::Invalid => "FieldValueInvalid",
+            Problem::TypeInvalid => "FieldValueTypeInvalid",
+            Problem::NotSupported => "FieldValueNotSupported",
+            Problem::Duplicate => "FieldValueDuplicate",
+            Problem::Forbidden => "FieldValueForbidden",
+            Problem::TooLong => "FieldValueTooLong",
+            Problem::TooMany => "FieldValueTooMany",
+        }
+    }
+
+    /// Returns the error without its field: the message of its cause.
+    pub(super) fn body(&self) -> String {
+        let mut text = self.kind_text().to_string();
+        if !self.value.is_empty() {
+            text = format!("{text}: {}", self.value);
+        }
+        if !self.detail.is_empty() {
+            text = format!("{text}: {}", self.detail);
+        }
+        text
+    }
+
+    /// Returns the error as the message of a Status names it.
+    pub(super) fn text(&self) -> String {
+        format!("{}: {}", self.field, self.body())
+    }
+
+    /// Returns the cause in the details of a Status.
+    pub(super) fn cause(&self) -> Json {
+        json!({"reason": self.reason(), "message": self.body(), "field": self.field.as_str()})
+    }
+}
+
+/// Quotes as Go's `%q` does.
+pub(super) fn quote(text: &str) -> String {
+    format!("{text:?}")
+}
+
+fn print(value: &Json) -> String {
+    match value {
+        Json::Str(text) => quote(text),
+        Json::Null => "null".to_string(),
+        value => value.to_string(),
+    }
+}

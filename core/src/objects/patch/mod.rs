@@ -1,0 +1,109 @@
+//! The three patch types of the API, as pure functions over JSON.
+
+mod json_patch;
+mod strategic;
+
+use alloc::string::String;
+
+pub use json_patch::{JsonPatch, JsonPatchError};
+pub use strategic::strategic_merge;
+
+use super::Json;
+
+/// Why a strategic merge patch does not fit, in the API server's words.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PatchError {
+    /// The patch is malformed: 400.
+    #[error("{0}")]
+    Malformed(String),
+    /// The patch asks for something that is not supported: 422 without words.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Anything else: 500 with the text as it is.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Applies a JSON merge patch (RFC 7386): null removes, objects merge, anything else replaces.
+#[must_use]
+pub fn merge(original: &Json, patch: &Json) -> Json {
+    let Json::Object(fields) = patch else { return patch.clone() };
+    let mut merged = if original.is_object() { original.clone() } else { Json::object() };
+    for (name, value) in fields.iter() {
+        let into = merged.make_object();
+        if value.is_null() {
+            into.remove(name);
+        } else {
+            let place = into.entry(name);
+            *place = merge(place, value);
+        }
+    }
+    merged
+}
+
+/// Prints a value as Go's `%v` prints what encoding/json made of it: `map[a:1 b:[x y]]`.
+#[must_use]
+pub fn go_value(value: &Json) -> String {
+    use core::fmt::Write as _;
+    fn print(value: &Json, out: &mut String) {
+        match value {
+            Json::Null => out.push_str("<nil>"),
+            Json::Str(text) => out.push_str(text),
+            Json::Array(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(' ');
+                    }
+                    print(item, out);
+                }
+                out.push(']');
+            }
+            Json::Object(fields) => {
+                out.push_str("map[");
+                for (at, (name, item)) in fields.iter().enumerate() {
+                    let _ = write!(out, "{}{name}:", if at > 0 { " " } else { "" });
+                    print(item, out);
+                }
+                out.push(']');
+            }
+            other => {
+                let _ = write!(out, "{other}");
+            }
+        }
+    }
+    let mut out = String::new();
+    print(value, &mut out);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{go_value, merge};
+    use crate::json;
+
+    #[test]
+    fn a_merge_patch_follows_rfc_7386() {
+        let cases = [
+            (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
+            (json!({"a": "b"}), json!({"b": "c"}), json!({"a": "b", "b": "c"})),
+            (json!({"a": "b"}), json!({"a": null}), json!({})),
+            (json!({"a": ["b"]}), json!({"a": "c"}), json!({"a": "c"})),
+            (json!({"a": {"b": "c"}}), json!({"a": {"b": "d", "c": null}}), json!({"a": {"b": "d"}})),
+            (json!({"a": [{"b": "c"}]}), json!({"a": [1]}), json!({"a": [1]})),
+            (json!({"e": null}), json!({"a": 1}), json!({"e": null, "a": 1})),
+            (json!({}), json!({"a": {"bb": {"ccc": null}}}), json!({"a": {"bb": {}}})),
+        ];
+        for (original, patch, expected) in cases {
+            assert_eq!(merge(&original, &patch), expected, "{original} with {patch}");
+        }
+    }
+
+    #[test]
+    fn values_print_as_go_prints_them() {
+        assert_eq!(
+            go_value(&json!({"spec": {"foo": 1, "a": ["x", null, true]}})),
+            "map[spec:map[a:[x <nil> true] foo:1]]"
+        );
+    }
+}

@@ -1,0 +1,403 @@
+//! Strategic merge patch: merges lists by key where the schema says so.
+//!
+//! Mirrors k8s.io/apimachinery pkg/util/strategicpatch/patch.go (v1.34), `StrategicMergeMapPatch`: directives, order of
+//! merged lists, and its error texts.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{PatchError, go_value};
+use crate::objects::schema::{Kind, Merge, Schema, Struct};
+use crate::objects::{Fields, Json};
+
+const DIRECTIVE: &str = "$patch";
+const RETAIN_KEYS: &str = "$retainKeys";
+const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
+const SET_ORDER: &str = "$setElementOrder/";
+
+/// What is known of the place that is being merged.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Struct(&'a Struct),
+    Map(&'a Kind),
+    Unknown,
+}
+
+/// Merges a patch into an object of a type (a kind's name); a type that the schema does not know merges like a map
+/// whose lists are replaced.
+///
+/// # Errors
+/// The patch does not fit the object.
+pub fn strategic_merge(schema: &Schema, of: &str, original: &Json, patch: &Json) -> Result<Json, PatchError> {
+    let place = schema.named(of).map_or(Place::Unknown, Place::Struct);
+    Merger { schema }.map(original, patch, place)
+}
+
+struct Merger<'a> {
+    schema: &'a Schema,
+}
+
+impl<'a> Merger<'a> {
+    fn field(&self, place: Place<'a>, name: &str) -> (Option<&'a Kind>, Merge) {
+        match place {
+            Place::Struct(of) => {
+                of.field(name).map_or((None, Merge::Replace), |field| (Some(field.kind()), field.merge()))
+            }
+            Place::Map(kind) => (Some(kind), Merge::Replace),
+            Place::Unknown => (None, Merge::Replace),
+        }
+    }
+
+    fn place(&self, kind: Option<&'a Kind>) -> Place<'a> {
+        match kind {
+            Some(Kind::Object(at)) => Place::Struct(self.schema.at(*at)),
+            Some(Kind::Map(kind)) => Place::Map(kind),
+            Some(Kind::List(item)) => self.place(Some(item)),
+            _ => Place::Unknown,
+        }
+    }
+
+    fn map(&self, original: &Json, patch: &Json, place: Place<'a>) -> Result<Json, PatchError> {
+        let directive = patch.get(DIRECTIVE);
+        if !directive.is_null() {
+            return map_directive(directive, patch);
+        }
+        let mut merged = if original.is_object() { original.clone() } else { Json::object() };
+        let mut rest = patch.clone();
+        retain_keys(&mut merged, &mut rest)?;
+        self.ordered_lists(&mut merged, &mut rest, place)?;
+        for (name, value) in rest.fields() {
+            let (name, is_delete_list) = match name.strip_prefix(DELETE_FROM) {
+                Some(name) => (name, true),
+                None => (name.as_str(), false),
+            };
+            if value.is_null() {
+                merged.remove(&[name]);
+                continue;
+            }
+            let current = merged.get(name).clone();
+            let both_maps = current.is_object() && value.is_object();
+            let both_lists = current.is_array() && value.is_array();
+            if !both_maps && !both_lists {
+                if !is_delete_list {
+                    merged.set(&[name], without_directives(value));
+                }
+                continue;
+            }
+            let (kind, merge) = self.field(place, name);
+            let result = if both_maps {
+                self.map(&current, value, self.place(kind))?
+            } else {
+                self.list(current.items(), value.items(), self.place(kind), merge, is_delete_list)?
+            };
+            merged.set(&[name], result);
+        }
+        Ok(merged)
+    }
+
+    /// Merges the lists whose order the patch sets, and takes them out of the patch.
+    fn ordered_lists(&self, merged: &mut Json, patch: &mut Json, place: Place<'a>) -> Result<(), PatchError> {
+        let orders: Vec<(String, Json)> = patch
+            .fields()
+            .filter_map(|(name, order)| Some((name.strip_prefix(SET_ORDER)?.to_string(), order.clone())))
+            .collect();
+        for (name, order) in orders {
+            patch.remove(&[&format!("{SET_ORDER}{name}")]);
+            let (kind, merge) = self.field(place, &name);
+            if !order.is_array() {
+                return Err(PatchError::Malformed("invalid patch format of setElementOrder list".to_string()));
+            }
+            let found = merged.get(&name).clone();
+            let patched = patch.get(&name).clone();
+            let key = match merge {
+                Merge::Key(key) => Some(key),
+                Merge::Set => None,
+                Merge::Replace => {
+                    return Err(PatchError::Malformed("invalid patch format of setElementOrder list".to_string()));
+                }
+            };
+            check_order(patched.items(), order.items(), key)?;
+            let contents = match (found.is_array(), patched.is_array()) {
+                (false, false) => continue,
+                (true, false) => found.items().to_vec(),
+                (false, true) => without_directives(&patched).items().to_vec(),
+                (true, true) => {
+                    self.list(found.items(), patched.items(), self.place(kind), merge, false)?.items().to_vec()
+                }
+            };
+            merged.set(&[&name], Json::array(in_order(contents, order.items(), found.items(), key)));
+            patch.remove(&[&name]);
+        }
+        Ok(())
+    }
+
+    fn list(
+        &self,
+        original: &[Json],
+        patch: &[Json],
+        item: Place<'a>,
+        merge: Merge,
+        is_delete_list: bool,
+    ) -> Result<Json, PatchError> {
+        let key = match merge {
+            _ if is_delete_list => {
+                return Ok(original.iter().filter(|value| !patch.contains(value)).cloned().collect());
+            }
+            Merge::Replace => return Ok(without_directives(&Json::array(patch.to_vec()))),
+            Merge::Set => {
+                if let Some(item) = patch.iter().chain(original).find(|item| item.is_array()) {
+                    let _ = item;
+                    return Err(PatchError::Unsupported("lists of lists are not supported".to_string()));
+                }
+                let mut both: Vec<Json> = Vec::new();
+                for value in original.iter().chain(patch) {
+                    if !both.contains(value) {
+                        both.push(value.clone());
+                    }
+                }
+                return Ok(Json::array(in_order(both, patch, original, None)));
+            }
+            Merge::Key(key) => key,
+        };
+        let mut kept = original.to_vec();
+        let mut plain = Vec::new();
+        let mut replace = false;
+        for value in patch {
+            match value.get(DIRECTIVE).as_str() {
+                None if value.get(DIRECTIVE).is_null() => plain.push(value.clone()),
+                Some("delete") => {
+                    let wanted = value.get(key);
+                    if wanted.is_null() {
+                        return Err(no_merge_key(value, key));
+                    }
+                    kept.retain(|item| item.get(key) != wanted);
+                }
+                Some("replace") => replace = true,
+                Some("merge") => {
+                    return Err(PatchError::Other("merging lists cannot yet be specified in the patch".to_string()));
+                }
+                _ => return Err(bad_directive(value.get(DIRECTIVE), value)),
+            }
+        }
+        if replace {
+            return Ok(Json::array(plain));
+        }
+        let mut merged = kept.clone();
+        for value in &plain {
+            let wanted = value.get(key);
+            if wanted.is_null() {
+                return Err(no_merge_key(value, key));
+            }
+            match merged.iter().position(|item| item.get(key) == wanted) {
+                Some(at) => merged[at] = self.map(&merged[at], value, item)?,
+                None => merged.push(without_directives(value)),
+            }
+        }
+        Ok(Json::array(in_order(merged, &plain, &kept, Some(key))))
+    }
+}
+
+fn no_merge_key(value: &Json, key: &str) -> PatchError {
+    PatchError::Other(format!("map: {} does not contain declared merge key: {key}", go_value(value)))
+}
+
+fn bad_directive(directive: &Json, value: &Json) -> PatchError {
+    PatchError::Other(format!("unknown patch type: {} in map: {}", go_value(directive), go_value(value)))
+}
+
+fn map_directive(directive: &Json, patch: &Json) -> Result<Json, PatchError> {
+    match directive.as_str() {
+        Some("replace") => {
+            let mut replaced = patch.clone();
+            replaced.remove(&[DIRECTIVE]);
+            Ok(replaced)
+        }
+        Some("delete") => Ok(Json::object()),
+        _ => Err(bad_directive(directive, patch)),
+    }
+}
+
+fn retain_keys(merged: &mut Json, patch: &mut Json) -> Result<(), PatchError> {
+    let Some(keys) = patch.remove(&[RETAIN_KEYS]) else { return Ok(()) };
+    if !keys.is_array() {
+        return Err(PatchError::Malformed("invalid patch format of retainKeys".to_string()));
+    }
+    for (name, value) in patch.fields() {
+        let plain = name.strip_prefix(DELETE_FROM).or_else(|| name.strip_prefix(SET_ORDER)).unwrap_or(name);
+        if !value.is_null() && !keys.items().iter().any(|key| key.as_str() == Some(plain)) {
+            return Err(PatchError::Malformed("invalid patch format of retainKeys".to_string()));
+        }
+    }
+    if merged.is_object() {
+        merged.make_object().retain(|name, _| keys.items().iter().any(|key| key.as_text() == Some(name)));
+    }
+    Ok(())
+}
+
+/// Refuses a patch whose items are not all in the order that it sets, or stand in another order.
+fn check_order(patch: &[Json], order: &[Json], key: Option<&str>) -> Result<(), PatchError> {
+    let items: Vec<&Json> = patch.iter().filter(|item| item.get(DIRECTIVE).is_null()).collect();
+    let mut from = 0;
+    for item in &items {
+        match order[from..].iter().position(|place| same(place, item, key)) {
+            Some(at) => from += at + 1,
+            None => {
+                let list = Json::array(items.iter().map(|item| (*item).clone()).collect());
+                return Err(PatchError::Other(format!(
+                    "The order in patch list:\n{}\n doesn't match $setElementOrder list:\n{}\n",
+                    go_value(&list),
+                    go_value(&Json::array(order.to_vec()))
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn same(one: &Json, other: &Json, key: Option<&str>) -> bool {
+    match key {
+        Some(key) => one.get(key) == other.get(key),
+        None => one == other,
+    }
+}
+
+/// Orders merged items: those of the patch as the patch has them, the server's own as the server had them, and the
+/// latter woven into the former as far as the server's order tells.
+fn in_order(merged: Vec<Json>, patch_order: &[Json], server_order: &[Json], key: Option<&str>) -> Vec<Json> {
+    let index = |order: &[Json], item: &Json| order.iter().position(|other| same(other, item, key));
+    let (mut patched, mut own): (Vec<Json>, Vec<Json>) =
+        merged.into_iter().partition(|item| index(patch_order, item).is_some());
+    patched.sort_by_key(|item| index(patch_order, item));
+    own.sort_by_key(|item| index(server_order, item).unwrap_or(usize::MAX));
+    let mut out = Vec::with_capacity(patched.len() + own.len());
+    let (mut patched, mut own) = (patched.into_iter().peekable(), own.into_iter().peekable());
+    loop {
+        let take_own = match (own.peek(), patched.peek()) {
+            (None, None) => return out,
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (Some(left), Some(right)) => match (index(server_order, left), index(server_order, right)) {
+                (Some(left), Some(right)) => left < right,
+                _ => false,
+            },
+        };
+        out.extend(if take_own { own.next() } else { patched.next() });
+    }
+}
+
+/// Takes directives and nulls out of a value that is new to the object.
+fn without_directives(value: &Json) -> Json {
+    match value {
+        Json::Object(fields) => {
+            let mut out = Fields::default();
+            for (name, item) in fields.iter() {
+                let is_directive = name.as_str() == DIRECTIVE
+                    || name.as_str() == RETAIN_KEYS
+                    || name.starts_with(DELETE_FROM)
+                    || name.starts_with(SET_ORDER);
+                if !is_directive && !item.is_null() {
+                    out.insert(name, without_directives(item));
+                }
+            }
+            Json::Object(out.into())
+        }
+        Json::Array(items) => items
+            .iter()
+            .filter(|item| {
+                !matches!(item.get(DIRECTIVE).as_str(), Some("delete" | "replace")) || !is_only_directive(item)
+            })
+            .map(without_directives)
+            .collect(),
+        value => value.clone(),
+    }
+}
+
+fn is_only_directive(item: &Json) -> bool {
+    item.get(DIRECTIVE).as_str() == Some("delete") || item.fields().count() == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::strategic_merge;
+    use crate::json;
+    use crate::objects::schema::Schema;
+    use crate::profile::DEFAULT_RELEASE;
+
+    #[test]
+    fn lists_merge_as_the_schema_says() {
+        let schema = Schema::of(DEFAULT_RELEASE);
+        let cases = [
+            (
+                "taints are replaced",
+                json!({"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]}}),
+                json!({"spec": {"taints": [{"key": "b", "effect": "NoSchedule"}]}}),
+                json!({"spec": {"taints": [{"key": "b", "effect": "NoSchedule"}]}}),
+            ),
+            (
+                "conditions merge by type, the patch's first",
+                json!({"status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Mem", "status": "False"}]}}),
+                json!({"status": {"conditions": [{"type": "Disk", "status": "False"}]}}),
+                json!({"status": {"conditions": [{"type": "Disk", "status": "False"}, {"type": "Ready", "status": "True"}, {"type": "Mem", "status": "False"}]}}),
+            ),
+            (
+                "an item that is there keeps its place",
+                json!({"status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Mem", "status": "False"}]}}),
+                json!({"status": {"conditions": [{"type": "Mem", "status": "True"}]}}),
+                json!({"status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Mem", "status": "True"}]}}),
+            ),
+            (
+                "an order that is set holds",
+                json!({"status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Mem", "status": "False"}]}}),
+                json!({"status": {"$setElementOrder/conditions": [{"type": "Mem"}, {"type": "Ready"}]}}),
+                json!({"status": {"conditions": [{"type": "Mem", "status": "False"}, {"type": "Ready", "status": "True"}]}}),
+            ),
+            (
+                "an item is deleted",
+                json!({"status": {"conditions": [{"type": "Ready", "status": "True"}, {"type": "Mem", "status": "False"}]}}),
+                json!({"status": {"conditions": [{"type": "Ready", "$patch": "delete"}]}}),
+                json!({"status": {"conditions": [{"type": "Mem", "status": "False"}]}}),
+            ),
+            (
+                "a list is replaced on demand",
+                json!({"status": {"addresses": [{"type": "InternalIP", "address": "a"}]}}),
+                json!({"status": {"addresses": [{"type": "InternalIP", "address": "b"}, {"type": "InternalIP", "address": "c"}, {"$patch": "replace"}]}}),
+                json!({"status": {"addresses": [{"type": "InternalIP", "address": "b"}, {"type": "InternalIP", "address": "c"}]}}),
+            ),
+            (
+                "finalizers unite and leave by name",
+                json!({"metadata": {"finalizers": ["a/1", "b/2"]}}),
+                json!({"metadata": {"finalizers": ["c/3"], "$deleteFromPrimitiveList/finalizers": ["a/1"]}}),
+                json!({"metadata": {"finalizers": ["c/3", "b/2"]}}),
+            ),
+            (
+                "labels merge and null removes",
+                json!({"metadata": {"labels": {"a": "1", "b": "2"}}}),
+                json!({"metadata": {"labels": {"a": null, "c": "3"}}}),
+                json!({"metadata": {"labels": {"b": "2", "c": "3"}}}),
+            ),
+            (
+                "the known bug with two addresses of one type",
+                json!({"status": {"addresses": [{"type": "InternalIP", "address": "a"}, {"type": "InternalIP", "address": "b"}, {"type": "Hostname", "address": "h"}]}}),
+                json!({"status": {"addresses": [{"type": "InternalIP", "address": "a"}, {"type": "InternalIP", "address": "b"}]}}),
+                json!({"status": {"addresses": [{"type": "InternalIP", "address": "b"}, {"type": "InternalIP", "address": "b"}, {"type": "Hostname", "address": "h"}]}}),
+            ),
+        ];
+        for (what, original, patch, expected) in cases {
+            assert_eq!(strategic_merge(&schema, "Node", &original, &patch).unwrap(), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn an_item_without_its_key_is_refused() {
+        let schema = Schema::of(DEFAULT_RELEASE);
+        let original = json!({"status": {"conditions": [{"type": "Ready"}]}});
+        let patch = json!({"status": {"conditions": [{"status": "True"}]}});
+        assert_eq!(
+            strategic_merge(&schema, "Node", &original, &patch).unwrap_err().to_string(),
+            "map: map[status:True] does not contain declared merge key: type"
+        );
+    }
+}

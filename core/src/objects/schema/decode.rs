@@ -1,0 +1,360 @@
+//! Reads an object as Go would: refuses wrong types, notes unknown fields, and drops what Go would not print again.
+//!
+//! Mirrors encoding/json with sigs.k8s.io/json's strict errors (v1.34) over the types of the table; fields of other
+//! types pass as they are.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{Field, Kind, Presence, Schema, Struct};
+use crate::objects::quantity::Quantity;
+use crate::objects::{Fields, Json, Text, time};
+
+/// An object that was understood.
+#[derive(Clone, Debug)]
+pub struct Decoded {
+    /// The object as Go would print it.
+    pub object: Json,
+    /// The paths of unknown fields, which were dropped, in order.
+    pub unknown: Vec<String>,
+}
+
+/// Why an object could not be read, in the API server's words.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct DecodeError(pub String);
+
+impl Schema {
+    /// Reads a value as a type of the table; a type that the table does not have passes as it is.
+    ///
+    /// # Errors
+    /// A field has the wrong type.
+    pub fn decode(&self, type_name: &str, value: &Json) -> Result<Decoded, DecodeError> {
+        let Some(of) = self.named(type_name) else {
+            return Ok(Decoded { object: value.clone(), unknown: Vec::new() });
+        };
+        let mut reader = Reader { schema: self, unknown: Vec::new(), path: Vec::new(), indexed: String::new() };
+        let object = reader.object(of, value)?;
+        Ok(Decoded { object, unknown: reader.unknown })
+    }
+}
+
+struct Reader<'a> {
+    schema: &'a Schema,
+    unknown: Vec<String>,
+    /// The fields on the way, without indices, as type errors name them.
+    path: Vec<String>,
+    /// The same with indices, as unknown fields are named.
+    indexed: String,
+}
+
+impl Reader<'_> {
+    fn object(&mut self, of: &Struct, value: &Json) -> Result<Json, DecodeError> {
+        let mut out = Fields::default();
+        for (name, item) in value.fields() {
+            let length = self.indexed.len();
+            if !self.indexed.is_empty() {
+                self.indexed.push('.');
+            }
+            self.indexed.push_str(name);
+            if let Some(field) = of.field(name) {
+                self.path.push(name.as_str().to_owned());
+                if !item.is_null()
+                    && let Some(item) = self.field(of, field, item)?
+                {
+                    out.insert(Text::of(field.name), item);
+                }
+                self.path.pop();
+            } else {
+                self.unknown.push(self.indexed.clone());
+            }
+            self.indexed.truncate(length);
+        }
+        self.fill(of, &mut out);
+        Ok(Json::Object(out.into()))
+    }
+
+    /// Adds the fields that Go prints though nobody set them.
+    fn fill(&self, of: &Struct, out: &mut Fields) {
+        for field in &of.fields {
+            if out.get(field.name).is_some() {
+                continue;
+            }
+            match (&field.kind, field.presence) {
+                (_, Presence::Pointer) => {}
+                (Kind::Object(place), _) => {
+                    let mut inner = Fields::default();
+                    self.fill(self.schema.at(*place), &mut inner);
+                    out.insert(Text::of(field.name), Json::Object(inner.into()));
+                }
+                (Kind::Time | Kind::MicroTime, _) => out.insert(Text::of(field.name), Json::Null),
+                (_, Presence::OmitEmpty) => {}
+                (kind, Presence::Always) => out.insert(Text::of(field.name), zero(kind)),
+            }
+        }
+    }
+
+    /// Reads a field; `None` for a value that Go does not print.
+    fn field(&mut self, of: &Struct, field: &Field, value: &Json) -> Result<Option<Json>, DecodeError> {
+        let value = self.value(of, &field.kind, value)?;
+        let is_zero = match &value {
+            Json::Bool(value) => !value,
+            Json::Int(number) => *number == 0 && field.kind != Kind::IntOrString,
+            Json::Str(text) => text.is_empty(),
+            Json::Array(items) => items.is_empty(),
+            Json::Object(fields) => fields.is_empty() && matches!(field.kind, Kind::Map(_)),
+            Json::Null => true,
+            Json::Float(_) => false,
+        };
+        let nil_like = matches!(field.kind, Kind::List(_) | Kind::Map(_) | Kind::Any);
+        Ok((!(is_zero && (field.presence == Presence::OmitEmpty || nil_like && field.presence == Presence::Pointer)))
+            .then_some(value))
+    }
+
+    fn value(&mut self, of: &Struct, kind: &Kind, value: &Json) -> Result<Json, DecodeError> {
+        match (kind, value) {
+            (Kind::Any, _) | (Kind::Str, Json::Str(_)) | (Kind::Bool, Json::Bool(_)) | (Kind::Int, Json::Int(_)) => {
+                Ok(value.clone())
+            }
+            (Kind::Float, Json::Int(_) | Json::Float(_)) | (Kind::IntOrString, Json::Int(_) | Json::Str(_)) => {
+                Ok(value.clone())
+            }
+            (Kind::Int32, Json::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
+            (Kind::Quantity, Json::Str(text)) => quantity(text),
+            (Kind::Quantity, Json::Int(_) | Json::Float(_)) => quantity(&value.to_string()),
+            (Kind::Time, Json::Str(text)) => read_time(text),
+            (Kind::MicroTime, Json::Str(text)) => read_micro_time(text),
+            (Kind::Object(place), Json::Object(_)) => {
+                let schema = self.schema;
+                self.object(schema.at(*place), value)
+            }
+            (Kind::List(item), Json::Array(items)) => self.list(of, item, items),
+            (Kind::Map(item), Json::Object(fields)) => {
+                let mut out = Fields::default();
+                for (name, value) in fields.iter() {
+                    let value = if value.is_null() { zero(item) } else { self.value(of, item, value)? };
+                    out.insert(name, value);
+                }
+                Ok(Json::Object(out.into()))
+            }
+            _ => Err(self.wrong_type(of, kind, value)),
+        }
+    }
+
+    fn list(&mut self, of: &Struct, item: &Kind, items: &[Json]) -> Result<Json, DecodeError> {
+        let length = self.indexed.len();
+        let mut out = Vec::with_capacity(items.len());
+        for (at, value) in items.iter().enumerate() {
+            self.indexed.push_str(&format!("[{at}]"));
+            out.push(if value.is_null() { self.zero(item) } else { self.value(of, item, value)? });
+            self.indexed.truncate(length);
+        }
+        Ok(Json::array(out))
+    }
+
+    fn zero(&self, kind: &Kind) -> Json {
+        let Kind::Object(place) = kind else { return zero(kind) };
+        let mut fields = Fields::default();
+        self.fill(self.schema.at(*place), &mut fields);
+        Json::Object(fields.into())
+    }
+
+    fn wrong_type(&self, of: &Struct, kind: &Kind, value: &Json) -> DecodeError {
+        let found = match value {
+            Json::Bool(_) => "bool".to_owned(),
+            Json::Int(_) | Json::Float(_) if matches!(kind, Kind::Int | Kind::Int32) => format!("number {value}"),
+            Json::Int(_) | Json::Float(_) => "number".to_owned(),
+            Json::Str(_) => "string".to_owned(),
+            Json::Array(_) => "array".to_owned(),
+            _ => "object".to_owned(),
+        };
+        let wanted = self.go_type(kind);
+        DecodeError(format!(
+            "json: cannot unmarshal {found} into Go struct field {}.{} of type {wanted}",
+            of.name,
+            self.path.join(".")
+        ))
+    }
+
+    fn go_type(&self, kind: &Kind) -> String {
+        match kind {
+            Kind::Str | Kind::Time | Kind::MicroTime => "string".to_owned(),
+            Kind::Int => "int64".to_owned(),
+            Kind::Int32 => "int32".to_owned(),
+            Kind::Bool => "bool".to_owned(),
+            Kind::Float => "float64".to_owned(),
+            Kind::Quantity => "resource.Quantity".to_owned(),
+            Kind::IntOrString => "intstr.IntOrString".to_owned(),
+            Kind::Any => "interface {}".to_owned(),
+            Kind::Object(place) => format!("v1.{}", self.schema.at(*place).name),
+            Kind::List(item) => format!("[]{}", self.go_type(item)),
+            Kind::Map(item) => format!("map[string]{}", self.go_type(item)),
+        }
+    }
+}
+
+fn zero(kind: &Kind) -> Json {
+    match kind {
+        Kind::Str => Json::text(Text::of("")),
+        Kind::Int | Kind::Int32 | Kind::IntOrString => Json::Int(0),
+        Kind::Float => Json::Int(0),
+        Kind::Bool => Json::Bool(false),
+        Kind::Quantity => Json::text(Text::of("0")),
+        Kind::Time | Kind::MicroTime | Kind::Any | Kind::List(_) | Kind::Map(_) => Json::Null,
+        Kind::Object(_) => Json::object(),
+    }
+}
+
+fn quantity(text: &str) -> Result<Json, DecodeError> {
+    let text = text.trim();
+    match Quantity::parse(text) {
+        Some(quantity) => Ok(Json::text(quantity.to_string())),
+        None => Err(DecodeError(quantity_problem(text).to_owned())),
+    }
+}
+
+/// Says what is wrong with a quantity. Source: k8s.io/apimachinery pkg/api/resource/quantity.go (v1.34),
+/// `ErrFormatWrong` and `ErrSuffix`.
+fn quantity_problem(text: &str) -> &'static str {
+    let number = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let suffix = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let letters = suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c));
+    let exponent = letters.strip_prefix(['+', '-']).unwrap_or(letters);
+    if suffix.len() == number.len() || !exponent.bytes().all(|byte| byte.is_ascii_digit()) {
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+    } else {
+        "unable to parse quantity's suffix"
+    }
+}
+
+fn read_time(text: &Text) -> Result<Json, DecodeError> {
+    if let Some(at) = time::parse(text) {
+        let printed = time::to_time(at);
+        return Ok(if printed == text.as_str() { Json::Str(text.clone()) } else { Json::text(printed) });
+    }
+    Err(time_error(text, "2006-01-02T15:04:05Z07:00"))
+}
+
+fn read_micro_time(text: &Text) -> Result<Json, DecodeError> {
+    const LAYOUT: &str = "2006-01-02T15:04:05.000000Z07:00";
+    let Some(at) = time::parse(text) else { return Err(time_error(text, LAYOUT)) };
+    let after_seconds = text.get(19..).unwrap_or("");
+    let digits = after_seconds.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+    if digits != 6 {
+        return Err(DecodeError(format!(
+            "parsing time {:?} as {LAYOUT:?}: cannot parse {after_seconds:?} as \".000000\"",
+            text.as_str()
+        )));
+    }
+    let printed = time::to_micro_time(at);
+    Ok(if printed == text.as_str() { Json::Str(text.clone()) } else { Json::text(printed) })
+}
+
+/// Says where a text departs from Go's layout, as `time.Parse` does.
+fn time_error(text: &str, layout: &str) -> DecodeError {
+    const PARTS: [(&str, usize, usize); 11] = [
+        ("2006", 0, 4),
+        ("-", 4, 5),
+        ("01", 5, 7),
+        ("-", 7, 8),
+        ("02", 8, 10),
+        ("T", 10, 11),
+        ("15", 11, 13),
+        (":", 13, 14),
+        ("04", 14, 16),
+        (":", 16, 17),
+        ("05", 17, 19),
+    ];
+    for (name, from, to) in PARTS {
+        let part = text.get(from..to);
+        let fits = part.is_some_and(|part| {
+            if to - from == 1 { part == name } else { part.bytes().all(|byte| byte.is_ascii_digit()) }
+        });
+        if !fits {
+            let rest = text.get(from..).unwrap_or("");
+            return DecodeError(format!("parsing time {text:?} as {layout:?}: cannot parse {rest:?} as {name:?}"));
+        }
+    }
+    let rest = text.get(19..).unwrap_or("");
+    DecodeError(format!("parsing time {text:?} as {layout:?}: cannot parse {rest:?} as \"Z07:00\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use crate::json;
+    use crate::objects::schema::Schema;
+    use crate::profile::DEFAULT_RELEASE;
+
+    #[test]
+    fn an_object_is_printed_as_go_prints_it() {
+        let schema = Schema::of(DEFAULT_RELEASE);
+        let node = json!({"metadata": {"name": "n1", "labels": {}, "creationTimestamp": null},
+            "spec": {"unschedulable": false, "taints": [{"key": "a", "effect": "NoSchedule", "value": ""}], "foo": 1},
+            "status": {"capacity": {"cpu": "1000m"}, "conditions": [{"type": "Ready", "status": "True"}]}});
+        let decoded = schema.decode("Node", &node).unwrap();
+        assert_eq!(decoded.unknown, ["spec.foo"]);
+        assert_eq!(decoded.object.get("spec"), &json!({"taints": [{"key": "a", "effect": "NoSchedule"}]}));
+        assert_eq!(decoded.object.get("metadata"), &json!({"name": "n1"}));
+        assert_eq!(decoded.object.at(&["status", "capacity"]), &json!({"cpu": "1"}));
+        assert_eq!(
+            decoded.object.at(&["status", "conditions"]),
+            &json!([{"type": "Ready", "status": "True", "lastHeartbeatTime": null, "lastTransitionTime": null}])
+        );
+        assert_eq!(decoded.object.at(&["status", "daemonEndpoints"]), &json!({"kubeletEndpoint": {"Port": 0}}));
+    }
+
+    #[test]
+    fn wrong_types_are_named_as_go_names_them() {
+        let schema = Schema::of(DEFAULT_RELEASE);
+        let cases = [
+            (
+                "Node",
+                json!({"spec": {"taints": {}}}),
+                "json: cannot unmarshal object into Go struct field NodeSpec.spec.taints of type []v1.Taint",
+            ),
+            (
+                "Node",
+                json!({"spec": {"taints": ["x"]}}),
+                "json: cannot unmarshal string into Go struct field NodeSpec.spec.taints of type v1.Taint",
+            ),
+            (
+                "Node",
+                json!({"metadata": {"labels": []}}),
+                "json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type map[string]string",
+            ),
+            (
+                "Lease",
+                json!({"spec": {"leaseDurationSeconds": 1.5}}),
+                "json: cannot unmarshal number 1.5 into Go struct field LeaseSpec.spec.leaseDurationSeconds of type int32",
+            ),
+            (
+                "Lease",
+                json!({"spec": {"leaseDurationSeconds": 2_147_483_648_i64}}),
+                "json: cannot unmarshal number 2147483648 into Go struct field LeaseSpec.spec.leaseDurationSeconds of type int32",
+            ),
+            (
+                "Lease",
+                json!({"spec": {"renewTime": 5}}),
+                "json: cannot unmarshal number into Go struct field LeaseSpec.spec.renewTime of type string",
+            ),
+            (
+                "Lease",
+                json!({"spec": {"renewTime": "2026-01-02T03:04:05.1Z"}}),
+                "parsing time \"2026-01-02T03:04:05.1Z\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \".1Z\" as \".000000\"",
+            ),
+            (
+                "Node",
+                json!({"metadata": {"creationTimestamp": "x"}}),
+                "parsing time \"x\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"x\" as \"2006\"",
+            ),
+            ("Node", json!({"status": {"capacity": {"cpu": "1e"}}}), "unable to parse quantity's suffix"),
+        ];
+        for (name, value, message) in cases {
+            assert_eq!(schema.decode(name, &value).unwrap_err().to_string(), message);
+        }
+    }
+}

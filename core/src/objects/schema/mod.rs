@@ -1,0 +1,246 @@
+//! What is known of the fields of the API's types: one table for patches, for decoding, for strict checks and order.
+//!
+//! Mirrors what Go's struct tags and k8s.io/apimachinery pkg/util/strategicpatch (v1.34) know. Unknown types and
+//! fields below them are left as they come, so that any kind can be stored.
+
+mod decode;
+mod types;
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+pub use decode::{DecodeError, Decoded};
+
+use crate::profile::Release;
+
+/// The fields of all known types in one release.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    types: Vec<Struct>,
+    names: BTreeMap<&'static str, usize>,
+}
+
+/// The fields of a type, sorted by name.
+#[derive(Clone, Debug)]
+pub struct Struct {
+    name: &'static str,
+    fields: Vec<Field>,
+}
+
+/// A field.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Field {
+    name: &'static str,
+    kind: Kind,
+    presence: Presence,
+    merge: Merge,
+}
+
+/// What a field holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A string.
+    Str,
+    /// A number without a fraction, of 64 bits.
+    Int,
+    /// A number without a fraction, of 32 bits.
+    Int32,
+    /// A truth value.
+    Bool,
+    /// A number.
+    Float,
+    /// An amount with a unit.
+    Quantity,
+    /// A number or a share, as `25%`.
+    IntOrString,
+    /// An instant in whole seconds.
+    Time,
+    /// An instant in microseconds.
+    MicroTime,
+    /// Anything: taken as it comes.
+    Any,
+    /// An object of a known type, by its place in the schema.
+    Object(usize),
+    /// A list.
+    List(Box<Kind>),
+    /// A map from names.
+    Map(Box<Kind>),
+}
+
+/// Whether an absent or empty field is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Presence {
+    /// Left out when empty.
+    OmitEmpty,
+    /// A pointer: an empty value is kept.
+    Pointer,
+    /// Printed even when empty.
+    Always,
+}
+
+/// How a strategic merge patch treats a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Merge {
+    /// The patch replaces it.
+    Replace,
+    /// Items with the same value of this field are one.
+    Key(&'static str),
+    /// A set of plain values.
+    Set,
+}
+
+impl Field {
+    /// Returns the field's name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns what the field holds.
+    #[must_use]
+    pub const fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Returns how patches merge it.
+    #[must_use]
+    pub const fn merge(&self) -> Merge {
+        self.merge
+    }
+}
+
+impl Struct {
+    /// Returns the type's name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns a field.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.binary_search_by(|field| field.name.cmp(name)).ok().map(|at| &self.fields[at])
+    }
+}
+
+impl Schema {
+    /// Reads the table as of a release.
+    #[must_use]
+    pub fn of(release: Release) -> Self {
+        let lines: Vec<(&str, &str)> = types::TYPES.lines().filter_map(|line| line.split_once(" = ")).collect();
+        let names: BTreeMap<&str, usize> = lines.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
+        let types = lines
+            .iter()
+            .map(|(name, fields)| {
+                let mut fields: Vec<Field> =
+                    fields.split_whitespace().filter_map(|text| parse_field(text, &names, release)).collect();
+                fields.sort_by_key(|field| field.name);
+                Struct { name, fields }
+            })
+            .collect();
+        Self { types, names }
+    }
+
+    /// Returns the type of a kind of objects, or of a part of one.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&Struct> {
+        self.names.get(name).map(|at| &self.types[*at])
+    }
+
+    /// Returns a type by its place.
+    #[must_use]
+    pub fn at(&self, place: usize) -> &Struct {
+        &self.types[place]
+    }
+}
+
+fn parse_field(text: &'static str, names: &BTreeMap<&str, usize>, release: Release) -> Option<Field> {
+    let (name, rest) = text.split_once(':')?;
+    let (rest, until) = rest.split_once('<').map_or((rest, None), |(rest, until)| (rest, minor(until)));
+    let (rest, since) = rest.split_once('>').map_or((rest, None), |(rest, since)| (rest, minor(since)));
+    if since.is_some_and(|since| release.minor < since) || until.is_some_and(|until| release.minor >= until) {
+        return None;
+    }
+    let (rest, presence) = match rest.as_bytes().last() {
+        Some(b'*') => (&rest[..rest.len() - 1], Presence::Pointer),
+        Some(b'!') => (&rest[..rest.len() - 1], Presence::Always),
+        _ => (rest, Presence::OmitEmpty),
+    };
+    let (rest, merge) = match rest.split_once('@') {
+        None => (rest, Merge::Replace),
+        Some((rest, "")) => (rest, Merge::Set),
+        Some((rest, key)) => (rest, Merge::Key(key)),
+    };
+    Some(Field { name, kind: parse_kind(rest, names), presence, merge })
+}
+
+fn minor(release: &str) -> Option<u16> {
+    release.split_once('.').and_then(|(_, minor)| minor.parse().ok())
+}
+
+fn parse_kind(text: &str, names: &BTreeMap<&str, usize>) -> Kind {
+    if let Some(item) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+        return Kind::List(Box::new(parse_kind(item, names)));
+    }
+    if let Some(item) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+        return Kind::Map(Box::new(parse_kind(item, names)));
+    }
+    match text {
+        "str" | "bytes" => Kind::Str,
+        "int" => Kind::Int,
+        "int32" => Kind::Int32,
+        "bool" => Kind::Bool,
+        "float" => Kind::Float,
+        "quantity" => Kind::Quantity,
+        "intstr" => Kind::IntOrString,
+        "time" => Kind::Time,
+        "microtime" => Kind::MicroTime,
+        name => names.get(name).map_or(Kind::Any, |at| Kind::Object(*at)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Merge, Schema, types};
+    use crate::profile::{DEFAULT_RELEASE, RELEASES, Release};
+
+    #[test]
+    fn each_word_of_the_table_is_understood() {
+        let schema = Schema::of(Release::new(99, 0));
+        let known = ["str", "int", "int32", "bool", "float", "quantity", "intstr", "time", "microtime", "bytes", "any"];
+        for (name, fields) in types::TYPES.lines().filter_map(|line| line.split_once(" = ")) {
+            for text in fields.split_whitespace() {
+                let (field, rest) = text.split_once(':').expect(text);
+                let kind = rest.trim_start_matches(['[', '{']);
+                let kind = kind.split([']', '}', '*', '!', '>', '<', '@']).next().unwrap();
+                assert!(known.contains(&kind) || schema.named(kind).is_some(), "{name}.{field} is {kind}");
+                assert!(schema.named(name).unwrap().field(field).is_some(), "{name}.{field}");
+            }
+        }
+    }
+
+    #[test]
+    fn lists_say_how_patches_merge_them() {
+        let schema = Schema::of(DEFAULT_RELEASE);
+        let cases = [
+            ("NodeSpec", "taints", Merge::Replace),
+            ("NodeSpec", "podCIDRs", Merge::Set),
+            ("NodeStatus", "conditions", Merge::Key("type")),
+            ("ObjectMeta", "ownerReferences", Merge::Key("uid")),
+            ("ObjectMeta", "finalizers", Merge::Set),
+        ];
+        for (name, field, merge) in cases {
+            assert_eq!(schema.named(name).unwrap().field(field).unwrap().merge(), merge, "{name}.{field}");
+        }
+    }
+
+    #[test]
+    fn fields_come_with_their_release() {
+        let [oldest, ..] = RELEASES;
+        let field =
+            |release| Schema::of(release).named("NodeSystemInfo").unwrap().field("swap").map(|f| f.kind().clone());
+        assert_eq!(field(oldest), None);
+        assert!(matches!(field(DEFAULT_RELEASE), Some(Kind::Object(_))));
+    }
+}
