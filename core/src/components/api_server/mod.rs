@@ -429,7 +429,7 @@ impl ApiServer {
 
     /// Returns a random uid (RFC 4122, version 4).
     fn new_uid(&mut self) -> String {
-        let (high, low) = (self.chance.next(), self.chance.next());
+        let (high, low) = (self.chance.bits(), self.chance.bits());
         let high = (high & !0xf000) | 0x4000;
         let low = (low & !(0b11 << 62)) | (0b10 << 62);
         format!(
