@@ -99,6 +99,8 @@ struct Drive<'a> {
     agenda: BTreeMap<(Micros, u64), Due>,
     sequence: u64,
     now: Micros,
+    /// Updates that wait for their answer: those of a health pass.
+    updates: usize,
     /// The Events that the component made, by name: a repeated one is a patch of its count.
     events: BTreeMap<Text, Json>,
     run: Run,
@@ -128,6 +130,7 @@ pub fn run(
         agenda: BTreeMap::new(),
         sequence: 0,
         now: begin,
+        updates: 0,
         events: BTreeMap::new(),
         run: Run::default(),
     };
@@ -230,6 +233,7 @@ impl Drive<'_> {
         let late = write.is_some_and(|write| self.choices.late_echo.contains(&write));
         let early_tick = write.is_some_and(|write| self.choices.early_tick.contains(&write));
         if let Some(write) = write {
+            self.updates -= usize::from(self.recorded.writes[write].verb == Verb::Update);
             self.world.store(write);
             if late || early_tick {
                 self.at(self.now + LATE, Due::Release(write));
@@ -264,17 +268,10 @@ impl Drive<'_> {
     fn tick(&mut self) {
         let recorded = self.taintings.iter().any(|tainting| tainting.t == self.now);
         let in_pass =
-            self.component.loops().iter().any(|of| of.name == "health-pass" && of.next.is_none() && self.pass_runs());
+            self.updates > 0 && self.component.loops().iter().any(|of| of.name == "health-pass" && of.next.is_none());
         if recorded || !in_pass {
             self.round("taint-pass");
         }
-    }
-
-    /// Tells whether requests of the health pass are under way.
-    fn pass_runs(&self) -> bool {
-        self.agenda.values().any(|due| {
-            matches!(due, Due::Answer { write: Some(write), .. } if self.recorded.writes[*write].verb == Verb::Update)
-        })
     }
 
     /// Reads the order of nodes within a pass from the recording: first who is tainted next, then who is written first.
@@ -367,6 +364,7 @@ impl Drive<'_> {
         let prediction = self.run.predictions.len();
         if let Some(index) = matched {
             self.run.matched.insert(index, prediction);
+            self.updates += usize::from(call.verb == Verb::Update);
             let write = &self.recorded.writes[index];
             for field in write.change.differences(&change, tolerance(write.tolerance)) {
                 let difference = Difference::of_field(self.writer, write.t, &place, field);

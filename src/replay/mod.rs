@@ -93,7 +93,7 @@ pub fn judge(recording: &Recording, ledger: &Ledger) -> Report {
         writes: recorded.total,
         unjudged: recorded.unjudged.values().sum(),
         unjudged_by: recorded.unjudged.clone(),
-        phases: phases_json(&passes, period),
+        phases: phases_json(&passes, phases::taintings(&recorded).len(), period),
         flags_unknown,
         ..Report::default()
     };
@@ -123,14 +123,14 @@ fn settings(recording: &Recording) -> (Arc<Settings>, Vec<String>) {
     (Arc::new(settings), unknown)
 }
 
-fn phases_json(passes: &Passes, period: Micros) -> Json {
+fn phases_json(passes: &Passes, taints: usize, period: Micros) -> Json {
     let first = passes.starts.iter().copied().find(|start| *start >= 0).unwrap_or(0);
     json!({"health-pass": {
         "first": [in_seconds(first + passes.slack.0), in_seconds(first + passes.slack.1)],
         "period": in_seconds(period),
         "passes": passes.starts.iter().filter(|start| **start >= 0).count(),
         "seen": passes.seen,
-    }})
+    }, "taint-pass": {"period": in_seconds(phases::TICK), "seen": taints}})
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and microseconds are exact in 53 bits")]
