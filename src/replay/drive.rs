@@ -25,6 +25,8 @@ use super::writers::{Change, Place, Writer};
 
 /// A controller is started this long before the first pass.
 const START_BEFORE: Micros = 1_000_000;
+/// A process that takes over leads about this long before its first health pass.
+const LEADS_BEFORE_PASS: Micros = 50_000;
 /// A read takes this long.
 const READ_TAKES: Micros = 300;
 /// How long after the answer an effect is shown that the recording shows to have come late.
@@ -77,6 +79,7 @@ pub struct Run {
 enum Due {
     Event(usize, usize),
     Answer {
+        life: usize,
         id: RequestId,
         answer: Answer,
         write: Option<usize>,
@@ -86,13 +89,22 @@ enum Due {
     Release(usize),
     Pass(usize),
     Tick,
+    /// The process ends.
+    Stop,
+    /// The process begins anew.
+    Start,
 }
 
 struct Drive<'a> {
     recorded: &'a Recorded<'a>,
     writer: Writer,
     choices: &'a Choices,
+    settings: &'a Arc<Settings>,
     component: Box<dyn Controller>,
+    /// How often the component was started: answers to an earlier life are lost.
+    life: usize,
+    /// The process is gone for now.
+    down: bool,
     world: World<'a>,
     passes: &'a Passes,
     taintings: Vec<Tainting>,
@@ -116,14 +128,15 @@ pub fn run(
     choices: &Choices,
 ) -> Option<Run> {
     let begin = passes.starts.first().copied().unwrap_or(0).min(0) - START_BEFORE;
-    let context = Context { settings: settings.clone(), chance: Chance::new(1).fork(writer.name()) };
-    let mut component = controllers::start(writer.name(), context, recorded.recording.at(begin))?;
-    component.hold_loops();
+    let component = start(recorded, writer, settings, begin)?;
     let mut drive = Drive {
         recorded,
         writer,
         choices,
+        settings,
         component,
+        life: 0,
+        down: false,
         world: World::new(recorded, writer),
         passes,
         taintings: phases::taintings(recorded),
@@ -138,6 +151,13 @@ pub fn run(
     drive.pump();
     drive.go();
     Some(drive.run)
+}
+
+fn start(recorded: &Recorded<'_>, writer: Writer, settings: &Arc<Settings>, t: Micros) -> Option<Box<dyn Controller>> {
+    let context = Context { settings: settings.clone(), chance: Chance::new(1).fork(writer.name()) };
+    let mut component = controllers::start(writer.name(), context, recorded.recording.at(t))?;
+    component.hold_loops();
+    Some(component)
 }
 
 impl Drive<'_> {
@@ -157,6 +177,12 @@ impl Drive<'_> {
         for (index, write) in recorded.writes_of(self.writer) {
             self.at(write.t.max(write.end) + write.tolerance, Due::Expiry(index));
         }
+        for outage in &recorded.outages {
+            self.at(outage.from, Due::Stop);
+            let first_pass = self.passes.starts.iter().find(|start| **start >= outage.until);
+            // A process that is started leads only after the old lease has run out, which its first pass shows.
+            self.at(first_pass.map_or(outage.until, |start| (start - LEADS_BEFORE_PASS).max(outage.until)), Due::Start);
+        }
         if self.writer == Writer::NodeLifecycle {
             for (index, start) in self.passes.starts.iter().enumerate() {
                 self.at(*start, Due::Pass(index));
@@ -169,10 +195,8 @@ impl Drive<'_> {
     fn go(&mut self) {
         let end = self.recorded.recording.about.ended.max(self.last_instant());
         for _ in 0..STEPS_MAX {
-            let wake = self
-                .component
-                .next_deadline()
-                .map(|deadline| self.recorded.recording.offset(deadline.at).max(self.now));
+            let deadline = self.component.next_deadline().filter(|_| !self.down);
+            let wake = deadline.map(|deadline| self.recorded.recording.offset_after(deadline.at).max(self.now));
             let next = self.agenda.first_key_value().map(|((t, _), _)| *t);
             let Some(t) = wake.into_iter().chain(next).min() else { return };
             if t > end {
@@ -201,7 +225,28 @@ impl Drive<'_> {
                 let messages = self.world.arrive(stream, at);
                 self.tell(messages);
             }
-            Due::Answer { id, answer, write } => self.answer(id, answer, write),
+            Due::Answer { life, id, answer, write } => {
+                if life == self.life && !self.down {
+                    self.answer(id, answer, write);
+                } else if let Some(write) = write {
+                    self.at(self.now, Due::Release(write));
+                }
+            }
+            Due::Stop => {
+                self.down = true;
+                self.updates = 0;
+                self.world.disconnect();
+            }
+            Due::Start => {
+                let component = start(self.recorded, self.writer, self.settings, self.now);
+                if let Some(component) = component {
+                    self.component = component;
+                }
+                self.down = false;
+                self.life += 1;
+                self.events.clear();
+                self.pump();
+            }
             Due::Expiry(write) if !self.run.matched.contains_key(&write) => {
                 self.world.store(write);
                 let messages = self.world.release(write, Show::InTime);
@@ -259,6 +304,9 @@ impl Drive<'_> {
     }
 
     fn round(&mut self, name: &str) {
+        if self.down {
+            return;
+        }
         let now = self.recorded.recording.at(self.now);
         self.component.run_once(name, now);
         self.pump();
@@ -314,18 +362,18 @@ impl Drive<'_> {
         match call.verb {
             Verb::List => {
                 let answer = self.world.list(&place);
-                self.at(self.now, Due::Answer { id, answer, write: None });
+                self.at(self.now, Due::Answer { life: self.life, id, answer, write: None });
             }
             Verb::Watch => {
                 let answer = self.world.watch(id, &place);
-                self.at(self.now, Due::Answer { id, answer, write: None });
+                self.at(self.now, Due::Answer { life: self.life, id, answer, write: None });
             }
             Verb::Get => {
                 let answer = self
                     .world
                     .read(&place)
                     .map_or_else(|| World::not_found(&call), |object| Answer::object(200, object));
-                self.at(self.now + READ_TAKES, Due::Answer { id, answer, write: None });
+                self.at(self.now + READ_TAKES, Due::Answer { life: self.life, id, answer, write: None });
             }
             _ => self.write(id, &call, place),
         }
@@ -372,7 +420,7 @@ impl Drive<'_> {
             }
         }
         self.run.predictions.push(Prediction { t: self.now, verb: call.verb, place, change, matched });
-        self.at(t, Due::Answer { id, answer, write: matched });
+        self.at(t, Due::Answer { life: self.life, id, answer, write: matched });
     }
 
     /// Returns the whole Event that a creation or the patch of a count leaves behind.

@@ -138,6 +138,8 @@ pub struct ActionLine {
     pub actor: String,
     /// What, as `renew-lease`.
     pub action: String,
+    /// What the script says about it.
+    pub note: String,
     /// Method, path and body of the request; `Null` for compact lines.
     pub request: Json,
     /// The answer; `Null` for compact lines.
@@ -174,6 +176,13 @@ impl Recording {
     #[must_use]
     pub fn at(&self, t: Micros) -> Timestamp {
         self.about.started + SignedDuration::from_micros(t)
+    }
+
+    /// Returns the offset of an instant, rounded up: a deadline has come then.
+    #[must_use]
+    pub fn offset_after(&self, at: Timestamp) -> Micros {
+        let down = self.offset(at);
+        if self.at(down) < at { down + 1 } else { down }
     }
 
     /// Returns the offset of an instant.
@@ -367,6 +376,7 @@ fn action_line(json: &Json) -> Result<ActionLine, String> {
         t: seconds(json, "t")?,
         actor: text(json, "actor")?,
         action: text(json, "do")?,
+        note: optional(json, &["note"]),
         request: json.get("request").clone(),
         response: json.get("response").clone(),
     })

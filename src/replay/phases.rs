@@ -37,7 +37,11 @@ pub fn passes(recorded: &Recorded<'_>, period: Micros) -> Passes {
     let about = &recorded.recording.about;
     let logged = !about.health_passes_seen.is_empty();
     let anchors = if logged { about.health_passes_seen.clone() } else { anchors_of_writes(recorded, period) };
-    let starts = spread(&anchors, period, about.ended);
+    let mut starts = spread(&anchors, period, about.ended);
+    let first_after = |until: Micros| anchors.iter().copied().find(|anchor| *anchor >= until).unwrap_or(until);
+    for outage in &recorded.outages {
+        starts.retain(|start| *start < outage.from || *start >= first_after(outage.until));
+    }
     let slack = slack(recorded, &starts, logged);
     Passes { seen: anchors.len(), starts, slack }
 }

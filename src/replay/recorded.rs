@@ -82,6 +82,15 @@ pub struct Stream {
     pub events: Vec<StreamEvent>,
 }
 
+/// A time without controller manager.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outage {
+    /// When it ended.
+    pub from: Micros,
+    /// When it was started again.
+    pub until: Micros,
+}
+
 /// A recording in order.
 #[derive(Debug)]
 pub struct Recorded<'a> {
@@ -95,6 +104,8 @@ pub struct Recorded<'a> {
     pub unjudged: BTreeMap<String, usize>,
     /// Single reads of Nodes by the node controllers: instant and name.
     pub node_reads: Vec<(Micros, Text)>,
+    /// The times without controller manager.
+    pub outages: Vec<Outage>,
     /// What patches started from.
     pub revisions: Revisions,
     /// What the watches deliver: nodes, pods, leases.
@@ -111,6 +122,7 @@ impl<'a> Recorded<'a> {
             total: 0,
             unjudged: BTreeMap::new(),
             node_reads: Vec::new(),
+            outages: outages(recording),
             revisions: Revisions::of(&recording.watch),
             streams: streams(recording),
         };
@@ -297,6 +309,25 @@ impl<'a> Recorded<'a> {
                 && event.object.resource_version() > write.sent
         })
     }
+}
+
+/// Finds out when the operator stopped and started the controller manager.
+fn outages(recording: &Recording) -> Vec<Outage> {
+    let mut found: Vec<Outage> = Vec::new();
+    let mut down = None;
+    for action in recording.actions.iter().filter(|action| action.actor == "operator") {
+        let words = format!("{} {}", action.action, action.note).to_lowercase();
+        if !["controller-manager", "controller manager", "kcm"].iter().any(|name| words.contains(name)) {
+            continue;
+        }
+        if words.contains("start") {
+            found.push(Outage { from: down.take().unwrap_or(action.t), until: action.t });
+        } else {
+            down = down.or(Some(action.t));
+        }
+    }
+    found.extend(down.map(|from| Outage { from, until: Micros::MAX }));
+    found
 }
 
 fn version(body: &Json) -> u64 {

@@ -179,6 +179,13 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Closes all watches: the process is gone.
+    pub fn disconnect(&mut self) {
+        for feed in &mut self.feeds {
+            feed.watches.clear();
+        }
+    }
+
     /// Returns an object as a single read shows it.
     #[must_use]
     pub fn read(&self, place: &Place) -> Option<Object> {
