@@ -338,6 +338,13 @@ impl TokenBucket {
         granted
     }
 
+    /// Returns since when or from when on there is a token.
+    #[must_use]
+    pub fn next_token(&self) -> Timestamp {
+        let missing = 1.0 - self.tokens;
+        if missing <= 1e-9 { self.at } else { self.at + SignedDuration::from_secs_f64(missing / self.qps) }
+    }
+
     /// Takes a token that may lie in the future, and returns when it is there: what a client's rate limit does.
     pub fn reserve(&mut self, now: Timestamp) -> Timestamp {
         self.refill(now);

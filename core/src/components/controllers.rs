@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Component;
+use super::node_lifecycle::NodeLifecycle;
 use super::ttl::Ttl;
 use crate::chance::Chance;
 use crate::objects::{Json, Text};
@@ -90,6 +91,7 @@ pub const CONTROLLERS: &[&str] =
 pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Controller>> {
     let controller: Box<dyn Controller> = match name {
         "ttl-controller" => Box::new(Ttl::new(&context, now)),
+        "node-lifecycle-controller" => Box::new(NodeLifecycle::new(&context, now)),
         _ => return None,
     };
     Some(controller)

@@ -8,6 +8,7 @@ pub mod controllers;
 pub mod events;
 pub mod kubelet;
 pub mod machine;
+pub mod node_lifecycle;
 mod record;
 pub mod ttl;
 

@@ -1,0 +1,142 @@
+//! What single events cause: NoSchedule taints and beta labels of a node, and pods bound to a node that is not ready.
+//!
+//! Mirrors `doNodeProcessingPassWorker`, `reconcileNodeLabels` and `doPodProcessingWorker`
+//! (node_lifecycle_controller.go, v1.34). A node's failures are not queued again: its next event tries anew.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::health::Status;
+use super::jobs::{End, Job};
+use super::pods::PodsWrite;
+use super::taints::{LabelWrite, Taint, TaintWrite, label_difference, no_schedule_difference};
+use super::{NodeId, NodeLifecycle, Owner};
+use crate::components::Because;
+use crate::components::client::node_name;
+use crate::objects::{Json, ObjectKey};
+
+/// Nodes that are worked on side by side. Source: `scheduler.UpdateWorkerSize` (v1.34).
+const NODE_WORKERS: usize = 8;
+/// Pods that are worked on side by side. Source: `podUpdateWorkerSize` (v1.34).
+const POD_WORKERS: usize = 4;
+
+impl NodeLifecycle {
+    pub(super) fn advance_items(&mut self, now: Timestamp) {
+        while self.node_queue.working() < NODE_WORKERS
+            && let Some(id) = self.node_queue.take()
+        {
+            self.begin_taints(id, now);
+        }
+        while self.pod_queue.working() < POD_WORKERS
+            && let Some(key) = self.pod_queue.take()
+        {
+            self.begin_pod(key, now);
+        }
+    }
+
+    fn begin_taints(&mut self, id: NodeId, now: Timestamp) {
+        let Some(node) = self.cached(id).cloned() else {
+            self.failed.remove(&id);
+            self.node_queue.done(&id);
+            return;
+        };
+        let (add, remove) = no_schedule_difference(node.stable());
+        if add.is_empty() && remove.is_empty() {
+            self.failed.remove(&id);
+            self.begin_labels(id, now);
+            return;
+        }
+        let signed = |sign: char, taints: &[Taint]| -> Vec<String> {
+            taints.iter().map(|taint| format!("{sign}{taint}")).collect()
+        };
+        let what = [signed('+', &add), signed('-', &remove)].concat().join(" ");
+        let because = self.outbox.decide(
+            format!("node/{}", self.node(id).name),
+            what,
+            Vec::from([Because::Fact(conditions(node.stable()))]),
+        );
+        let write = TaintWrite::swap(&node, add, remove, Some(because), now);
+        self.start_job(Owner::Taints(id), Job::Taints(write), now);
+    }
+
+    pub(super) fn handle_taints_done(&mut self, id: NodeId, end: &End, now: Timestamp) {
+        if end.is_well() {
+            self.failed.remove(&id);
+        } else {
+            self.failed.insert(id);
+        }
+        self.begin_labels(id, now);
+    }
+
+    fn begin_labels(&mut self, id: NodeId, now: Timestamp) {
+        let labels = self.cached(id).map(|node| label_difference(node.stable())).unwrap_or_default();
+        if labels.is_empty() {
+            self.node_queue.done(&id);
+            return;
+        }
+        let name = self.node(id).name.clone();
+        let what: Vec<String> = labels.iter().map(|(label, value)| format!("{label}={value}")).collect();
+        let because = self.outbox.decide(
+            format!("node/{name}"),
+            format!("labels {}", what.join(", ")),
+            Vec::from([Because::Fact(String::from("the beta labels follow the stable ones"))]),
+        );
+        self.start_job(Owner::Labels(id), Job::Labels(LabelWrite::new(name, labels, Some(because))), now);
+    }
+
+    pub(super) fn handle_labels_done(&mut self, id: NodeId, end: &End) {
+        if !end.is_well() {
+            self.failed.insert(id);
+        }
+        self.node_queue.done(&id);
+    }
+
+    fn begin_pod(&mut self, key: ObjectKey, now: Timestamp) {
+        let pod = self.pods.get(&key).cloned();
+        let node = pod.as_ref().and_then(node_name).cloned();
+        let not_ready = node.as_ref().and_then(|name| self.ids.get(name)).is_some_and(|id| {
+            let node = self.node(*id);
+            let saved = node.signs.health.and_then(|health| health.ready);
+            node.slot.is_some() && saved.is_some_and(|ready| ready.status != Status::True)
+        });
+        match (pod, node) {
+            (Some(pod), Some(node)) if not_ready => {
+                let write = PodsWrite::new(node, Vec::from([pod]), None);
+                self.start_job(Owner::Pod(key), Job::Pods(write), now);
+            }
+            _ => {
+                self.pod_queue.forget(&key);
+                self.pod_queue.done(&key);
+            }
+        }
+    }
+
+    pub(super) fn handle_pod_done(&mut self, key: ObjectKey, end: &End, now: Timestamp) {
+        if end.is_well() {
+            self.pod_queue.forget(&key);
+        } else {
+            self.pod_queue.retry(key.clone(), now);
+        }
+        self.pod_queue.done(&key);
+    }
+}
+
+/// Says what stands on a node that taints follow: its conditions and whether it is cordoned.
+fn conditions(node: &Json) -> String {
+    let mut words: Vec<String> = node
+        .at(&["status", "conditions"])
+        .items()
+        .iter()
+        .map(|condition| {
+            let field = |name| condition.get(name).as_str().unwrap_or("");
+            format!("{}={}", field("type"), field("status"))
+        })
+        .collect();
+    if node.at(&["spec", "unschedulable"]).as_bool() == Some(true) {
+        words.push(String::from("unschedulable"));
+    }
+    if words.is_empty() { String::from("no condition") } else { words.join(", ") }
+}

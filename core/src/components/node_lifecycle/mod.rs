@@ -1,0 +1,492 @@
+//! Marks nodes Unknown when their signs of life stop, and taints nodes that are not ready.
+//!
+//! Mirrors kube-controller-manager's `node-lifecycle-controller`
+//! (pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34).
+//! Inputs: Nodes, Leases, Pods, answers, time. Outputs: node and pod status, taints, beta labels, Events.
+//! Loops: the health pass each node monitor period (`round`), the NoExecute pass on a grid of 100 ms (`tick`), and two
+//! work queues that Node and Pod events feed (`items`).
+//!
+//! Determined where upstream is a race: a NoExecute pass that falls into a health pass waits until it is over, unless the
+//! health pass has nothing left to do but to mark pods and will change no zone's state. So a node that was queued by the
+//! pass that finds all zones disrupted is never tainted.
+//! A health pass looks at what changed, at nodes whose grace is over and at nodes that are not ready; a test holds it
+//! against the literal pass over all nodes.
+//! Left out on purpose: metrics, and the lease circuit breaker of 1.37.
+
+mod health;
+mod items;
+mod jobs;
+mod pods;
+mod queue;
+mod round;
+mod taints;
+mod tick;
+mod zones;
+
+use alloc::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use jiff::{SignedDuration, Timestamp};
+
+use self::health::{Graces, Renewal, Signs};
+use self::jobs::{End, Job, Jobs};
+use self::round::Round;
+use self::taints::{NOT_READY, Taint, UNREACHABLE};
+use self::tick::Tick;
+use self::zones::{Rates, ZoneKey, Zones};
+use super::client::{CacheEvent, Client, Outcome, PodsByNode, Reflector, Slot, WorkQueue};
+use super::controllers::{Context, Controller, LoopInfo};
+use super::events::EventRecorder;
+use super::{Component, Deadline, Outbox, Output, earliest};
+use crate::chance::Chance;
+use crate::json;
+use crate::network::{Identity, LEASES, NODE_LEASES, NODES, PODS, RequestId, ToClient};
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// The place of a name in the controller's table; names are never forgotten, as upstream's health map.
+type NodeId = u32;
+
+/// Pause between two NoExecute passes. Source: node_lifecycle_controller.go (v1.34), `scheduler.NodeEvictionPeriod`.
+const TICK: SignedDuration = SignedDuration::from_millis(100);
+/// What a health pass takes at least: real passes are never free, and strict comparisons rely on that.
+const ROUND_COST: SignedDuration = SignedDuration::from_millis(1);
+
+/// What is known of one node.
+#[derive(Debug)]
+struct Node {
+    name: Text,
+    /// The cached object's place; `None` while there is no Node of this name.
+    slot: Option<Slot>,
+    /// UID and zone at the pass that found the node; `None` if none has.
+    known: Option<(Text, ZoneKey)>,
+    signs: Signs,
+    /// The instant for which the node stands in `due`.
+    armed: Option<Timestamp>,
+    /// Where the last look counted it, and as ready or not.
+    counted: Option<(ZoneKey, bool)>,
+    /// Whether it stands in `changed`.
+    changed: bool,
+}
+
+/// Which nodes a health pass looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reach {
+    /// Those for which something may have changed.
+    Changed,
+    /// All: what upstream does, kept to test the other.
+    #[cfg(test)]
+    All,
+}
+
+/// Who waits for a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Owner {
+    /// The health pass, before its first look.
+    Added(NodeId),
+    /// A node's look within the health pass.
+    Check(NodeId),
+    /// The health pass, when all zones are disrupted.
+    Cleanup(NodeId),
+    /// The NoExecute pass.
+    Tick(ZoneKey, NodeId),
+    /// A node's NoSchedule taints.
+    Taints(NodeId),
+    /// A node's labels.
+    Labels(NodeId),
+    /// A pod that was bound.
+    Pod(ObjectKey),
+}
+
+/// The controller.
+#[derive(Debug)]
+pub struct NodeLifecycle {
+    outbox: Outbox,
+    client: Client,
+    events: EventRecorder,
+    chance: Chance,
+    jobs: Jobs<Owner>,
+    nodes: Reflector,
+    leases: Reflector,
+    pods: Reflector,
+    pods_by_node: PodsByNode,
+    period: SignedDuration,
+    graces: Graces,
+    rates: Rates,
+    decide_by_current: bool,
+    reach: Reach,
+    ids: BTreeMap<Text, NodeId>,
+    table: Vec<Node>,
+    node_ids: Vec<NodeId>,
+    lease_ids: Vec<NodeId>,
+    passes: Vec<Timestamp>,
+    changed: Vec<NodeId>,
+    due: BinaryHeap<Reverse<(Timestamp, NodeId)>>,
+    not_ready: BTreeSet<NodeId>,
+    /// Ready nodes that still have a NoExecute taint or a place in a queue.
+    lingering: BTreeSet<NodeId>,
+    tainted: BTreeSet<NodeId>,
+    retry: BTreeSet<NodeId>,
+    zones: Zones,
+    known_zones: BTreeMap<ZoneKey, BTreeSet<NodeId>>,
+    round: Option<Round>,
+    round_end: Timestamp,
+    next_round: Option<Timestamp>,
+    started: bool,
+    tick: Option<Tick>,
+    next_tick: Option<Timestamp>,
+    last_tick: Timestamp,
+    grid: Timestamp,
+    node_queue: WorkQueue<NodeId>,
+    failed: BTreeSet<NodeId>,
+    pod_queue: WorkQueue<ObjectKey>,
+}
+
+/// Borrows what a job needs to speak, beside the jobs.
+macro_rules! io {
+    ($self:ident, $now:expr) => {
+        &mut $crate::components::node_lifecycle::jobs::Io {
+            client: &mut $self.client,
+            events: &mut $self.events,
+            outbox: &mut $self.outbox,
+            chance: &mut $self.chance,
+            now: $now,
+        }
+    };
+}
+use io;
+
+impl NodeLifecycle {
+    /// Starts the controller with empty caches.
+    #[must_use]
+    pub fn new(context: &Context, now: Timestamp) -> Self {
+        let mut outbox = Outbox::default();
+        let identity = Identity::controller("node-controller");
+        let settings = &context.settings;
+        let mut reflector = |resource, namespace: &'static str, name| {
+            let chance = context.chance.fork(name);
+            Reflector::new(identity.clone(), resource, namespace, Vec::new(), chance, &mut outbox)
+        };
+        let nodes = reflector(NODES, "", "nodes");
+        let pods = reflector(PODS, "", "pods");
+        let leases = reflector(LEASES, NODE_LEASES, "leases");
+        Self {
+            client: Client::new(identity, settings, now),
+            events: EventRecorder::new("node-controller", context.chance.fork("events")),
+            chance: context.chance.fork("retries"),
+            jobs: Jobs::default(),
+            nodes,
+            leases,
+            pods,
+            pods_by_node: PodsByNode::default(),
+            period: settings.duration("node-monitor-period"),
+            graces: Graces::of(settings),
+            rates: Rates::of(settings),
+            decide_by_current: settings.profile().is("no-execute-from-current-condition"),
+            reach: Reach::Changed,
+            ids: BTreeMap::new(),
+            table: Vec::new(),
+            node_ids: Vec::new(),
+            lease_ids: Vec::new(),
+            passes: Vec::new(),
+            changed: Vec::new(),
+            due: BinaryHeap::new(),
+            not_ready: BTreeSet::new(),
+            lingering: BTreeSet::new(),
+            tainted: BTreeSet::new(),
+            retry: BTreeSet::new(),
+            zones: Zones::default(),
+            known_zones: BTreeMap::new(),
+            round: None,
+            round_end: now,
+            next_round: None,
+            started: false,
+            tick: None,
+            next_tick: None,
+            last_tick: now - TICK,
+            grid: now + context.chance.fork("tick").up_to(TICK),
+            node_queue: WorkQueue::default(),
+            failed: BTreeSet::new(),
+            pod_queue: WorkQueue::default(),
+            outbox,
+        }
+    }
+
+    fn id(&mut self, name: &str) -> NodeId {
+        if let Some(id) = self.ids.get(name) {
+            return *id;
+        }
+        let id = u32::try_from(self.table.len()).expect("fewer than 2^32 names");
+        let name = Text::from(name);
+        self.ids.insert(name.clone(), id);
+        self.table.push(Node {
+            name,
+            slot: None,
+            known: None,
+            signs: Signs::default(),
+            armed: None,
+            counted: None,
+            changed: false,
+        });
+        id
+    }
+
+    /// Returns the name's place for an object, found by the object's place in its cache once it has one.
+    fn id_at(&mut self, event: &CacheEvent, ids: fn(&mut Self) -> &mut Vec<NodeId>) -> NodeId {
+        let slot = event.slot as usize;
+        if event.before.is_some()
+            && let Some(id) = ids(self).get(slot)
+        {
+            return *id;
+        }
+        let id = self.id(event.object().name());
+        let ids = ids(self);
+        if ids.len() <= slot {
+            ids.resize(slot + 1, id);
+        }
+        ids[slot] = id;
+        id
+    }
+
+    fn node(&self, id: NodeId) -> &Node {
+        &self.table[id as usize]
+    }
+
+    /// Returns the cached Node.
+    fn cached(&self, id: NodeId) -> Option<&Object> {
+        self.nodes.cache().at(self.node(id).slot?)
+    }
+
+    /// Returns the number of the next health pass.
+    fn next_pass(&self) -> u32 {
+        u32::try_from(self.passes.len()).expect("fewer than 2^32 passes")
+    }
+
+    fn handle_lease(&mut self, event: &CacheEvent) {
+        let id = self.id_at(event, |own| &mut own.lease_ids);
+        let renewal = event.after.as_ref().map_or(Renewal::ABSENT, Renewal::of);
+        let next = self.next_pass();
+        let node = &mut self.table[id as usize];
+        node.signs.handle_lease(renewal, next, &self.passes);
+        if node.slot.is_none() {
+            node.signs.stop(next, &self.passes);
+        }
+    }
+
+    fn handle_node(&mut self, event: &CacheEvent) {
+        let id = self.id_at(event, |own| &mut own.node_ids);
+        let next = self.next_pass();
+        let node = &mut self.table[id as usize];
+        if !node.changed {
+            node.changed = true;
+            self.changed.push(id);
+        }
+        let Some(after) = &event.after else {
+            node.slot = None;
+            node.signs.stop(next, &self.passes);
+            for set in [&mut self.not_ready, &mut self.lingering, &mut self.tainted] {
+                set.remove(&id);
+            }
+            return;
+        };
+        node.slot = Some(event.slot);
+        let is_beat = event.before.as_ref().is_some_and(|before| same_tree(before.stable(), after.stable()));
+        if !is_beat {
+            if is_tainted(after) {
+                self.tainted.insert(id);
+            } else {
+                self.tainted.remove(&id);
+            }
+        }
+        // A heartbeat gives the NoSchedule pass nothing to do, unless it has failed before.
+        if !is_beat || self.failed.contains(&id) {
+            self.node_queue.add(id);
+        }
+    }
+
+    fn handle_pod(&mut self, event: &CacheEvent) {
+        self.pods_by_node.update(event);
+        let node_of = |pod: &Object| super::client::node_name(pod).cloned();
+        let after = event.after.as_ref().and_then(node_of);
+        if after.is_some() && after != event.before.as_ref().and_then(node_of) {
+            self.pod_queue.add(event.object().key());
+        }
+    }
+
+    fn start_job(&mut self, owner: Owner, job: Job, now: Timestamp) {
+        if let Some((owner, end)) = self.jobs.start(owner, job, io!(self, now)) {
+            self.handle_end(owner, end, now);
+        }
+    }
+
+    fn handle_end(&mut self, owner: Owner, end: End, now: Timestamp) {
+        match owner {
+            Owner::Added(id) | Owner::Cleanup(id) => self.handle_reachable(id, &end, now),
+            Owner::Check(id) => self.handle_check(id, end, now),
+            Owner::Tick(zone, id) => self.handle_ticked(&zone, id, &end, now),
+            Owner::Taints(id) => self.handle_taints_done(id, &end, now),
+            Owner::Labels(id) => self.handle_labels_done(id, &end),
+            Owner::Pod(key) => self.handle_pod_done(key, &end, now),
+        }
+    }
+
+    /// Does everything that can be done now.
+    fn advance(&mut self, now: Timestamp) {
+        if !self.started {
+            if !(self.nodes.synced() && self.pods.synced() && self.leases.synced()) {
+                return;
+            }
+            self.started = true;
+            self.next_round = Some(now);
+        }
+        if self.round.is_none() && self.next_round.is_some_and(|at| at <= now) {
+            self.next_round = None;
+            self.begin_round(now);
+        }
+        self.advance_round(now);
+        self.advance_items(now);
+        self.advance_tick(now);
+        self.next_tick = self.compute_next_tick();
+        self.events.flush(&mut self.client, &mut self.outbox, now);
+    }
+
+    fn handle_response(&mut self, id: RequestId, message: &ToClient, now: Timestamp) {
+        let ToClient::Response { result, .. } = message else { return };
+        if self.events.owns(id) {
+            self.events.handle_response(result, now);
+        } else if let Some((owner, end)) = self.jobs.handle_outcome(id, Outcome::of(result), io!(self, now)) {
+            self.handle_end(owner, end, now);
+        }
+    }
+}
+
+/// Tells whether two trees are one allocation: the objects differ by heartbeats only.
+fn same_tree(one: &Json, other: &Json) -> bool {
+    match (one, other) {
+        (Json::Object(one), Json::Object(other)) => alloc::sync::Arc::ptr_eq(one, other),
+        _ => false,
+    }
+}
+
+fn is_tainted(node: &Object) -> bool {
+    [NOT_READY, UNREACHABLE].into_iter().any(|key| Taint::no_execute(key).is_on(node.stable()))
+}
+
+impl Component for NodeLifecycle {
+    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
+        let id = message.id();
+        if self.leases.owns(id) {
+            let was_started = self.started;
+            for event in self.leases.handle_message(message, &mut self.outbox, now) {
+                self.handle_lease(&event);
+            }
+            // A renewed Lease gives nobody anything to do before the next pass.
+            if was_started {
+                return;
+            }
+        } else if self.nodes.owns(id) {
+            for event in self.nodes.handle_message(message, &mut self.outbox, now) {
+                self.handle_node(&event);
+            }
+        } else if self.pods.owns(id) {
+            for event in self.pods.handle_message(message, &mut self.outbox, now) {
+                self.handle_pod(&event);
+            }
+        } else {
+            self.handle_response(id, &message, now);
+        }
+        self.advance(now);
+    }
+
+    fn handle_timeout(&mut self, now: Timestamp) {
+        for reflector in [&mut self.nodes, &mut self.pods, &mut self.leases] {
+            reflector.handle_timeout(&mut self.outbox, now);
+        }
+        self.client.handle_timeout(&mut self.outbox, now);
+        self.node_queue.handle_timeout(now);
+        self.pod_queue.handle_timeout(now);
+        while let Ok(ended) = self.jobs.handle_timeout(io!(self, now)) {
+            if let Some((owner, end)) = ended {
+                self.handle_end(owner, end, now);
+            }
+        }
+        self.advance(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outbox.poll()
+    }
+
+    fn next_deadline(&self) -> Option<Deadline> {
+        earliest([
+            self.nodes.next_deadline(),
+            self.pods.next_deadline(),
+            self.leases.next_deadline(),
+            self.client.next_deadline(),
+            self.jobs.next_deadline(),
+            self.events.next_deadline(),
+            self.node_queue.next_deadline(),
+            self.pod_queue.next_deadline(),
+            self.next_round.filter(|_| self.round.is_none()).map(|at| Deadline { at, reason: "health pass" }),
+            self.next_tick.map(|at| Deadline { at, reason: "taint pass" }),
+        ])
+    }
+}
+
+impl Controller for NodeLifecycle {
+    fn loops(&self) -> Vec<LoopInfo> {
+        Vec::from([
+            LoopInfo { name: "health-pass", period: self.period, next: self.next_round },
+            LoopInfo { name: "taint-pass", period: TICK, next: self.next_tick },
+        ])
+    }
+
+    fn queues(&self) -> Vec<(&'static str, usize)> {
+        Vec::from([
+            ("node_lifecycle_controller", self.node_queue.len()),
+            ("node_lifecycle_controller_pods", self.pod_queue.len()),
+            ("requests", self.client.waiting()),
+            ("events", self.events.len()),
+        ])
+    }
+
+    fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {
+        let zones: Json = self
+            .zones
+            .iter()
+            .filter_map(|(key, zone)| {
+                let state = zone.state?;
+                let queued: Json = zone.queue.waiting().map(|id| Json::from(&self.node(id).name)).collect();
+                let mut line = json!({"zone": &*key.zone, "state": state.name(), "evictionRate": zone.queue.rate(),
+                    "nodes": zone.ready + zone.not_ready, "notReady": zone.not_ready});
+                if !key.region.is_empty() {
+                    line.set(&["region"], &key.region);
+                }
+                line.set(&["queued"], queued);
+                Some(line)
+            })
+            .collect();
+        Vec::from([("zones", zones)])
+    }
+
+    fn run_once(&mut self, name: &str, now: Timestamp) -> bool {
+        if !self.started {
+            return false;
+        }
+        match name {
+            "health-pass" if self.round.is_none() => self.begin_round(now),
+            "taint-pass" if self.tick.is_none() => self.begin_tick(now),
+            _ => return false,
+        }
+        self.advance(now);
+        true
+    }
+}
+
+/// The instant of a grid at or after another.
+fn on_grid(at: Timestamp, grid: Timestamp, step: SignedDuration) -> Timestamp {
+    let passed = at.duration_since(grid).as_nanos();
+    let step = step.as_nanos();
+    let steps = passed.div_euclid(step) + i128::from(passed.rem_euclid(step) > 0);
+    grid + SignedDuration::from_nanos(i64::try_from(steps * step).unwrap_or(0))
+}

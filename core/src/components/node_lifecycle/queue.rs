@@ -1,0 +1,212 @@
+//! The nodes of one zone that wait for a NoExecute taint, and the limiter that lets them go.
+//!
+//! Mirrors pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go (v1.34): an order by time, and a set of names
+//! that outlives it. A node that was taken out of the order stays in the set and cannot come back until it is forgotten.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::NodeId;
+use crate::components::client::TokenBucket;
+
+/// Tokens that a limiter holds at most. Source: rate_limited_queue.go (v1.34), `EvictionRateLimiterBurst`.
+const BURST: f64 = 1.0;
+
+#[derive(Debug)]
+enum Limiter {
+    Bucket(TokenBucket, f64),
+    /// Never grants anything. It calls its own rate 1, so a wanted rate of 1 never replaces it.
+    /// Source: k8s.io/client-go util/flowcontrol/throttle.go (v1.34), `fakeNeverRateLimiter`.
+    Never,
+}
+
+impl Limiter {
+    const fn called_rate(&self) -> f64 {
+        match self {
+            Self::Bucket(_, rate) => *rate,
+            Self::Never => 1.0,
+        }
+    }
+
+    fn try_take(&mut self, now: Timestamp) -> bool {
+        match self {
+            Self::Bucket(bucket, _) => bucket.try_take(now),
+            Self::Never => false,
+        }
+    }
+}
+
+/// A zone's queue.
+#[derive(Debug)]
+pub(super) struct TaintQueue {
+    order: BTreeMap<(Timestamp, u64), NodeId>,
+    places: BTreeMap<NodeId, (Timestamp, u64)>,
+    known: BTreeSet<NodeId>,
+    limiter: Limiter,
+    added: u64,
+}
+
+impl TaintQueue {
+    /// Makes an empty queue with a full limiter.
+    #[must_use]
+    pub(super) const fn new(rate: f64, now: Timestamp) -> Self {
+        Self {
+            order: BTreeMap::new(),
+            places: BTreeMap::new(),
+            known: BTreeSet::new(),
+            limiter: Limiter::Bucket(TokenBucket::new(rate, BURST, now), rate),
+            added: 0,
+        }
+    }
+
+    /// Adds a node behind those that wait already; false if its name is known.
+    pub(super) fn add(&mut self, node: NodeId, now: Timestamp) -> bool {
+        let new = self.known.insert(node);
+        if new {
+            self.put(node, now);
+        }
+        new
+    }
+
+    /// Forgets a node, whether it waits or was handled; false if its name is not known.
+    pub(super) fn forget(&mut self, node: NodeId) -> bool {
+        self.finish(node);
+        self.known.remove(&node)
+    }
+
+    /// Takes a node out of the order; its name stays known.
+    pub(super) fn finish(&mut self, node: NodeId) {
+        if let Some(place) = self.places.remove(&node) {
+            self.order.remove(&place);
+        }
+    }
+
+    /// Puts a node back into the order for a later instant.
+    pub(super) fn put_back(&mut self, node: NodeId, at: Timestamp) {
+        if self.places.contains_key(&node) {
+            self.finish(node);
+            self.put(node, at);
+        }
+    }
+
+    /// Tells whether the node waits or was handled.
+    #[must_use]
+    pub(super) fn is_known(&self, node: NodeId) -> bool {
+        self.known.contains(&node)
+    }
+
+    /// Returns the nodes in the order in which they wait.
+    pub(super) fn waiting(&self) -> impl ExactSizeIterator<Item = NodeId> {
+        self.order.values().copied()
+    }
+
+    /// Takes the first node that waits, if the limiter grants it; a node that is not yet due costs the token all the same.
+    pub(super) fn try_next(&mut self, now: Timestamp) -> Option<NodeId> {
+        let ((due, _), node) = self.order.first_key_value().map(|(place, node)| (*place, *node))?;
+        (self.limiter.try_take(now) && due <= now).then_some(node)
+    }
+
+    /// Returns since when or from when on a node may go; `None` if none waits or the limiter never grants.
+    #[must_use]
+    pub(super) fn next_grant(&self) -> Option<Timestamp> {
+        let ((due, _), _) = self.order.first_key_value()?;
+        match &self.limiter {
+            Limiter::Bucket(bucket, _) => Some(bucket.next_token().max(*due)),
+            Limiter::Never => None,
+        }
+    }
+
+    /// Returns the nodes per second that the limiter grants.
+    #[must_use]
+    pub(super) const fn rate(&self) -> f64 {
+        match &self.limiter {
+            Limiter::Bucket(_, rate) => *rate,
+            Limiter::Never => 0.0,
+        }
+    }
+
+    /// Replaces the limiter, unless the rate is the one that it calls its own. The new one is empty if the old one was.
+    pub(super) fn swap_limiter(&mut self, rate: f64, now: Timestamp) {
+        if (self.limiter.called_rate() - rate).abs() < f64::EPSILON {
+            return;
+        }
+        self.limiter = if rate <= 0.0 {
+            Limiter::Never
+        } else {
+            let mut bucket = TokenBucket::new(rate, BURST, now);
+            if !self.limiter.try_take(now) {
+                bucket.try_take(now);
+            }
+            Limiter::Bucket(bucket, rate)
+        };
+    }
+
+    fn put(&mut self, node: NodeId, at: Timestamp) {
+        self.added += 1;
+        let place = (at, self.added);
+        self.order.insert(place, node);
+        self.places.insert(node, place);
+    }
+}
+
+/// Returns the pause of a node whose taint could not be decided. Source: node_lifecycle_controller.go (v1.34).
+pub(super) const UNDECIDED_PAUSE: SignedDuration = SignedDuration::from_millis(50);
+
+#[cfg(test)]
+mod tests {
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::TaintQueue;
+
+    const START: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn at(seconds: i64) -> Timestamp {
+        START + SignedDuration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_handled_node_stays_known_until_it_is_forgotten() {
+        let mut queue = TaintQueue::new(0.1, START);
+        assert!(queue.add(1, START));
+        assert_eq!(queue.try_next(START), Some(1));
+        queue.finish(1);
+        assert!(!queue.add(1, at(5)));
+        assert!(queue.forget(1));
+        assert!(queue.add(1, at(5)));
+        assert!(!queue.forget(2));
+    }
+
+    #[test]
+    fn one_node_goes_at_once_and_then_one_each_ten_seconds() {
+        let mut queue = TaintQueue::new(0.1, START);
+        for node in 1..4 {
+            queue.add(node, START);
+        }
+        let mut gone = alloc::vec::Vec::new();
+        for tenth in 0..250 {
+            let now = START + SignedDuration::from_millis(tenth * 100);
+            while let Some(node) = queue.try_next(now) {
+                queue.finish(node);
+                gone.push((node, tenth));
+            }
+        }
+        assert_eq!(gone, [(1, 0), (2, 100), (3, 200)]);
+    }
+
+    #[test]
+    fn a_new_limiter_is_empty_if_the_old_one_was_and_rate_one_never_replaces_a_stopped_one() {
+        let mut queue = TaintQueue::new(0.1, START);
+        queue.add(1, START);
+        queue.swap_limiter(0.0, START);
+        assert_eq!(queue.next_grant(), None);
+        queue.swap_limiter(1.0, START);
+        assert_eq!(queue.next_grant(), None);
+        queue.swap_limiter(0.1, START);
+        assert_eq!(queue.next_grant(), Some(at(10)));
+        let mut full = TaintQueue::new(0.1, START);
+        full.add(1, START);
+        full.swap_limiter(0.01, START);
+        assert_eq!(full.next_grant(), Some(START));
+    }
+}

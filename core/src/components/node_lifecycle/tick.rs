@@ -1,0 +1,118 @@
+//! The NoExecute pass: lets the limiters of the zones grant their taints.
+//!
+//! Mirrors `doNoExecuteTaintingPass` (node_lifecycle_controller.go, v1.34). The passes lie on a grid of 100 ms from the
+//! controller's start; one is made only when some limiter can grant something, since the others would change nothing.
+
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::health::{Ready, Status};
+use super::jobs::{End, Job};
+use super::queue::UNDECIDED_PAUSE;
+use super::taints::{NOT_READY, Taint, TaintWrite, UNREACHABLE};
+use super::zones::ZoneKey;
+use super::{NodeId, NodeLifecycle, Owner, TICK, on_grid};
+use crate::components::Because;
+
+/// Added to the instant of an item that is tried again. Source: rate_limited_queue.go (v1.34), `Try`.
+const NEXT: SignedDuration = SignedDuration::from_nanos(1);
+
+/// A pass under way.
+#[derive(Debug)]
+pub(super) struct Tick {
+    zones: VecDeque<ZoneKey>,
+    writing: bool,
+}
+
+impl NodeLifecycle {
+    /// Returns when the next pass can grant something.
+    pub(super) fn compute_next_tick(&self) -> Option<Timestamp> {
+        if self.tick.is_some() || !self.may_tick() {
+            return None;
+        }
+        let grant = self.zones.iter().filter_map(|(_, zone)| zone.queue.next_grant()).min()?;
+        let floor = (self.last_tick + TICK).max(if self.round.is_some() { self.last_tick } else { self.round_end });
+        Some(on_grid(grant.max(floor), self.grid, TICK))
+    }
+
+    fn may_tick(&self) -> bool {
+        self.round.as_ref().is_none_or(|round| round.only_marks_pods() && self.zones.is_settled(&self.rates))
+    }
+
+    pub(super) fn begin_tick(&mut self, now: Timestamp) {
+        self.last_tick = now;
+        self.tick = Some(Tick { zones: self.zones.iter().map(|(key, _)| key.clone()).collect(), writing: false });
+    }
+
+    pub(super) fn advance_tick(&mut self, now: Timestamp) {
+        if self.tick.is_none() && self.next_tick.is_some_and(|at| at <= now) && self.may_tick() {
+            self.begin_tick(now);
+        }
+        while let Some(tick) = &mut self.tick
+            && !tick.writing
+        {
+            let Some(key) = tick.zones.front().cloned() else {
+                self.tick = None;
+                return;
+            };
+            match self.zones.get_mut(&key).and_then(|zone| zone.queue.try_next(now)) {
+                Some(id) => self.tick_node(key, id, now),
+                None => {
+                    tick.zones.pop_front();
+                }
+            }
+        }
+    }
+
+    fn tick_node(&mut self, key: ZoneKey, id: NodeId, now: Timestamp) {
+        let node = self.cached(id).cloned();
+        let ready = node.as_ref().and_then(Ready::of);
+        let queue = self.zones.queue(&key, &self.rates, now);
+        let rate = queue.rate();
+        let (Some(node), Some(ready)) = (&node, ready) else {
+            if node.is_none() {
+                queue.finish(id);
+            } else {
+                queue.put_back(id, now + UNDECIDED_PAUSE + NEXT);
+            }
+            return;
+        };
+        let (wanted, opposite) = match ready.status {
+            Status::False => (NOT_READY, UNREACHABLE),
+            Status::Unknown => (UNREACHABLE, NOT_READY),
+            Status::True | Status::Other => {
+                queue.finish(id);
+                return;
+            }
+        };
+        let (wanted, opposite) = (Taint::no_execute(wanted), Taint::no_execute(opposite));
+        let because = self.outbox.decide(
+            format!("node/{}", self.node(id).name),
+            format!("+{wanted}"),
+            Vec::from([
+                Because::Fact(format!("Ready={}", ready.status.name())),
+                Because::Fact(format!("zone {key} lets {rate} nodes per second go, and it is this node's turn")),
+            ]),
+        );
+        let write = TaintWrite::swap(node, [wanted].into(), [opposite].into(), Some(because), now);
+        if let Some(tick) = &mut self.tick {
+            tick.writing = true;
+        }
+        self.start_job(Owner::Tick(key, id), Job::Taints(write), now);
+    }
+
+    pub(super) fn handle_ticked(&mut self, key: &ZoneKey, id: NodeId, end: &End, now: Timestamp) {
+        if let Some(tick) = &mut self.tick {
+            tick.writing = false;
+        }
+        let queue = self.zones.queue(key, &self.rates, now);
+        if end.is_well() {
+            queue.finish(id);
+        } else {
+            queue.put_back(id, now + NEXT);
+        }
+    }
+}
