@@ -115,6 +115,10 @@ pub struct NodeLifecycle {
     rates: Rates,
     decide_by_current: bool,
     reach: Reach,
+    /// The driver has the clock of both loops.
+    held: bool,
+    /// The order in which nodes of the next pass come first.
+    preferred: Vec<Text>,
     ids: BTreeMap<Text, NodeId>,
     table: Vec<Node>,
     node_ids: Vec<NodeId>,
@@ -184,6 +188,8 @@ impl NodeLifecycle {
             rates: Rates::of(settings),
             decide_by_current: settings.profile().is("no-execute-from-current-condition"),
             reach: Reach::Changed,
+            held: false,
+            preferred: Vec::new(),
             ids: BTreeMap::new(),
             table: Vec::new(),
             node_ids: Vec::new(),
@@ -337,7 +343,7 @@ impl NodeLifecycle {
                 return;
             }
             self.started = true;
-            self.next_round = Some(now);
+            self.next_round = (!self.held).then_some(now);
         }
         if self.round.is_none() && self.next_round.is_some_and(|at| at <= now) {
             self.next_round = None;
@@ -346,7 +352,7 @@ impl NodeLifecycle {
         self.advance_round(now);
         self.advance_items(now);
         self.advance_tick(now);
-        self.next_tick = self.compute_next_tick();
+        self.next_tick = if self.held { None } else { self.compute_next_tick() };
         self.events.flush(&mut self.client, &mut self.outbox, now);
     }
 
@@ -467,6 +473,18 @@ impl Controller for NodeLifecycle {
             })
             .collect();
         Vec::from([("zones", zones)])
+    }
+
+    fn hold_loops(&mut self) {
+        self.held = true;
+        self.next_round = None;
+        self.next_tick = None;
+    }
+
+    fn prefer(&mut self, choice: &str, order: &[Text]) {
+        if choice == "node-order" {
+            self.preferred = order.to_vec();
+        }
     }
 
     fn run_once(&mut self, name: &str, now: Timestamp) -> bool {

@@ -125,7 +125,11 @@ impl NodeLifecycle {
     }
 
     fn sort_by_name(&self, ids: &mut [NodeId]) {
-        ids.sort_by(|one, other| self.node(*one).name.cmp(&self.node(*other).name));
+        let place = |name: &Text| self.preferred.iter().position(|other| other == name).unwrap_or(usize::MAX);
+        ids.sort_by(|one, other| {
+            let (one, other) = (&self.node(*one).name, &self.node(*other).name);
+            place(one).cmp(&place(other)).then_with(|| one.cmp(other))
+        });
     }
 
     /// Gives zones that went out of use a new queue when a known node is still in them.
@@ -269,7 +273,7 @@ impl NodeLifecycle {
     fn end_round(&mut self, now: Timestamp) {
         let Some(round) = self.round.take() else { return };
         self.round_end = now.max(round.began + ROUND_COST);
-        if round.scheduled {
+        if round.scheduled && !self.held {
             self.next_round = Some(self.round_end + self.period);
         }
     }
