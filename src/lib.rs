@@ -7,3 +7,5 @@ pub mod cli;
 pub mod control;
 pub mod load;
 pub mod replay;
+#[cfg(test)]
+mod tidy;
