@@ -7,5 +7,6 @@ pub mod cli;
 pub mod control;
 pub mod load;
 pub mod replay;
+pub mod steps;
 #[cfg(test)]
 mod tidy;

@@ -16,6 +16,7 @@ mod tags;
 
 use std::collections::BTreeMap;
 
+pub(crate) use document::step_problem;
 pub use document::{Case, Row, StepLine};
 pub use problem::Problem;
 pub use source::{Source, Sources, find_sources, identify};

@@ -57,9 +57,9 @@ pub fn likeness(a: &[&str], b: &[&str]) -> f64 {
 fn word_likeness(a: &str, b: &str) -> f64 {
     const PLACEHOLDER: f64 = 0.9;
     const TYPO: f64 = 0.7;
-    if a == b {
+    if a == b || b.split('|').any(|choice| choice == a) {
         1.0
-    } else if a.starts_with('{') || b.starts_with('{') {
+    } else if a.contains('{') || b.contains('{') {
         PLACEHOLDER
     } else if a.len() > 3 && a.len() < 40 && distance(a, b) <= 1 + a.len() / 5 {
         TYPO

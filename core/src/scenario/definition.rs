@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::{Action, Bound, Capabilities, Capability, Expectation, Fact};
+use super::{Action, Bound, Capabilities, Capability, Expectation, Fact, Taint};
 use crate::components::controllers::ControllerAction;
 use crate::components::machine::MachineSpec;
 use crate::network::{Endpoint, Resource};
@@ -171,6 +171,18 @@ pub enum Deed {
     Heal(Endpoint),
     /// Time passes before the next deed.
     Pass(SignedDuration),
+    /// Taints are added and taken off, the others stay: as `kubectl taint` does it, which reads the Node and patches the
+    /// whole list with its resourceVersion.
+    ///
+    /// Source: kubectl pkg/cmd/taint/taint.go (v1.34).
+    Taint {
+        /// The Node.
+        node: Text,
+        /// What is added; one of the same key and effect is replaced.
+        add: Vec<Taint>,
+        /// What is taken off, by key and effect.
+        remove: Vec<Taint>,
+    },
     /// Something is done to the feeding of a hand-fed Node.
     Feed {
         /// The Node.
@@ -246,6 +258,7 @@ const LIVE_PATIENCE: SignedDuration = SignedDuration::from_mins(30);
 fn needs_of(deed: &Deed, needs: &mut Capabilities) -> SignedDuration {
     match deed {
         Deed::Pass(duration) => return *duration,
+        Deed::Taint { .. } => {}
         Deed::Feed { .. } => drop(needs.insert(Capability::HandFedNodes)),
         Deed::Heal(_) => drop(needs.insert(Capability::Connections)),
         Deed::Action(action) => match &**action {

@@ -1,0 +1,138 @@
+//! The ends of `Then` lines: `within 60s`, `between 40s and 55s`, `for 25s`, `at 60s after …`.
+
+use nodeproof_core::scenario::{Bound, Predicate, Subject};
+
+use super::draft::{Draft, ZERO};
+use super::words;
+
+const FORMS: &str = "within 60s, between 40s and 55s, at 60s after …, or after …";
+
+impl Draft {
+    /// Reads the bound of something that becomes true; none is needed in a `Given`.
+    pub(super) fn becomes(&mut self, words: &str) -> Option<Bound> {
+        let words = words.trim();
+        if self.is_given() {
+            if !words.is_empty() {
+                self.problem(words, "a Given waits until it is true and has no bound".to_owned());
+            }
+            return None;
+        }
+        if words.is_empty() {
+            self.problem_with("", "the bound is missing".to_owned(), vec![format!("add one of: {FORMS}")]);
+            return None;
+        }
+        if words == "at once" {
+            return Some(Bound::AtOnce);
+        }
+        let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
+        match first {
+            "within" => self.duration(rest).map(Bound::Within),
+            "between" => self.between(words, rest),
+            "at" => self.at(rest),
+            "after" => self.after(words, rest),
+            "for" => {
+                let help = vec!["keeps … for 25s".to_owned(), "never … for 25s".to_owned()];
+                self.problem_with(words, "`for` belongs to `keeps` and `never`".to_owned(), help);
+                None
+            }
+            _ => {
+                let help = vec![format!("as in {FORMS}")];
+                self.problem_with(words, format!("{words:?} is no bound"), help);
+                None
+            }
+        }
+    }
+
+    /// Reads the bound of something that stays true: `for 25s`.
+    pub(super) fn lasts(&mut self, words: &str) -> Option<Bound> {
+        let words = words.trim();
+        if self.is_given() {
+            self.problem(words, "a Given says what is there, not how long".to_owned());
+            return None;
+        }
+        match words.strip_prefix("for ") {
+            Some(duration) => self.duration(duration).map(Bound::For),
+            None => {
+                let message = if words.is_empty() {
+                    "the bound is missing".to_owned()
+                } else {
+                    format!("{words:?} is no bound here")
+                };
+                self.problem_with(
+                    words,
+                    message,
+                    vec!["what is kept or never true has a duration: for 25s".to_owned()],
+                );
+                None
+            }
+        }
+    }
+
+    pub(super) fn duration(&mut self, words: &str) -> Option<jiff::SignedDuration> {
+        self.take(words, words::duration(words))
+    }
+
+    fn between(&mut self, all: &str, words: &str) -> Option<Bound> {
+        let Some((from, to)) = words.split_once(" and ") else {
+            self.problem(all, "`between` has two limits, as in between 40s and 55s".to_owned());
+            return None;
+        };
+        let (low, high) = (self.duration(from)?, self.duration(to)?);
+        if low > high {
+            self.problem(all, format!("{from} is later than {to}"));
+            return None;
+        }
+        Some(Bound::Between(low, high))
+    }
+
+    fn at(&mut self, words: &str) -> Option<Bound> {
+        let (offset, rest) = words.split_once(" after ").unwrap_or((words, ""));
+        let offset = self.duration(offset)?;
+        if rest.is_empty() {
+            return Some(Bound::At { offset, after: None });
+        }
+        let after = Some(Box::new(self.one_part(rest)?));
+        Some(Bound::At { offset, after })
+    }
+
+    fn after(&mut self, all: &str, words: &str) -> Option<Bound> {
+        let (words, limit) = match words.rsplit_once(" within ") {
+            Some((words, limit)) => (words.trim_end_matches(','), Some(self.duration(limit)?)),
+            None => (words, None),
+        };
+        if words.is_empty() {
+            self.problem(all, "after what?".to_owned());
+            return None;
+        }
+        let fact = Box::new(self.one_part(words)?);
+        Some(Bound::After { fact, within: limit })
+    }
+
+    fn one_part(&mut self, words: &str) -> Option<nodeproof_core::scenario::Fact> {
+        let mut facts = self.part(words);
+        if facts.len() > 1 {
+            self.problem(words, "this must be one event, not several".to_owned());
+        }
+        (facts.len() == 1).then(|| facts.remove(0))
+    }
+
+    /// Adds something that becomes true.
+    pub(super) fn expect_becomes(&mut self, subject: Subject, predicate: Predicate, bound: &str) {
+        let problems = self.problems.len();
+        let bound = self.becomes(bound);
+        if self.problems.len() == problems {
+            self.expect(subject, predicate, bound);
+        }
+    }
+
+    /// Adds something that stays true.
+    pub(super) fn expect_lasts(&mut self, subject: Subject, predicate: Predicate, bound: &str) {
+        if let Some(bound) = self.lasts(bound) {
+            if bound == Bound::For(ZERO) {
+                self.problem("", "for 0s proves nothing".to_owned());
+                return;
+            }
+            self.expect(subject, predicate, Some(bound));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Sentences about the cluster as a whole: its release, the flags of its components, its controllers, time.
+
+use cucumber::{given, when};
+use gherkin::Step;
+use nodeproof_core::components::controllers::{CONTROLLERS, ControllerAction};
+use nodeproof_core::objects::Text;
+use nodeproof_core::profile::{Release, Settings};
+use nodeproof_core::scenario::{Action, Company, Deed};
+
+use super::draft::Draft;
+use crate::load::near::nearest;
+
+/// The whole scenario runs on this release, as `1.34`, whatever the run asks for.
+#[given(regex = r#"^a cluster of Kubernetes "?(?P<release>[^"]*?)"?$"#)]
+fn cluster_of_release(draft: &mut Draft, release: String) {
+    match release.parse::<Release>() {
+        Ok(known) => draft.scenario.cluster.release = Some(known),
+        Err(error) => draft.problem(&release, error.to_string()),
+    }
+}
+
+/// Flags of a component of the control plane, a row each: the flag and its value.
+#[given(regex = r"^(?P<component>[a-z][a-z-]*) runs with:$")]
+fn component_flags(draft: &mut Draft, component: String, step: &Step) {
+    let release = draft.scenario.cluster.release;
+    let mut settings = release.map_or_else(Settings::default, Settings::of);
+    for (row, flag, value) in draft.flag_rows(step) {
+        let full = format!("{component}.{flag}");
+        match settings.set(&full, &value) {
+            Ok(()) => draft.scenario.cluster.flags.push((Text::from(full), Text::from(value))),
+            Err(error) => draft.problem_in_row(row, &flag, error.to_string(), Vec::new()),
+        }
+    }
+}
+
+/// The Node `bystander`, which every scenario has beside those that it names, is not there.
+#[given(regex = r"^no other Node$")]
+fn no_other_node(draft: &mut Draft) {
+    draft.scenario.cluster.company = Company::Nobody;
+}
+
+/// A controller, named as in `--controllers`, or all of them as `kube-controller-manager`. What it knew is lost.
+#[given(regex = r"^(?P<component>kube-controller-manager|[a-z-]+-controller) (?P<what>stops|starts|restarts)$")]
+#[when(regex = r"^(?P<component>kube-controller-manager|[a-z-]+-controller) (?P<what>stops|starts|restarts)$")]
+fn controller(draft: &mut Draft, component: String, what: String) {
+    let action = match what.as_str() {
+        "stops" => ControllerAction::Stop,
+        "starts" => ControllerAction::Start,
+        _ => ControllerAction::Restart,
+    };
+    let deed = |name: &str| Deed::from(Action::Controller { name: Text::from(name), action: action.clone() });
+    if component == "kube-controller-manager" {
+        draft.deeds(CONTROLLERS.iter().map(|name| deed(name)).collect());
+    } else if CONTROLLERS.contains(&component.as_str()) {
+        draft.deed(deed(&component));
+    } else {
+        let help = match nearest(&component, CONTROLLERS.iter().copied()) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("the controllers are {}", CONTROLLERS.join(", ")),
+        };
+        draft.problem_with(&component, format!("there is no controller {component:?}"), vec![help]);
+    }
+}
+
+/// Time passes before the next step.
+#[given(regex = r"^(?P<duration>\S+) pass(?:es)?$")]
+#[when(regex = r"^(?P<duration>\S+) pass(?:es)?$")]
+fn time_passes(draft: &mut Draft, duration: String) {
+    if let Some(duration) = draft.duration(&duration) {
+        draft.deed(Deed::Pass(duration));
+    }
+}
+
+impl Draft {
+    /// Returns the rows of the step's table: number, name and value. A first row `flag | value` is its heading.
+    pub(super) fn flag_rows(&mut self, step: &Step) -> Vec<(usize, String, String)> {
+        let Some(table) = &step.table else {
+            self.problem_with(
+                "",
+                "the table is missing".to_owned(),
+                vec!["| node-monitor-grace-period | 20s |".to_owned()],
+            );
+            return Vec::new();
+        };
+        if table.row_width() != 2 {
+            self.problem_in_row(0, "", "the table has two columns: a name and its value".to_owned(), Vec::new());
+            return Vec::new();
+        }
+        let is_heading = |row: &[String]| {
+            matches!(row[0].as_str(), "flag" | "field" | "name" | "what") && row[1].eq_ignore_ascii_case("value")
+        };
+        let mut rows: Vec<(usize, String, String)> = Vec::new();
+        for (number, row) in table.rows.iter().enumerate() {
+            if number == 0 && is_heading(row) {
+                continue;
+            }
+            let name = row[0].trim_start_matches("--").to_owned();
+            if rows.iter().any(|(_, other, _)| *other == name) {
+                self.problem_in_row(number, &name, format!("{name:?} is there twice"), Vec::new());
+                continue;
+            }
+            rows.push((number, name, row[1].clone()));
+        }
+        rows
+    }
+}

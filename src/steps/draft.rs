@@ -1,0 +1,380 @@
+//! The scenario in the making: what steps write their Actions and Expectations into.
+//!
+//! Cucumber calls this the World; here World is what drives a cluster.
+
+use std::collections::BTreeMap;
+
+use gherkin::StepType;
+use jiff::SignedDuration;
+use nodeproof_core::components::machine::MachineSpec;
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::scenario::{
+    Act, Bound, Deed, Expectation, Fact, Given, Position, Predicate, Scenario, Setup, Subject, When,
+};
+
+use super::words::Wrong;
+use crate::load::near::nearest;
+use crate::load::{Case, Problem, Row, StepLine, step_problem};
+
+/// How a Node of the scenario is kept alive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NodeKind {
+    /// By a kubelet on a machine.
+    Machine,
+    /// By the scenario itself.
+    HandFed,
+    /// It is there, or will be, as an object.
+    Object,
+}
+
+/// A Node that the scenario has named.
+#[derive(Debug, Clone)]
+pub(super) struct NodeEntry {
+    pub(super) name: Text,
+    pub(super) kind: NodeKind,
+    pub(super) zone: Option<String>,
+}
+
+/// A Pod that the scenario has named.
+#[derive(Debug, Clone)]
+pub(super) struct PodEntry {
+    pub(super) namespace: Text,
+    pub(super) name: Text,
+    pub(super) node: Option<Text>,
+}
+
+/// A machine that waits for a `whose kubelet runs with:`.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum LastMachine {
+    /// Ready Nodes of a `Given`.
+    Ready,
+    /// A machine of a `Given`.
+    Added,
+}
+
+/// A scenario in the making.
+#[derive(Debug, Default, cucumber::World)]
+pub struct Draft {
+    pub(super) scenario: Scenario,
+    pub(super) problems: Vec<Problem>,
+    pub(super) nodes: Vec<NodeEntry>,
+    pub(super) pods: Vec<PodEntry>,
+    /// The body of the last machine that a `Given` described, for `whose kubelet runs with:`.
+    pub(super) last_machine: Option<(Vec<Json>, LastMachine)>,
+    place: Place,
+}
+
+/// Where the draft stands in its file.
+#[derive(Debug, Default)]
+struct Place {
+    file: String,
+    row: Option<Row>,
+    line: Option<StepLine>,
+    /// Given, When or Then, `And` and `But` resolved.
+    keyword: Option<StepType>,
+    /// Set while a part of a sentence is read as a sentence of its own.
+    scratch: bool,
+    last_keyword: Option<StepType>,
+}
+
+impl Draft {
+    /// Begins a scenario.
+    pub(super) fn new(file: &str, case: &Case, area: &str, topic: &str) -> Self {
+        let text = |text: &str| Text::from(text);
+        let position = Position {
+            file: text(file),
+            line: u32::try_from(case.line).unwrap_or(u32::MAX),
+            column: u32::try_from(case.column).unwrap_or(u32::MAX),
+            text: Text::from(format!("Scenario: {}", case.name)),
+        };
+        let name = case.id.rsplit("::").next().map_or_else(String::new, |_| case.name.clone());
+        Self {
+            scenario: Scenario {
+                name: Text::from(name),
+                area: text(area),
+                topic: text(topic),
+                feature: text(&case.feature),
+                rule: case.rule.as_deref().map(text),
+                tags: case.tags.all.iter().map(|tag| text(tag)).collect(),
+                position,
+                ..Scenario::default()
+            },
+            place: Place { file: file.to_owned(), row: case.row.clone(), ..Place::default() },
+            ..Self::default()
+        }
+    }
+
+    /// Takes up the next step.
+    pub(super) fn begin(&mut self, line: &StepLine) {
+        self.place.line = Some(line.clone());
+        self.place.keyword = Some(line.step.ty);
+        let next = line.step.ty;
+        let last = self.place.last_keyword.replace(next);
+        match (last, next) {
+            (Some(StepType::When | StepType::Then), StepType::Given) => {
+                self.problem("", "a Given stands before the first When".to_owned());
+            }
+            (None | Some(StepType::Given), StepType::Then) => {
+                self.problem("", "a Then follows from a When, and there is none".to_owned());
+            }
+            (Some(StepType::Given | StepType::Then) | None, StepType::When) => {
+                self.scenario.acts.push(Act::default());
+            }
+            _ => {}
+        }
+    }
+
+    /// Looks at the whole when the last step is read.
+    pub(super) fn finish(mut self) -> (Scenario, Vec<Problem>) {
+        let proves_nothing = self.scenario.acts.last().is_none_or(|act| act.expectations.is_empty());
+        if proves_nothing && self.problems.is_empty() {
+            self.problem("", "the scenario ends without a Then, so it proves nothing".to_owned());
+        }
+        (self.scenario, self.problems)
+    }
+
+    /// Returns whether the step is a `Given`.
+    pub(super) fn is_given(&self) -> bool {
+        self.place.keyword == Some(StepType::Given)
+    }
+
+    /// Notes a problem about some words of the step.
+    pub(super) fn problem(&mut self, words: &str, message: String) {
+        self.problem_with(words, message, Vec::new());
+    }
+
+    /// Notes a problem with advice.
+    pub(super) fn problem_with(&mut self, words: &str, message: String, help: Vec<String>) {
+        let Some(line) = &self.place.line else { return };
+        let mut problem = step_problem(&self.place.file, line, self.place.row.as_ref(), words, message);
+        problem.help = help;
+        self.problems.push(problem);
+    }
+
+    /// Notes a problem in a row of the step's table.
+    pub(super) fn problem_in_row(&mut self, row: usize, words: &str, message: String, help: Vec<String>) {
+        let Some(line) = &self.place.line else { return };
+        let mut problem = step_problem(&self.place.file, line, self.place.row.as_ref(), "", message);
+        if let Some((number, text)) = line.table_lines.get(row) {
+            problem.line = *number;
+            problem.column = text.find(words).map_or(1, |at| text[..at].chars().count() + 1);
+            problem.width = words.chars().count();
+            problem.excerpt.clone_from(text);
+        }
+        problem.help = help;
+        self.problems.push(problem);
+    }
+
+    /// Notes a problem at the row of the table that holds a word, or at the step.
+    pub(super) fn problem_about(&mut self, word: &str, message: String) {
+        let lines = self.place.line.as_ref().map(|line| line.table_lines.as_slice()).unwrap_or_default();
+        match lines.iter().position(|(_, row)| row.split('|').any(|cell| cell.trim() == word)) {
+            Some(row) => self.problem_in_row(row, word, message, Vec::new()),
+            None => self.problem("", message),
+        }
+    }
+
+    /// Returns the line of the step's doc string, for problems inside it.
+    pub(super) fn problem_in_text(&mut self, line_of_text: usize, message: String) {
+        let Some(line) = &self.place.line else { return };
+        let mut problem = step_problem(&self.place.file, line, self.place.row.as_ref(), "", message);
+        if let (Some(first), Some(text)) = (line.docstring_line, &line.step.docstring) {
+            problem.line = first + line_of_text.saturating_sub(1);
+            problem.column = 1;
+            problem.excerpt = text.lines().nth(line_of_text.saturating_sub(1)).unwrap_or_default().to_owned();
+            problem.width = problem.excerpt.chars().count();
+        }
+        self.problems.push(problem);
+    }
+
+    /// Takes a value, or notes what is wrong with the words that it was read from.
+    pub(super) fn take<T>(&mut self, words: &str, read: Result<T, Wrong>) -> Option<T> {
+        read.map_err(|message| self.problem(words, message)).ok()
+    }
+
+    /// Returns where the step stands.
+    pub(super) fn position(&self) -> Position {
+        let Some(line) = &self.place.line else { return Position::default() };
+        Position {
+            file: Text::from(self.place.file.as_str()),
+            line: u32::try_from(line.line).unwrap_or(u32::MAX),
+            column: u32::try_from(line.column).unwrap_or(u32::MAX),
+            text: Text::from(line.sentence()),
+        }
+    }
+
+    /// Adds something that is there before the first act.
+    pub(super) fn given(&mut self, setup: Setup) {
+        let position = self.position();
+        self.scenario.given.push(Given { setup, position });
+    }
+
+    /// Adds something that is done: before the first act, or in one.
+    pub(super) fn deed(&mut self, deed: impl Into<Deed>) {
+        self.deeds(vec![deed.into()]);
+    }
+
+    /// Adds several things that are done one after the other.
+    pub(super) fn deeds(&mut self, deeds: Vec<Deed>) {
+        if self.is_given() {
+            deeds.into_iter().for_each(|deed| self.given(Setup::Do(deed)));
+            return;
+        }
+        let position = self.position();
+        if let Some(act) = self.scenario.acts.last_mut() {
+            act.when.push(When { deeds, position });
+        }
+    }
+
+    /// Adds something that must be true; in a `Given` the scenario waits until it is.
+    pub(super) fn expect(&mut self, subject: Subject, predicate: Predicate, bound: Option<Bound>) {
+        let fact = Fact { subject, predicate };
+        if self.is_given() {
+            self.given(Setup::Until(fact));
+            return;
+        }
+        let Some(bound) = bound else { return };
+        let position = self.position();
+        let expectation = Expectation { fact, bound, position };
+        match self.scenario.acts.last_mut() {
+            Some(act) => act.expectations.push(expectation),
+            None if self.place.scratch => {
+                self.scenario.acts.push(Act { when: Vec::new(), expectations: vec![expectation] });
+            }
+            None => {}
+        }
+    }
+
+    /// Reads a part of the step as a `Then` of its own and returns what it says.
+    pub(super) fn part(&mut self, sentence: &str) -> Vec<Fact> {
+        let Some(line) = &self.place.line else { return Vec::new() };
+        let mut part = line.clone();
+        part.step.ty = StepType::Then;
+        part.step.value = format!("{sentence} within 0s");
+        let mut scratch = Self {
+            nodes: self.nodes.clone(),
+            pods: self.pods.clone(),
+            place: Place {
+                file: self.place.file.clone(),
+                row: self.place.row.clone(),
+                line: self.place.line.clone(),
+                keyword: Some(StepType::Then),
+                scratch: true,
+                last_keyword: None,
+            },
+            ..Self::default()
+        };
+        if !super::registry::apply(&mut scratch, &part.step) && scratch.problems.is_empty() {
+            let message = format!("{sentence:?} is nothing that can become true");
+            scratch.problem(sentence, message);
+        }
+        self.problems.append(&mut scratch.problems);
+        let facts = scratch.scenario.acts.into_iter().flat_map(|act| act.expectations);
+        facts.map(|expectation| expectation.fact).collect()
+    }
+
+    /// Reads a sentence in place of the step, once for each of several subjects.
+    pub(super) fn instead(&mut self, sentence: &str) {
+        let Some(line) = &self.place.line else { return };
+        let mut step = line.step.clone();
+        step.value = sentence.to_owned();
+        if !super::registry::apply(self, &step) {
+            self.problem("", format!("there is no sentence {sentence:?}"));
+        }
+    }
+
+    /// Declares a Node, unless its name is taken or is none.
+    pub(super) fn declare_node(&mut self, name: &str, kind: NodeKind, zone: Option<&str>) -> Option<Text> {
+        let read = super::words::object_name(name);
+        let name = self.take(name, read)?;
+        if self.nodes.iter().any(|node| node.name == name && node.kind != NodeKind::Object) {
+            self.problem(&name, format!("there is a Node {name:?} already"));
+            return None;
+        }
+        self.nodes.push(NodeEntry { name: name.clone(), kind, zone: zone.map(str::to_owned) });
+        Some(name)
+    }
+
+    /// Returns a Node that was declared, or notes that it was not.
+    pub(super) fn node(&mut self, name: &str) -> Option<Text> {
+        self.node_entry(name).map(|node| node.name)
+    }
+
+    /// Returns what is known of a Node that was declared, or notes that it was not.
+    pub(super) fn node_entry(&mut self, name: &str) -> Option<NodeEntry> {
+        if let Some(node) = self.nodes.iter().rev().find(|node| *node.name == *name) {
+            return Some(node.clone());
+        }
+        if name == BYSTANDER {
+            return Some(NodeEntry { name: Text::of(BYSTANDER), kind: NodeKind::Machine, zone: None });
+        }
+        let known: Vec<&str> = self.nodes.iter().map(|node| &*node.name).collect();
+        let help = match nearest(name, known.iter().copied()) {
+            Some(near) => vec![format!("did you mean {near:?}?")],
+            None if known.is_empty() => vec![format!("declare it: Given a ready Node {name:?}")],
+            None => vec![format!("the Nodes are {}", known.join(", "))],
+        };
+        self.problem_with(name, format!("no Node {name:?} is declared"), help);
+        None
+    }
+
+    /// Returns the Nodes of a zone, or notes that there are none.
+    pub(super) fn zone(&mut self, zone: &str) -> Vec<NodeEntry> {
+        let nodes: Vec<NodeEntry> =
+            self.nodes.iter().filter(|node| node.zone.as_deref() == Some(zone)).cloned().collect();
+        if nodes.is_empty() {
+            let zones: BTreeMap<&str, ()> =
+                self.nodes.iter().filter_map(|node| Some((node.zone.as_deref()?, ()))).collect();
+            let help = match nearest(zone, zones.keys().copied()) {
+                Some(near) => vec![format!("did you mean {near:?}?")],
+                None => vec![format!("declare it: Given 3 ready Nodes in zone {zone:?}")],
+            };
+            self.problem_with(zone, format!("no Node is in zone {zone:?}"), help);
+        }
+        nodes
+    }
+
+    /// Declares a Pod.
+    pub(super) fn declare_pod(&mut self, name: &str, node: Option<&Text>) -> Option<PodEntry> {
+        let (namespace, own) = name.split_once('/').unwrap_or(("default", name));
+        let (read_namespace, read_name) = (super::words::object_name(namespace), super::words::object_name(own));
+        let (namespace, own) = (self.take(name, read_namespace)?, self.take(name, read_name)?);
+        if self.pods.iter().any(|pod| pod.namespace == namespace && pod.name == own) {
+            self.problem(name, format!("there is a Pod {name:?} already"));
+            return None;
+        }
+        let pod = PodEntry { namespace, name: own, node: node.cloned() };
+        self.pods.push(pod.clone());
+        Some(pod)
+    }
+
+    /// Returns a Pod that was declared, or notes that it was not.
+    pub(super) fn pod(&mut self, name: &str) -> Option<PodEntry> {
+        let (namespace, own) = name.split_once('/').unwrap_or(("default", name));
+        if let Some(pod) = self.pods.iter().find(|pod| *pod.namespace == *namespace && *pod.name == *own) {
+            return Some(pod.clone());
+        }
+        let known: Vec<&str> = self.pods.iter().map(|pod| &*pod.name).collect();
+        let help = match nearest(own, known.iter().copied()) {
+            Some(near) => vec![format!("did you mean {near:?}?")],
+            None => vec![format!("declare it: Given a Pod {name:?} on Node \"…\"")],
+        };
+        self.problem_with(name, format!("no Pod {name:?} is declared"), help);
+        None
+    }
+
+    /// Adds ready Nodes from the bodies of their machines.
+    pub(super) fn ready_nodes(&mut self, machines: Vec<Json>) {
+        let specs: Vec<MachineSpec> = machines.iter().filter_map(|body| self.machine(body)).collect();
+        if specs.len() == machines.len() {
+            self.given(Setup::ReadyNodes(specs));
+            self.last_machine = Some((machines, LastMachine::Ready));
+        }
+    }
+}
+
+/// The Node that is there beside those that a scenario names.
+pub(super) const BYSTANDER: &str = "bystander";
+
+/// Adds a duration to what is known of a step; used where a sentence gives a default.
+pub(super) const ZERO: SignedDuration = SignedDuration::ZERO;

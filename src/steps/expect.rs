@@ -1,0 +1,361 @@
+//! Sentences about what follows. An `{object}` is `Node "…"`, `Pod "…"` or `the Lease of Node "…"`; a `{bound}` is
+//! `within 60s`, `between 40s and 55s`, `at 60s`, `at 60s after …`, `after …` or `at once`; `{for}` is `for 25s`.
+
+use cucumber::{given, then};
+use nodeproof_core::network::{NODES, PODS};
+use nodeproof_core::objects::Text;
+use nodeproof_core::scenario::{Bound, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
+
+use super::draft::Draft;
+use super::words;
+
+/// A condition becomes this; `reason` and `message` are compared whole where they are named. In a Given the scenario
+/// waits for it.
+#[given(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+)]
+#[then(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+)]
+fn has_condition(draft: &mut Draft, object: String, condition: String, reason: String, message: String, bound: String) {
+    let predicate = draft.condition(&condition, &reason, &message);
+    draft.object_becomes(&object, predicate, &bound);
+}
+
+/// A condition is and stays this, or stays as it was at the start of the act: `keeps condition Ready unchanged for 60s`.
+#[then(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") keeps condition (?P<condition>[^ ,]+)(?P<unchanged> unchanged)?(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
+)]
+fn keeps_condition(
+    draft: &mut Draft,
+    object: String,
+    condition: String,
+    unchanged: String,
+    reason: String,
+    bound: String,
+) {
+    let predicate = if unchanged.is_empty() {
+        draft.condition(&condition, &reason, "")
+    } else {
+        let path = nodeproof_core::objects::Path::of(&["status", "conditions"]).item(condition.as_str());
+        Some(Predicate::Field { path, test: FieldTest::Unchanged })
+    };
+    draft.object_lasts(&object, predicate, &bound);
+}
+
+/// A condition is never this.
+#[then(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") never has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
+)]
+fn never_condition(draft: &mut Draft, object: String, condition: String, reason: String, bound: String) {
+    let predicate = draft.condition(&condition, &reason, "").map(Predicate::negated);
+    draft.object_lasts(&object, predicate, &bound);
+}
+
+/// A taint, `key[=value]:Effect`, is there; in a Given the scenario waits for it.
+#[given(regex = r#"^(?P<object>Node "[^"]*") has taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
+#[then(regex = r#"^(?P<object>Node "[^"]*") has taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
+fn has_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
+    let predicate = draft.take(&taint, words::taint(&taint)).map(Predicate::Taint);
+    draft.object_becomes(&object, predicate, &bound);
+}
+
+/// A taint goes, or is not there.
+#[given(regex = r#"^(?P<object>Node "[^"]*") has no taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
+#[then(regex = r#"^(?P<object>Node "[^"]*") has no taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
+fn has_no_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
+    let predicate = draft.take(&taint, words::taint(&taint)).map(|taint| Predicate::Taint(taint).negated());
+    draft.object_becomes(&object, predicate, &bound);
+}
+
+/// A taint is there all the time.
+#[then(regex = r#"^(?P<object>Node "[^"]*") keeps taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#)]
+fn keeps_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
+    let predicate = draft.take(&taint, words::taint(&taint)).map(Predicate::Taint);
+    draft.object_lasts(&object, predicate, &bound);
+}
+
+/// A taint is there at no time.
+#[then(regex = r#"^(?P<object>Node "[^"]*") never has taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#)]
+fn never_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
+    let predicate = draft.take(&taint, words::taint(&taint)).map(|taint| Predicate::Taint(taint).negated());
+    draft.object_lasts(&object, predicate, &bound);
+}
+
+/// A label, `key=value` or `key` with any value, is there.
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") has label "(?P<label>[^"]*)"(?P<bound>,? .*)?$"#)]
+fn has_label(draft: &mut Draft, object: String, label: String, bound: String) {
+    let predicate = draft.label(&label);
+    draft.object_becomes(&object, predicate, &bound);
+}
+
+/// A label is not there.
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") has no label "(?P<label>[^"]*)"(?P<bound>,? .*)?$"#)]
+fn has_no_label(draft: &mut Draft, object: String, label: String, bound: String) {
+    let predicate = draft.label(&label).map(Predicate::negated);
+    draft.object_becomes(&object, predicate, &bound);
+}
+
+/// A label is there all the time.
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") keeps label "(?P<label>[^"]*)"(?P<for>,? .*)?$"#)]
+fn keeps_label(draft: &mut Draft, object: String, label: String, bound: String) {
+    let predicate = draft.label(&label);
+    draft.object_lasts(&object, predicate, &bound);
+}
+
+/// A label is there at no time.
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") never has label "(?P<label>[^"]*)"(?P<for>,? .*)?$"#)]
+fn never_label(draft: &mut Draft, object: String, label: String, bound: String) {
+    let predicate = draft.label(&label).map(Predicate::negated);
+    draft.object_lasts(&object, predicate, &bound);
+}
+
+/// A field has this value, written as JSON or in quotes, or is `set` or `absent`. A path leads to it:
+/// `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`.
+#[given(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+)]
+#[then(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+)]
+fn field_is(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
+    let predicate = draft.field_test(&path, &value);
+    draft.object_becomes(&object, predicate, &bound);
+}
+
+/// A field has this value all the time, or stays `unchanged`, `set` or `absent`.
+#[then(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") keeps field (?P<path>\S+?)(?: at)? (?P<value>unchanged|set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+)(?P<for>,? .*)?$"#
+)]
+fn keeps_field(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
+    let predicate = draft.field_test(&path, &value);
+    draft.object_lasts(&object, predicate, &bound);
+}
+
+/// A Node's Lease is renewed at this pace; a quarter of it is allowed for jitter.
+#[then(regex = r#"^(?P<object>the Lease of Node "[^"]*") is renewed every (?P<every>\S+)(?P<for> .*)?$"#)]
+fn lease_is_renewed(draft: &mut Draft, object: String, every: String, bound: String) {
+    let Some(pace) = draft.duration(&every) else { return };
+    let predicate = Predicate::RenewedEvery { every: pace, tolerance: pace / 4 };
+    draft.object_lasts(&object, Some(predicate), &bound);
+}
+
+/// An object is there.
+#[given(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") exists(?P<bound>,? .*)?$"#)]
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") exists(?P<bound>,? .*)?$"#)]
+fn exists(draft: &mut Draft, object: String, bound: String) {
+    draft.object_becomes(&object, Some(Predicate::Exists), &bound);
+}
+
+/// An object is there all the time, not even terminating.
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") stays(?P<for> for .*)?$"#)]
+fn stays(draft: &mut Draft, object: String, bound: String) {
+    draft.object_lasts(&object, Some(Predicate::Deleted.negated()), &bound);
+}
+
+/// There is no such object at any time.
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") never appears(?P<for> .*)?$"#)]
+fn never_appears(draft: &mut Draft, object: String, bound: String) {
+    draft.object_lasts(&object, Some(Predicate::Exists.negated()), &bound);
+}
+
+/// Somebody asks for an object's deletion: it is terminating, or gone at once.
+#[given(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is deleted(?P<bound>,? .*)?$"#)]
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is deleted(?P<bound>,? .*)?$"#)]
+fn is_deleted(draft: &mut Draft, object: String, bound: String) {
+    draft.object_becomes(&object, Some(Predicate::Deleted), &bound);
+}
+
+/// An object is there no more.
+#[given(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is gone(?P<bound>,? .*)?$"#)]
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is gone(?P<bound>,? .*)?$"#)]
+fn is_gone(draft: &mut Draft, object: String, bound: String) {
+    draft.object_becomes(&object, Some(Predicate::Gone), &bound);
+}
+
+/// A Pod is there and has a deletionTimestamp all the time: nobody ends it.
+#[then(regex = r#"^(?P<object>Pod "[^"]*") stays terminating(?P<for>,? .*)?$"#)]
+fn stays_terminating(draft: &mut Draft, object: String, bound: String) {
+    draft.object_lasts(&object, Some(Predicate::Terminating), &bound);
+}
+
+/// A Pod is terminating.
+#[then(regex = r#"^(?P<object>Pod "[^"]*") is terminating(?P<bound>,? .*)?$"#)]
+fn is_terminating(draft: &mut Draft, object: String, bound: String) {
+    draft.object_becomes(&object, Some(Predicate::Terminating), &bound);
+}
+
+/// `status.phase` or `status.reason` of a Pod.
+#[given(regex = r#"^(?P<object>Pod "[^"]*") has (?P<what>phase|reason) "?(?P<word>[^ ",]*)"?(?P<bound>,? .*)?$"#)]
+#[then(regex = r#"^(?P<object>Pod "[^"]*") has (?P<what>phase|reason) "?(?P<word>[^ ",]*)"?(?P<bound>,? .*)?$"#)]
+fn has_phase(draft: &mut Draft, object: String, what: String, word: String, bound: String) {
+    let predicate = draft.phase(&what, &word);
+    draft.object_becomes(&object, predicate, &bound);
+}
+
+/// `status.phase` or `status.reason` of a Pod all the time.
+#[then(regex = r#"^(?P<object>Pod "[^"]*") keeps (?P<what>phase|reason) "?(?P<word>[^ ",]*)"?(?P<for>,? .*)?$"#)]
+fn keeps_phase(draft: &mut Draft, object: String, what: String, word: String, bound: String) {
+    let predicate = draft.phase(&what, &word);
+    draft.object_lasts(&object, predicate, &bound);
+}
+
+/// An Event about an object is recorded; its message is compared whole where it is named. `3 Events …` counts them.
+#[then(
+    regex = r#"^(?:(?P<times>\d+) )?Events? (?P<reason>"[^"]*"|\S+) about (?P<object>(?:Node|Pod) "[^"]*")(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+)]
+fn event(draft: &mut Draft, times: String, reason: String, object: String, message: String, bound: String) {
+    let predicate = event_predicate(&reason, &message, times.parse().ok());
+    draft.object_becomes(&object, Some(predicate), &bound);
+}
+
+/// No such Event about an object is recorded.
+#[then(regex = r#"^no Event (?P<reason>"[^"]*"|\S+) about (?P<object>(?:Node|Pod) "[^"]*")(?P<for>,? .*)?$"#)]
+fn no_event(draft: &mut Draft, reason: String, object: String, bound: String) {
+    let predicate = event_predicate(&reason, "", None).negated();
+    draft.object_lasts(&object, Some(predicate), &bound);
+}
+
+/// The last request of the act is answered with this code; of the message, a part is enough.
+#[then(regex = r#"^the request is (?P<what>refused|answered) with (?P<code>\d{3})(?:,? "?(?P<text>[^"]*)"?)?$"#)]
+fn request_answered(draft: &mut Draft, what: String, code: String, text: String) {
+    let code = code.parse::<u16>().unwrap_or_default();
+    let refused = code >= 400;
+    if refused != (what == "refused") {
+        draft.problem(&code.to_string(), format!("{code} is {} refusal", if refused { "a" } else { "no" }));
+        return;
+    }
+    let text = Some(text).filter(|text| !text.is_empty()).map(Text::from);
+    draft.expect(Subject::Answer, Predicate::Answered { code: Some(code), text }, Some(Bound::AtOnce));
+}
+
+/// The kubelet that was started in this act ends at once; of what it prints, a part is enough.
+#[then(regex = r#"^the kubelet refuses to start with "(?P<text>[^"]*)"$"#)]
+fn kubelet_refuses(draft: &mut Draft, text: String) {
+    let predicate = Predicate::Refused { text: Some(Text::from(text)) };
+    draft.expect(Subject::Answer, predicate, Some(Bound::AtOnce));
+}
+
+/// No field of the object changes that no other line of the act names; heartbeat times apart.
+#[then(regex = r#"^nothing else about (?P<object>(?:Node|Pod) "[^"]*") changes$"#)]
+fn nothing_else(draft: &mut Draft, object: String) {
+    if let Some(subject) = draft.object(&object) {
+        draft.expect(subject, Predicate::NothingElseChanges, Some(Bound::Act));
+    }
+}
+
+/// The object at the end of the act equals the stored one, file `<scenario>.<name>.snap`.
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") matches its snapshot$"#)]
+fn matches_snapshot(draft: &mut Draft, object: String) {
+    draft.snapshot(&object, SnapshotKind::Object);
+}
+
+/// What changed of the object since the first act, when, and who wrote it, equals what is stored.
+#[then(regex = r#"^the history of (?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") matches its snapshot$"#)]
+fn history_matches(draft: &mut Draft, object: String) {
+    draft.snapshot(&object, SnapshotKind::History);
+}
+
+/// The list, as kubectl shows it, equals the stored one.
+#[then(regex = r"^the table of (?P<kind>nodes|pods) matches its snapshot$")]
+fn table_matches(draft: &mut Draft, kind: String) {
+    let subject = Subject::Table(if kind == "nodes" { NODES } else { PODS });
+    draft.expect(subject, Predicate::MatchesSnapshot(SnapshotKind::Table), Some(Bound::Act));
+}
+
+/// Any of the sentences about one Node, for each Node of a zone: `each Node of zone "a" keeps condition Ready=True for
+/// 60s`.
+#[then(regex = r#"^each Node of zone "(?P<zone>[^"]*)" (?P<rest>.+)$"#)]
+fn each_node(draft: &mut Draft, zone: String, rest: String) {
+    for node in draft.zone(&zone) {
+        draft.instead(&format!("Node \"{}\" {rest}", node.name));
+    }
+}
+
+/// Any of the sentences about one Pod, for each Pod that the scenario has put on a Node of a zone.
+#[then(regex = r#"^each Pod of zone "(?P<zone>[^"]*)" (?P<rest>.+)$"#)]
+fn each_pod(draft: &mut Draft, zone: String, rest: String) {
+    let nodes = draft.zone(&zone);
+    let on_it = |pod: &super::draft::PodEntry| nodes.iter().any(|node| pod.node.as_ref() == Some(&node.name));
+    let pods: Vec<_> = draft.pods.iter().filter(|pod| on_it(pod)).cloned().collect();
+    if pods.is_empty() && !nodes.is_empty() {
+        draft.problem(&zone, format!("no Pod is on a Node of zone {zone:?}"));
+    }
+    for pod in pods {
+        draft.instead(&format!("Pod \"{}/{}\" {rest}", pod.namespace, pod.name));
+    }
+}
+
+fn event_predicate(reason: &str, message: &str, times: Option<u32>) -> Predicate {
+    let message = Some(message).filter(|message| !message.is_empty()).map(Text::from);
+    Predicate::Event { reason: Text::from(reason.trim_matches('"')), message, times }
+}
+
+impl Draft {
+    /// Reads `Node "…"`, `Pod "…"` or `the Lease of Node "…"`.
+    fn object(&mut self, words: &str) -> Option<Subject> {
+        let name = words.split('"').nth(1).unwrap_or_default();
+        let reference = if words.starts_with("the Lease of") {
+            ObjectRef::lease(self.node(name)?)
+        } else if words.starts_with("Pod") {
+            let pod = self.pod(name)?;
+            ObjectRef::pod(pod.namespace, pod.name)
+        } else {
+            ObjectRef::node(self.node(name)?)
+        };
+        Some(Subject::Object(reference))
+    }
+
+    fn object_becomes(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
+        if let (Some(subject), Some(predicate)) = (self.object(object), predicate) {
+            self.expect_becomes(subject, predicate, bound.trim_start_matches(','));
+        }
+    }
+
+    fn object_lasts(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
+        if let (Some(subject), Some(predicate)) = (self.object(object), predicate) {
+            self.expect_lasts(subject, predicate, bound.trim_start_matches(','));
+        }
+    }
+
+    fn condition(&mut self, condition: &str, reason: &str, message: &str) -> Option<Predicate> {
+        let (kind, status) = self.take(condition, words::condition(condition))?;
+        let optional = |text: &str| Some(text).filter(|text| !text.is_empty()).map(Text::from);
+        Some(Predicate::Condition { kind, status, reason: optional(reason), message: optional(message) })
+    }
+
+    fn label(&mut self, label: &str) -> Option<Predicate> {
+        let (key, value) = self.take(label, words::label(label))?;
+        Some(Predicate::Label { key, value })
+    }
+
+    fn field_test(&mut self, path: &str, value: &str) -> Option<Predicate> {
+        let path = self.take(path, words::path(path))?;
+        let test = match value {
+            "set" => FieldTest::Present,
+            "absent" => FieldTest::Absent,
+            "unchanged" => FieldTest::Unchanged,
+            value => FieldTest::Is(words::value(value)),
+        };
+        Some(Predicate::Field { path, test })
+    }
+
+    fn phase(&mut self, what: &str, word: &str) -> Option<Predicate> {
+        const PHASES: [&str; 5] = ["Pending", "Running", "Succeeded", "Failed", "Unknown"];
+        if what == "reason" {
+            return Some(Predicate::Reason(Text::from(word)));
+        }
+        if !PHASES.contains(&word) {
+            let help = vec![format!("the phases are {}", PHASES.join(", "))];
+            self.problem_with(word, format!("there is no phase {word:?}"), help);
+            return None;
+        }
+        Some(Predicate::Phase(Text::from(word)))
+    }
+
+    fn snapshot(&mut self, object: &str, kind: SnapshotKind) {
+        if let Some(subject) = self.object(object) {
+            self.expect(subject, Predicate::MatchesSnapshot(kind), Some(Bound::Act));
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Sentences about machines, their kubelets and their containers' runtime.
+
+use cucumber::{given, when};
+use gherkin::Step;
+use nodeproof_core::components::machine::{MachineAction, MachineSpec};
+use nodeproof_core::json;
+use nodeproof_core::objects::{FieldError, Json};
+use nodeproof_core::scenario::{Action, Setup};
+
+use super::draft::{Draft, LastMachine, NodeKind};
+use super::nodes::machine_body;
+use super::words;
+
+/// A machine whose kubelet starts now; the scenario does not wait for its Node.
+#[given(regex = r#"^a machine "(?P<node>[^"]*)"$"#)]
+#[when(regex = r#"^a kubelet named "(?P<node>[^"]*)" (?:registers|starts)$"#)]
+fn machine(draft: &mut Draft, node: String) {
+    if let Some(name) = draft.declare_node(&node, NodeKind::Machine, None) {
+        draft.add_machine(machine_body(&name, None));
+    }
+}
+
+/// A machine with its parts, a row each: `cpu`, `memory`, `ephemeral-storage`, `pods`, `zone`, `swap`, `osImage` and so
+/// on, as the body of `POST machines` names them.
+#[given(regex = r#"^a machine "(?P<node>[^"]*)" with:$"#)]
+fn machine_with(draft: &mut Draft, node: String, step: &Step) {
+    let Some(name) = draft.declare_node(&node, NodeKind::Machine, None) else { return };
+    let mut body = machine_body(&name, None);
+    for (row, field, value) in draft.flag_rows(step) {
+        if matches!(field.as_str(), "cpu" | "memory" | "ephemeral-storage" | "pods") || field.contains('/') {
+            if let Err(message) = words::quantity(&value) {
+                draft.problem_in_row(row, &value, message, Vec::new());
+                continue;
+            }
+            body.set(&["capacity", &field], Json::text(value.as_str()));
+        } else {
+            body.set(&[&field], words::value(&value));
+        }
+    }
+    if let Some(zone) = body.get("zone").as_str().map(str::to_owned)
+        && let Some(entry) = draft.nodes.last_mut()
+    {
+        entry.zone = Some(zone);
+    }
+    draft.add_machine(body);
+}
+
+/// Flags of the kubelet of the machine or ready Node in the step before, or fields of its KubeletConfiguration, a row
+/// each.
+#[given(regex = r"^whose kubelet runs with:$")]
+fn kubelet_with(draft: &mut Draft, step: &Step) {
+    let Some((mut bodies, last)) = draft.last_machine.take() else {
+        draft.problem("", "this follows a machine or a ready Node".to_owned());
+        return;
+    };
+    let kubelet = draft.kubelet(step);
+    for body in &mut bodies {
+        body.set(&["kubelet"], kubelet.clone());
+    }
+    draft.scenario.given.pop();
+    match last {
+        LastMachine::Ready => draft.ready_nodes(bodies),
+        LastMachine::Added => bodies.into_iter().for_each(|body| draft.add_machine(body)),
+    }
+}
+
+/// A machine whose kubelet starts now with these flags or fields of its KubeletConfiguration, a row each.
+#[when(regex = r#"^a kubelet named "(?P<node>[^"]*)" (?:registers|starts) with:$"#)]
+fn kubelet_starts_with(draft: &mut Draft, node: String, step: &Step) {
+    if let Some(name) = draft.declare_node(&node, NodeKind::Machine, None) {
+        let mut body = machine_body(&name, None);
+        body.set(&["kubelet"], draft.kubelet(step));
+        draft.add_machine(body);
+    }
+}
+
+/// The kubelet gets SIGTERM (stops) or SIGKILL (is killed), or is started; containers go on without it.
+#[given(regex = r#"^the kubelet on "(?P<node>[^"]*)" (?P<what>stops|is killed|starts|restarts)$"#)]
+#[when(regex = r#"^the kubelet on "(?P<node>[^"]*)" (?P<what>stops|is killed|starts|restarts)$"#)]
+fn kubelet_does(draft: &mut Draft, node: String, what: String) {
+    let action = match what.as_str() {
+        "stops" => "kubelet-stop",
+        "is killed" => "kubelet-kill",
+        "starts" => "kubelet-start",
+        _ => "kubelet-restart",
+    };
+    draft.machine_does(&node, &json!({"action": action}));
+}
+
+/// The kubelet ends and starts anew with other flags or fields of its KubeletConfiguration, a row each.
+#[given(regex = r#"^the kubelet on "(?P<node>[^"]*)" restarts with:$"#)]
+#[when(regex = r#"^the kubelet on "(?P<node>[^"]*)" restarts with:$"#)]
+fn kubelet_restarts_with(draft: &mut Draft, node: String, step: &Step) {
+    let mut body = json!({"action": "kubelet-restart"});
+    body.set(&["kubelet"], draft.kubelet(step));
+    draft.machine_does(&node, &body);
+}
+
+/// The whole machine: without a warning to the kubelet. Frozen, nothing on it runs while time goes on.
+#[given(regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws)$"#)]
+#[when(regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws)$"#)]
+fn machine_does(draft: &mut Draft, node: String, what: String) {
+    let action = match what.as_str() {
+        "loses power" => "power-off",
+        "gets power" => "power-on",
+        "reboots" => "reboot",
+        "freezes" => "pause",
+        _ => "resume",
+    };
+    draft.machine_does(&node, &json!({"action": action}));
+}
+
+/// The container runtime, without which the kubelet is not ready.
+#[given(regex = r#"^the container runtime on "(?P<node>[^"]*)" (?P<what>stops|starts)$"#)]
+#[when(regex = r#"^the container runtime on "(?P<node>[^"]*)" (?P<what>stops|starts)$"#)]
+fn runtime_does(draft: &mut Draft, node: String, what: String) {
+    let action = if what == "stops" { "runtime-stop" } else { "runtime-start" };
+    draft.machine_does(&node, &json!({"action": action}));
+}
+
+/// The configuration of the container network, without which the kubelet is not ready.
+#[given(regex = r#"^the container network on "(?P<node>[^"]*)" is (?P<what>removed|installed)$"#)]
+#[when(regex = r#"^the container network on "(?P<node>[^"]*)" is (?P<what>removed|installed)$"#)]
+fn cni_does(draft: &mut Draft, node: String, what: String) {
+    let action = if what == "removed" { "cni-remove" } else { "cni-install" };
+    draft.machine_does(&node, &json!({"action": action}));
+}
+
+impl Draft {
+    /// Reads a machine, or notes what is wrong with it.
+    pub(super) fn machine(&mut self, body: &Json) -> Option<MachineSpec> {
+        let read = MachineSpec::from_json(body);
+        self.field(read)
+    }
+
+    /// Reads a table of flags and fields of the KubeletConfiguration: flags have dashes or small letters alone.
+    fn kubelet(&mut self, step: &Step) -> Json {
+        let mut kubelet = json!({});
+        for (_, name, value) in self.flag_rows(step) {
+            let is_field = name.chars().any(|c| c.is_ascii_uppercase() || c == '.');
+            if is_field {
+                let path: Vec<&str> = std::iter::once("config").chain(name.split('.')).collect();
+                kubelet.set(&path, words::value(&value));
+            } else {
+                kubelet.set(&["flags", &name], Json::text(value.as_str()));
+            }
+        }
+        kubelet
+    }
+
+    fn add_machine(&mut self, body: Json) {
+        if let Some(spec) = self.machine(&body) {
+            if self.is_given() {
+                self.given(Setup::Do(Action::AddMachine(spec).into()));
+            } else {
+                self.deed(Action::AddMachine(spec));
+            }
+            self.last_machine = Some((vec![body], LastMachine::Added));
+        }
+    }
+
+    fn machine_does(&mut self, node: &str, body: &Json) {
+        let Some(entry) = self.node_entry(node) else { return };
+        if entry.kind != NodeKind::Machine {
+            let help = vec![format!("declare it: Given a ready Node {node:?}")];
+            self.problem_with(node, format!("behind Node {node:?} is no machine"), help);
+            return;
+        }
+        let read = MachineAction::from_json(body);
+        if let Some(action) = self.field(read) {
+            self.deed(Action::Machine { name: entry.name, action });
+        }
+    }
+
+    /// Takes a value that core has read, or notes which field is wrong.
+    fn field<T>(&mut self, read: Result<T, FieldError>) -> Option<T> {
+        read.map_err(|error| {
+            let name = error.field.rsplit('.').next().unwrap_or_default().to_owned();
+            self.problem_about(&name, error.to_string());
+        })
+        .ok()
+    }
+}

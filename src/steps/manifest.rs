@@ -1,0 +1,248 @@
+//! Objects and requests as scenarios write them: YAML in doc strings and fixtures, paths of the API.
+
+use std::path::{Component, Path};
+
+use nodeproof_core::network::{Call, Resource, Target, Verb};
+use nodeproof_core::objects::{Json, Text};
+use serde::Deserialize as _;
+
+use super::draft::Draft;
+
+/// Kinds that are in no namespace.
+///
+/// Source: discovery of kube-apiserver v1.34.
+const CLUSTER_SCOPED: [&str; 16] = [
+    "APIService",
+    "CSIDriver",
+    "CSINode",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "CustomResourceDefinition",
+    "IngressClass",
+    "MutatingWebhookConfiguration",
+    "Namespace",
+    "Node",
+    "PersistentVolume",
+    "PriorityClass",
+    "RuntimeClass",
+    "StorageClass",
+    "ValidatingWebhookConfiguration",
+    "VolumeAttachment",
+];
+
+/// An object with the place that the API has for it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Manifest {
+    pub(super) resource: Resource,
+    pub(super) kind: String,
+    pub(super) namespace: Text,
+    pub(super) name: Text,
+    pub(super) body: Json,
+}
+
+/// What is wrong with a text, and on which of its lines.
+type WrongAt = (usize, String);
+
+/// Reads the objects of a YAML text, several parted by `---`.
+pub(super) fn manifests(text: &str) -> Result<Vec<Manifest>, WrongAt> {
+    let mut found = Vec::new();
+    for document in serde_yaml::Deserializer::from_str(text) {
+        let body = yaml(serde_yaml::Value::deserialize(document))?;
+        if !body.is_null() {
+            found.push(manifest(body).map_err(|message| (1, message))?);
+        }
+    }
+    if found.is_empty() {
+        return Err((1, "there is no object in it".to_owned()));
+    }
+    Ok(found)
+}
+
+/// Reads one value of YAML or JSON.
+pub(super) fn body(text: &str) -> Result<Json, WrongAt> {
+    yaml(serde_yaml::from_str(text))
+}
+
+/// Makes JSON of a YAML value; merge keys are resolved, duplicate keys were refused by the parser.
+fn yaml(value: Result<serde_yaml::Value, serde_yaml::Error>) -> Result<Json, WrongAt> {
+    let at = |error: serde_yaml::Error| {
+        let line = error.location().map_or(1, |place| place.line());
+        (line, format!("this is no YAML: {error}"))
+    };
+    let mut value = value.map_err(at)?;
+    value.apply_merge().map_err(at)?;
+    let text = serde_json::to_string(&value).map_err(|error| (1, format!("this has no form in JSON: {error}")))?;
+    Json::parse(&text).map_err(|error| (1, format!("this has no form in JSON: {error}")))
+}
+
+fn manifest(body: Json) -> Result<Manifest, String> {
+    let field = |path: &[&str]| body.at(path).as_str().map(str::to_owned).filter(|text| !text.is_empty());
+    let kind = field(&["kind"]).ok_or("the object has no kind")?;
+    let api_version = field(&["apiVersion"]).ok_or("the object has no apiVersion")?;
+    let name = field(&["metadata", "name"]).ok_or("the object has no metadata.name")?;
+    let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
+    let namespace = if CLUSTER_SCOPED.contains(&kind.as_str()) {
+        String::new()
+    } else {
+        field(&["metadata", "namespace"]).unwrap_or_else(|| "default".to_owned())
+    };
+    let resource =
+        Resource { group: Text::from(group), version: Text::from(version), plural: Text::from(plural(&kind)) };
+    Ok(Manifest { resource, kind, namespace: Text::from(namespace), name: Text::from(name), body })
+}
+
+/// Returns the plural as Kubernetes forms it.
+///
+/// Source: apimachinery pkg/api/meta/restmapper.go (v1.34), `UnsafeGuessKindToResource`.
+fn plural(kind: &str) -> String {
+    let singular = kind.to_lowercase();
+    if singular.ends_with('s') || singular.ends_with("ch") || singular.ends_with('x') {
+        format!("{singular}es")
+    } else if let Some(stem) = singular.strip_suffix('y') {
+        format!("{stem}ies")
+    } else {
+        format!("{singular}s")
+    }
+}
+
+/// Reads a request, as in `PATCH /api/v1/nodes/worker-1/status`.
+pub(super) fn request(method: &str, target: &str) -> Result<Call, String> {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let parts: Vec<&str> = path.split('/').skip(1).collect();
+    if !path.starts_with('/') || parts.iter().any(|part| part.is_empty()) {
+        return Err(format!("{target:?} is no path of the API, as in /api/v1/nodes/worker-1"));
+    }
+    let (group, version, rest) = match parts.as_slice() {
+        ["api", version, rest @ ..] if !rest.is_empty() => ("", *version, rest),
+        ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),
+        _ if method == "GET" => {
+            let target = Target::Path(Text::from(path));
+            return Ok(with_query(Call { target, ..Call::new(Verb::Get, Resource::of("", "", ""), "", "") }, query));
+        }
+        _ => return Err(format!("{path:?} names no resource, as /api/v1/nodes does")),
+    };
+    let (namespace, rest) = match rest {
+        ["namespaces", namespace, rest @ ..] if rest.len() > 1 || !matches!(rest, [] | ["status" | "finalize"]) => {
+            (*namespace, rest)
+        }
+        rest => ("", rest),
+    };
+    let [plural, rest @ ..] = rest else { return Err(format!("{path:?} names no resource")) };
+    let (name, subresource) = match rest {
+        [] => ("", ""),
+        [name] => (*name, ""),
+        [name, subresource] => (*name, *subresource),
+        _ => return Err(format!("{path:?} has more parts than a path of the API")),
+    };
+    let verb = match method {
+        "GET" if name.is_empty() => Verb::List,
+        "GET" => Verb::Get,
+        "POST" => Verb::Create,
+        "PUT" => Verb::Update,
+        "PATCH" => Verb::Patch,
+        "DELETE" if name.is_empty() => Verb::DeleteCollection,
+        "DELETE" => Verb::Delete,
+        _ => return Err(format!("there is no method {method:?}: GET, POST, PUT, PATCH or DELETE")),
+    };
+    let resource = Resource { group: Text::from(group), version: Text::from(version), plural: Text::from(*plural) };
+    let mut call = Call::new(verb, resource, namespace, name);
+    if let Target::Resource { subresource: place, .. } = &mut call.target {
+        *place = Text::from(subresource);
+    }
+    Ok(with_query(call, query))
+}
+
+fn with_query(call: Call, query: &str) -> Call {
+    query.split('&').filter(|pair| !pair.is_empty()).fold(call, |call, pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        call.query(name, value)
+    })
+}
+
+/// Reads a file below `fixtures/`; nothing outside of it.
+pub(super) fn fixture(name: &str) -> Result<String, String> {
+    const BYTES_MAX: u64 = 1 << 20;
+    let path = Path::new(name);
+    if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(format!("{name:?} is no file below fixtures/"));
+    }
+    let path = Path::new("fixtures").join(path);
+    let size = std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?.len();
+    if size > BYTES_MAX {
+        return Err(format!("{} has {size} bytes, more than the {BYTES_MAX} that are read", path.display()));
+    }
+    std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+impl Draft {
+    /// Reads the objects of the step's doc string, or notes what is wrong with it.
+    pub(super) fn objects(&mut self, docstring: Option<&String>) -> Vec<Manifest> {
+        let Some(text) = docstring else {
+            let help = vec!["\"\"\"yaml\napiVersion: v1\nkind: Node\nmetadata: {name: worker-1}\n\"\"\"".to_owned()];
+            self.problem_with("", "the object is missing: a doc string below the step".to_owned(), help);
+            return Vec::new();
+        };
+        match manifests(text) {
+            Ok(found) => found,
+            Err((line, message)) => {
+                self.problem_in_text(line, message);
+                Vec::new()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_find_their_place_in_the_api() {
+        let text = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\napiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: b}\n";
+        let found = manifests(text).unwrap();
+        assert_eq!((found[0].resource.path(&found[0].namespace)), "/api/v1/nodes");
+        assert_eq!(
+            found[1].resource.path(&found[1].namespace),
+            "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
+        );
+    }
+
+    #[test]
+    fn yaml_that_is_wrong_is_refused_with_its_line() {
+        for (text, line, words) in [
+            ("a: 1\nb: [", 2, "no YAML"),
+            ("a: 1\na: 2\n", 1, "duplicate"),
+            ("kind: Node", 1, "apiVersion"),
+            ("", 1, "no object"),
+            ("{{{{", 1, "no YAML"),
+        ] {
+            let (at, message) = manifests(text).unwrap_err();
+            assert!(message.contains(words) && at >= line, "{text}: {at} {message}");
+        }
+        assert!(manifests(&"[".repeat(100_000)).is_err());
+    }
+
+    #[test]
+    fn requests_are_paths_of_the_api() {
+        for (method, path, shown) in [
+            ("GET", "/api/v1/nodes?limit=5", "LIST nodes?limit=5"),
+            ("PATCH", "/api/v1/nodes/w/status", "PATCH nodes/w/status"),
+            ("POST", "/api/v1/namespaces/default/pods", "POST pods/default"),
+            ("PUT", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/w", "PUT leases/kube-node-lease/w"),
+            ("GET", "/api/v1/namespaces/default", "GET namespaces/default"),
+            ("GET", "/version", "GET /version"),
+        ] {
+            assert_eq!(request(method, path).unwrap().to_string(), shown);
+        }
+        for (method, path) in [("GET", "nodes"), ("FETCH", "/api/v1/nodes"), ("POST", "/api"), ("GET", "/api/v1//x")] {
+            assert!(request(method, path).is_err(), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn fixtures_stay_below_their_directory() {
+        for name in ["../Cargo.toml", "/etc/passwd", "no/such.yaml"] {
+            assert!(fixture(name).is_err(), "{name}");
+        }
+    }
+}

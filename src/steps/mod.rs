@@ -1,0 +1,24 @@
+//! The vocabulary: the sentences of scenarios, one file for each area, and what each of them means.
+//!
+//! A sentence's function parses words and writes Actions or Expectations into the [`Draft`]; it holds no logic and does
+//! nothing to a cluster. Captures are lenient (anything between quotes) and are read as typed values afterwards, so that
+//! a wrong word is a problem with its place, not an unknown sentence. The comment above a function is what
+//! `nodeproof steps` prints.
+
+mod bound;
+mod catalogue;
+mod cluster;
+mod draft;
+mod expect;
+mod machines;
+mod manifest;
+mod network;
+mod nodes;
+mod pods;
+mod registry;
+mod users;
+mod words;
+
+pub use catalogue::{Sentence, catalogue};
+pub use draft::Draft;
+pub use registry::{Compiled, compile};

@@ -1,0 +1,173 @@
+//! Sentences about the network: connections that stall, requests that are lost, delayed or answered by others.
+
+use cucumber::{given, when};
+use jiff::SignedDuration;
+use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, Match, Reply, Verb};
+use nodeproof_core::objects::Text;
+use nodeproof_core::scenario::{Action, Deed};
+
+use super::draft::{Draft, NodeEntry, NodeKind};
+use super::words;
+use crate::load::near::nearest;
+
+/// Nothing passes between the machine and the API server, in both directions, or again.
+#[given(regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains) its connection to the API server$"#)]
+#[when(regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains) its connection to the API server$"#)]
+fn machine_connection(draft: &mut Draft, node: String, what: String) {
+    if let Some(entry) = draft.node_entry(&node) {
+        draft.connections(&[entry], &what);
+    }
+}
+
+/// Several machines at once: `machines "a" and "b" lose their connection to the API server`.
+#[given(regex = r#"^machines (?P<nodes>".*") (?P<what>lose|regain) their connection to the API server$"#)]
+#[when(regex = r#"^machines (?P<nodes>".*") (?P<what>lose|regain) their connection to the API server$"#)]
+fn machines_connections(draft: &mut Draft, nodes: String, what: String) {
+    let Some(names) = draft.take(&nodes, words::names(&nodes)) else { return };
+    let entries: Vec<NodeEntry> = names.iter().filter_map(|name| draft.node_entry(name)).collect();
+    if entries.len() == names.len() {
+        draft.connections(&entries, &what);
+    }
+}
+
+/// All machines of a zone at once.
+#[given(regex = r#"^zone "(?P<zone>[^"]*)" (?P<what>loses|regains) its connection to the API server$"#)]
+#[when(regex = r#"^zone "(?P<zone>[^"]*)" (?P<what>loses|regains) its connection to the API server$"#)]
+fn zone_connection(draft: &mut Draft, zone: String, what: String) {
+    let entries = draft.zone(&zone);
+    draft.connections(&entries, &what);
+}
+
+/// Requests of a machine, or of a controller by its name without quotes, never arrive; the client meets its own
+/// time-out. A resource may have a subresource: `nodes/status`. A method may stand before: `GET requests to nodes …`.
+#[given(
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) are lost$"#
+)]
+#[when(regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) are lost$"#)]
+fn requests_lost(draft: &mut Draft, verb: String, resource: String, client: String) {
+    draft.fault(&verb, &resource, &client, Effect::Drop, None);
+}
+
+/// Requests, chosen as above, take this much longer.
+#[given(
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) take (?P<duration>\S+)$"#
+)]
+#[when(
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) take (?P<duration>\S+)$"#
+)]
+fn requests_slow(draft: &mut Draft, verb: String, resource: String, client: String, duration: String) {
+    if let Some(delay) = draft.duration(&duration) {
+        draft.fault(&verb, &resource, &client, Effect::Delay { delay, jitter: SignedDuration::ZERO }, None);
+    }
+}
+
+/// Requests, chosen as above, are answered with this code and never reach the API server; so many times, or until they
+/// go through again.
+#[given(
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) are answered (?P<code>\d+)(?: (?P<times>\d+) times)?$"#
+)]
+#[when(
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) are answered (?P<code>\d+)(?: (?P<times>\d+) times)?$"#
+)]
+fn requests_answered(draft: &mut Draft, verb: String, resource: String, client: String, code: String, times: String) {
+    let known = code.parse::<u16>().ok().filter(|code| CODES.contains(code));
+    let Some(known) = known else {
+        let help = vec![format!("the codes are {}", CODES.map(|code| code.to_string()).join(", "))];
+        draft.problem_with(&code, format!("no request is answered with {code}"), help);
+        return;
+    };
+    let times = if times.is_empty() { None } else { times.parse::<u32>().ok().filter(|times| *times > 0) };
+    draft.fault(&verb, &resource, &client, Effect::Answer(vec![Reply::Code(known)]), times);
+}
+
+/// Every fault on the requests and the connection of a machine, or of a controller, is gone.
+#[given(regex = r#"^requests from (?P<client>"[^"]*"|[a-z-]+) go through again$"#)]
+#[when(regex = r#"^requests from (?P<client>"[^"]*"|[a-z-]+) go through again$"#)]
+fn requests_heal(draft: &mut Draft, client: String) {
+    if let Some(client) = draft.client(&client) {
+        draft.deed(Deed::Heal(Endpoint::Name(client)));
+    }
+}
+
+impl Draft {
+    fn connections(&mut self, nodes: &[NodeEntry], what: &str) {
+        let mut deeds = Vec::new();
+        for node in nodes {
+            if node.kind != NodeKind::Machine {
+                let help = vec![format!("Node \"{}\" falls silent", node.name)];
+                self.problem_with("", format!("behind Node {:?} is no machine", node.name), help);
+                return;
+            }
+            let client = format!("machine/{}", node.name);
+            deeds.push(if what.starts_with("lose") {
+                Action::AddRule(Fault::disconnect(client)).into()
+            } else {
+                Deed::Heal(Endpoint::Name(Text::from(client)))
+            });
+        }
+        self.deeds(deeds);
+    }
+
+    fn fault(&mut self, verb: &str, resource: &str, client: &str, effect: Effect, times: Option<u32>) {
+        let Some(verb) = self.verb(verb) else { return };
+        let Some(client) = self.client(client) else { return };
+        let (plural, subresource) = resource.split_once('/').map_or((resource, None), |(own, sub)| (own, Some(sub)));
+        if !plural.ends_with('s') || plural.chars().any(|c| !c.is_ascii_lowercase()) {
+            let known = ["nodes", "leases", "pods", "events", "csinodes", "services"];
+            let help = match nearest(plural, known) {
+                Some(near) => format!("did you mean {near}?"),
+                None => "a resource is a plural in small letters, as nodes, leases or nodes/status".to_owned(),
+            };
+            self.problem_with(resource, format!("there is no resource {plural:?}"), vec![help]);
+            return;
+        }
+        let matching =
+            Match { verb, resource: Some(Text::from(plural)), subresource: subresource.map(Text::from), name: None };
+        let fault = Fault { matching: Some(matching), effect, times, ..Fault::disconnect(client) };
+        self.deed(Action::AddRule(fault));
+    }
+
+    /// Reads a verb of the API or a method of HTTP; none at all is fine.
+    fn verb(&mut self, word: &str) -> Option<Option<Verb>> {
+        if word.is_empty() {
+            return Some(None);
+        }
+        let verbs = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+        let lower = match word {
+            "POST" => "create",
+            "PUT" => "update",
+            other => &other.to_lowercase(),
+        };
+        if let Some(verb) = Verb::from_name(lower) {
+            return Some(Some(verb));
+        }
+        let help = match nearest(lower, verbs) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("the verbs are {}", verbs.join(", ")),
+        };
+        self.problem_with(word, format!("there is no verb {word:?}"), vec![help]);
+        None
+    }
+
+    /// Returns the name of a client on the network: a machine in quotes, or a controller.
+    fn client(&mut self, word: &str) -> Option<Text> {
+        if let Some(node) = word.strip_prefix('"').and_then(|word| word.strip_suffix('"')) {
+            let entry = self.node_entry(node)?;
+            if entry.kind != NodeKind::Machine {
+                self.problem(node, format!("behind Node {node:?} is no machine"));
+                return None;
+            }
+            return Some(Text::from(format!("machine/{node}")));
+        }
+        let controllers = nodeproof_core::components::controllers::CONTROLLERS;
+        if controllers.contains(&word) {
+            return Some(Text::from(format!("controller/{word}")));
+        }
+        let help = match nearest(word, controllers.iter().copied()) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("the controllers are {}; machines stand in quotes", controllers.join(", ")),
+        };
+        self.problem_with(word, format!("there is no controller {word:?}"), vec![help]);
+        None
+    }
+}

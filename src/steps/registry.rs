@@ -1,0 +1,187 @@
+//! Finds the sentence of each step in cucumber's registry and lets it write into the draft; its runner is never started.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
+
+use cucumber::World as _;
+use cucumber::step::Collection;
+use futures::FutureExt as _;
+use gherkin::{Step, StepType};
+use nodeproof_core::scenario::Scenario;
+
+use super::catalogue::{self, Sentence, catalogue};
+use super::draft::Draft;
+use crate::load::near::likeness;
+use crate::load::{Case, FeatureFile, Problem, StepLine, Tags, step_problem};
+
+static COLLECTION: LazyLock<Collection<Draft>> = LazyLock::new(Draft::collection);
+
+/// A scenario whose words are understood.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    /// The name of its trial below the backend.
+    pub id: String,
+    /// The tags in force.
+    pub tags: Tags,
+    /// What to run.
+    pub scenario: Scenario,
+}
+
+/// Reads the steps of all cases of a file; the problems stand beside those that the file had before.
+#[must_use]
+pub fn compile(file: &FeatureFile) -> (Vec<Compiled>, Vec<Problem>) {
+    let mut problems = file.problems.clone();
+    problems.extend(lost_steps(file));
+    let mut compiled = Vec::new();
+    for case in &file.cases {
+        let (scenario, found) = compile_case(file, case);
+        for problem in found {
+            let same = |other: &Problem| {
+                (other.line, other.column, &other.message) == (problem.line, problem.column, &problem.message)
+            };
+            if !problems.iter().any(same) {
+                problems.push(problem);
+            }
+        }
+        compiled.push(Compiled { id: case.id.clone(), tags: case.tags.clone(), scenario });
+    }
+    problems.sort();
+    (compiled, problems)
+}
+
+/// Reads the steps of one case.
+fn compile_case(file: &FeatureFile, case: &Case) -> (Scenario, Vec<Problem>) {
+    let (area, topic) = file.id.rsplit_once("::").unwrap_or(("", &file.id));
+    let mut draft = Draft::new(&file.path, case, area, topic);
+    for line in &case.steps {
+        draft.begin(line);
+        if !apply(&mut draft, &line.step) {
+            let mut problem = step_problem(&file.path, line, case.row.as_ref(), &line.step.value, String::new());
+            problem.message = format!("there is no sentence \"{}\"", line.sentence());
+            problem.help = unknown(line);
+            draft.problems.push(problem);
+        }
+    }
+    draft.finish()
+}
+
+/// Lets the sentence of a step write into the draft; false if no sentence fits.
+pub(super) fn apply(draft: &mut Draft, step: &Step) -> bool {
+    match COLLECTION.find(step) {
+        Ok(None) => false,
+        Err(error) => {
+            let candidates = error.possible_matches.iter().map(|(regex, place)| {
+                let place = place.map_or_else(String::new, |place| format!(" ({}:{})", place.path, place.line));
+                format!("{}{place}", catalogue::render(regex.as_str()))
+            });
+            let help = candidates.collect();
+            draft.problem_with(&step.value, "several sentences fit; which is meant?".to_owned(), help);
+            true
+        }
+        Ok(Some((function, _, place, context))) => {
+            let run = || function(draft, context).now_or_never();
+            let done = catch_unwind(AssertUnwindSafe(run));
+            if !matches!(done, Ok(Some(()))) {
+                let place = place.map_or_else(String::new, |place| place.to_string());
+                draft.problem("", format!("the function of this sentence failed: {place}"));
+            }
+            true
+        }
+    }
+}
+
+/// Returns what an author may have meant by a step that is no sentence, and how to make it one.
+fn unknown(line: &StepLine) -> Vec<String> {
+    const SHOWN: usize = 3;
+    let mut help: Vec<String> =
+        nearest(&line.step.value, Some(line.step.ty)).into_iter().take(SHOWN).map(|(_, s)| s.words).collect();
+    if let Some(first) = help.first_mut() {
+        *first = format!("did you mean\n  {first}");
+    }
+    let mut help = vec![help.join("\n  ")];
+    if line.step.value.contains(" # ") {
+        help.push("a remark stands on a line of its own".to_owned());
+    }
+    help.push(format!("or add the sentence in src/steps/\n{}", snippet(&line.step)));
+    help
+}
+
+/// Returns the sentences of a keyword, nearest first, with how near they are.
+fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, Sentence)> {
+    let own: Vec<&str> = split(words);
+    let mut near: Vec<(f64, Sentence)> = catalogue()
+        .into_iter()
+        .filter(|sentence| keyword.is_none_or(|keyword| sentence.keywords.contains(&catalogue::keyword_name(keyword))))
+        .map(|sentence| (likeness(&own, &split(&sentence.words)), sentence))
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near
+}
+
+/// Splits into words; what stands in quotes or braces is one word.
+fn split(words: &str) -> Vec<&str> {
+    const WORDS_MAX: usize = 60;
+    let mut parts = Vec::new();
+    let mut rest = words.trim();
+    while !rest.is_empty() && parts.len() < WORDS_MAX {
+        let close = match rest.chars().next() {
+            Some('"') => rest[1..].find('"').map(|at| at + 2),
+            Some('{') => rest.find('}').map(|at| at + 1),
+            _ => None,
+        };
+        let end = close.unwrap_or(0);
+        let end = rest[end..].find(' ').map_or(rest.len(), |at| at + end);
+        parts.push(rest[..end].trim_end_matches(','));
+        rest = rest[end..].trim_start();
+    }
+    parts
+}
+
+/// Writes a function for a sentence that there is not.
+fn snippet(step: &Step) -> String {
+    let keyword = catalogue::keyword_name(step.ty);
+    let (mut pattern, mut arguments, mut name) = (String::new(), String::new(), String::new());
+    for (index, part) in step.value.split('"').enumerate() {
+        if index % 2 == 1 {
+            let argument = ["first", "second", "third", "fourth", "fifth"].get(index / 2).copied().unwrap_or("more");
+            pattern += &format!("\"(?P<{argument}>[^\"]*)\"");
+            arguments += &format!(", {argument}: String");
+        } else {
+            pattern += &regex::escape(part);
+            name = format!("{name} {part}");
+        }
+    }
+    let name = crate::load::slug(&name);
+    format!("#[{keyword}(regex = r#\"^{pattern}$\"#)]\nfn {name}(draft: &mut Draft{arguments}) {{ … }}")
+}
+
+/// Finds lines of descriptions that are sentences but for their keyword: steps that were lost.
+fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
+    const NEAR: f64 = 0.8;
+    let mut problems = Vec::new();
+    for prose in &file.prose {
+        if file.problems.iter().any(|problem| problem.line == prose.line) {
+            continue;
+        }
+        let words: Vec<&str> = split(&prose.text);
+        let Some((_, rest)) = words.split_first().filter(|(_, rest)| rest.len() > 2) else { continue };
+        let best = catalogue().into_iter().map(|s| likeness(rest, &split(&s.words))).fold(0.0, f64::max);
+        if best >= NEAR {
+            let message = "this would be a description, and no step".to_owned();
+            let problem = Problem {
+                file: file.path.clone(),
+                line: prose.line,
+                column: 1,
+                width: prose.text.chars().count(),
+                message,
+                excerpt: prose.text.clone(),
+                ..Problem::default()
+            };
+            problems.push(problem.help("steps begin with Given, When, Then, And or But, below a `Scenario:`"));
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! What sentences become, and what is said about those that are none.
+
+use nodeproof_core::scenario::{Bound, Deed, Predicate, Setup};
+
+use super::*;
+use crate::load::{Requirements, Source, check_one};
+
+fn read(steps: &str) -> (Vec<Compiled>, Vec<Problem>) {
+    let lines: String = steps.lines().map(|line| format!("    {}\n", line.trim())).collect();
+    let text = format!("Feature: x\n  Scenario: y\n{lines}");
+    compile(&check_one(&Source::new("features/a/b.feature", text.into_bytes()), &Requirements::default()))
+}
+
+#[track_caller]
+fn scenario(steps: &str) -> Scenario {
+    let (mut compiled, problems) = read(steps);
+    assert!(problems.is_empty(), "{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    compiled.remove(0).scenario
+}
+
+/// Checks a step among good ones: its problem, with column, words and advice.
+#[track_caller]
+fn check(step: &str, column: usize, message: &str, help: &str) {
+    let steps = format!("Given a ready Node \"worker-1\"\n{step}\nThen Node \"worker-1\" exists at once");
+    let steps = if step.starts_with("Then") { steps.replacen("\nThen", "\nWhen 1s passes\nThen", 1) } else { steps };
+    let (_, problems) = read(&steps);
+    let [problem] = problems.as_slice() else {
+        panic!("one problem wanted: {}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    };
+    assert!(problem.message.contains(message), "{problem}");
+    assert!(problem.to_string().contains(help), "{problem}");
+    assert_eq!(problem.column, column + 4, "{problem}");
+}
+
+#[test]
+fn the_sample_of_the_language_is_understood() {
+    let scenario = scenario(
+        r#"Given a ready Node "worker-1"
+        When the kubelet on "worker-1" is killed
+        Then Node "worker-1" keeps condition Ready=True for 39s
+        And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between 39s and 56s
+        And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" within 66s
+        But Node "worker-1" keeps condition NetworkUnavailable unchanged for 120s
+        And nothing else about Node "worker-1" changes
+        And the history of Node "worker-1" matches its snapshot"#,
+    );
+    assert_eq!(scenario.given.len(), 1);
+    let [act] = scenario.acts.as_slice() else { panic!("one act") };
+    assert_eq!((act.when.len(), act.expectations.len()), (1, 6));
+    assert_eq!(act.length().as_secs(), 120);
+    assert_eq!(act.expectations[1].bound, Bound::Between("39s".parse().unwrap(), "56s".parse().unwrap()));
+    assert_eq!(
+        &*act.expectations[3].position.text,
+        "But Node \"worker-1\" keeps condition NetworkUnavailable unchanged for 120s"
+    );
+}
+
+#[test]
+fn an_exact_instant_hangs_on_another_line() {
+    let scenario = scenario(
+        r#"Given a ready Node "w"
+        And a Pod "p" on Node "w" that tolerates "node.kubernetes.io/unreachable:NoExecute" for 60s
+        When the kubelet on "w" is killed
+        Then Pod "p" is deleted at 60s after Node "w" has taint "node.kubernetes.io/unreachable:NoExecute"
+        And Event TaintManagerEviction about Pod "p" after Node "w" has condition Ready=Unknown within 5m"#,
+    );
+    let bounds: Vec<&Bound> = scenario.acts[0].expectations.iter().map(|expectation| &expectation.bound).collect();
+    let Bound::At { after: Some(fact), .. } = bounds[0] else { panic!("{bounds:?}") };
+    assert!(matches!(&fact.predicate, Predicate::Taint(taint) if &*taint.effect == "NoExecute"));
+    assert!(matches!(bounds[1], Bound::After { within: Some(limit), .. } if limit.as_secs() == 300));
+}
+
+#[test]
+fn what_is_true_in_a_given_is_waited_for() {
+    let scenario = scenario(
+        r#"Given a hand-fed Node "w"
+        And Node "w" falls silent
+        And Node "w" has condition Ready=Unknown
+        When Node "w" is fed again
+        Then Node "w" has condition Ready=True within 10s"#,
+    );
+    assert!(matches!(scenario.given[1].setup, Setup::Do(Deed::Feed { .. })));
+    assert!(matches!(scenario.given[2].setup, Setup::Until(_)));
+}
+
+#[test]
+fn each_node_of_a_zone_gets_a_line_of_its_own() {
+    let scenario = scenario(
+        r#"Given 3 ready Nodes in zone "a"
+        And a Pod on each Node of zone "a"
+        When zone "a" loses its connection to the API server
+        Then each Node of zone "a" has condition Ready=Unknown within 60s
+        And each Pod of zone "a" stays for 60s"#,
+    );
+    assert_eq!(scenario.acts[0].expectations.len(), 6);
+    assert_eq!(scenario.acts[0].when[0].deeds.len(), 3);
+}
+
+#[test]
+fn an_unknown_sentence_shows_the_nearest_and_a_snippet() {
+    check(
+        r#"When the kublet on "worker-1" gets killed"#,
+        6,
+        "there is no sentence",
+        "the kubelet on \"{node}\" stops|is killed",
+    );
+    let (_, problems) = read("Given Node \"w\" shines\nWhen 1s passes\nThen nothing");
+    assert_eq!(problems.len(), 2);
+    let text = problems[0].to_string();
+    assert!(text.contains("#[given(regex = r#\"^Node \"(?P<first>[^\"]*)\" shines$\"#)]"), "{text}");
+    assert!(text.matches("\n").count() >= 6, "three sentences: {text}");
+}
+
+#[test]
+fn wrong_words_have_their_place() {
+    check(r#"When the kubelet on "worker-2" stops"#, 22, "no Node \"worker-2\"", "\"worker-1\"?");
+    check("When 40 passes", 6, "unit is missing", "40s");
+    check(r#"Then Node "worker-1" has condition Ready within 5s"#, 36, "status is missing", "Ready=True");
+    check(r#"Then Node "worker-1" has condition Ready=Maybe within 5s"#, 36, "no status", "True, False and Unknown");
+    check(r#"Then Node "worker-1" has taint "x:NoExecut" within 5s"#, 33, "no effect", "NoExecute?");
+    check(r#"Then Node "worker-1" has taint "x:NoExecute""#, 1, "bound is missing", "within 60s");
+    check(r#"Then Node "worker-1" has taint "x:NoExecute" for 5s"#, 46, "belongs to `keeps`", "never");
+    check(r#"Then Node "worker-1" keeps taint "x:NoExecute" within 5s"#, 48, "no bound here", "for 25s");
+    check(r#"Then Node "worker-1" has condition Ready=True between 9s and 5s"#, 47, "later than", "");
+    check(r#"Then Pod "p" is deleted within 5s"#, 11, "no Pod \"p\"", "Given a Pod");
+    check(
+        r#"Then Node "worker-1" has condition Ready=True at 5s after it rains"#,
+        59,
+        "nothing that can become true",
+        "",
+    );
+    check(r#"Then the request is refused with 200"#, 34, "200 is no refusal", "");
+    check("When ttl-controler restarts", 6, "there is no", "");
+    check("When tl-controller restarts", 6, "no controller", "ttl-controller?");
+    check("When the user sends GET nodes", 25, "no path", "");
+}
+
+#[test]
+fn wrong_rows_and_texts_have_their_line() {
+    let (_, problems) = read(
+        "Given a ready Node \"w\"\nAnd kube-controller-manager runs with:\n| node-monitor-grace-perod | 20s |\nWhen 1s passes\nThen Node \"w\" exists at once",
+    );
+    assert_eq!((problems.len(), problems[0].line), (1, 5), "{}", problems[0]);
+    let (_, problems) = read(
+        "Given the object:\n\"\"\"yaml\napiVersion: v1\nkind: [\n\"\"\"\nWhen 1s passes\nThen the request is answered with 200",
+    );
+    assert!(problems.len() == 1 && problems[0].line >= 6, "{}", problems[0]);
+    let (_, problems) = read(
+        "Given a machine \"w\"\nAnd whose kubelet runs with:\n| node-status-update-frequency | fast |\nWhen 1s passes\nThen Node \"w\" exists at once",
+    );
+    assert!(problems.len() <= 1);
+}
+
+#[test]
+fn steps_have_an_order() {
+    for (steps, message) in [
+        ("Given a ready Node \"w\"\nThen Node \"w\" exists at once", "a Then follows"),
+        (
+            "Given a ready Node \"w\"\nWhen 1s passes\nGiven no other Node\nThen Node \"w\" exists at once",
+            "before the first When",
+        ),
+        ("Given a ready Node \"w\"\nWhen 1s passes", "proves nothing"),
+        ("Given a ready Node \"w\"", "proves nothing"),
+        ("Given a ready Node \"w\"\nAnd a ready Node \"w\"\nWhen 1s passes\nThen Node \"w\" exists at once", "already"),
+    ] {
+        let (_, problems) = read(steps);
+        assert!(problems.iter().any(|problem| problem.message.contains(message)), "{steps}: {problems:?}");
+    }
+}
+
+#[test]
+fn a_problem_of_an_outline_names_its_row_and_comes_once() {
+    let text = "Feature: x\n  Scenario Outline: y\n    Given a ready Node \"w\"\n    When it rains\n    And <time> passes\n    Then Node \"w\" exists at once\n    Examples:\n      | time |\n      | 5s |\n      | 5x |\n";
+    let file = check_one(&Source::new("features/a/b.feature", text.as_bytes().to_vec()), &Requirements::default());
+    let (_, problems) = compile(&file);
+    let [unknown, unit] = problems.as_slice() else { panic!("{problems:?}") };
+    assert!(unknown.message.contains("it rains"));
+    assert_eq!((unit.line, unit.row.as_deref()), (5, Some("time=5x")), "{unit}");
+}
+
+#[test]
+fn a_step_that_lost_its_keyword_is_found() {
+    let text = "Feature: x\n  Whenever the kubelet on \"worker-1\" is killed\n  Scenario: y\n    Given a ready Node \"w\"\n    When 1s passes\n    Then Node \"w\" exists at once\n";
+    let file = check_one(&Source::new("features/a/b.feature", text.as_bytes().to_vec()), &Requirements::default());
+    let (_, problems) = compile(&file);
+    assert_eq!((problems.len(), problems[0].line), (1, 2));
+}
+
+#[test]
+fn no_two_sentences_fit_the_examples_of_the_reference() {
+    let words = ["worker-1", "a", "Ready=True", "within 5s"];
+    for sentence in catalogue() {
+        let filled = sentence.words.split('{').fold(String::new(), |text, part| {
+            let tail = part.split_once('}').map_or(part, |(_, tail)| tail);
+            if text.is_empty() && !sentence.words.starts_with('{') {
+                part.to_owned()
+            } else {
+                format!("{text}{}{tail}", words[0])
+            }
+        });
+        let filled = filled.replace(['[', ']'], "");
+        for ty in [StepType::Given, StepType::When, StepType::Then] {
+            let step = Step::builder().keyword(String::new()).ty(ty).value(filled.clone()).build();
+            assert!(COLLECTION.find(&step).is_ok(), "{filled}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Sentences about what people do with kubectl and the API: objects, cordons, taints, labels, single requests.
+
+use cucumber::{given, when};
+use gherkin::Step;
+use nodeproof_core::json;
+use nodeproof_core::network::{Body, Call, Identity, MERGE_PATCH, NODES, PODS, Verb};
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::scenario::{Action, Deed, Setup};
+
+use super::draft::{Draft, NodeKind};
+use super::manifest::{self, Manifest};
+use super::words;
+
+/// Objects of any kind, as YAML in a doc string; several are parted by `---`.
+#[given(regex = r"^the objects?:$")]
+fn objects(draft: &mut Draft, step: &Step) {
+    let found = draft.objects(step.docstring.as_ref());
+    draft.have(found);
+}
+
+/// Objects in a YAML file below `fixtures/`.
+#[given(regex = r#"^the objects in "(?P<fixture>[^"]*)"$"#)]
+fn objects_in(draft: &mut Draft, fixture: String) {
+    let Some(text) = draft.take(&fixture, manifest::fixture(&fixture)) else { return };
+    match manifest::manifests(&text) {
+        Ok(found) => draft.have(found),
+        Err((line, message)) => draft.problem(&fixture, format!("line {line}: {message}")),
+    }
+}
+
+/// A user creates objects, as YAML in a doc string; several are parted by `---`.
+#[given(regex = r"^the user creates:$")]
+#[when(regex = r"^the user creates:$")]
+fn user_creates(draft: &mut Draft, step: &Step) {
+    let found = draft.objects(step.docstring.as_ref());
+    let deeds: Vec<Deed> = found
+        .into_iter()
+        .map(|object| {
+            draft.know(&object);
+            let call = Call::new(Verb::Create, object.resource, object.namespace, "").body(object.body);
+            Action::Api { identity: Identity::admin(), call }.into()
+        })
+        .collect();
+    draft.deeds(deeds);
+}
+
+/// `kubectl cordon`, `uncordon` and `delete node`.
+#[given(regex = r#"^the user (?P<what>cordons|uncordons|deletes) Node "(?P<node>[^"]*)"$"#)]
+#[when(regex = r#"^the user (?P<what>cordons|uncordons|deletes) Node "(?P<node>[^"]*)"$"#)]
+fn user_node(draft: &mut Draft, what: String, node: String) {
+    let Some(node) = draft.node(&node) else { return };
+    let call = match what.as_str() {
+        "deletes" => Call::new(Verb::Delete, NODES, "", node),
+        "cordons" => Call::strategic_patch(NODES, "", node, json!({"spec": {"unschedulable": true}})),
+        _ => Call::strategic_patch(NODES, "", node, json!({"spec": {"unschedulable": Json::Null}})),
+    };
+    draft.user_asks(call);
+}
+
+/// `kubectl taint`: the taint is added to those that the Node has; one of the same key and effect is replaced.
+#[given(regex = r#"^the user taints Node "(?P<node>[^"]*)" with "(?P<taint>[^"]*)"$"#)]
+#[when(regex = r#"^the user taints Node "(?P<node>[^"]*)" with "(?P<taint>[^"]*)"$"#)]
+fn user_taints(draft: &mut Draft, node: String, taint: String) {
+    let Some(node) = draft.node(&node) else { return };
+    if let Some(taint) = draft.take(&taint, words::taint(&taint)) {
+        draft.deed(Deed::Taint { node, add: vec![taint], remove: Vec::new() });
+    }
+}
+
+/// `kubectl taint` with a `-` at the end: the taint is taken off, whatever its value.
+#[given(regex = r#"^the user removes taint "(?P<taint>[^"]*)" from Node "(?P<node>[^"]*)"$"#)]
+#[when(regex = r#"^the user removes taint "(?P<taint>[^"]*)" from Node "(?P<node>[^"]*)"$"#)]
+fn user_removes_taint(draft: &mut Draft, taint: String, node: String) {
+    let Some(node) = draft.node(&node) else { return };
+    if let Some(taint) = draft.take(&taint, words::taint(&taint)) {
+        draft.deed(Deed::Taint { node, add: Vec::new(), remove: vec![taint] });
+    }
+}
+
+/// `kubectl label --overwrite`: `key=value`.
+#[given(regex = r#"^the user labels Node "(?P<node>[^"]*)" with "(?P<label>[^"]*)"$"#)]
+#[when(regex = r#"^the user labels Node "(?P<node>[^"]*)" with "(?P<label>[^"]*)"$"#)]
+fn user_labels(draft: &mut Draft, node: String, label: String) {
+    let Some(node) = draft.node(&node) else { return };
+    let Some((key, value)) = draft.take(&label, words::label(&label)) else { return };
+    draft.patch_label(node, &key, Json::text(value.unwrap_or_default()));
+}
+
+/// `kubectl label` with a `-` at the end.
+#[given(regex = r#"^the user removes label "(?P<label>[^"]*)" from Node "(?P<node>[^"]*)"$"#)]
+#[when(regex = r#"^the user removes label "(?P<label>[^"]*)" from Node "(?P<node>[^"]*)"$"#)]
+fn user_removes_label(draft: &mut Draft, label: String, node: String) {
+    let Some(node) = draft.node(&node) else { return };
+    if let Some((key, _)) = draft.take(&label, words::label(&label)) {
+        draft.patch_label(node, &key, Json::Null);
+    }
+}
+
+/// `kubectl delete pod`, with the Pod's own grace period.
+#[given(regex = r#"^the user deletes Pod "(?P<pod>[^"]*)"$"#)]
+#[when(regex = r#"^the user deletes Pod "(?P<pod>[^"]*)"$"#)]
+fn user_deletes_pod(draft: &mut Draft, pod: String) {
+    if let Some(pod) = draft.pod(&pod) {
+        draft.user_asks(Call::new(Verb::Delete, PODS, pod.namespace, pod.name));
+    }
+}
+
+/// A request to the API server: `the user sends GET /api/v1/nodes/worker-1`.
+#[given(regex = r"^the user sends (?P<method>[A-Za-z]+) (?P<path>\S+)$")]
+#[when(regex = r"^the user sends (?P<method>[A-Za-z]+) (?P<path>\S+)$")]
+fn user_sends(draft: &mut Draft, method: String, path: String) {
+    if let Some(call) = draft.take(&path, manifest::request(&method, &path)) {
+        draft.user_asks(call);
+    }
+}
+
+/// A request with a body, as YAML or JSON in a doc string. A PATCH is a merge patch unless the body is a list, which is
+/// a JSON patch, or `strategic` stands before PATCH.
+#[given(regex = r"^the user sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$")]
+#[when(regex = r"^the user sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$")]
+fn user_sends_body(draft: &mut Draft, strategic: String, method: String, path: String, step: &Step) {
+    let Some(mut call) = draft.take(&path, manifest::request(&method, &path)) else { return };
+    let Some(text) = &step.docstring else {
+        draft.problem("", "the body is missing: a doc string below the step".to_owned());
+        return;
+    };
+    match manifest::body(text) {
+        Ok(body) => {
+            if call.verb == Verb::Patch {
+                let media_type = match () {
+                    () if !strategic.is_empty() => nodeproof_core::network::STRATEGIC_MERGE_PATCH,
+                    () if body.is_array() => nodeproof_core::network::JSON_PATCH,
+                    () => MERGE_PATCH,
+                };
+                call = call.header("content-type", Text::of(media_type));
+            }
+            call.body = Body::Json(body);
+            draft.user_asks(call);
+        }
+        Err((line, message)) => draft.problem_in_text(line, message),
+    }
+}
+
+impl Draft {
+    fn user_asks(&mut self, call: Call) {
+        self.deed(Action::Api { identity: Identity::admin(), call });
+    }
+
+    fn patch_label(&mut self, node: Text, key: &str, value: Json) {
+        let mut patch = json!({});
+        patch.set(&["metadata", "labels", key], value);
+        self.user_asks(Call::strategic_patch(NODES, "", node, patch));
+    }
+
+    /// Lets objects be there before the first act.
+    fn have(&mut self, objects: Vec<Manifest>) {
+        objects.iter().for_each(|object| self.know(object));
+        let objects: Vec<_> = objects.into_iter().map(|object| (object.resource, object.body)).collect();
+        if !objects.is_empty() {
+            self.given(Setup::Objects(objects));
+        }
+    }
+
+    /// Declares the Nodes and Pods among the objects, so that later sentences may name them.
+    fn know(&mut self, object: &Manifest) {
+        match object.kind.as_str() {
+            "Node" => drop(self.declare_node(&object.name, NodeKind::Object, None)),
+            "Pod" => {
+                let node = object.body.at(&["spec", "nodeName"]).as_text().cloned();
+                let _ = self.declare_pod(&format!("{}/{}", object.namespace, object.name), node.as_ref());
+            }
+            _ => {}
+        }
+    }
+}
