@@ -7,6 +7,7 @@
 //! Invariant: without rules a message is delivered at the instant at which it was sent.
 //! Left out on purpose: bandwidth, and packets.
 
+pub mod http;
 pub mod message;
 mod rule;
 mod rule_json;
