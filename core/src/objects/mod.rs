@@ -2,6 +2,7 @@
 //!
 //! The stored form is JSON, so that unknown fields live on and no release is baked in.
 
+pub mod canonical;
 pub mod diff;
 mod json;
 pub mod jsonpath;
@@ -13,6 +14,7 @@ pub mod quantity;
 mod reading;
 pub mod schema;
 pub mod selector;
+mod redact;
 mod text;
 pub mod time;
 

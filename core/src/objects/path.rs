@@ -66,6 +66,13 @@ impl Path {
         Self(segments)
     }
 
+    /// Returns the path without its last segment, and that segment's name; `None` for the root.
+    #[must_use]
+    pub fn parent(&self) -> Option<(Self, &Text)> {
+        let (last, parents) = self.0.split_last()?;
+        Some((Self(parents.to_vec()), last.name()))
+    }
+
     /// Makes a path of field names.
     #[must_use]
     pub fn of(fields: &[&str]) -> Self {

@@ -1,0 +1,121 @@
+//! The canonical form of an object, for snapshots: what chance or the clock decides is replaced, lists have one order.
+//!
+//! Inputs: a tree, the instant that offsets count from, the names behind uids. Output: a tree without resourceVersion
+//! and managedFields; conditions by type, taints by key and effect and the like; instants as offsets; uids, addresses
+//! and a machine's identities as placeholders.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::diff::{item_name, list_keys};
+use super::redact::placeholder;
+use super::{Fields, Json, time};
+
+/// Fields that every heartbeat or every write changes: no difference between two objects.
+pub const PASSING: [&str; 4] = ["lastHeartbeatTime", "managedFields", "renewTime", "resourceVersion"];
+
+/// Brings an object into its canonical form.
+#[must_use]
+pub fn canonical(object: &Json, zero: Timestamp, names: &BTreeMap<String, String>) -> Json {
+    let mut object = object.clone();
+    object.remove(&["metadata", "resourceVersion"]);
+    object.remove(&["metadata", "managedFields"]);
+    walk("", "", &object, zero, names)
+}
+
+fn walk(parent: &str, field: &str, value: &Json, zero: Timestamp, names: &BTreeMap<String, String>) -> Json {
+    match value {
+        Json::Object(fields) => {
+            let mut sorted = Fields::default();
+            for (name, value) in fields.iter() {
+                let text = placeholder(name, value, &|uid| names.get(uid).cloned());
+                let text = text.or_else(|| offset_of(name, value, zero));
+                let value = text.map_or_else(|| walk(field, name, value, zero, names), Json::from);
+                sorted.insert(name.clone(), value);
+            }
+            // An address stands beside its type, which decides whether it is chance.
+            if parent == "status"
+                && field == "addresses"
+                && fields.get("type").and_then(Json::as_str) != Some("Hostname")
+            {
+                sorted.insert("address", "[address]");
+            }
+            Json::Object(Arc::new(sorted))
+        }
+        Json::Array(items) => {
+            let mut items: Vec<(String, Json)> = items
+                .iter()
+                .enumerate()
+                .map(|(at, item)| (item_name(field, item, at), walk(parent, field, item, zero, names)))
+                .collect();
+            if list_keys(field).is_some() {
+                items.sort_by(|one, other| one.0.cmp(&other.0));
+            }
+            Json::array(items.into_iter().map(|(_, item)| item).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// Prints an instant of the API as an offset; `None` for a field that holds none.
+///
+/// Instants of whole seconds are cut by the API, so their offset counts from the second of the zero: the same on every
+/// run whatever the fraction.
+#[must_use]
+pub fn offset_of(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
+    let is_time = ["Time", "Timestamp", "timeAdded", "At"].iter().any(|ending| field.ends_with(ending));
+    let text = value.as_str().filter(|_| is_time)?;
+    let at = time::parse(text)?;
+    let zero = if text.contains('.') { zero } else { time::whole_seconds(zero) };
+    Some(time::offset(at, zero))
+}
+
+/// Returns the name behind each uid of some objects: `worker-1`, `default/web`.
+#[must_use]
+pub fn names_by_uid<'a>(objects: impl Iterator<Item = &'a super::Object>) -> BTreeMap<String, String> {
+    objects.map(|object| (String::from(object.uid()), format!("{}", object.key().name))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeMap;
+    use alloc::string::String;
+
+    use super::canonical;
+    use crate::json;
+
+    #[test]
+    fn what_chance_decides_is_replaced_and_lists_are_sorted() {
+        let node = json!({
+            "metadata": {"name": "w1", "uid": "u-1", "resourceVersion": "7", "managedFields": [{"manager": "kubelet"}],
+                "creationTimestamp": "2026-01-01T00:00:00Z",
+                "ownerReferences": [{"kind": "X", "name": "x", "uid": "u-2"}]},
+            "spec": {"taints": [{"key": "b", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:01:46Z"},
+                {"key": "a", "effect": "NoExecute"}]},
+            "status": {
+                "addresses": [{"type": "InternalIP", "address": "10.0.0.4"}, {"type": "Hostname", "address": "w1"}],
+                "conditions": [{"type": "Ready", "status": "True"}, {"type": "DiskPressure", "status": "False"}],
+                "nodeInfo": {"bootID": "3f", "machineID": "9a", "kubeletVersion": "v1.34.4"}},
+        });
+        let names = BTreeMap::from([(String::from("u-1"), String::from("w1"))]);
+        let zero = "2026-01-01T00:01:00.114Z".parse().unwrap();
+        assert_eq!(
+            canonical(&node, zero, &names),
+            json!({
+                "metadata": {"name": "w1", "uid": "[uid:w1]", "creationTimestamp": "-60s",
+                    "ownerReferences": [{"kind": "X", "name": "x", "uid": "[uid]"}]},
+                "spec": {"taints": [{"key": "a", "effect": "NoExecute"},
+                    {"key": "b", "effect": "NoSchedule", "timeAdded": "+46s"}]},
+                "status": {
+                    "addresses": [{"type": "Hostname", "address": "w1"}, {"type": "InternalIP", "address": "[address]"}],
+                    "conditions": [{"type": "DiskPressure", "status": "False"}, {"type": "Ready", "status": "True"}],
+                    "nodeInfo": {"bootID": "[bootID]", "machineID": "[machineID]", "kubeletVersion": "v1.34.4"}},
+            })
+        );
+    }
+}

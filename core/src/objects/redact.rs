@@ -1,0 +1,26 @@
+//! Placeholders for what differs from run to run and says nothing: uids, addresses, a machine's identities.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::Json;
+
+/// Fields of `status.nodeInfo` and of containers that identify one machine, boot or process.
+const IDENTITIES: [&str; 4] = ["bootID", "containerID", "machineID", "systemUUID"];
+/// Fields that hold an address of the network.
+const ADDRESSES: [&str; 4] = ["hostIP", "ip", "podIP", "podCIDR"];
+
+/// Returns what is printed in place of a field; `None` for one that is printed as it is.
+///
+/// `name_of` names the object behind a uid.
+#[must_use]
+pub(super) fn placeholder(field: &str, value: &Json, name_of: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let text = value.as_str().filter(|text| !text.is_empty())?;
+    if field == "uid" {
+        return Some(name_of(text).map_or_else(|| String::from("[uid]"), |name| format!("[uid:{name}]")));
+    }
+    if IDENTITIES.contains(&field) {
+        return Some(format!("[{field}]"));
+    }
+    ADDRESSES.contains(&field).then(|| String::from("[address]"))
+}

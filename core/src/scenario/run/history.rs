@@ -1,0 +1,182 @@
+//! The story of the observed objects: who changed which field, when, from what to what.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::observation::Change;
+use super::truth::{plain, taint_text};
+use crate::network::{LEASES, NODES};
+use crate::objects::canonical::{PASSING, offset_of};
+use crate::objects::diff::{FieldChange, diff};
+use crate::objects::{Json, Object};
+use crate::scenario::{History, HistoryEntry, ObjectRef};
+
+/// The changes of the observed objects since the first act, and of what belongs to them.
+#[derive(Debug)]
+pub(super) struct Log {
+    observed: BTreeSet<ObjectRef>,
+    entries: Vec<Entry>,
+    zero: Option<Timestamp>,
+    /// The first entry of the latest act.
+    act: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    at: Timestamp,
+    /// The zero of the act in which it came; `None` before the first.
+    zero: Option<Timestamp>,
+    change: Change,
+}
+
+impl Log {
+    /// Starts a log for some objects.
+    pub(super) fn new(observed: BTreeSet<ObjectRef>) -> Self {
+        Self { observed, entries: Vec::new(), zero: None, act: 0 }
+    }
+
+    /// Writes a change down, if it concerns an observed object or the Lease of an observed Node.
+    pub(super) fn record(&mut self, change: &Change, now: Timestamp) {
+        let of_node =
+            |of: &ObjectRef| of.resource == NODES && change.resource == LEASES && of.key.name == change.key.name;
+        let itself = |of: &ObjectRef| of.resource == change.resource && of.key == change.key;
+        if self.observed.iter().any(|of| itself(of) || of_node(of)) {
+            self.entries.push(Entry { at: now, zero: self.zero, change: change.clone() });
+        }
+    }
+
+    /// What is written from now on belongs to the next act, whose zero is not known yet.
+    pub(super) fn begin_deeds(&mut self, now: Timestamp) {
+        self.zero = Some(now);
+        self.act = self.entries.len();
+    }
+
+    /// Gives the act its zero.
+    pub(super) fn begin_act(&mut self, zero: Timestamp) {
+        self.zero = Some(zero);
+        for entry in &mut self.entries[self.act..] {
+            entry.zero = Some(zero);
+        }
+    }
+
+    /// Returns what was written to each observed object since the first act; heartbeats left out.
+    pub(super) fn histories(&self) -> Vec<History> {
+        self.observed
+            .iter()
+            .map(|of| History { object: of.clone(), entries: entries_of(&self.entries, of).collect() })
+            .collect()
+    }
+
+    /// Returns what was written to an object in the latest act.
+    pub(super) fn history(&self, of: &ObjectRef) -> Vec<HistoryEntry> {
+        entries_of(&self.entries[self.act..], of).collect()
+    }
+
+    /// Returns when the Lease of a Node was renewed last, up to an instant.
+    pub(super) fn last_renewal(&self, node: &str, until: Timestamp) -> Option<Timestamp> {
+        let renewals = self
+            .entries
+            .iter()
+            .rev()
+            .filter(|entry| entry.change.resource == LEASES && entry.change.key.name == *node && entry.at <= until);
+        renewals.filter(|entry| entry.change.after.is_some()).map(|entry| entry.at).next()
+    }
+
+    /// Returns the latest writes to an object up to an instant that changed more than heartbeats, latest first: when,
+    /// by whom, which fields.
+    pub(super) fn last_changes<'a>(
+        &'a self,
+        of: &'a ObjectRef,
+        until: Timestamp,
+        zero: Timestamp,
+    ) -> impl Iterator<Item = (Timestamp, String, Vec<String>)> + 'a {
+        self.entries
+            .iter()
+            .rev()
+            .filter(move |entry| {
+                entry.change.resource == of.resource && entry.change.key == of.key && entry.at <= until
+            })
+            .map(move |entry| {
+                let fields = changed_fields(&entry.change, zero).into_iter().map(|(path, _)| path).collect();
+                (entry.at, writer_text(&entry.change), fields)
+            })
+            .filter(|(_, _, fields): &(_, _, Vec<String>)| !fields.is_empty())
+    }
+}
+
+fn entries_of(entries: &[Entry], of: &ObjectRef) -> impl Iterator<Item = HistoryEntry> {
+    entries.iter().filter(|entry| entry.change.resource == of.resource && entry.change.key == of.key).filter_map(
+        |entry| {
+            let zero = entry.zero?;
+            let changed = changed_fields(&entry.change, zero);
+            (!changed.is_empty()).then(|| HistoryEntry {
+                at: entry.at,
+                zero,
+                resource_version: entry.change.resource_version,
+                by: writer_text(&entry.change),
+                changed,
+                because: entry.change.because,
+            })
+        },
+    )
+}
+
+fn writer_text(change: &Change) -> String {
+    let writer = &change.writer;
+    if writer.subresource.is_empty() {
+        writer.manager.to_string()
+    } else {
+        format!("{}/{}", writer.manager, writer.subresource)
+    }
+}
+
+/// Returns the changed fields with `old -> new`, in order of the paths; heartbeats left out.
+fn changed_fields(change: &Change, zero: Timestamp) -> Vec<(String, String)> {
+    let tree = |object: &Option<Object>| object.as_ref().map_or(Json::Null, Object::json);
+    match (&change.before, &change.after) {
+        (None, _) => return Vec::from([(String::from("object"), String::from("created"))]),
+        (_, None) => return Vec::from([(String::from("object"), String::from("deleted"))]),
+        _ => {}
+    }
+    let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for change in diff(&tree(&change.before), &tree(&change.after)) {
+        if change.path.segments().iter().any(|part| PASSING.contains(&part.name().as_str())) {
+            continue;
+        }
+        let (path, text) = change_text(&change, Some(zero));
+        fields.entry(path).or_default().push(text);
+    }
+    fields.into_iter().map(|(path, texts)| (path, texts.join(", "))).collect()
+}
+
+/// Prints a changed field: its path and `old -> new`, or the list and `+ item` or `- item`.
+pub(super) fn change_text(change: &FieldChange, zero: Option<Timestamp>) -> (String, String) {
+    let print = |value: &Json| {
+        let last = change.path.segments().last().map_or("", |part| part.name().as_str());
+        zero.and_then(|zero| offset_of(last, value, zero)).unwrap_or_else(|| plain(value))
+    };
+    let comes_or_goes = change.old.is_null() || change.new.is_null();
+    let (item, sign) = if change.old.is_null() { (&change.new, '+') } else { (&change.old, '-') };
+    match change.path.parent() {
+        Some((list, name)) if comes_or_goes && item.is_object() => {
+            let text = match list.segments().last().map(|part| part.name().as_str()) {
+                Some("taints") => taint_text(item),
+                Some("conditions") => condition_text(item),
+                _ => name.to_string(),
+            };
+            (list.to_string(), format!("{sign} {text}"))
+        }
+        _ if comes_or_goes => (change.path.to_string(), format!("{sign} {}", print(item))),
+        _ => (change.path.to_string(), format!("{} -> {}", print(&change.old), print(&change.new))),
+    }
+}
+
+fn condition_text(condition: &Json) -> String {
+    let word = |field| condition.get(field).as_str().unwrap_or("");
+    let reason = if word("reason").is_empty() { String::new() } else { format!(" ({})", word("reason")) };
+    format!("{}={}{reason}", word("type"), word("status"))
+}

@@ -1,0 +1,561 @@
+//! One `Then` line on its way to a verdict.
+//!
+//! Inputs: each observation of the act and its time-outs. A judge keeps what it saw, so that a miss can say what was
+//! there instead, when the expected came in the end and how late that was. Invariant: a time-out of an instant comes
+//! after all observations of that instant, so limits are inclusive.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::observation::Change;
+use super::truth::{self, Holds, Truth};
+use super::view::View;
+use super::{concerns, elsewhere};
+use crate::network::Resource;
+use crate::objects::time::{offset, seconds};
+use crate::objects::{Json, Object, Path};
+use crate::scenario::{Bound, Expectation, Fact, FieldTest, Predicate, Subject, Verdict};
+
+/// What a judge can see at an instant.
+#[derive(Clone, Copy)]
+pub(super) struct Scene<'a> {
+    /// The cluster as it is.
+    pub(super) view: &'a View,
+    /// The cluster as it was before the act's last deed.
+    pub(super) baseline: &'a View,
+    /// The latest change, if that is what is looked at.
+    pub(super) change: Option<&'a Change>,
+    /// The revision of the latest change.
+    pub(super) revision: u64,
+    /// Whether the change is what the scenario itself asked for.
+    pub(super) own: Own,
+    /// The instant.
+    pub(super) now: Timestamp,
+}
+
+/// Whose change it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Own {
+    /// The scenario's deed under way.
+    Deed,
+    /// The cluster's.
+    Cluster,
+}
+
+/// Something that was seen at an instant, until the next.
+#[derive(Clone, Debug)]
+pub(super) struct Sighting {
+    /// Since when.
+    pub(super) at: Timestamp,
+    /// What.
+    pub(super) truth: Truth,
+    /// The number of the decision behind the change.
+    pub(super) because: Option<u32>,
+}
+
+/// The instant and the revision at which a fact became true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Moment {
+    at: Timestamp,
+    revision: u64,
+}
+
+/// A fact that a bound hangs on.
+#[derive(Clone, Debug)]
+struct Anchor {
+    fact: Fact,
+    held_before: bool,
+    moment: Option<Moment>,
+}
+
+/// Where a judge stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// Missed; the lateness is still awaited.
+    Late,
+    Decided,
+}
+
+/// The end of a judge's work.
+#[derive(Clone, Debug)]
+pub(super) struct Finding {
+    /// The verdict.
+    pub(super) verdict: Verdict,
+    /// When it was decided.
+    pub(super) at: Timestamp,
+    /// What was seen.
+    pub(super) observed: String,
+    /// The instant that is to be explained.
+    pub(super) subject_at: Timestamp,
+    /// The decision behind it.
+    pub(super) because: Option<u32>,
+}
+
+/// One `Then` line on its way to a verdict.
+#[derive(Debug)]
+pub(super) struct Judge {
+    expectation: Expectation,
+    /// Paths that the sibling lines name.
+    named: Vec<Path>,
+    zero: Option<Timestamp>,
+    state: State,
+    held_before: bool,
+    sightings: Vec<Sighting>,
+    first_true: Option<Moment>,
+    anchor: Option<Anchor>,
+    gap: bool,
+    renewed: Vec<Timestamp>,
+    tolerance: SignedDuration,
+    finding: Option<Finding>,
+}
+
+impl Judge {
+    /// Begins with what holds before the act's last deed.
+    pub(super) fn new(
+        expectation: &Expectation,
+        named: Vec<Path>,
+        tolerance: SignedDuration,
+        scene: Scene<'_>,
+    ) -> Self {
+        let before = truth::judge(&expectation.fact, scene.view, scene.baseline);
+        let anchor = match &expectation.bound {
+            Bound::At { after: Some(fact), .. } | Bound::After { fact, .. } => Some(Anchor {
+                held_before: truth::judge(fact, scene.view, scene.baseline).holds == Holds::Yes,
+                fact: (**fact).clone(),
+                moment: None,
+            }),
+            _ => None,
+        };
+        Self {
+            named,
+            zero: None,
+            state: State::Open,
+            held_before: before.holds == Holds::Yes,
+            sightings: Vec::from([Sighting { at: scene.now, truth: before, because: None }]),
+            first_true: None,
+            anchor,
+            gap: false,
+            renewed: Vec::new(),
+            tolerance,
+            finding: None,
+            expectation: expectation.clone(),
+        }
+    }
+
+    /// Returns the line.
+    pub(super) const fn expectation(&self) -> &Expectation {
+        &self.expectation
+    }
+
+    /// Returns what came of it.
+    pub(super) const fn finding(&self) -> Option<&Finding> {
+        self.finding.as_ref()
+    }
+
+    /// Tells whether the verdict is not known yet.
+    pub(super) fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// Tells whether it was missed, and only by how much is not known yet.
+    pub(super) fn is_late(&self) -> bool {
+        self.state == State::Late
+    }
+
+    /// Tells whether the end of the act hangs on something that has not come yet.
+    pub(super) fn is_hanging(&self) -> bool {
+        let without_limit = matches!(self.expectation.bound, Bound::After { within: None, .. });
+        let unanchored = self.anchor.as_ref().is_some_and(|anchor| anchor.moment.is_none());
+        self.is_open() && (without_limit || (unanchored && matches!(self.expectation.bound, Bound::At { .. })))
+    }
+
+    /// Returns the end of the bound, as far as it is known.
+    pub(super) fn end(&self) -> Option<Timestamp> {
+        let zero = self.zero?;
+        match &self.expectation.bound {
+            Bound::At { offset, .. } => self.due(zero, *offset),
+            Bound::After { within: None, .. } => {
+                let other = self.anchor.as_ref().and_then(|anchor| anchor.moment);
+                [self.first_true, other].into_iter().flatten().map(|moment| moment.at).max()
+            }
+            bound => Some(zero + bound.end()),
+        }
+    }
+
+    /// Learns when the act's last deed took effect.
+    pub(super) fn begin(&mut self, zero: Timestamp, scene: Scene<'_>) {
+        self.zero = Some(zero);
+        self.observe(scene);
+        if self.is_open() && self.anchor.as_ref().is_some_and(|anchor| anchor.held_before) {
+            let text = String::from("what it is measured from was true before the When already");
+            self.fail(scene.now, text, zero);
+        } else if self.is_open() && self.expectation.bound == Bound::AtOnce {
+            if self.expectation.fact.subject == Subject::Answer {
+                self.fail(scene.now, self.since(zero), zero);
+            } else {
+                self.miss(scene.now);
+            }
+        }
+    }
+
+    /// Notes that something may have been missed.
+    pub(super) fn handle_gap(&mut self, resource: &Resource) {
+        let anchored = self.anchor.as_ref().is_some_and(|anchor| concerns(&anchor.fact, resource));
+        self.gap |= self.is_open() && (anchored || concerns(&self.expectation.fact, resource));
+    }
+
+    /// Looks at the cluster after a change.
+    pub(super) fn observe(&mut self, scene: Scene<'_>) {
+        if self.state == State::Decided {
+            return;
+        }
+        let moment = Moment { at: scene.now, revision: scene.revision };
+        if let Some(anchor) = self.anchor.as_mut().filter(|anchor| anchor.moment.is_none()) {
+            let holds = truth::judge(&anchor.fact, scene.view, scene.baseline).holds == Holds::Yes;
+            anchor.held_before &= holds;
+            if holds && !anchor.held_before {
+                anchor.moment = Some(moment);
+            }
+        }
+        let truth = truth::judge(&self.expectation.fact, scene.view, scene.baseline);
+        self.held_before &= truth.holds == Holds::Yes;
+        if truth.holds == Holds::Yes && self.first_true.is_none() && !self.held_before {
+            self.first_true = Some(moment);
+        }
+        if self.sightings.last().is_none_or(|last| last.truth != truth) {
+            let because = scene.change.and_then(|change| change.because);
+            self.sightings.push(Sighting { at: scene.now, truth: truth.clone(), because });
+        }
+        let Some(zero) = self.zero else {
+            self.look_for_other_changes(scene);
+            return;
+        };
+        match (&self.expectation.fact.predicate, self.state.clone()) {
+            (Predicate::RenewedEvery { .. }, _) => self.observe_renewal(scene),
+            (Predicate::NothingElseChanges, _) => self.look_for_other_changes(scene),
+            (Predicate::MatchesSnapshot(_), _) => {}
+            (_, State::Late) => self.observe_late(zero, &truth, scene.now),
+            (_, _) => self.apply(zero, &truth, scene.now),
+        }
+    }
+
+    fn apply(&mut self, zero: Timestamp, truth: &Truth, now: Timestamp) {
+        let holds = truth.holds == Holds::Yes;
+        let passed = now.duration_since(zero);
+        match self.expectation.bound.clone() {
+            Bound::AtOnce if holds => self.pass(now),
+            Bound::Within(limit) => {
+                if holds && passed <= limit && !self.counts() {
+                    self.pass(now);
+                }
+            }
+            Bound::Between(first, _) if holds => self.apply_interval(zero, zero + first, now),
+            Bound::For(limit) => {
+                let never = matches!(self.expectation.fact.predicate, Predicate::Not(_));
+                let kept = holds || (never && truth.holds == Holds::Absent);
+                if !kept && passed <= limit {
+                    self.fail_kept(zero, limit, now);
+                }
+            }
+            Bound::At { offset: after, .. } if holds => match self.due(zero, after) {
+                Some(due) => self.apply_interval(zero, due - self.tolerance, now),
+                None => self.fail(now, format!("{} before what it is measured from", self.since(zero)), now),
+            },
+            Bound::After { within, .. } => {
+                if within.is_none_or(|within| passed <= within) {
+                    self.apply_order(zero, now);
+                }
+            }
+            Bound::AtOnce | Bound::Between(..) | Bound::At { .. } | Bound::Act => {}
+        }
+    }
+
+    /// Exact numbers of Events are counted at the limit: one more may follow.
+    fn counts(&self) -> bool {
+        matches!(self.expectation.fact.predicate, Predicate::Event { times: Some(_), .. })
+    }
+
+    /// It became true: not before the interval begins?
+    fn apply_interval(&mut self, zero: Timestamp, begins: Timestamp, now: Timestamp) {
+        if self.held_before {
+            let seen = self.sightings[0].truth.seen.clone();
+            self.fail(now, format!("{seen} before the When already"), now);
+        } else if now < begins {
+            let early = seconds(begins.duration_since(now));
+            self.fail(now, format!("{}: {early} too early", self.since(zero)), now);
+        } else if self.gap {
+            self.leave_open(now);
+        } else {
+            self.pass(now);
+        }
+    }
+
+    fn apply_order(&mut self, zero: Timestamp, now: Timestamp) {
+        let Some(anchor) = &self.anchor else { return };
+        if self.held_before {
+            let seen = self.sightings[0].truth.seen.clone();
+            self.fail(now, format!("{seen} before the When already"), now);
+        } else if let (Some(other), Some(own)) = (anchor.moment, self.first_true) {
+            if own.revision > other.revision {
+                self.pass(now);
+            } else {
+                let text = format!("{}, not after {}", self.since(zero), offset(other.at, zero));
+                self.fail(now, text, own.at);
+            }
+        }
+    }
+
+    /// Returns the instant at which `at` must become true; `None` while what it hangs on has not happened.
+    fn due(&self, zero: Timestamp, after: SignedDuration) -> Option<Timestamp> {
+        match &self.anchor {
+            None => Some(zero + after),
+            Some(anchor) => anchor.moment.map(|moment| moment.at + after),
+        }
+    }
+
+    /// Returns when the verdict falls unless something happens before.
+    pub(super) fn deadline(&self) -> Option<Timestamp> {
+        let zero = self.zero.filter(|_| self.is_open())?;
+        if let Predicate::RenewedEvery { every, tolerance } = self.expectation.fact.predicate {
+            let next = self.renewed.last().copied().unwrap_or(zero) + every + tolerance;
+            return Some(next.min(zero + self.expectation.bound.end()));
+        }
+        match &self.expectation.bound {
+            Bound::AtOnce | Bound::Act => None,
+            Bound::Within(limit) | Bound::Between(_, limit) | Bound::For(limit) => Some(zero + *limit),
+            Bound::At { offset, .. } => self.due(zero, *offset).map(|due| due + self.tolerance),
+            Bound::After { within, .. } => within.map(|within| zero + within),
+        }
+    }
+
+    /// Decides what is due.
+    pub(super) fn handle_timeout(&mut self, scene: Scene<'_>) {
+        let now = scene.now;
+        let Some(zero) = self.zero else { return };
+        if self.deadline().is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        if let Predicate::RenewedEvery { every, tolerance } = self.expectation.fact.predicate {
+            self.judge_silence(zero, every + tolerance, now);
+            return;
+        }
+        let truth = truth::judge(&self.expectation.fact, scene.view, scene.baseline);
+        match self.expectation.bound.clone() {
+            Bound::For(limit) => {
+                let never_there = self.sightings.iter().all(|sighting| sighting.truth.holds == Holds::Absent);
+                if never_there {
+                    self.fail(now, format!("{} up to {}", truth.seen, offset(zero + limit, zero)), now);
+                } else if self.gap {
+                    self.leave_open(now);
+                } else {
+                    self.pass(now);
+                }
+            }
+            Bound::Within(_) if self.counts() && truth.holds == Holds::Yes && !self.gap => self.pass(now),
+            _ => self.miss(now),
+        }
+    }
+
+    /// Ends the act: what hangs on something that did not happen has failed.
+    pub(super) fn end_act(&mut self, now: Timestamp) {
+        let Some(zero) = self.zero.filter(|_| self.is_open()) else { return };
+        match (&self.expectation.bound, &self.anchor) {
+            (Bound::Act, _) if self.gap => self.leave_open(now),
+            (Bound::Act, _) => self.pass(now),
+            (_, Some(anchor)) if anchor.moment.is_none() => {
+                let text = format!("what it is measured from did not happen up to {}", offset(now, zero));
+                self.fail(now, text, now);
+            }
+            _ => self.miss(now),
+        }
+    }
+
+    /// Gives up waiting for what is late.
+    pub(super) fn end_wait(&mut self, now: Timestamp) {
+        if let (State::Late, Some(zero)) = (&self.state, self.zero) {
+            self.finish_late(zero, now);
+        }
+    }
+
+    fn finish_late(&mut self, zero: Timestamp, now: Timestamp) {
+        let text = format!("{} up to {}", self.sequence(zero), offset(now, zero));
+        let (at, because) = self.last_change();
+        self.decide(Verdict::Failed, now, text, at, because);
+    }
+
+    fn miss(&mut self, now: Timestamp) {
+        if self.gap {
+            self.leave_open(now);
+        } else if self.counts() {
+            let zero = self.zero.unwrap_or(now);
+            let text = format!("{} up to {}", self.sequence(zero), offset(now, zero));
+            self.fail(now, text, now);
+        } else {
+            self.state = State::Late;
+        }
+    }
+
+    fn observe_late(&mut self, zero: Timestamp, truth: &Truth, now: Timestamp) {
+        if truth.holds != Holds::Yes {
+            return;
+        }
+        let limit = match &self.expectation.bound {
+            Bound::At { offset, .. } => self.due(zero, *offset).unwrap_or(zero),
+            bound => zero + bound.end(),
+        };
+        let text = format!("{}: {} late", self.until_then(zero), seconds(now.duration_since(limit)));
+        let because = self.sightings.last().and_then(|sighting| sighting.because);
+        self.decide(Verdict::Failed, now, text, now, because);
+    }
+
+    fn fail_kept(&mut self, zero: Timestamp, limit: SignedDuration, now: Timestamp) {
+        if let Predicate::Field { test: FieldTest::Unchanged, path } = &self.expectation.fact.predicate
+            && self.sightings.first().is_some_and(|first| first.truth.holds != Holds::Yes)
+        {
+            let text = format!("{path} is absent when the act begins: that it stays so proves nothing");
+            self.fail(now, text, now);
+            return;
+        }
+        let text = if self.sightings.len() > 1 {
+            let short = seconds((zero + limit).duration_since(now));
+            format!("{}: {short} short of {}", self.until_then(zero), seconds(limit))
+        } else {
+            self.since(zero)
+        };
+        self.fail(now, text, now);
+    }
+
+    fn observe_renewal(&mut self, scene: Scene<'_>) {
+        let (Predicate::RenewedEvery { every, tolerance }, Some(zero)) = (&self.expectation.fact.predicate, self.zero)
+        else {
+            return;
+        };
+        let (every, tolerance) = (*every, *tolerance);
+        let Some(change) = scene.change.filter(|change| self.is_about(change)) else { return };
+        let renewal = |object: &Option<Object>| object.as_ref().and_then(|object| object.renew_time());
+        let new = renewal(&change.after);
+        if new.is_none() || new == renewal(&change.before) || !self.is_open() {
+            return;
+        }
+        let now = scene.now;
+        let last = self.renewed.last().copied();
+        let pause = now.duration_since(last.unwrap_or(zero));
+        if pause > every + tolerance || (last.is_some() && pause < every - tolerance) {
+            let text = format!("a pause of {} at {}", seconds(pause), offset(now, zero));
+            self.fail(now, text, now);
+            return;
+        }
+        self.renewed.push(now);
+    }
+
+    fn judge_silence(&mut self, zero: Timestamp, longest: SignedDuration, now: Timestamp) {
+        let last = self.renewed.last().copied().unwrap_or(zero);
+        let ends = zero + self.expectation.bound.end();
+        let silent = now.duration_since(last) >= longest && last + longest < ends;
+        if silent || self.renewed.is_empty() {
+            let text = match self.renewed.last() {
+                Some(at) => format!("renewed last at {}", offset(*at, zero)),
+                None => format!("not renewed up to {}", offset(now, zero)),
+            };
+            self.fail(now, text, last);
+        } else if self.gap {
+            self.leave_open(now);
+        } else if now >= ends {
+            self.pass(now);
+        }
+    }
+
+    fn is_about(&self, change: &Change) -> bool {
+        matches!(&self.expectation.fact.subject, Subject::Object(of)
+            if of.resource == change.resource && of.key == change.key)
+    }
+
+    fn look_for_other_changes(&mut self, scene: Scene<'_>) {
+        if self.expectation.fact.predicate != Predicate::NothingElseChanges || !self.is_open() {
+            return;
+        }
+        let Some(change) = scene.change.filter(|change| scene.own == Own::Cluster && self.is_about(change)) else {
+            return;
+        };
+        let tree = |object: &Option<Object>| object.as_ref().map_or(Json::Null, |object| object.json());
+        let zero = self.zero.unwrap_or(scene.now);
+        if let Some(other) = elsewhere(&tree(&change.before), &tree(&change.after), &self.named) {
+            let text = format!("{other} at {}, by {}", offset(scene.now, zero), change.writer.manager);
+            self.decide(Verdict::Failed, scene.now, text, scene.now, change.because);
+        }
+    }
+
+    fn pass(&mut self, now: Timestamp) {
+        let zero = self.zero.unwrap_or(now);
+        let text = match self.expectation.bound {
+            Bound::For(_) | Bound::Act => format!("up to {}", offset(now, zero)),
+            _ => format!("at {}", offset(now, zero)),
+        };
+        self.decide(Verdict::Passed, now, text, now, None);
+    }
+
+    fn fail(&mut self, now: Timestamp, observed: String, subject_at: Timestamp) {
+        let because = self.sightings.iter().rev().find(|seen| seen.at <= subject_at).and_then(|seen| seen.because);
+        self.decide(Verdict::Failed, now, observed, subject_at, because);
+    }
+
+    fn leave_open(&mut self, now: Timestamp) {
+        let zero = self.zero.unwrap_or(now);
+        let text = format!("{}; a watch had to list again, so something may have been missed", self.sequence(zero));
+        self.decide(Verdict::Inconclusive, now, text, now, None);
+    }
+
+    fn decide(
+        &mut self,
+        verdict: Verdict,
+        at: Timestamp,
+        observed: String,
+        subject_at: Timestamp,
+        because: Option<u32>,
+    ) {
+        self.state = State::Decided;
+        self.finding = Some(Finding { verdict, at, observed, subject_at, because });
+    }
+
+    fn last_change(&self) -> (Timestamp, Option<u32>) {
+        match self.sightings.as_slice() {
+            [_, .., last] => (last.at, last.because),
+            _ => (self.zero.unwrap_or(Timestamp::UNIX_EPOCH), None),
+        }
+    }
+
+    /// `Ready=True (KubeletReady) until +46.251s, then Unknown`.
+    fn until_then(&self, zero: Timestamp) -> String {
+        match self.sightings.as_slice() {
+            [.., before, last] if before.truth.seen != last.truth.seen => {
+                format!("{} until {}, then {}", before.truth.seen, offset(last.at, zero), last.truth.brief)
+            }
+            _ => self.since(zero),
+        }
+    }
+
+    /// `Ready=Unknown (NodeStatusUnknown) at +39s`.
+    fn since(&self, zero: Timestamp) -> String {
+        let last = self.sightings.last();
+        let seen = last.map_or("", |last| last.truth.seen.as_str());
+        format!("{seen} at {}", offset(last.map_or(zero, |last| last.at.max(zero)), zero))
+    }
+
+    /// All that was seen, the latest few of it.
+    fn sequence(&self, zero: Timestamp) -> String {
+        const SHOWN: usize = 4;
+        let from = self.sightings.len().saturating_sub(SHOWN);
+        let mut text = String::new();
+        for (at, sighting) in self.sightings[from..].iter().enumerate() {
+            if at > 0 {
+                text.push_str(&format!(" until {}, then ", offset(sighting.at, zero)));
+            }
+            text.push_str(if at == 0 { &sighting.truth.seen } else { &sighting.truth.brief });
+        }
+        if text.is_empty() { "nothing".to_string() } else { text }
+    }
+}

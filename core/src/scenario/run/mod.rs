@@ -1,0 +1,436 @@
+//! The machine that runs and judges a scenario, on any backend.
+//!
+//! A sans-IO component: observations and time in, deeds and an outcome out, so "within 60s" means the same on every
+//! backend and is tested without any. Contract beyond that of every component: a driver hands over all observations of
+//! an instant before it calls `handle_timeout` for that instant; a deed is reported back exactly once.
+
+mod explain;
+mod history;
+mod judge;
+mod observation;
+mod stage;
+#[cfg(test)]
+mod tests;
+mod truth;
+mod view;
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+pub use observation::{AnswerSeen, Change, DeedId, FaultEffect, Observation, RunOutput, Task, Writer};
+
+use self::judge::{Judge, Own, Scene};
+use self::truth::Holds;
+use self::view::View;
+use super::{
+    Act, Action, Bound, Deed, Expectation, Fact, Mismatch, ObjectRef, Outcome, Position, Predicate, Scenario, Setup,
+    Snapshot, StepVerdict, Subject, Verdict, When,
+};
+use crate::components::{Deadline, RecordedDecision};
+use crate::json;
+use crate::network::{Call, EVENTS, Identity, LEASES, NODES, PODS, Resource, Verb};
+use crate::objects::canonical::PASSING;
+use crate::objects::diff::diff;
+use crate::objects::time::{offset, seconds};
+use crate::objects::{Json, Object, Path, Text};
+
+/// How a run judges.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// How often the node lifecycle controller looks at every Node: `--node-monitor-period`. Default 5 s.
+    pub health_period: SignedDuration,
+    /// How long a `Given` may take. Default 10 min.
+    pub patience: SignedDuration,
+    /// How long after its act a missed line is still awaited, to say how late it came. Default 2 min.
+    pub wait_for_late: SignedDuration,
+    /// How far an exact instant may be missed. Default 1 ms, less a nanosecond: what prints as the same millisecond.
+    pub tolerance: SignedDuration,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            health_period: SignedDuration::from_secs(5),
+            patience: SignedDuration::from_mins(10),
+            wait_for_late: SignedDuration::from_mins(2),
+            tolerance: SignedDuration::from_nanos(999_999),
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// The `Given` line of this number is asked for.
+    Setup(usize),
+    /// All deeds of the `Given` line are done; it must come true.
+    Waiting(usize, Waiting),
+    /// The deeds of an act are under way.
+    When(usize),
+    /// An act's `Then` lines are judged.
+    Then(usize),
+    /// An act is over but for what its faults have met.
+    Counting(usize),
+    Over,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    since: Timestamp,
+    facts: Vec<Fact>,
+    /// Nodes whose status must not have been written for two health passes.
+    quiet: Vec<Text>,
+}
+
+/// Something that is to be done or was done.
+#[derive(Debug, Clone)]
+struct Job {
+    task: Task,
+    step: Position,
+    /// Whether it belongs to an act's `When`.
+    when: bool,
+}
+
+/// A running scenario.
+#[derive(Debug)]
+pub struct Run {
+    scenario: Arc<Scenario>,
+    options: RunOptions,
+    start: Timestamp,
+    phase: Phase,
+    jobs: VecDeque<Job>,
+    under_way: Option<(DeedId, Job)>,
+    pass_until: Option<Timestamp>,
+    last_deed: u32,
+    view: View,
+    baseline: View,
+    revision: u64,
+    zero: Timestamp,
+    first_zero: Option<Timestamp>,
+    judges: Vec<Judge>,
+    /// Deeds of the act that must have an effect.
+    faults: Vec<(DeedId, Position)>,
+    /// Those that turned out to have none.
+    idle: Vec<Position>,
+    /// What was done, for the story.
+    story: Vec<(Timestamp, Position)>,
+    log: history::Log,
+    decisions: BTreeMap<u32, RecordedDecision>,
+    steps: Vec<StepVerdict>,
+    mismatch: Option<Mismatch>,
+    snapshots: Vec<Snapshot>,
+    outputs: VecDeque<RunOutput>,
+    ended: Timestamp,
+}
+
+impl Run {
+    /// Prepares a run. What is there already is told by observations before [`Self::handle_start`].
+    #[must_use]
+    pub fn new(scenario: Arc<Scenario>, options: RunOptions, now: Timestamp) -> Self {
+        Self {
+            log: history::Log::new(observed(&scenario)),
+            scenario,
+            options,
+            start: now,
+            phase: Phase::Setup(0),
+            jobs: VecDeque::new(),
+            under_way: None,
+            pass_until: None,
+            last_deed: 0,
+            view: View::default(),
+            baseline: View::default(),
+            revision: 0,
+            zero: now,
+            first_zero: None,
+            judges: Vec::new(),
+            faults: Vec::new(),
+            idle: Vec::new(),
+            story: Vec::new(),
+            decisions: BTreeMap::new(),
+            steps: Vec::new(),
+            mismatch: None,
+            snapshots: Vec::new(),
+            outputs: VecDeque::new(),
+            ended: now,
+        }
+    }
+
+    /// Begins with the first `Given`.
+    pub fn handle_start(&mut self, now: Timestamp) {
+        self.enter_setup(0, now);
+    }
+
+    /// Returns the kinds that a backend must watch.
+    #[must_use]
+    pub fn subscriptions(&self) -> BTreeSet<Resource> {
+        let mut kinds = BTreeSet::from([NODES, LEASES, PODS, EVENTS]);
+        let expectations = self.scenario.acts.iter().flat_map(|act| &act.expectations);
+        for fact in expectations.flat_map(facts_of) {
+            if let Subject::Object(of) = &fact.subject {
+                kinds.insert(of.resource.clone());
+            }
+        }
+        kinds
+    }
+
+    /// Takes what was seen.
+    pub fn handle_observation(&mut self, observation: Observation, now: Timestamp) {
+        match observation {
+            Observation::Change(change) => self.handle_change(&change, now),
+            Observation::Decision(decision) => drop(self.decisions.insert(decision.number, decision)),
+            Observation::Machine { name, state } => {
+                self.view.set_machine(name, state);
+                self.each_judge(None, now, Judge::observe);
+            }
+            Observation::Gap(resource) => {
+                for judge in &mut self.judges {
+                    judge.handle_gap(&resource);
+                }
+            }
+            Observation::Answer(id, answer) => self.handle_answer(id, answer, now),
+            Observation::Done(id) => self.handle_done(id, now),
+            Observation::Refused(id, why) => self.handle_refused(id, why, now),
+            Observation::FaultHits(id, effect) => self.handle_hits(id, effect, now),
+        }
+    }
+
+    /// Decides what is due. All observations up to now must have been handed over.
+    pub fn handle_timeout(&mut self, now: Timestamp) {
+        if self.pass_until.is_some_and(|until| until <= now) {
+            self.pass_until = None;
+            self.rebase(now);
+            self.next_job(now);
+        }
+        match self.phase {
+            Phase::Waiting(..) => self.check_waiting(now),
+            Phase::Then(act) => {
+                self.each_judge(None, now, Judge::handle_timeout);
+                self.check_act(act, now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns what the run wants next.
+    pub fn poll_output(&mut self) -> Option<RunOutput> {
+        self.outputs.pop_front()
+    }
+
+    /// Returns when to call `handle_timeout`.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Deadline> {
+        let at = |at, reason| Some(Deadline { at, reason });
+        if let Some(until) = self.pass_until {
+            return at(until, "time passes");
+        }
+        match &self.phase {
+            Phase::Waiting(_, waiting) => at(self.waiting_deadline(waiting), "a Given is awaited"),
+            Phase::Then(act) => {
+                let next = self.judges.iter().filter_map(Judge::deadline).min();
+                let end = self.act_end(&self.scenario.acts[*act]);
+                at(next.map_or(end, |next| next.min(end)), "a bound ends")
+            }
+            Phase::Setup(_) | Phase::When(_) | Phase::Counting(_) | Phase::Over => None,
+        }
+    }
+
+    /// Tells whether the scenario is over.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over)
+    }
+
+    /// Returns what came of it; decisions included, without a trace.
+    #[must_use]
+    pub fn into_outcome(self) -> Outcome {
+        let verdict = self.steps.iter().map(|step| step.verdict).max().unwrap_or(Verdict::Passed);
+        Outcome {
+            verdict,
+            histories: self.log.histories(),
+            snapshots: if verdict == Verdict::Passed { self.snapshots } else { Vec::new() },
+            steps: self.steps,
+            mismatch: self.mismatch,
+            decisions: self.decisions.into_values().collect(),
+            trace: Vec::new(),
+            start: self.start,
+            zero: self.first_zero.unwrap_or(self.zero),
+            duration: self.ended.duration_since(self.start),
+        }
+    }
+
+    /// Lets every judge of the act look at the cluster as it is.
+    fn each_judge(&mut self, change: Option<&Change>, now: Timestamp, mut look: impl FnMut(&mut Judge, Scene<'_>)) {
+        let own = if change.is_some_and(|change| self.is_own(change)) { Own::Deed } else { Own::Cluster };
+        let scene = Scene { view: &self.view, baseline: &self.baseline, change, own, revision: self.revision, now };
+        for judge in &mut self.judges {
+            look(judge, scene);
+        }
+    }
+
+    fn handle_change(&mut self, change: &Change, now: Timestamp) {
+        self.revision = self.revision.max(change.resource_version);
+        self.view.apply(change, now);
+        self.log.record(change, now);
+        self.each_judge(Some(change), now, Judge::observe);
+    }
+
+    /// Tells whether a change is what the deed under way asked for itself.
+    fn is_own(&self, change: &Change) -> bool {
+        matches!(&self.under_way, Some((_, Job { task: Task::Deed(Deed::Action(action)), .. }))
+            if matches!(&**action, Action::Api { identity, .. } if identity.user == change.writer.user))
+    }
+
+    fn handle_answer(&mut self, id: DeedId, answer: AnswerSeen, now: Timestamp) {
+        let Some((_, job)) = self.under_way.take_if(|(own, _)| *own == id) else { return };
+        let ok = (200..300).contains(&answer.code);
+        let text = format!("answered {} {:?}", answer.code, answer.message);
+        self.view.set_answer(answer);
+        let judged = self.expects(|predicate| matches!(predicate, Predicate::Answered { .. }));
+        if ok || (job.when && judged) {
+            self.next_job(now);
+        } else {
+            self.fail_step(job.step, String::from("the request succeeds"), text, now);
+        }
+    }
+
+    fn handle_done(&mut self, id: DeedId, now: Timestamp) {
+        if self.under_way.take_if(|(own, _)| *own == id).is_some() {
+            self.next_job(now);
+        }
+    }
+
+    fn handle_refused(&mut self, id: DeedId, why: String, now: Timestamp) {
+        let Some((_, job)) = self.under_way.take_if(|(own, _)| *own == id) else { return };
+        self.faults.retain(|(fault, _)| *fault != id);
+        let judged = self.expects(|predicate| matches!(predicate, Predicate::Refused { .. }));
+        self.view.set_refusal(why.clone());
+        if job.when && judged {
+            self.next_job(now);
+        } else {
+            self.fail_step(job.step, String::from("it can be done"), format!("refused: {why}"), now);
+        }
+    }
+
+    /// Tells whether a line of the act under way says something of this sort.
+    fn expects(&self, mut test: impl FnMut(&Predicate) -> bool) -> bool {
+        let (Phase::When(act) | Phase::Then(act)) = &self.phase else { return false };
+        self.scenario.acts[*act].expectations.iter().any(|line| test(bare(&line.fact.predicate)))
+    }
+
+    /// Gives the backend its next job, or goes on where all are done.
+    fn next_job(&mut self, now: Timestamp) {
+        if self.under_way.is_some() || self.pass_until.is_some() {
+            return;
+        }
+        let Some(job) = self.jobs.pop_front() else {
+            match self.phase {
+                Phase::Setup(given) => self.enter_waiting(given, now),
+                Phase::When(act) => self.enter_then(act, now),
+                _ => {}
+            }
+            return;
+        };
+        if let Task::Deed(Deed::Pass(duration)) = job.task {
+            self.pass_until = Some(now + duration);
+            return;
+        }
+        if job.when && self.story.last().is_none_or(|(_, step)| *step != job.step) {
+            self.story.push((now, job.step.clone()));
+        }
+        self.last_deed += 1;
+        let id = DeedId(self.last_deed);
+        if job.when && is_fault(&job.task) {
+            self.faults.push((id, job.step.clone()));
+        }
+        self.outputs.push_back(RunOutput::Perform { id, task: job.task.clone(), step: job.step.clone() });
+        self.under_way = Some((id, job));
+    }
+
+    fn finish(&mut self, now: Timestamp) {
+        self.phase = Phase::Over;
+        self.ended = now;
+        self.jobs.clear();
+        self.outputs.push_back(RunOutput::Finished);
+    }
+
+    /// Ends the scenario with a step that could not be done.
+    fn fail_step(&mut self, step: Position, expected: String, observed: String, now: Timestamp) {
+        let at = now.duration_since(self.zero);
+        let verdict = Verdict::Failed;
+        self.steps.push(StepVerdict { position: step.clone(), verdict, at, observed: observed.clone() });
+        let (why, last) = self.explain_step(now);
+        self.mismatch.get_or_insert(Mismatch { step, expected, observed, why, last, replay: String::new() });
+        self.finish(now);
+    }
+}
+
+/// Returns the predicate under a `not`.
+fn bare(predicate: &Predicate) -> &Predicate {
+    match predicate {
+        Predicate::Not(inner) => bare(inner),
+        other => other,
+    }
+}
+
+/// Tells whether a task is a fault, which must have an effect by the end of its act.
+fn is_fault(task: &Task) -> bool {
+    match task {
+        Task::Deed(Deed::Action(action)) => matches!(**action, Action::AddRule(_) | Action::Machine { .. }),
+        Task::Deed(_) | Task::Feed(_) => false,
+    }
+}
+
+/// Returns the facts of a line: its own, and what its bound hangs on.
+fn facts_of(line: &Expectation) -> impl Iterator<Item = &Fact> {
+    let other = match &line.bound {
+        Bound::At { after: Some(fact), .. } | Bound::After { fact, .. } => Some(&**fact),
+        _ => None,
+    };
+    core::iter::once(&line.fact).chain(other)
+}
+
+/// Returns the objects whose history is kept, without doubles.
+fn observed(scenario: &Scenario) -> BTreeSet<ObjectRef> {
+    scenario
+        .acts
+        .iter()
+        .flat_map(|act| &act.expectations)
+        .filter_map(|line| match &line.fact.subject {
+            Subject::Object(of) => Some(of.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Tells whether a fact could be judged wrongly if changes of a kind were missed.
+fn concerns(fact: &Fact, resource: &Resource) -> bool {
+    match (&fact.subject, bare(&fact.predicate)) {
+        (Subject::Object(_), Predicate::Event { .. }) => *resource == EVENTS,
+        (Subject::Object(of), _) => of.resource == *resource,
+        (Subject::PodsOf { .. }, _) => *resource == PODS,
+        (Subject::Table(of), _) => of == resource,
+        (Subject::Answer | Subject::Machine(_), _) => false,
+    }
+}
+
+/// Returns the first changed field that no path covers, as text; heartbeats and the like apart.
+fn elsewhere(before: &Json, after: &Json, named: &[Path]) -> Option<String> {
+    let whole = |old: &Json, new: &Json| old.is_null() || new.is_null();
+    if whole(before, after) {
+        let gone = named.contains(&Path::of(&["metadata", "deletionTimestamp"]));
+        let what = if after.is_null() { "the object is deleted" } else { "the object is created" };
+        return (!gone || before.is_null()).then(|| String::from(what));
+    }
+    diff(before, after)
+        .into_iter()
+        .find(|change| {
+            let passing = change.path.segments().iter().any(|part| PASSING.contains(&part.name().as_str()));
+            !passing && !named.iter().any(|path| path.covers(&change.path))
+        })
+        .map(|change| history::change_text(&change, None))
+        .map(|(path, text)| format!("{path}: {text}"))
+}

@@ -1,0 +1,115 @@
+//! What a judge is told, and what it asks for.
+
+use alloc::string::String;
+
+use crate::components::RecordedDecision;
+use crate::network::Resource;
+use crate::objects::{Json, Object, ObjectKey, Text};
+use crate::scenario::{Deed, HandFedNode, Position};
+
+/// Numbers what a run has done, counting up from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct DeedId(pub u32);
+
+/// Something that was seen.
+#[derive(Clone, Debug)]
+pub enum Observation {
+    /// An object changed.
+    Change(Change),
+    /// A request of a deed was answered; the deed is done.
+    Answer(DeedId, AnswerSeen),
+    /// A deed took effect.
+    Done(DeedId),
+    /// A deed was refused.
+    Refused(DeedId, String),
+    /// What a fault has met so far: the answer to [`RunOutput::CountHits`].
+    FaultHits(DeedId, FaultEffect),
+    /// A machine shows something new.
+    Machine {
+        /// Its name.
+        name: Text,
+        /// What its tools show.
+        state: Json,
+    },
+    /// A component decided something.
+    Decision(RecordedDecision),
+    /// A watch had to list again: something about this kind may have been missed.
+    Gap(Resource),
+}
+
+/// A committed write as a watch shows it.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Which kind.
+    pub resource: Resource,
+    /// Namespace and name.
+    pub key: ObjectKey,
+    /// The object before; `None` if it was created.
+    pub before: Option<Object>,
+    /// The object now; `None` if it was deleted.
+    pub after: Option<Object>,
+    /// The revision of the write.
+    pub resource_version: u64,
+    /// Who wrote.
+    pub writer: Writer,
+    /// The number of the writer's decision.
+    pub because: Option<u32>,
+}
+
+/// Who wrote a change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Writer {
+    /// The field manager.
+    pub manager: Text,
+    /// The subresource; empty for the object itself.
+    pub subresource: Text,
+    /// The user, where it is known.
+    pub user: Text,
+}
+
+/// What a request was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerSeen {
+    /// The HTTP code; 0 if there was no answer.
+    pub code: u16,
+    /// The message of a Status, or the transport's error.
+    pub message: String,
+    /// The body.
+    pub body: Json,
+}
+
+/// What came of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultEffect {
+    /// So many messages were met.
+    Messages(u64),
+    /// The process or the machine is gone, or what was to happen did.
+    Ended,
+}
+
+/// What a run wants from its backend.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunOutput {
+    /// Do this and report `Done`, `Answer` or `Refused`.
+    Perform {
+        /// The number to report it under.
+        id: DeedId,
+        /// What to do.
+        task: Task,
+        /// The step that wants it.
+        step: Position,
+    },
+    /// Report what a fault has met.
+    CountHits(DeedId),
+    /// The scenario is over: the outcome is there.
+    Finished,
+}
+
+/// What a backend does for a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// A deed of the scenario.
+    Deed(Deed),
+    /// Create a Node without a kubelet, and keep it alive.
+    Feed(HandFedNode),
+}

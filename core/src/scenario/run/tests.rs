@@ -1,0 +1,642 @@
+//! The judge without a backend: each bound at its edges.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::*;
+use crate::components::machine::MachineAction;
+use crate::components::{Because, Decision, DecisionId};
+use crate::network::{Fault, NODES};
+use crate::objects::ObjectKey;
+use crate::scenario::{FieldTest, SnapshotKind, Taint};
+
+const START: &str = "2026-01-01T00:00:00Z";
+
+fn start() -> Timestamp {
+    START.parse().unwrap()
+}
+
+fn ms(millis: i64) -> SignedDuration {
+    SignedDuration::from_millis(millis)
+}
+
+fn sec(seconds: i64) -> SignedDuration {
+    SignedDuration::from_secs(seconds)
+}
+
+fn node() -> Subject {
+    Subject::Object(ObjectRef::node("w1"))
+}
+
+fn ready(status: &'static str) -> Predicate {
+    Predicate::Condition { kind: Text::of("Ready"), status: Text::of(status), reason: None, message: None }
+}
+
+fn tainted(key: &'static str) -> Predicate {
+    Predicate::Taint(Taint { key: Text::of(key), value: None, effect: Text::of("NoExecute") })
+}
+
+fn field(path: &str, test: FieldTest) -> Predicate {
+    Predicate::Field { path: path.parse().unwrap(), test }
+}
+
+fn line(subject: Subject, predicate: Predicate, bound: Bound) -> Expectation {
+    let position = Position { file: Text::of("a.feature"), line: 9, column: 5, text: Text::of("Then it is so") };
+    Expectation { fact: Fact { subject, predicate }, bound, position }
+}
+
+fn on_node(predicate: Predicate, bound: Bound) -> Expectation {
+    line(node(), predicate, bound)
+}
+
+fn when(deed: impl Into<Deed>) -> When {
+    let text = Text::of("When the kubelet on \"w1\" is killed");
+    let position = Position { file: Text::of("a.feature"), line: 8, column: 5, text };
+    When { deeds: Vec::from([deed.into()]), position }
+}
+
+fn kill() -> Action {
+    Action::Machine { name: Text::of("w1"), action: MachineAction::KubeletKill }
+}
+
+fn scenario(acts: Vec<Vec<Expectation>>) -> Scenario {
+    let acts = acts.into_iter().map(|expectations| Act { when: Vec::from([when(kill())]), expectations });
+    Scenario { acts: acts.collect(), ..Scenario::default() }
+}
+
+/// A Node with the given status of Ready and the given taints.
+fn with(status: &str, taints: &[&str]) -> Json {
+    let taints: Json = taints.iter().map(|key| json!({"key": key, "effect": "NoExecute"})).collect();
+    let mut node = json!({
+        "metadata": {"name": "w1", "uid": "u1"}, "spec": {},
+        "status": {"conditions": [{"type": "Ready", "status": status, "reason": "R"}]},
+    });
+    node.set(&["spec", "taints"], taints);
+    node
+}
+
+/// Drives a run by hand: what happens when, and the rest by the clock.
+struct Driver {
+    run: Run,
+    now: Timestamp,
+    zero: Timestamp,
+    revision: u64,
+    objects: BTreeMap<(Resource, ObjectKey), Object>,
+    hits: FaultEffect,
+    because: Option<u32>,
+    started: bool,
+}
+
+impl Driver {
+    fn new(scenario: Scenario) -> Self {
+        Self {
+            run: Run::new(Arc::new(scenario), RunOptions::default(), start()),
+            now: start(),
+            zero: start(),
+            revision: 0,
+            objects: BTreeMap::new(),
+            hits: FaultEffect::Ended,
+            because: None,
+            started: false,
+        }
+    }
+
+    /// Starts with a Node before the first act's deeds take effect.
+    fn with_node(acts: Vec<Vec<Expectation>>, first: Json) -> Self {
+        let scenario = scenario(acts);
+        let mut driver = Self::new(scenario);
+        driver.write(NODES, first);
+        driver.settle();
+        driver
+    }
+
+    fn settle(&mut self) {
+        if !core::mem::replace(&mut self.started, true) {
+            self.run.handle_start(self.now);
+        }
+        loop {
+            if let Some(output) = self.run.poll_output() {
+                match output {
+                    RunOutput::Perform { id, .. } => {
+                        self.run.handle_observation(Observation::Done(id), self.now);
+                        self.zero = self.now;
+                    }
+                    RunOutput::CountHits(id) => {
+                        self.run.handle_observation(Observation::FaultHits(id, self.hits), self.now);
+                    }
+                    RunOutput::Finished => {}
+                }
+            } else if self.run.next_deadline().is_some_and(|deadline| deadline.at <= self.now) {
+                self.run.handle_timeout(self.now);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Lets time pass to an offset of the act, with all that is due before it.
+    fn go(&mut self, millis: i64) -> &mut Self {
+        let target = self.zero + ms(millis);
+        while let Some(deadline) = self.run.next_deadline().filter(|deadline| deadline.at < target) {
+            self.now = self.now.max(deadline.at);
+            self.run.handle_timeout(self.now);
+            self.settle();
+        }
+        self.now = target;
+        self
+    }
+
+    fn write(&mut self, resource: Resource, tree: Json) {
+        self.revision += 1;
+        let after = Object::new(tree, self.revision);
+        let key = after.key();
+        let before = self.objects.insert((resource.clone(), key.clone()), after.clone());
+        self.tell(resource, key, before, Some(after));
+    }
+
+    fn tell(&mut self, resource: Resource, key: ObjectKey, before: Option<Object>, after: Option<Object>) {
+        let writer = Writer { manager: Text::of("kcm"), subresource: Text::of("status"), user: Text::of("kcm") };
+        let (resource_version, because) = (self.revision, self.because);
+        let change = Change { resource, key, before, after, resource_version, writer, because };
+        self.run.handle_observation(Observation::Change(change), self.now);
+    }
+
+    /// The Node becomes this at an offset.
+    fn node(&mut self, millis: i64, status: &str, taints: &[&str]) -> &mut Self {
+        self.object(millis, NODES, with(status, taints))
+    }
+
+    fn object(&mut self, millis: i64, resource: Resource, tree: Json) -> &mut Self {
+        self.go(millis);
+        self.write(resource, tree);
+        self
+    }
+
+    fn delete(&mut self, millis: i64, resource: Resource, key: ObjectKey) -> &mut Self {
+        self.go(millis);
+        self.revision += 1;
+        let before = self.objects.remove(&(resource.clone(), key.clone()));
+        self.tell(resource, key, before, None);
+        self
+    }
+
+    fn gap(&mut self, millis: i64, resource: Resource) -> &mut Self {
+        self.go(millis);
+        self.run.handle_observation(Observation::Gap(resource), self.now);
+        self
+    }
+
+    fn finish(mut self) -> Outcome {
+        self.settle();
+        while let Some(deadline) = self.run.next_deadline() {
+            self.now = self.now.max(deadline.at);
+            self.run.handle_timeout(self.now);
+            self.settle();
+        }
+        assert!(self.run.is_over(), "the run hangs");
+        self.run.into_outcome()
+    }
+
+    /// Finishes and returns verdict and observation of the first `Then`.
+    fn verdict(&mut self) -> (Verdict, String) {
+        let whole = core::mem::replace(self, Self::new(Scenario::default()));
+        let outcome = whole.finish();
+        let step = outcome.steps.into_iter().find(|step| step.position.text.starts_with("Then")).unwrap();
+        (step.verdict, step.observed)
+    }
+
+    #[track_caller]
+    fn passes(&mut self, observed: &str) {
+        assert_eq!(self.verdict(), (Verdict::Passed, String::from(observed)));
+    }
+
+    #[track_caller]
+    fn fails(&mut self, observed: &str) {
+        assert_eq!(self.verdict(), (Verdict::Failed, String::from(observed)));
+    }
+
+    #[track_caller]
+    fn is_inconclusive(&mut self) {
+        assert_eq!(self.verdict().0, Verdict::Inconclusive);
+    }
+}
+
+/// A Node that is Ready, and one line about it.
+fn ready_node(predicate: Predicate, bound: Bound) -> Driver {
+    Driver::with_node(Vec::from([Vec::from([on_node(predicate, bound)])]), with("True", &[]))
+}
+
+#[test]
+fn within_includes_its_limit() {
+    ready_node(ready("Unknown"), Bound::Within(sec(40))).node(40_000, "Unknown", &[]).passes("at +40s");
+    ready_node(ready("Unknown"), Bound::Within(sec(40)))
+        .node(40_001, "Unknown", &[])
+        .fails("Ready=True (R) until +40.001s, then Unknown: 0.001s late");
+}
+
+#[test]
+fn within_holds_at_some_moment_even_if_it_does_not_last() {
+    ready_node(ready("Unknown"), Bound::Within(sec(40)))
+        .node(5_000, "Unknown", &[])
+        .node(6_000, "True", &[])
+        .passes("at +5s");
+}
+
+#[test]
+fn within_that_is_true_already_passes_at_zero() {
+    ready_node(ready("True"), Bound::Within(sec(40))).passes("at +0s");
+}
+
+#[test]
+fn within_that_never_comes_says_how_long_it_was_awaited() {
+    ready_node(ready("Unknown"), Bound::Within(sec(40))).fails("Ready=True (R) up to +160s");
+    ready_node(ready("Unknown"), Bound::Within(sec(40)))
+        .node(10_000, "False", &[])
+        .fails("Ready=True (R) until +10s, then False up to +160s");
+}
+
+#[test]
+fn a_line_that_is_late_says_so_with_the_sample_s_words() {
+    ready_node(ready("Unknown"), Bound::Within(sec(40)))
+        .node(46_251, "Unknown", &[])
+        .fails("Ready=True (R) until +46.251s, then Unknown: 6.251s late");
+}
+
+#[test]
+fn between_includes_both_ends() {
+    for at in [40_000, 45_000, 55_000] {
+        ready_node(ready("Unknown"), Bound::Between(sec(40), sec(55)))
+            .node(at, "Unknown", &[])
+            .passes(&format!("at +{}s", at / 1000));
+    }
+    ready_node(ready("Unknown"), Bound::Between(sec(40), sec(55)))
+        .node(39_999, "Unknown", &[])
+        .fails("Ready=Unknown (R) at +39.999s: 0.001s too early");
+    ready_node(ready("Unknown"), Bound::Between(sec(40), sec(55)))
+        .node(55_001, "Unknown", &[])
+        .fails("Ready=True (R) until +55.001s, then Unknown: 0.001s late");
+}
+
+#[test]
+fn between_fails_if_it_was_true_for_a_moment_before() {
+    ready_node(ready("Unknown"), Bound::Between(sec(40), sec(55)))
+        .node(10_000, "Unknown", &[])
+        .node(11_000, "True", &[])
+        .node(45_000, "Unknown", &[])
+        .fails("Ready=Unknown (R) at +10s: 30s too early");
+}
+
+#[test]
+fn between_fails_if_it_was_true_all_along() {
+    ready_node(ready("True"), Bound::Between(sec(0), sec(55))).fails("Ready=True (R) before the When already");
+}
+
+#[test]
+fn keeps_includes_its_limit_and_the_state_at_zero() {
+    ready_node(ready("True"), Bound::For(sec(25))).passes("up to +25s");
+    ready_node(ready("True"), Bound::For(sec(25))).node(25_001, "Unknown", &[]).passes("up to +25s");
+    ready_node(ready("True"), Bound::For(sec(25)))
+        .node(25_000, "Unknown", &[])
+        .fails("Ready=True (R) until +25s, then Unknown: 0s short of 25s");
+    ready_node(ready("False"), Bound::For(sec(25))).fails("Ready=True (R) at +0s");
+}
+
+#[test]
+fn keeps_notices_a_lapse_that_was_over_at_once() {
+    ready_node(ready("True"), Bound::For(sec(25)))
+        .node(10_000, "False", &[])
+        .node(10_000, "True", &[])
+        .fails("Ready=True (R) until +10s, then False: 15s short of 25s");
+}
+
+#[test]
+fn never_is_broken_by_one_observation() {
+    ready_node(tainted("k").negated(), Bound::For(sec(25))).node(30_000, "True", &["k"]).passes("up to +25s");
+    ready_node(tainted("k").negated(), Bound::For(sec(25)))
+        .node(10_000, "True", &["k"])
+        .fails("no taint until +10s, then taints k:NoExecute: 15s short of 25s");
+}
+
+#[test]
+fn never_of_an_object_that_was_never_there_proves_nothing() {
+    let other = Subject::Object(ObjectRef::node("w2"));
+    let lines = Vec::from([line(other, tainted("k").negated(), Bound::For(sec(5)))]);
+    Driver::with_node(Vec::from([lines]), with("True", &[])).fails("there is no Node \"w2\" up to +5s");
+}
+
+#[test]
+fn keeping_a_condition_fails_once_the_object_is_gone() {
+    ready_node(ready("True"), Bound::For(sec(25)))
+        .delete(10_000, NODES, ObjectKey::cluster("w1"))
+        .fails("Ready=True (R) until +10s, then there is no Node \"w1\": 15s short of 25s");
+}
+
+#[test]
+fn at_is_exact_to_the_millisecond() {
+    let at = |after| Bound::At { offset: sec(60), after };
+    ready_node(ready("Unknown"), at(None)).node(60_000, "Unknown", &[]).passes("at +60s");
+    ready_node(ready("Unknown"), at(None))
+        .node(59_999, "Unknown", &[])
+        .fails("Ready=Unknown (R) at +59.999s: 0s too early");
+    ready_node(ready("Unknown"), at(None))
+        .node(60_001, "Unknown", &[])
+        .fails("Ready=True (R) until +60.001s, then Unknown: 0.001s late");
+}
+
+#[test]
+fn at_may_hang_on_another_fact() {
+    let bound =
+        || Bound::At { offset: sec(60), after: Some(Box::new(Fact { subject: node(), predicate: tainted("k") })) };
+    ready_node(ready("Unknown"), bound())
+        .node(46_251, "True", &["k"])
+        .node(106_251, "Unknown", &["k"])
+        .passes("at +106.251s");
+    ready_node(ready("Unknown"), bound())
+        .node(46_251, "True", &["k"])
+        .node(107_000, "Unknown", &["k"])
+        .fails("Ready=True (R) until +107s, then Unknown: 0.749s late");
+    ready_node(ready("Unknown"), bound()).fails("what it is measured from did not happen up to +600s");
+    ready_node(ready("Unknown"), bound())
+        .node(1_000, "Unknown", &[])
+        .fails("Ready=Unknown (R) at +1s before what it is measured from");
+    let lines = Vec::from([on_node(ready("Unknown"), bound())]);
+    Driver::with_node(Vec::from([lines]), with("True", &["k"]))
+        .fails("what it is measured from was true before the When already");
+}
+
+#[test]
+fn after_is_a_matter_of_revisions() {
+    let bound =
+        || Bound::After { fact: Box::new(Fact { subject: node(), predicate: tainted("k") }), within: Some(sec(60)) };
+    ready_node(ready("Unknown"), bound()).node(1_000, "True", &["k"]).node(1_000, "Unknown", &["k"]).passes("at +1s");
+    ready_node(ready("Unknown"), bound())
+        .node(1_000, "Unknown", &["k"])
+        .fails("Ready=Unknown (R) at +1s, not after +1s");
+    ready_node(ready("Unknown"), bound())
+        .node(1_000, "Unknown", &[])
+        .node(2_000, "Unknown", &["k"])
+        .fails("Ready=Unknown (R) at +1s, not after +2s");
+}
+
+#[test]
+fn unchanged_ignores_heartbeats_and_refuses_what_is_absent() {
+    let ready_entry = || field("status.conditions[Ready]", FieldTest::Unchanged);
+    let mut beaten = with("True", &[]);
+    beaten.entry(&["status", "conditions"]).make_array()[0].set(&["lastHeartbeatTime"], START);
+    ready_node(ready_entry(), Bound::For(sec(25))).object(10_000, NODES, beaten).passes("up to +25s");
+    let (verdict, _) = ready_node(ready_entry(), Bound::For(sec(25))).node(10_000, "False", &[]).verdict();
+    assert_eq!(verdict, Verdict::Failed);
+    ready_node(field("spec.unschedulable", FieldTest::Unchanged), Bound::For(sec(25)))
+        .fails("spec.unschedulable is absent when the act begins: that it stays so proves nothing");
+}
+
+#[test]
+fn gone_deleted_and_terminating_tell_objects_of_one_name_apart() {
+    let key = || ObjectKey::cluster("w1");
+    let mut other = with("True", &[]);
+    other.set(&["metadata", "uid"], "u2");
+    let mut ending = with("True", &[]);
+    ending.set(&["metadata", "deletionTimestamp"], START);
+    ready_node(Predicate::Gone, Bound::Within(sec(9)))
+        .delete(4_000, NODES, key())
+        .object(4_000, NODES, other.clone())
+        .passes("at +4s");
+    ready_node(Predicate::Gone, Bound::Within(sec(9))).object(4_000, NODES, other).passes("at +4s");
+    ready_node(Predicate::Gone, Bound::Within(sec(9)))
+        .object(4_000, NODES, ending.clone())
+        .fails("there until +4s, then Terminating up to +129s");
+    ready_node(Predicate::Deleted, Bound::Within(sec(9))).object(4_000, NODES, ending.clone()).passes("at +4s");
+    ready_node(Predicate::Deleted, Bound::Within(sec(9))).delete(4_000, NODES, key()).passes("at +4s");
+    ready_node(Predicate::Terminating, Bound::Within(sec(9))).object(4_000, NODES, ending).passes("at +4s");
+    ready_node(Predicate::Exists, Bound::For(sec(9)))
+        .delete(4_000, NODES, key())
+        .fails("there until +4s, then gone: 5s short of 9s");
+}
+
+#[test]
+fn an_object_of_another_name_that_never_was_is_not_gone() {
+    let other = Subject::Object(ObjectRef::node("w2"));
+    let lines = Vec::from([line(other, Predicate::Gone, Bound::Within(sec(5)))]);
+    Driver::with_node(Vec::from([lines]), with("True", &[])).fails("there has never been a Node \"w2\" up to +125s");
+}
+
+fn lease(renewed: i64) -> Json {
+    json!({"metadata": {"name": "w1", "namespace": "kube-node-lease", "uid": "l1"},
+        "spec": {"renewTime": format!("2026-01-01T00:{:02}:{:02}.000000Z", renewed / 60, renewed % 60)}})
+}
+
+#[test]
+fn renewals_must_come_again_and_again() {
+    let lines = || {
+        let predicate = Predicate::RenewedEvery { every: sec(10), tolerance: ms(400) };
+        Vec::from([line(Subject::Object(ObjectRef::lease("w1")), predicate, Bound::For(sec(30)))])
+    };
+    let driver = || Driver::with_node(Vec::from([lines()]), with("True", &[]));
+    let renew = |driver: &mut Driver, at: &[i64]| {
+        for millis in at {
+            driver.object(*millis, LEASES, lease(millis / 1000));
+        }
+    };
+    let mut steady = driver();
+    renew(&mut steady, &[3_000, 13_400, 23_000]);
+    steady.passes("up to +30s");
+    let mut slow = driver();
+    renew(&mut slow, &[3_000, 13_401, 23_000]);
+    slow.fails("renewed last at +3s");
+    let mut hasty = driver();
+    renew(&mut hasty, &[3_000, 12_000, 22_000]);
+    hasty.fails("a pause of 9s at +12s");
+    let mut silent = driver();
+    silent.fails("not renewed up to +10.4s");
+}
+
+fn event(name: &str, reason: &str, count: i64) -> Json {
+    json!({"metadata": {"name": name, "namespace": "default", "uid": name}, "reason": reason, "message": "m",
+        "count": count, "involvedObject": {"kind": "Node", "name": "w1"}})
+}
+
+#[test]
+fn events_count_from_zero_on() {
+    let said = |times| Predicate::Event { reason: Text::of("NodeNotReady"), message: None, times };
+    let mut driver = ready_node(said(None), Bound::Within(sec(9)));
+    driver.object(4_000, EVENTS, event("e1", "NodeNotReady", 1)).passes("at +4s");
+    let mut old = Driver::new(scenario(Vec::from([Vec::from([on_node(said(None), Bound::Within(sec(9)))])])));
+    old.write(EVENTS, event("e1", "NodeNotReady", 3));
+    old.fails("no Event up to +129s");
+    ready_node(said(Some(2)), Bound::Within(sec(9)))
+        .object(1_000, EVENTS, event("e1", "NodeNotReady", 1))
+        .object(2_000, EVENTS, event("e1", "NodeNotReady", 2))
+        .passes("at +9s");
+    ready_node(said(Some(2)), Bound::Within(sec(9)))
+        .object(1_000, EVENTS, event("e1", "NodeNotReady", 2))
+        .object(2_000, EVENTS, event("e1", "NodeNotReady", 3))
+        .fails(
+            "no Event until +1s, then Event NodeNotReady 2 times until +2s, then Event NodeNotReady 3 times up to +9s",
+        );
+}
+
+#[test]
+fn nothing_else_changes_but_what_other_lines_name() {
+    let lines = || {
+        Vec::from([
+            on_node(Predicate::NothingElseChanges, Bound::Act),
+            on_node(ready("Unknown"), Bound::Within(sec(9))),
+        ])
+    };
+    let mut quiet = Driver::with_node(Vec::from([lines()]), with("True", &[]));
+    quiet.node(4_000, "Unknown", &[]).passes("up to +9s");
+    let mut loud = Driver::with_node(Vec::from([lines()]), with("True", &[]));
+    loud.node(4_000, "Unknown", &["k"]).node(5_000, "Unknown", &[]).fails("spec.taints: + k:NoExecute at +4s, by kcm");
+}
+
+#[test]
+fn a_gap_leaves_open_what_it_could_have_hidden() {
+    ready_node(ready("True"), Bound::For(sec(25))).gap(5_000, NODES).is_inconclusive();
+    ready_node(ready("True"), Bound::For(sec(25))).gap(5_000, PODS).passes("up to +25s");
+    ready_node(ready("Unknown"), Bound::Within(sec(25))).gap(5_000, NODES).is_inconclusive();
+    ready_node(ready("Unknown"), Bound::Within(sec(25))).gap(5_000, NODES).node(6_000, "Unknown", &[]).passes("at +6s");
+    ready_node(ready("Unknown"), Bound::Between(sec(10), sec(25)))
+        .gap(5_000, NODES)
+        .node(12_000, "Unknown", &[])
+        .is_inconclusive();
+    ready_node(ready("True"), Bound::For(sec(25)))
+        .gap(5_000, NODES)
+        .node(6_000, "False", &[])
+        .fails("Ready=True (R) until +6s, then False: 19s short of 25s");
+}
+
+#[test]
+fn a_fault_that_met_nothing_fails_its_step() {
+    let mut plan = scenario(Vec::from([Vec::from([on_node(ready("True"), Bound::For(sec(5)))])]));
+    plan.acts[0].when = Vec::from([when(Action::AddRule(Fault::disconnect("machine/w1")))]);
+    let mut driver = Driver::new(plan);
+    driver.write(NODES, with("True", &[]));
+    driver.hits = FaultEffect::Messages(0);
+    let outcome = driver.finish();
+    assert_eq!(outcome.verdict, Verdict::Failed);
+    assert_eq!(outcome.mismatch.unwrap().observed, "the fault did nothing: it met no message");
+}
+
+#[test]
+fn the_second_act_counts_from_its_own_zero_and_comes_after_the_first() {
+    let acts = || {
+        Vec::from([
+            Vec::from([on_node(ready("Unknown"), Bound::Within(sec(10)))]),
+            Vec::from([on_node(ready("True"), Bound::Between(sec(3), sec(4)))]),
+        ])
+    };
+    let mut driver = Driver::with_node(acts(), with("True", &[]));
+    driver.node(4_000, "Unknown", &[]).go(10_001).settle();
+    driver.node(3_000, "True", &[]);
+    let outcome = driver.finish();
+    assert_eq!(outcome.verdict, Verdict::Passed, "{:?}", outcome.mismatch);
+    assert_eq!(outcome.duration, sec(14));
+    let mut failed = Driver::with_node(acts(), with("True", &[]));
+    failed.go(200_000);
+    let outcome = failed.finish();
+    assert_eq!(outcome.steps.iter().filter(|step| step.position.text.starts_with("Then")).count(), 1);
+}
+
+#[test]
+fn an_act_ends_at_its_largest_bound() {
+    let lines = Vec::from([
+        on_node(ready("True"), Bound::Within(sec(3))),
+        on_node(Predicate::MatchesSnapshot(SnapshotKind::History), Bound::Act),
+        on_node(tainted("k").negated(), Bound::For(sec(30))),
+    ]);
+    let mut driver = Driver::with_node(Vec::from([lines]), with("True", &[]));
+    driver.node(20_000, "False", &[]).node(30_000, "Unknown", &[]);
+    let outcome = driver.finish();
+    assert_eq!(outcome.duration, sec(30));
+    let printed = format!("{}", outcome.snapshots[0].value);
+    assert_eq!(
+        printed,
+        "[{\"at\":\"+20s\",\"by\":\"kcm/status\",\"changed\":{\"status.conditions[Ready].status\":\"True -> False\"}},\
+         {\"at\":\"+30s\",\"by\":\"kcm/status\",\"changed\":{\"status.conditions[Ready].status\":\"False -> Unknown\"}}]"
+    );
+}
+
+#[test]
+fn a_failure_reads_as_the_guide_says() {
+    let mut driver = ready_node(ready("Unknown"), Bound::Within(sec(40)));
+    driver.go(46_251);
+    let decision = Decision {
+        id: DecisionId(1),
+        about: Text::of("node/w1"),
+        what: String::from("Ready -> Unknown"),
+        because: Vec::from([Because::Fact(String::from("50.010s > grace period 50s"))]),
+    };
+    let component = Text::of("node-lifecycle-controller");
+    let recorded = RecordedDecision { at: driver.now, number: 17, component, decision, because: Vec::new() };
+    let now = driver.now;
+    driver.run.handle_observation(Observation::Decision(recorded), now);
+    driver.because = Some(17);
+    driver.node(46_251, "Unknown", &[]);
+    let mut mismatch = driver.finish().mismatch.unwrap();
+    mismatch.replay = String::from("nodeproof run");
+    assert_eq!(
+        format!("{mismatch}"),
+        "a.feature:9: Then it is so
+  expected  Ready=Unknown within 40s
+  observed  Ready=True (R) until +46.251s, then Unknown: 6.251s late
+  why       d17 node-lifecycle-controller at +46.251s: 50.010s > grace period 50s
+  last      +46.251s Node w1: kcm/status wrote status.conditions[Ready].status · +0s the kubelet on w1 is killed (line 8) · +0s Node w1: kcm/status wrote object
+  replay    nodeproof run"
+    );
+}
+
+#[test]
+fn a_refused_request_fails_its_step_unless_a_line_expects_it() {
+    let request = || {
+        let call = Call::new(Verb::Create, NODES, "", "");
+        when(Action::Api { identity: Identity::admin(), call })
+    };
+    let answered = |lines: Vec<Expectation>| {
+        let mut plan = scenario(Vec::from([lines]));
+        plan.acts[0].when = Vec::from([request()]);
+        let mut run = Run::new(Arc::new(plan), RunOptions::default(), start());
+        run.handle_start(start());
+        let Some(RunOutput::Perform { id, .. }) = run.poll_output() else { panic!("no deed") };
+        let answer = AnswerSeen { code: 422, message: String::from("Node is invalid"), body: Json::Null };
+        run.handle_observation(Observation::Answer(id, answer), start());
+        while run.next_deadline().is_some() {
+            run.handle_timeout(run.next_deadline().unwrap().at);
+        }
+        run.into_outcome()
+    };
+    let line = |code, text| {
+        let predicate = Predicate::Answered { code: Some(code), text: Some(Text::of(text)) };
+        Vec::from([line(Subject::Answer, predicate, Bound::AtOnce)])
+    };
+    assert_eq!(answered(line(422, "invalid")).verdict, Verdict::Passed);
+    let wrong = answered(line(403, "invalid"));
+    assert_eq!(wrong.mismatch.unwrap().observed, "answered 422 \"Node is invalid\" at +0s");
+    assert_eq!(answered(Vec::new()).mismatch.unwrap().observed, "answered 422 \"Node is invalid\"");
+}
+
+#[test]
+fn a_given_that_does_not_come_true_fails_and_says_what_is_there() {
+    let mut plan = scenario(Vec::new());
+    let setup = Setup::Until(Fact { subject: node(), predicate: ready("True") });
+    plan.given.push(super::super::Given { setup, position: Position::default() });
+    let mut driver = Driver::new(plan);
+    driver.write(NODES, with("False", &[]));
+    let outcome = driver.finish();
+    assert_eq!(outcome.mismatch.unwrap().observed, "Ready=False (R)");
+    assert_eq!(outcome.duration, sec(600));
+}
+
+#[test]
+fn time_that_passes_lies_before_zero() {
+    let mut plan = scenario(Vec::from([Vec::from([on_node(ready("True"), Bound::Within(sec(5)))])]));
+    plan.acts[0].when = Vec::from([when(Deed::Pass(sec(60)))]);
+    let mut driver = Driver::new(plan);
+    driver.write(NODES, with("True", &[]));
+    let outcome = driver.finish();
+    assert_eq!((outcome.duration, outcome.zero), (sec(65), start() + sec(60)));
+}

@@ -1,0 +1,366 @@
+//! Whether something is true of the cluster as it is now, and how to say what is there instead.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::view::{EventSeen, View};
+use crate::network::PODS;
+use crate::objects::canonical::PASSING;
+use crate::objects::{Json, Object, Path, Text};
+use crate::scenario::{Fact, FieldTest, ObjectRef, Predicate, Subject, Taint};
+
+/// Whether a fact holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+    /// What it is about is not there: neither the fact nor its opposite says anything.
+    Absent,
+}
+
+impl From<bool> for Holds {
+    fn from(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
+}
+
+/// A judgement with the words for what was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Truth {
+    /// Whether the fact holds.
+    pub(super) holds: Holds,
+    /// What was seen: `Ready=True (KubeletReady)`.
+    pub(super) seen: String,
+    /// The same after a first mention: `Unknown`.
+    pub(super) brief: String,
+}
+
+impl Truth {
+    fn new(holds: impl Into<Holds>, seen: impl Into<String>) -> Self {
+        let seen = seen.into();
+        Self { holds: holds.into(), brief: seen.clone(), seen }
+    }
+
+    fn absent(of: &ObjectRef) -> Self {
+        Self::new(Holds::Absent, format!("there is no {} {:?}", of.kind, of.key.to_string()))
+    }
+}
+
+/// Judges a fact by the cluster as it is now and as it was when the act began.
+pub(super) fn judge(fact: &Fact, now: &View, baseline: &View) -> Truth {
+    match &fact.subject {
+        Subject::Object(of) => object_truth(of, &fact.predicate, now, baseline),
+        Subject::PodsOf { namespace, owner, node } => {
+            let of = Pods { namespace, owner, node: node.as_deref() };
+            of.truth(&fact.predicate, now, baseline)
+        }
+        Subject::Answer => answer_truth(&fact.predicate, now),
+        Subject::Machine(name) => match now.machine(name) {
+            Some(state) => json_truth(&fact.predicate, state, baseline.machine(name)),
+            None => Truth::new(Holds::Absent, format!("there is no machine {:?}", name.as_str())),
+        },
+        Subject::Table(_) => Truth::new(Holds::Yes, ""),
+    }
+}
+
+fn object_truth(of: &ObjectRef, predicate: &Predicate, now: &View, baseline: &View) -> Truth {
+    let object = now.object(of);
+    let terminating = object.is_some_and(is_terminating);
+    let state = || match object {
+        None if !now.is_known(of) => format!("there has never been a {} {:?}", of.kind, of.key.to_string()),
+        None => String::from("gone"),
+        Some(_) if now.is_gone(of) => String::from("another of the same name"),
+        Some(_) if terminating => String::from("Terminating"),
+        Some(_) => String::from("there"),
+    };
+    match predicate {
+        Predicate::Not(inner) => negated(object_truth(of, inner, now, baseline)),
+        Predicate::All(parts) => all(parts.iter().map(|part| object_truth(of, part, now, baseline))),
+        Predicate::Exists => Truth::new(object.is_some(), state()),
+        Predicate::Gone => Truth::new(now.is_gone(of), state()),
+        Predicate::Deleted => Truth::new(now.is_gone(of) || terminating, state()),
+        Predicate::Terminating => match object {
+            Some(_) => Truth::new(terminating, state()),
+            None => Truth::new(Holds::Absent, state()),
+        },
+        Predicate::Event { reason, message, times } => {
+            let events = new_events(of, now, baseline);
+            event_truth(&events, reason, message.as_ref(), *times)
+        }
+        _ => match object {
+            Some(object) => json_truth(predicate, &object.json(), baseline.object(of).map(Object::json).as_ref()),
+            None => Truth::absent(of),
+        },
+    }
+}
+
+fn is_terminating(object: &Object) -> bool {
+    !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+}
+
+fn negated(truth: Truth) -> Truth {
+    let holds = match truth.holds {
+        Holds::Yes => Holds::No,
+        Holds::No => Holds::Yes,
+        Holds::Absent => Holds::Absent,
+    };
+    Truth { holds, ..truth }
+}
+
+fn all(parts: impl Iterator<Item = Truth>) -> Truth {
+    let parts: Vec<Truth> = parts.collect();
+    let holds = if parts.iter().any(|part| part.holds == Holds::Absent) {
+        Holds::Absent
+    } else {
+        Holds::from(parts.iter().all(|part| part.holds == Holds::Yes))
+    };
+    let seen: Vec<&str> = parts.iter().map(|part| part.seen.as_str()).collect();
+    Truth::new(holds, seen.join(", "))
+}
+
+/// Judges what a predicate says about the fields of a tree.
+fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Truth {
+    match predicate {
+        Predicate::Condition { kind, status, reason, message } => {
+            condition_truth(object, kind, status, reason.as_ref(), message.as_ref())
+        }
+        Predicate::Taint(taint) => taint_truth(object, taint),
+        Predicate::Label { key, value } => {
+            let found = object.at(&["metadata", "labels"]).get(key).as_text();
+            let seen = found.map_or_else(|| format!("no label {key}"), |found| format!("label {key}={found}"));
+            Truth::new(found.is_some_and(|found| value.as_ref().is_none_or(|value| value == found)), seen)
+        }
+        Predicate::Field { path, test } => field_truth(object, before, path, test),
+        Predicate::Phase(phase) => word_truth(object.at(&["status", "phase"]), "phase", phase),
+        Predicate::Reason(reason) => word_truth(object.at(&["status", "reason"]), "reason", reason),
+        Predicate::Not(inner) => negated(json_truth(inner, object, before)),
+        Predicate::All(parts) => all(parts.iter().map(|part| json_truth(part, object, before))),
+        Predicate::Exists => Truth::new(true, "there"),
+        Predicate::Deleted | Predicate::Terminating => {
+            let terminating = !object.at(&["metadata", "deletionTimestamp"]).is_null();
+            Truth::new(terminating, if terminating { "Terminating" } else { "there" })
+        }
+        // These are judged elsewhere; steps that say them of a tree are refused when they are compiled.
+        Predicate::Gone
+        | Predicate::RenewedEvery { .. }
+        | Predicate::Event { .. }
+        | Predicate::Count { .. }
+        | Predicate::Answered { .. }
+        | Predicate::Refused { .. }
+        | Predicate::NothingElseChanges
+        | Predicate::MatchesSnapshot(_) => Truth::new(true, ""),
+    }
+}
+
+fn word_truth(found: &Json, what: &str, expected: &Text) -> Truth {
+    let seen = found.as_str().map_or_else(|| format!("no {what}"), |found| format!("{what} {found}"));
+    Truth::new(found.as_str() == Some(expected), seen)
+}
+
+fn condition_truth(object: &Json, kind: &Text, status: &Text, reason: Option<&Text>, message: Option<&Text>) -> Truth {
+    let conditions = object.at(&["status", "conditions"]).items();
+    let Some(found) = conditions.iter().find(|item| item.get("type").as_str() == Some(kind)) else {
+        return Truth::new(false, format!("no condition {kind}"));
+    };
+    let word = |field| found.get(field).as_str().unwrap_or("");
+    let holds = word("status") == status.as_str()
+        && reason.is_none_or(|reason| word("reason") == reason.as_str())
+        && message.is_none_or(|message| word("message") == message.as_str());
+    let details = match (word("reason"), message) {
+        (reason, Some(_)) => format!(" ({reason}: {})", word("message")),
+        ("", None) => String::new(),
+        (reason, None) => format!(" ({reason})"),
+    };
+    let brief = if reason.is_some() || message.is_some() {
+        format!("{}{details}", word("status"))
+    } else {
+        String::from(word("status"))
+    };
+    Truth { holds: holds.into(), seen: format!("{kind}={}{details}", word("status")), brief }
+}
+
+/// Prints a taint as people write it: `key[=value]:Effect`.
+pub(super) fn taint_text(taint: &Json) -> String {
+    let word = |field| taint.get(field).as_str().unwrap_or("");
+    let value = if word("value").is_empty() { String::new() } else { format!("={}", word("value")) };
+    format!("{}{value}:{}", word("key"), word("effect"))
+}
+
+fn taint_truth(object: &Json, taint: &Taint) -> Truth {
+    let taints = object.at(&["spec", "taints"]).items();
+    let holds = taints.iter().any(|found| {
+        found.get("key").as_str() == Some(&taint.key)
+            && found.get("effect").as_str() == Some(&taint.effect)
+            && taint.value.as_ref().is_none_or(|value| found.get("value").as_str().unwrap_or("") == value.as_str())
+    });
+    let mut texts: Vec<String> = taints.iter().map(taint_text).collect();
+    texts.sort();
+    Truth::new(holds, if texts.is_empty() { String::from("no taint") } else { format!("taints {}", texts.join(", ")) })
+}
+
+/// Prints a value for people: strings without quotes.
+pub(super) fn plain(value: &Json) -> String {
+    match value {
+        Json::Str(text) => text.to_string(),
+        Json::Null => String::from("absent"),
+        other => other.to_string(),
+    }
+}
+
+fn field_truth(object: &Json, before: Option<&Json>, path: &Path, test: &FieldTest) -> Truth {
+    let found = path.look_up(object);
+    let holds = match test {
+        FieldTest::Is(value) => found == value || (!found.is_null() && plain(found) == plain(value)),
+        FieldTest::Present => !found.is_null(),
+        FieldTest::Absent => found.is_null(),
+        FieldTest::Unchanged => {
+            let old = before.map(|before| path.look_up(before)).cloned().unwrap_or_default();
+            !old.is_null() && steady(found, path) == steady(&old, path)
+        }
+    };
+    if matches!(test, FieldTest::Unchanged) && found.is_object() {
+        let shown = steady(found, path);
+        return Truth::new(holds, format!("{path} {shown}"));
+    }
+    Truth { holds: holds.into(), seen: format!("{path} {}", plain(found)), brief: plain(found) }
+}
+
+/// Leaves out what every heartbeat and every write changes, unless the path names it.
+pub(super) fn steady(value: &Json, path: &Path) -> Json {
+    fn strip(value: &Json) -> Json {
+        match value {
+            Json::Object(_) => value
+                .fields()
+                .filter(|(name, _)| !PASSING.contains(&name.as_str()))
+                .map(|(name, value)| (name.clone(), strip(value)))
+                .collect(),
+            Json::Array(items) => items.iter().map(strip).collect(),
+            other => other.clone(),
+        }
+    }
+    let named = path.segments().iter().any(|segment| PASSING.contains(&segment.name().as_str()));
+    if named { value.clone() } else { strip(value) }
+}
+
+/// Returns the Events about an object that were recorded since the act began, with how often.
+fn new_events(of: &ObjectRef, now: &View, baseline: &View) -> Vec<EventSeen> {
+    let old = baseline.events_about(of);
+    now.events_about(of)
+        .into_iter()
+        .filter_map(|mut event| {
+            let before = old.iter().find(|old| old.name == event.name).map_or(0, |old| old.count);
+            event.count = event.count.saturating_sub(before);
+            (event.count > 0).then_some(event)
+        })
+        .collect()
+}
+
+fn event_truth(events: &[EventSeen], reason: &Text, message: Option<&Text>, times: Option<u32>) -> Truth {
+    let count: u32 = events
+        .iter()
+        .filter(|event| event.reason == *reason && message.is_none_or(|message| event.message == *message))
+        .map(|event| event.count)
+        .sum();
+    let seen = if count > 0 && (times.is_some() || message.is_none()) {
+        format!("Event {reason} {count} times")
+    } else {
+        let others: Vec<String> = events
+            .iter()
+            .map(|event| match message {
+                Some(_) => format!("{} ({})", event.reason, event.message),
+                None => event.reason.to_string(),
+            })
+            .collect();
+        if others.is_empty() { String::from("no Event") } else { format!("Events {}", others.join(", ")) }
+    };
+    Truth::new(times.map_or(count > 0, |times| count == times), seen)
+}
+
+fn answer_truth(predicate: &Predicate, now: &View) -> Truth {
+    match predicate {
+        Predicate::Not(inner) => negated(answer_truth(inner, now)),
+        Predicate::Refused { text } => match now.refusal() {
+            Some(why) => Truth::new(text.as_ref().is_none_or(|text| why.contains(text.as_str())), why),
+            None => Truth::new(false, "not refused"),
+        },
+        Predicate::Answered { code, text } => match now.answer() {
+            Some(answer) => {
+                let holds = code.is_none_or(|code| code == answer.code)
+                    && text.as_ref().is_none_or(|text| answer.message.contains(text.as_str()));
+                let message = if answer.message.is_empty() { String::new() } else { format!(" {:?}", answer.message) };
+                Truth::new(holds, format!("answered {}{message}", answer.code))
+            }
+            None => Truth::new(Holds::Absent, "no request was answered"),
+        },
+        other => match now.answer() {
+            Some(answer) => json_truth(other, &answer.body, None),
+            None => Truth::new(Holds::Absent, "no request was answered"),
+        },
+    }
+}
+
+/// The Pods of an owner, on one Node or on any.
+struct Pods<'a> {
+    namespace: &'a Text,
+    owner: &'a Text,
+    node: Option<&'a str>,
+}
+
+impl Pods<'_> {
+    fn list(&self, view: &View) -> Vec<Object> {
+        view.objects_of(&PODS).filter(|pod| self.has(pod)).cloned().collect()
+    }
+
+    fn has(&self, pod: &Object) -> bool {
+        let tree = pod.stable();
+        let on_node = self.node.is_none_or(|node| tree.at(&["spec", "nodeName"]).as_str() == Some(node));
+        let owners = tree.at(&["metadata", "ownerReferences"]).items();
+        on_node && pod.key().namespace == *self.namespace && owners.iter().any(|owner| self.is_owner(owner))
+    }
+
+    /// A ReplicaSet of a Deployment is called after it, with a hash behind.
+    fn is_owner(&self, reference: &Json) -> bool {
+        let name = reference.get("name").as_str().unwrap_or("");
+        let of_deployment = reference.get("kind").as_str() == Some("ReplicaSet")
+            && name.rsplit_once('-').is_some_and(|(deployment, _)| deployment == self.owner.as_str());
+        name == self.owner.as_str() || of_deployment
+    }
+
+    fn truth(&self, predicate: &Predicate, now: &View, baseline: &View) -> Truth {
+        let pods = self.list(now);
+        let refs = |pods: &[Object]| -> Vec<ObjectRef> {
+            pods.iter().map(|pod| ObjectRef::pod(pod.key().namespace, pod.key().name)).collect()
+        };
+        let left = |pods: &[ObjectRef], part: &Predicate| {
+            pods.iter().filter(|of| object_truth(of, part, now, baseline).holds == Holds::Yes).count()
+        };
+        match predicate {
+            Predicate::Not(inner) => {
+                let truth = self.truth(inner, now, baseline);
+                if truth.holds == Holds::Absent { truth } else { negated(truth) }
+            }
+            Predicate::Count { count, of } => {
+                let found = left(&refs(&pods), of);
+                Truth::new(found == *count, format!("{found} Pods"))
+            }
+            Predicate::Exists => Truth::new(!pods.is_empty(), format!("{} Pods", pods.len())),
+            Predicate::Gone | Predicate::Deleted => {
+                let first = refs(&self.list(baseline));
+                let done = left(&first, predicate);
+                let holds = if first.is_empty() { Holds::Absent } else { Holds::from(done == first.len()) };
+                Truth::new(holds, format!("{done} of {} Pods", first.len()))
+            }
+            other => match refs(&pods).as_slice() {
+                [] => Truth::new(Holds::Absent, format!("no Pod of {}", self.owner)),
+                some => {
+                    let truths: Vec<Truth> = some.iter().map(|of| object_truth(of, other, now, baseline)).collect();
+                    let best = truths.iter().find(|truth| truth.holds == Holds::Yes).or(truths.first());
+                    best.cloned().unwrap_or_else(|| Truth::new(false, ""))
+                }
+            },
+        }
+    }
+}

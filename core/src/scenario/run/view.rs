@@ -1,0 +1,157 @@
+//! The cluster as the observations show it: the objects that are there now, and what an act began with.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::observation::{AnswerSeen, Change};
+use crate::network::{EVENTS, NODES, Resource};
+use crate::objects::{Json, Object, ObjectKey, Text};
+use crate::scenario::ObjectRef;
+
+type Place = (Resource, ObjectKey);
+
+/// What is known of the cluster.
+#[derive(Clone, Debug, Default)]
+pub(super) struct View {
+    objects: BTreeMap<Place, Object>,
+    /// Objects that were there at some time.
+    known: BTreeSet<Place>,
+    /// The uid under which an object was seen first in this act.
+    first_uid: BTreeMap<Place, String>,
+    status_written: BTreeMap<Text, Timestamp>,
+    machines: BTreeMap<Text, Json>,
+    answer: Option<AnswerSeen>,
+    refusal: Option<String>,
+}
+
+impl View {
+    /// Takes a change in.
+    pub(super) fn apply(&mut self, change: &Change, now: Timestamp) {
+        let place = (change.resource.clone(), change.key.clone());
+        if change.resource == NODES && change.writer.subresource == "status" {
+            self.status_written.insert(change.key.name.clone(), now);
+        }
+        self.known.insert(place.clone());
+        match &change.after {
+            Some(object) => {
+                self.first_uid.entry(place.clone()).or_insert_with(|| String::from(object.uid()));
+                self.objects.insert(place, object.clone());
+            }
+            None => drop(self.objects.remove(&place)),
+        }
+    }
+
+    /// Begins an act: what is there now is what objects are told apart by.
+    pub(super) fn begin_act(&mut self) {
+        self.first_uid =
+            self.objects.iter().map(|(place, object)| (place.clone(), String::from(object.uid()))).collect();
+        self.answer = None;
+        self.refusal = None;
+    }
+
+    /// Notes what a machine shows.
+    pub(super) fn set_machine(&mut self, name: Text, state: Json) {
+        self.machines.insert(name, state);
+    }
+
+    /// Returns what a machine shows.
+    pub(super) fn machine(&self, name: &str) -> Option<&Json> {
+        self.machines.get(name)
+    }
+
+    /// Notes the answer to a request.
+    pub(super) fn set_answer(&mut self, answer: AnswerSeen) {
+        self.answer = Some(answer);
+    }
+
+    /// Returns the answer to the act's last request.
+    pub(super) const fn answer(&self) -> Option<&AnswerSeen> {
+        self.answer.as_ref()
+    }
+
+    /// Notes why an action was refused.
+    pub(super) fn set_refusal(&mut self, why: String) {
+        self.refusal = Some(why);
+    }
+
+    /// Returns why the act's action was refused.
+    pub(super) fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
+    }
+
+    /// Returns an object as it is now.
+    pub(super) fn object(&self, of: &ObjectRef) -> Option<&Object> {
+        self.objects.get(&(of.resource.clone(), of.key.clone()))
+    }
+
+    /// Tells whether an object was ever there.
+    pub(super) fn is_known(&self, of: &ObjectRef) -> bool {
+        self.known.contains(&(of.resource.clone(), of.key.clone()))
+    }
+
+    /// Tells whether the object that the act began with, or saw first, is there no longer.
+    pub(super) fn is_gone(&self, of: &ObjectRef) -> bool {
+        let place = (of.resource.clone(), of.key.clone());
+        match (self.objects.get(&place), self.first_uid.get(&place)) {
+            (Some(object), Some(uid)) => object.uid() != uid,
+            (Some(_), None) => false,
+            (None, _) => self.known.contains(&place),
+        }
+    }
+
+    /// Returns all objects of a kind in order of their keys.
+    pub(super) fn objects_of(&self, resource: &Resource) -> impl Iterator<Item = &Object> {
+        let first = (resource.clone(), ObjectKey::default());
+        self.objects.range(first..).take_while(move |((of, _), _)| of == resource).map(|(_, object)| object)
+    }
+
+    /// Returns every object.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Resource, &Object)> {
+        self.objects.iter().map(|((resource, _), object)| (resource, object))
+    }
+
+    /// Returns when a Node's status was written last.
+    pub(super) fn status_written(&self, node: &str) -> Option<Timestamp> {
+        self.status_written.get(node).copied()
+    }
+
+    /// Returns reason, message and count of each Event about an object, by the Event's key.
+    pub(super) fn events_about(&self, of: &ObjectRef) -> Vec<EventSeen> {
+        self.objects_of(&EVENTS)
+            .map(Object::json)
+            .filter(|event| {
+                let about = event.get("involvedObject");
+                about.get("kind").as_str() == Some(&of.kind)
+                    && about.get("name").as_str() == Some(&of.key.name)
+                    && (of.key.namespace.is_empty() || about.get("namespace").as_str() == Some(&of.key.namespace))
+            })
+            .map(|event| EventSeen {
+                name: event.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default(),
+                reason: event.get("reason").as_text().cloned().unwrap_or_default(),
+                message: event.get("message").as_text().cloned().unwrap_or_default(),
+                count: [event.get("count"), event.at(&["series", "count"])]
+                    .iter()
+                    .find_map(|count| count.as_i64())
+                    .and_then(|count| u32::try_from(count).ok())
+                    .unwrap_or(1)
+                    .max(1),
+            })
+            .collect()
+    }
+}
+
+/// What matters of an Event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct EventSeen {
+    /// The Event's own name.
+    pub(super) name: Text,
+    /// Its reason.
+    pub(super) reason: Text,
+    /// Its message.
+    pub(super) message: Text,
+    /// How often it was recorded.
+    pub(super) count: u32,
+}

@@ -1,0 +1,155 @@
+//! How facts, bounds and failures are put into words.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::{Bound, Expectation, Fact, FieldTest, History, Mismatch, Predicate, SnapshotKind, Subject, Taint};
+use crate::json;
+use crate::objects::time::{offset, seconds};
+use crate::objects::{Json, Text};
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Object(of) => write!(f, "{} {:?}", of.kind, of.key.to_string()),
+            Self::PodsOf { owner, node: Some(node), .. } => write!(f, "the Pod of {owner} on Node {:?}", node.as_str()),
+            Self::PodsOf { owner, node: None, .. } => write!(f, "the Pods of {owner}"),
+            Self::Answer => f.write_str("the request"),
+            Self::Machine(name) => write!(f, "machine {:?}", name.as_str()),
+            Self::Table(resource) => write!(f, "the table of {}", resource.plural),
+        }
+    }
+}
+
+impl fmt::Display for Taint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.key)?;
+        if let Some(value) = &self.value {
+            write!(f, "={value}")?;
+        }
+        write!(f, ":{}", self.effect)
+    }
+}
+
+/// Prints what follows an optional part: `, reason "X"`.
+fn part(name: &str, value: Option<&Text>) -> String {
+    value.map_or_else(String::new, |value| format!(", {name} {:?}", value.as_str()))
+}
+
+impl fmt::Display for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Condition { kind, status, reason, message } => {
+                write!(f, "{kind}={status}{}{}", part("reason", reason.as_ref()), part("message", message.as_ref()))
+            }
+            Self::Taint(taint) => write!(f, "taint {taint}"),
+            Self::Label { key, value: Some(value) } => write!(f, "label {key}={value}"),
+            Self::Label { key, value: None } => write!(f, "label {key}"),
+            Self::Field { path, test: FieldTest::Is(value) } => write!(f, "{path} {value}"),
+            Self::Field { path, test } => {
+                let test = match test {
+                    FieldTest::Present => "present",
+                    FieldTest::Absent => "absent",
+                    FieldTest::Unchanged | FieldTest::Is(_) => "unchanged",
+                };
+                write!(f, "{path} {test}")
+            }
+            Self::Phase(phase) => write!(f, "phase {phase}"),
+            Self::Reason(reason) => write!(f, "reason {reason}"),
+            Self::RenewedEvery { every, tolerance } => {
+                write!(f, "renewed every {} (more or less {})", seconds(*every), seconds(*tolerance))
+            }
+            Self::Exists => f.write_str("there"),
+            Self::Terminating => f.write_str("Terminating"),
+            Self::Deleted => f.write_str("deleted"),
+            Self::Gone => f.write_str("gone"),
+            Self::Event { reason, message, times } => {
+                let times = times.map_or_else(String::new, |times| format!(" {times} times"));
+                write!(f, "Event {reason}{}{times}", part("message", message.as_ref()))
+            }
+            Self::Count { count, of } => write!(f, "{count} Pods with {of}"),
+            Self::Answered { code, text } => {
+                f.write_str("answered")?;
+                if let Some(code) = code {
+                    write!(f, " {code}")?;
+                }
+                text.as_ref().map_or(Ok(()), |text| write!(f, " {:?}", text.as_str()))
+            }
+            Self::Refused { text } => {
+                f.write_str("refused")?;
+                text.as_ref().map_or(Ok(()), |text| write!(f, " with {:?}", text.as_str()))
+            }
+            Self::NothingElseChanges => f.write_str("nothing changes that no other line names"),
+            Self::MatchesSnapshot(SnapshotKind::History) => f.write_str("its history matches its snapshot"),
+            Self::MatchesSnapshot(_) => f.write_str("it matches its snapshot"),
+            Self::Not(inner) => write!(f, "no {inner}"),
+            Self::All(parts) => {
+                let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
+                f.write_str(&parts.join(" and "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.subject, self.predicate)
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtOnce => f.write_str("at once"),
+            Self::Within(limit) => write!(f, "within {}", seconds(*limit)),
+            Self::Between(first, last) => write!(f, "between {} and {}", seconds(*first), seconds(*last)),
+            Self::For(limit) => write!(f, "for {}", seconds(*limit)),
+            Self::At { offset, after: None } => write!(f, "at {}", seconds(*offset)),
+            Self::At { offset, after: Some(fact) } => write!(f, "at {} after {fact}", seconds(*offset)),
+            Self::After { fact, within: None } => write!(f, "after {fact}"),
+            Self::After { fact, within: Some(limit) } => write!(f, "after {fact}, within {}", seconds(*limit)),
+            Self::Act => f.write_str("as long as the act lasts"),
+        }
+    }
+}
+
+impl fmt::Display for Expectation {
+    /// Prints what is expected: `Ready=Unknown within 40s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.fact.predicate, self.bound)
+    }
+}
+
+impl fmt::Display for Mismatch {
+    /// Prints the failure as people read it: the step with its place, then a line for each answer.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}:{}: {}", self.step.file, self.step.line, self.step.text)?;
+        writeln!(f, "  expected  {}", self.expected)?;
+        writeln!(f, "  observed  {}", self.observed)?;
+        let no_decision = [String::from("no decision about it was made")];
+        for (at, why) in if self.why.is_empty() { &no_decision } else { self.why.as_slice() }.iter().enumerate() {
+            writeln!(f, "  {}{why}", if at == 0 { "why       " } else { "          " })?;
+        }
+        write!(f, "  last      {}", self.last.join(" · "))?;
+        if self.replay.is_empty() { Ok(()) } else { write!(f, "\n  replay    {}", self.replay) }
+    }
+}
+
+impl History {
+    /// Returns the history as it is printed in a snapshot.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        self.entries
+            .iter()
+            .map(|entry| {
+                let changed: Json =
+                    entry.changed.iter().map(|(path, text)| (Text::from(path), Json::from(text.as_str()))).collect();
+                let mut line = json!({"at": offset(entry.at, entry.zero), "by": entry.by});
+                line.set(&["changed"], changed);
+                line
+            })
+            .collect()
+    }
+}
