@@ -12,9 +12,9 @@ pub mod patch;
 mod path;
 pub mod quantity;
 mod reading;
+mod redact;
 pub mod schema;
 pub mod selector;
-mod redact;
 mod text;
 pub mod time;
 
