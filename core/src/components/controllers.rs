@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Component;
 use super::node_lifecycle::NodeLifecycle;
+use super::taint_eviction::TaintEviction;
 use super::ttl::Ttl;
 use crate::chance::Chance;
 use crate::objects::{Json, Text};
@@ -92,6 +93,7 @@ pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Con
     let controller: Box<dyn Controller> = match name {
         "ttl-controller" => Box::new(Ttl::new(&context, now)),
         "node-lifecycle-controller" => Box::new(NodeLifecycle::new(&context, now)),
+        "taint-eviction-controller" => Box::new(TaintEviction::new(&context, now)),
         _ => return None,
     };
     Some(controller)

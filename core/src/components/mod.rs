@@ -10,6 +10,7 @@ pub mod kubelet;
 pub mod machine;
 pub mod node_lifecycle;
 mod record;
+pub mod taint_eviction;
 pub mod ttl;
 
 use alloc::collections::VecDeque;

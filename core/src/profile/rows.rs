@@ -139,6 +139,20 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "pod-conditions-observe-generation",
+        says: "a condition that a controller sets on a pod says which generation it is about",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(34, 0), Value::Bool(true))],
+        source: "pkg/features/kube_features.go (v1.34), PodObservedGenerationTracking",
+        flag: "",
+    },
+    Row {
+        name: "taint-eviction-leaves-tombstones",
+        says: "a pod that was evicted once is not evicted again before its eviction is cancelled",
+        values: &[(OLDEST, Value::Bool(true)), (Release::new(33, 0), Value::Bool(false))],
+        source: "pkg/controller/tainteviction/timed_workers.go (v1.32, v1.33), getWrappedWorkerFunc",
+        flag: "",
+    },
+    Row {
         name: "no-execute-from-current-condition",
         says: "the NoExecute decision reads the condition that the same pass has just written, not the one before it",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(34, 0), Value::Bool(true))],

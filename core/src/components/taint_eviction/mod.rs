@@ -1,0 +1,339 @@
+//! Evicts pods from nodes with NoExecute taints, at once or when their toleration runs out.
+//!
+//! Mirrors kube-controller-manager's `taint-eviction-controller` (pkg/controller/tainteviction/taint_eviction.go, v1.34).
+//! Inputs: Nodes, Pods, answers, time. Outputs: DisruptionTarget conditions, deletions, Events.
+//! The clock of a toleration starts when this process first sees taint and pod together, never at `timeAdded`; another
+//! taint does not start it anew, the absence of all does. Two changes at one instant keep the timer, since upstream's
+//! clock never stands still.
+//! Left out on purpose: the sharding over eight workers (events are handled in their order), and metrics.
+
+mod eviction;
+mod timers;
+mod tolerations;
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+pub use self::tolerations::{Stay, stay, tolerates};
+
+use self::eviction::{Eviction, Generation, Next, event_name};
+use self::timers::Timers;
+use super::client::{CacheEvent, Client, Outcome, PodsByNode, Reflector, node_name};
+use super::controllers::{Context, Controller};
+use super::events::{About, EventRecorder, EventType};
+use super::{Because, Component, Deadline, Outbox, Output, earliest};
+use crate::network::{Identity, NODES, PODS, RequestId, ToClient};
+use crate::objects::time::{seconds, to_micro_time};
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// The controller.
+#[derive(Debug)]
+pub struct TaintEviction {
+    outbox: Outbox,
+    client: Client,
+    events: EventRecorder,
+    nodes: Reflector,
+    pods: Reflector,
+    pods_by_node: PodsByNode,
+    generation: Generation,
+    leaves_tombstones: bool,
+    /// The NoExecute taints of the nodes that have any.
+    tainted: BTreeMap<Text, Vec<Json>>,
+    timers: Timers,
+    under_way: BTreeMap<RequestId, Eviction>,
+    pausing: BTreeMap<(Timestamp, u64), Eviction>,
+    paused: u64,
+    started: bool,
+}
+
+impl TaintEviction {
+    /// Starts the controller with empty caches.
+    #[must_use]
+    pub fn new(context: &Context, now: Timestamp) -> Self {
+        let mut outbox = Outbox::default();
+        // The controller came out of node lifecycle and kept its account.
+        let identity = Identity::controller("node-controller");
+        let mut reflector = |resource, name| {
+            let chance = context.chance.fork(name);
+            Reflector::new(identity.clone(), resource, "", Vec::new(), chance, &mut outbox)
+        };
+        let nodes = reflector(NODES, "nodes");
+        let pods = reflector(PODS, "pods");
+        let profile = context.settings.profile();
+        let told = profile.is("pod-conditions-observe-generation");
+        Self {
+            client: Client::new(identity, &context.settings, now),
+            events: EventRecorder::new("taint-eviction-controller", context.chance.fork("events")),
+            nodes,
+            pods,
+            pods_by_node: PodsByNode::default(),
+            generation: if told { Generation::Told } else { Generation::Untold },
+            leaves_tombstones: profile.is("taint-eviction-leaves-tombstones"),
+            tainted: BTreeMap::new(),
+            timers: Timers::default(),
+            under_way: BTreeMap::new(),
+            pausing: BTreeMap::new(),
+            paused: 0,
+            started: false,
+            outbox,
+        }
+    }
+
+    fn handle_node_event(&mut self, event: &CacheEvent, now: Timestamp) {
+        let (before, after) = (&event.before, &event.after);
+        if let (Some(before), Some(after)) = (before, after)
+            && no_execute(before).eq(no_execute(after))
+        {
+            return;
+        }
+        let name = Text::from(event.object().name());
+        match after {
+            // The timers of its pods go on.
+            None => {
+                self.tainted.remove(&name);
+            }
+            Some(node) if self.started => self.handle_node(name, &node.clone(), now),
+            Some(_) => {}
+        }
+    }
+
+    fn handle_node(&mut self, name: Text, node: &Object, now: Timestamp) {
+        let taints: Vec<Json> = no_execute(node).cloned().collect();
+        let pods: Vec<ObjectKey> = self.pods_by_node.of(&name).cloned().collect();
+        if taints.is_empty() {
+            self.tainted.remove(&name);
+            for pod in pods {
+                self.cancel(&pod, &format!("Node {name} has no NoExecute taint"), now);
+            }
+            return;
+        }
+        self.tainted.insert(name.clone(), taints);
+        for pod in pods {
+            self.handle_pod(&pod, &name, now);
+        }
+    }
+
+    fn handle_pod_event(&mut self, event: &CacheEvent, now: Timestamp) {
+        self.pods_by_node.update(event);
+        if !self.started {
+            return;
+        }
+        let key = event.object().key();
+        let Some(pod) = &event.after else {
+            self.cancel(&key, "the Pod is gone", now);
+            return;
+        };
+        let same = |before: &Object| {
+            node_name(before) == node_name(pod)
+                && before.stable().at(&["spec", "tolerations"]) == pod.stable().at(&["spec", "tolerations"])
+        };
+        if !event.before.as_ref().is_some_and(same)
+            && let Some(node) = node_name(pod).cloned()
+        {
+            self.handle_pod(&key, &node, now);
+        }
+    }
+
+    /// Decides about a pod on a node that may be tainted.
+    fn handle_pod(&mut self, key: &ObjectKey, node: &Text, now: Timestamp) {
+        let (Some(taints), Some(pod)) = (self.tainted.get(node), self.pods.get(key)) else { return };
+        let tolerations = pod.stable().at(&["spec", "tolerations"]).items();
+        let fact = format!("Node {node} has {}", list(taints));
+        match stay(tolerations, taints) {
+            Stay::NotTolerated => {
+                let reasons = Vec::from([Because::Fact(fact), Because::Fact(untolerated(tolerations, taints))]);
+                self.cancel(key, "some taint is not tolerated", now);
+                if !self.timers.is_known(key) {
+                    self.timers.spend(key.clone());
+                    self.evict(key.clone(), reasons, now);
+                }
+            }
+            Stay::Forever => self.cancel(key, "all taints are tolerated without a limit", now),
+            Stay::For(_) if self.timers.is_known(key) => {}
+            Stay::For(limit) if limit == SignedDuration::ZERO => {
+                let reasons = Vec::from([Because::Fact(fact), Because::Fact(String::from("tolerated for 0s"))]);
+                self.timers.spend(key.clone());
+                self.evict(key.clone(), reasons, now);
+            }
+            Stay::For(limit) => {
+                let fire = now + limit;
+                let limit = format!("tolerated for {}, until {}", seconds(limit), to_micro_time(fire));
+                self.outbox.decide(
+                    format!("pod/{key}"),
+                    "wait for eviction",
+                    Vec::from([Because::Fact(fact), Because::Fact(limit)]),
+                );
+                self.timers.wait(key.clone(), fire);
+            }
+        }
+    }
+
+    fn cancel(&mut self, key: &ObjectKey, why: &str, now: Timestamp) {
+        if !self.timers.cancel(key) {
+            return;
+        }
+        let why = Vec::from([Because::Fact(String::from(why))]);
+        let because = self.outbox.decide(format!("pod/{key}"), "cancel the eviction", why);
+        self.event(key, &format!("Cancelling deletion of Pod {}", event_name(key)), because, now);
+    }
+
+    fn event(&mut self, key: &ObjectKey, message: &str, because: super::DecisionId, now: Timestamp) {
+        let about = About::pod_name(&key.namespace, &key.name);
+        self.events.emit(&about, EventType::Normal, "TaintManagerEviction", message, Some(because), now);
+        self.events.flush(&mut self.client, &mut self.outbox, now);
+    }
+
+    fn evict(&mut self, key: ObjectKey, reasons: Vec<Because>, now: Timestamp) {
+        let because = self.outbox.decide(format!("pod/{key}"), "evict", reasons);
+        let mut eviction = Eviction::new(key.clone(), because);
+        let next = eviction.start();
+        self.go_on(eviction, next, now);
+        self.event(&key, &format!("Marking for deletion Pod {}", event_name(&key)), because, now);
+    }
+
+    fn go_on(&mut self, eviction: Eviction, next: Next, now: Timestamp) {
+        match next {
+            Next::Send(call) => {
+                let id = self.client.send(call, Some(eviction.because), &mut self.outbox, now);
+                self.under_way.insert(id, eviction);
+            }
+            Next::Pause(until) => {
+                self.paused += 1;
+                self.pausing.insert((until, self.paused), eviction);
+            }
+            Next::Deleted if self.leaves_tombstones => {}
+            Next::Deleted => self.timers.finish(&eviction.pod),
+            Next::GivenUp => {
+                self.timers.finish(&eviction.pod);
+                let why = Vec::from([
+                    Because::Decision(eviction.because),
+                    Because::Fact(String::from("the last of five tries failed")),
+                ]);
+                self.outbox.decide(format!("pod/{}", eviction.pod), "give the eviction up", why);
+            }
+        }
+    }
+
+    fn fire(&mut self, now: Timestamp) {
+        while let Some(key) = self.timers.fire(now) {
+            let reasons = Vec::from([Because::Fact(format!("its toleration ran out at {}", to_micro_time(now)))]);
+            self.evict(key, reasons, now);
+        }
+    }
+
+    /// Once both caches are there: what upstream's queues hold at the start, nodes first.
+    fn begin(&mut self, now: Timestamp) {
+        if self.started || !self.nodes.synced() || !self.pods.synced() {
+            return;
+        }
+        self.started = true;
+        let nodes: Vec<Object> = self.nodes.objects().cloned().collect();
+        for node in nodes {
+            self.handle_node(Text::from(node.name()), &node, now);
+        }
+        let pods: Vec<(ObjectKey, Text)> =
+            self.pods.objects().filter_map(|pod| node_name(pod).map(|node| (pod.key(), node.clone()))).collect();
+        for (key, node) in pods {
+            if self.timers.waits_until(&key).is_none() {
+                self.handle_pod(&key, &node, now);
+            }
+        }
+    }
+}
+
+/// Returns the NoExecute taints of a Node.
+fn no_execute(node: &Object) -> impl Iterator<Item = &Json> {
+    let taints = node.stable().at(&["spec", "taints"]).items();
+    taints.iter().filter(|taint| taint.get("effect").as_str() == Some("NoExecute"))
+}
+
+fn named(taint: &Json) -> String {
+    let field = |name| taint.get(name).as_str().unwrap_or("");
+    match field("value") {
+        "" => format!("{}:{}", field("key"), field("effect")),
+        value => format!("{}={value}:{}", field("key"), field("effect")),
+    }
+}
+
+fn list(taints: &[Json]) -> String {
+    taints.iter().map(named).collect::<Vec<_>>().join(", ")
+}
+
+fn untolerated(tolerations: &[Json], taints: &[Json]) -> String {
+    let not: Vec<String> = taints
+        .iter()
+        .filter(|taint| !tolerations.iter().any(|toleration| tolerates(toleration, taint)))
+        .map(named)
+        .collect();
+    format!("not tolerated: {}", not.join(", "))
+}
+
+impl Component for TaintEviction {
+    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
+        let id = message.id();
+        if self.nodes.owns(id) {
+            for event in self.nodes.handle_message(message, &mut self.outbox, now) {
+                self.handle_node_event(&event, now);
+            }
+            self.begin(now);
+        } else if self.pods.owns(id) {
+            for event in self.pods.handle_message(message, &mut self.outbox, now) {
+                self.handle_pod_event(&event, now);
+            }
+            self.begin(now);
+        } else if let ToClient::Response { result, .. } = &message {
+            if self.events.owns(id) {
+                self.events.handle_response(result, now);
+                self.events.flush(&mut self.client, &mut self.outbox, now);
+            } else if let Some(mut eviction) = self.under_way.remove(&id) {
+                let next = eviction.handle_outcome(Outcome::of(result), self.generation, now);
+                self.go_on(eviction, next, now);
+            }
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Timestamp) {
+        self.nodes.handle_timeout(&mut self.outbox, now);
+        self.pods.handle_timeout(&mut self.outbox, now);
+        self.client.handle_timeout(&mut self.outbox, now);
+        self.fire(now);
+        while let Some(entry) = self.pausing.first_entry()
+            && entry.key().0 <= now
+        {
+            let mut eviction = entry.remove();
+            let next = eviction.start();
+            self.go_on(eviction, next, now);
+        }
+        self.events.flush(&mut self.client, &mut self.outbox, now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outbox.poll()
+    }
+
+    fn next_deadline(&self) -> Option<Deadline> {
+        let paused = self.pausing.keys().next().map(|(at, _)| Deadline { at: *at, reason: "try again" });
+        earliest([
+            self.nodes.next_deadline(),
+            self.pods.next_deadline(),
+            self.client.next_deadline(),
+            self.events.next_deadline(),
+            self.timers.next().map(|at| Deadline { at, reason: "a toleration runs out" }),
+            paused,
+        ])
+    }
+}
+
+impl Controller for TaintEviction {
+    fn queues(&self) -> Vec<(&'static str, usize)> {
+        Vec::from([
+            ("pods_waiting", self.timers.len()),
+            ("requests", self.client.waiting()),
+            ("events", self.events.len()),
+        ])
+    }
+}

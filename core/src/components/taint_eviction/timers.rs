@@ -1,0 +1,88 @@
+//! The pods that wait for their eviction, and those whose eviction is under way.
+//!
+//! Mirrors pkg/controller/tainteviction/timed_workers.go (v1.34). Only a pod that waits can be cancelled with an Event.
+
+use alloc::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::objects::ObjectKey;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Entry {
+    /// Waits for an instant.
+    Waits { fire: Timestamp, number: u64 },
+    /// Its eviction is under way, or (up to 1.32) it was evicted once and cannot come back before it is cancelled.
+    Spent,
+}
+
+/// The timers.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    entries: BTreeMap<ObjectKey, Entry>,
+    order: BTreeMap<(Timestamp, u64), ObjectKey>,
+    added: u64,
+}
+
+impl Timers {
+    /// Returns when the pod's time is over, if it waits.
+    pub(super) fn waits_until(&self, pod: &ObjectKey) -> Option<Timestamp> {
+        match self.entries.get(pod) {
+            Some(Entry::Waits { fire, .. }) => Some(*fire),
+            _ => None,
+        }
+    }
+
+    /// Tells whether the pod waits, is being evicted, or was.
+    pub(super) fn is_known(&self, pod: &ObjectKey) -> bool {
+        self.entries.contains_key(pod)
+    }
+
+    /// Lets a pod wait.
+    pub(super) fn wait(&mut self, pod: ObjectKey, fire: Timestamp) {
+        self.added += 1;
+        self.order.insert((fire, self.added), pod.clone());
+        self.entries.insert(pod, Entry::Waits { fire, number: self.added });
+    }
+
+    /// Notes that a pod's eviction is under way.
+    pub(super) fn spend(&mut self, pod: ObjectKey) {
+        self.entries.insert(pod, Entry::Spent);
+    }
+
+    /// Forgets a pod; true if it waited.
+    pub(super) fn cancel(&mut self, pod: &ObjectKey) -> bool {
+        match self.entries.remove(pod) {
+            Some(Entry::Waits { fire, number }) => {
+                self.order.remove(&(fire, number));
+                true
+            }
+            Some(Entry::Spent) | None => false,
+        }
+    }
+
+    /// Ends an eviction: the pod may come back, unless it leaves a tombstone.
+    pub(super) fn finish(&mut self, pod: &ObjectKey) {
+        if self.entries.get(pod) == Some(&Entry::Spent) {
+            self.entries.remove(pod);
+        }
+    }
+
+    /// Takes the next pod whose time is over; its eviction is under way from now on.
+    pub(super) fn fire(&mut self, now: Timestamp) -> Option<ObjectKey> {
+        let entry = self.order.first_entry().filter(|entry| entry.key().0 <= now)?;
+        let pod = entry.remove();
+        self.spend(pod.clone());
+        Some(pod)
+    }
+
+    /// Returns when the next pod's time is over.
+    pub(super) fn next(&self) -> Option<Timestamp> {
+        self.order.keys().next().map(|(at, _)| *at)
+    }
+
+    /// Returns the number of pods that wait.
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+}
