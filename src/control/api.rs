@@ -1,9 +1,14 @@
 //! Requests of the Kubernetes API, and watches held on it.
 
-use nodeproof_core::objects::{Json, Text};
+use std::sync::Arc;
 
+use nodeproof_core::json;
+use nodeproof_core::network::{Answer, Call as ApiCall, Content as AnswerContent, Identity, Verb};
+use nodeproof_core::objects::{FieldError, Json, Reader, Text};
+
+use super::calls::missing;
 use super::route::Call;
-use super::{Control, Refusal, Reply};
+use super::{Content, Control, Refusal, Reply};
 
 /// What a request of the Kubernetes API says beside its method and path.
 #[derive(Debug)]
@@ -15,21 +20,143 @@ pub(super) struct Extras<'a> {
 }
 
 impl Control {
-    pub(super) fn request(&mut self, method: &str, target: &str, _extras: &Extras<'_>) -> Result<Reply, Refusal> {
-        Err(Refusal::not_there(&format!("{method} {target}")))
+    /// Answers a request of the Kubernetes API, as it would come over HTTPS.
+    pub(super) fn request(&mut self, method: &str, target: &str, extras: &Extras<'_>) -> Result<Reply, Refusal> {
+        let headers = headers(extras.headers)?;
+        let identity = identity(extras.identity, &headers)?;
+        let body = match (extras.body, extras.raw) {
+            (Some(body), _) => body.to_string(),
+            (None, raw) => raw.map(Text::to_string).unwrap_or_default(),
+        };
+        let pairs: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let call = match ApiCall::from_http(method, target, &pairs, &body) {
+            Ok(call) => call,
+            Err(answer) => return Ok(reply(&answer)),
+        };
+        self.sim.finish_instant();
+        let outcome = if call.verb == Verb::Watch {
+            self.sim.watch(identity, call).map(|(client, id)| {
+                self.last_watch += 1;
+                self.watches.insert(self.last_watch, Some((client, id)));
+                let watch = Some(format!("x{}", self.last_watch));
+                Reply { code: 200, headers: None, watch, body: Content::Empty }
+            })
+        } else {
+            match self.sim.request(identity, call) {
+                Ok(answer) => Ok(reply(&answer)),
+                Err(error) => Err(Box::new(Answer::json(504, json!({"message": error.to_string()})))),
+            }
+        };
+        self.sim.finish_instant();
+        outcome.or_else(|answer| match answer.code {
+            // Nothing in the cluster answers like this: a rule of the network holds the request back.
+            504 => Err(Refusal::new(504, format!("no answer at this instant: {}", answer.message()))),
+            _ => Ok(reply(&answer)),
+        })
     }
 
     pub(super) fn look_at_watch(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
-        Err(self.no_watch(&call.names[0]))
+        let number = self.watch_number(&call.names[0])?;
+        let Some((client, id)) = self.watches[&number] else {
+            return Ok(Reply::ok(json!({"events": [], "ended": "the cluster was reset"})));
+        };
+        let inbox = self.sim.take_watch(client, id).unwrap_or_default();
+        let events: Json = inbox
+            .events
+            .iter()
+            .map(|(event, object)| json!({"type": event.name(), "object": object.json()}))
+            .collect();
+        let ended = if inbox.ended { Json::from("the server ended the watch, or its connection broke") } else { Json::Null };
+        let mut body = Json::object();
+        body.set(&["events"], events);
+        body.set(&["ended"], ended);
+        Ok(Reply::ok(body))
     }
 
     pub(super) fn close_watch(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
-        Err(self.no_watch(&call.names[0]))
+        let number = self.watch_number(&call.names[0])?;
+        if let Some(Some((client, id))) = self.watches.remove(&number) {
+            self.sim.close_watch(client, id);
+            self.sim.finish_instant();
+        }
+        Ok(Reply::ok(Json::object()))
     }
 
-    fn no_watch(&self, name: &str) -> Refusal {
-        Refusal::new(404, format!("there is no watch {name:?}"))
+    fn watch_number(&self, name: &str) -> Result<u64, Refusal> {
+        let number = name.strip_prefix('x').and_then(|number| number.parse().ok());
+        number.filter(|number| self.watches.contains_key(number)).ok_or_else(|| {
+            let names: Vec<String> = self.watches.keys().map(|number| format!("x{number}")).collect();
+            missing("watch", name, &names)
+        })
     }
+}
+
+fn headers(headers: Option<&Json>) -> Result<Vec<(String, String)>, FieldError> {
+    let Some(headers) = headers else { return Ok(Vec::new()) };
+    Reader::new(headers, "headers")?;
+    headers
+        .fields()
+        .map(|(name, value)| match value {
+            Json::Str(value) => Ok((name.to_string(), value.to_string())),
+            other => Err(FieldError::new(format!("headers.{name}"), format!("a string is needed, not {other}"))),
+        })
+        .collect()
+}
+
+/// Reads who asks; the groups that authentication adds are added as impersonation does.
+///
+/// Source: k8s.io/apiserver pkg/endpoints/filters/impersonation.go (v1.34).
+fn identity(who: Option<&Json>, headers: &[(String, String)]) -> Result<Arc<Identity>, FieldError> {
+    let admin = Identity::admin();
+    let agent = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
+    let agent = agent.map_or_else(|| admin.agent.clone(), |(_, value)| value.split('/').next().unwrap_or_default().into());
+    let Some(who) = who else {
+        return Ok(Arc::new(Identity { agent, ..Identity::clone(&admin) }));
+    };
+    let mut reader = Reader::new(who, "as")?;
+    let user = reader.needed_text("user")?.clone();
+    let mut groups = Vec::new();
+    for (at, group) in reader.list("groups")?.unwrap_or_default().iter().enumerate() {
+        let group = group.as_text().filter(|group| !group.is_empty());
+        groups.push(group.cloned().ok_or_else(|| reader.error(&format!("groups[{at}]"), "a string is needed"))?);
+    }
+    reader.finish()?;
+    let mut add = |group: &str| {
+        if !groups.iter().any(|own| own.as_str() == group) {
+            groups.push(group.into());
+        }
+    };
+    if let Some((namespace, _)) = user.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':')) {
+        add("system:serviceaccounts");
+        add(&format!("system:serviceaccounts:{namespace}"));
+    }
+    add(if *user == *"system:anonymous" { "system:unauthenticated" } else { "system:authenticated" });
+    Ok(Arc::new(Identity { user, groups, agent }))
+}
+
+fn reply(answer: &Answer) -> Reply {
+    let mut headers = Json::object();
+    let mut set = |name: &str, value: &str| {
+        let joined = match headers.get(name).as_str() {
+            Some(before) => format!("{before}, {value}"),
+            None => value.to_string(),
+        };
+        headers.set(&[name], joined);
+    };
+    let body = match &answer.content {
+        AnswerContent::Text(text) => {
+            set("Content-Type", "text/plain; charset=utf-8");
+            Content::Raw(text.to_string())
+        }
+        _ => {
+            set("Content-Type", "application/json");
+            Content::Json(answer.body())
+        }
+    };
+    for (name, value) in &answer.headers {
+        set(name, value);
+    }
+    Reply { code: answer.code, headers: Some(headers), watch: None, body }
 }

@@ -11,6 +11,8 @@ mod clock;
 mod cluster;
 mod machines;
 mod route;
+#[cfg(feature = "cli")]
+pub mod service;
 mod session;
 pub(crate) mod setup;
 

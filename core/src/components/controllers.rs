@@ -34,8 +34,8 @@ pub struct LoopInfo {
     pub next: Option<Timestamp>,
 }
 
-/// What all controllers can be asked beside being components.
-pub trait Controller: Component {
+/// What all controllers can be asked beside being components; `Send`, so that a whole simulation can change threads.
+pub trait Controller: Component + Send {
     /// Returns the loops that run by the clock.
     fn loops(&self) -> Vec<LoopInfo> {
         Vec::new()

@@ -1,0 +1,206 @@
+//! A `kube::Client` whose API server is a simulated cluster in the same process.
+//!
+//! For tests of controllers written with kube-rs: no socket, no thread, and the clock moves only by [`Cluster::with`].
+//! Inputs: HTTP requests of the client. Outputs: what the simulated API server answers; a watch streams its events as
+//! the simulation makes them. Left out on purpose: upgrades (exec, attach, port-forward).
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use futures::stream::{self, StreamExt as _};
+use http_body::Frame;
+use http_body_util::{BodyExt as _, Full, StreamBody, combinators::UnsyncBoxBody};
+use kube::client::Body;
+use nodeproof_core::json;
+use nodeproof_core::network::{Answer, Call, ClientId, Content, Identity, RequestId, Verb};
+use nodeproof_core::sim::Simulation;
+
+/// A simulated cluster shared by clients in this process.
+#[derive(Clone, Debug)]
+pub struct Cluster(Arc<Mutex<Shared>>);
+
+#[derive(Debug)]
+struct Shared {
+    sim: Simulation,
+    /// The tasks that wait for events of a watch.
+    waiting: Vec<Waker>,
+}
+
+impl Cluster {
+    /// Shares a simulation.
+    #[must_use]
+    pub fn new(sim: Simulation) -> Self {
+        Self(Arc::new(Mutex::new(Shared { sim, waiting: Vec::new() })))
+    }
+
+    /// Does something with the simulation, as letting time pass, and wakes the watches.
+    pub fn with<T>(&self, act: impl FnOnce(&mut Simulation) -> T) -> T {
+        let mut shared = self.lock();
+        let done = act(&mut shared.sim);
+        shared.waiting.drain(..).for_each(Waker::wake);
+        done
+    }
+
+    /// Returns a client that acts as this user; it has to be made within a tokio runtime.
+    #[must_use]
+    pub fn client(&self, identity: Arc<Identity>) -> kube::Client {
+        let cluster = self.clone();
+        let service = tower::service_fn(move |request: http::Request<Body>| {
+            let (cluster, identity) = (cluster.clone(), identity.clone());
+            async move { cluster.answer(identity, request).await }
+        });
+        kube::Client::new(service, "default")
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn answer(
+        self,
+        identity: Arc<Identity>,
+        request: http::Request<Body>,
+    ) -> Result<http::Response<UnsyncBoxBody<Bytes, Infallible>>, tower::BoxError> {
+        let (head, body) = request.into_parts();
+        let bytes = body.collect_bytes().await?;
+        let body = String::from_utf8_lossy(&bytes);
+        let pairs: Vec<(&str, &str)> =
+            head.headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?))).collect();
+        let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+        let call = match Call::from_http(head.method.as_str(), target, &pairs, &body) {
+            Ok(call) => call,
+            Err(answer) => return Ok(response(&answer)),
+        };
+        if call.verb != Verb::Watch {
+            return match self.with(|sim| sim.request(identity, call)) {
+                Ok(answer) => Ok(response(&answer)),
+                Err(error) => Err(error.to_string().into()),
+            };
+        }
+        match self.with(|sim| sim.watch(identity, call)) {
+            Ok((client, id)) => {
+                let events = Events { cluster: self, client, id, ready: VecDeque::new(), ended: false };
+                let frames = stream::unfold(events, Events::next).map(|line| Ok(Frame::data(line)));
+                let response = http::Response::builder().header("content-type", "application/json");
+                Ok(response.body(StreamBody::new(frames).boxed_unsync())?)
+            }
+            Err(answer) => Ok(response(&answer)),
+        }
+    }
+}
+
+/// The events of one watch, as lines of JSON.
+struct Events {
+    cluster: Cluster,
+    client: ClientId,
+    id: RequestId,
+    ready: VecDeque<Bytes>,
+    ended: bool,
+}
+
+impl Events {
+    async fn next(mut self) -> Option<(Bytes, Self)> {
+        let line = std::future::poll_fn(|context| self.poll(context)).await?;
+        Some((line, self))
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.ready.is_empty() && !self.ended {
+            let mut shared = self.cluster.lock();
+            let inbox = shared.sim.take_watch(self.client, self.id);
+            self.ended = inbox.as_ref().is_none_or(|inbox| inbox.ended);
+            for (event, object) in inbox.into_iter().flat_map(|inbox| inbox.events) {
+                let line = json!({"type": event.name(), "object": object.json()});
+                self.ready.push_back(Bytes::from(format!("{line}\n")));
+            }
+            if self.ready.is_empty() && !self.ended {
+                shared.waiting.push(context.waker().clone());
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(self.ready.pop_front())
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        let (client, id) = (self.client, self.id);
+        self.cluster.with(|sim| sim.close_watch(client, id));
+    }
+}
+
+fn response(answer: &Answer) -> http::Response<UnsyncBoxBody<Bytes, Infallible>> {
+    let (kind, text) = match &answer.content {
+        Content::Text(text) => ("text/plain", text.to_string()),
+        _ => ("application/json", answer.body().to_string()),
+    };
+    let mut response = http::Response::new(Full::new(Bytes::from(text)).boxed_unsync());
+    *response.status_mut() = http::StatusCode::from_u16(answer.code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    for (name, value) in [("content-type", kind)].into_iter().chain(headers) {
+        if let (Ok(name), Ok(value)) = (http::HeaderName::try_from(name), http::HeaderValue::try_from(value)) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::StreamExt as _;
+    use k8s_openapi::api::core::v1::{Node, Pod};
+    use kube::api::{Api, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
+    use nodeproof_core::json;
+    use nodeproof_core::network::Identity;
+    use nodeproof_core::sim::{Options, Simulation};
+
+    use super::Cluster;
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    fn node(name: &str) -> Node {
+        let json = json!({"metadata": {"name": name, "labels": {"zone": "a"}}, "spec": {"podCIDR": "10.0.0.0/24"}});
+        serde_json::from_str(&json.to_string()).unwrap()
+    }
+
+    #[test]
+    fn the_real_client_reads_what_the_simulated_server_answers() {
+        let cluster = Cluster::new(Simulation::new(Options::default()));
+        block_on(async {
+            let client = cluster.client(Identity::admin());
+            let nodes: Api<Node> = Api::all(client.clone());
+            let made = nodes.create(&PostParams::default(), &node("w1")).await.unwrap();
+            assert!(made.metadata.uid.is_some() && made.metadata.creation_timestamp.is_some());
+            nodes.create(&PostParams::default(), &node("w2")).await.unwrap();
+            let patch = serde_json::json!({"spec": {"unschedulable": true}});
+            nodes.patch("w2", &PatchParams::default(), &Patch::Strategic(patch)).await.unwrap();
+            let listed = nodes.list(&ListParams::default().labels("zone=a")).await.unwrap();
+            let cordoned: Vec<_> = listed.iter().map(|node| node.spec.as_ref().and_then(|spec| spec.unschedulable)).collect();
+            assert_eq!(cordoned, [None, Some(true)]);
+            let missing = nodes.get("w3").await.unwrap_err();
+            assert!(missing.to_string().contains("nodes \"w3\" not found"), "{missing}");
+            let pods: Api<Pod> = Api::default_namespaced(client);
+            assert!(pods.list(&ListParams::default()).await.unwrap().items.is_empty());
+        });
+    }
+
+    #[test]
+    fn a_watch_streams_what_happens_while_time_passes() {
+        let cluster = Cluster::new(Simulation::new(Options::default()));
+        block_on(async {
+            let nodes: Api<Node> = Api::all(cluster.client(Identity::admin()));
+            let mut events = Box::pin(nodes.watch(&WatchParams::default(), "0").await.unwrap());
+            nodes.create(&PostParams::default(), &node("w1")).await.unwrap();
+            let Some(Ok(WatchEvent::Added(added))) = events.next().await else { panic!("no event") };
+            assert_eq!(added.metadata.name.as_deref(), Some("w1"));
+            cluster.with(|sim| sim.advance_until(sim.now() + jiff::SignedDuration::from_mins(5)));
+            let Some(Ok(WatchEvent::Modified(changed))) = events.next().await else { panic!("no event") };
+            assert_ne!(changed.metadata.resource_version, added.metadata.resource_version);
+        });
+    }
+}
