@@ -62,12 +62,10 @@ impl Control {
             return Ok(Reply::ok(json!({"events": [], "ended": "the cluster was reset"})));
         };
         let inbox = self.sim.take_watch(client, id).unwrap_or_default();
-        let events: Json = inbox
-            .events
-            .iter()
-            .map(|(event, object)| json!({"type": event.name(), "object": object.json()}))
-            .collect();
-        let ended = if inbox.ended { Json::from("the server ended the watch, or its connection broke") } else { Json::Null };
+        let events: Json =
+            inbox.events.iter().map(|(event, object)| json!({"type": event.name(), "object": object.json()})).collect();
+        let ended =
+            if inbox.ended { Json::from("the server ended the watch, or its connection broke") } else { Json::Null };
         let mut body = Json::object();
         body.set(&["events"], events);
         body.set(&["ended"], ended);
@@ -111,7 +109,8 @@ fn headers(headers: Option<&Json>) -> Result<Vec<(String, String)>, FieldError> 
 fn identity(who: Option<&Json>, headers: &[(String, String)]) -> Result<Arc<Identity>, FieldError> {
     let admin = Identity::admin();
     let agent = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
-    let agent = agent.map_or_else(|| admin.agent.clone(), |(_, value)| value.split('/').next().unwrap_or_default().into());
+    let agent =
+        agent.map_or_else(|| admin.agent.clone(), |(_, value)| value.split('/').next().unwrap_or_default().into());
     let Some(who) = who else {
         return Ok(Arc::new(Identity { agent, ..Identity::clone(&admin) }));
     };

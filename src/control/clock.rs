@@ -1,6 +1,7 @@
 //! The clock of the control interface: looking at it, and letting time pass.
 
 use jiff::{SignedDuration, Timestamp};
+use nodeproof_core::components::api_server::find_kind;
 use nodeproof_core::json;
 use nodeproof_core::network::Resource;
 use nodeproof_core::objects::jsonpath::JsonPath;
@@ -147,7 +148,7 @@ impl Control {
 
 fn stop_when(mut reader: Reader<'_>) -> Result<StopWhen, FieldError> {
     let kind = reader.needed_text("kind")?;
-    let found = super::cluster::kind(kind);
+    let found = find_kind(kind);
     let (resource, namespaced) = found.ok_or_else(|| super::cluster::unknown_kind(reader.path("kind"), kind))?;
     let name = reader.needed_text("name")?.clone();
     let namespace = reader.text("namespace")?;

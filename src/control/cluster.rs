@@ -1,32 +1,16 @@
 //! What is in a cluster from the start, and the kinds of objects by name.
 
-use nodeproof_core::network::{
-    CSI_NODES, Call as ApiCall, EVENTS, Identity, LEASES, NAMESPACES, NODES, PODS, Resource, Verb,
-};
-use nodeproof_core::objects::FieldError;
+use nodeproof_core::components::api_server::{find_kind, kind_names};
+use nodeproof_core::network::{Call as ApiCall, Identity, Verb};
+use nodeproof_core::objects::{FieldError, Text, nearest};
 
 use super::{Control, Refusal};
 
-/// Kinds by name: resource, and whether its objects live in namespaces.
-const KINDS: [(&str, Resource, bool); 6] = [
-    ("Node", NODES, false),
-    ("Pod", PODS, true),
-    ("Lease", LEASES, true),
-    ("Event", EVENTS, true),
-    ("Namespace", NAMESPACES, false),
-    ("CSINode", CSI_NODES, false),
-];
-
-/// Finds a kind by its name, or by its plural name as kubectl allows it.
-pub(super) fn kind(name: &str) -> Option<(Resource, bool)> {
-    let (_, resource, namespaced) =
-        KINDS.into_iter().find(|(kind, resource, _)| *kind == name || *resource.plural == *name)?;
-    Some((resource, namespaced))
-}
-
 /// Makes the error about a kind that is not known.
 pub(super) fn unknown_kind(field: String, name: &str) -> FieldError {
-    FieldError::unknown(field, "kind", name, KINDS.iter().map(|(kind, ..)| *kind))
+    let mut error = FieldError::new(field, format!("unknown kind {name:?}"));
+    error.did_you_mean = nearest(name, kind_names()).map(String::from);
+    error
 }
 
 impl Control {
@@ -36,7 +20,12 @@ impl Control {
         for (at, object) in cluster.get("objects").items().iter().enumerate() {
             let field = format!("cluster.objects[{at}]");
             let name = object.get("kind").as_str().unwrap_or_default();
-            let (resource, namespaced) = kind(name).ok_or_else(|| unknown_kind(format!("{field}.kind"), name))?;
+            let unknown = || unknown_kind(format!("{field}.kind"), name);
+            let (mut resource, namespaced) = find_kind(name).ok_or_else(unknown)?;
+            if let Some(api_version) = object.get("apiVersion").as_str() {
+                let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+                (resource.group, resource.version) = (Text::from(group), Text::from(version));
+            }
             let namespace = match object.at(&["metadata", "namespace"]).as_text() {
                 _ if !namespaced => "".into(),
                 None => "default".into(),

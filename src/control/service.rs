@@ -180,7 +180,8 @@ mod tests {
             let patch = serde_json::json!({"spec": {"unschedulable": true}});
             nodes.patch("w2", &PatchParams::default(), &Patch::Strategic(patch)).await.unwrap();
             let listed = nodes.list(&ListParams::default().labels("zone=a")).await.unwrap();
-            let cordoned: Vec<_> = listed.iter().map(|node| node.spec.as_ref().and_then(|spec| spec.unschedulable)).collect();
+            let cordoned: Vec<_> =
+                listed.iter().map(|node| node.spec.as_ref().and_then(|spec| spec.unschedulable)).collect();
             assert_eq!(cordoned, [None, Some(true)]);
             let missing = nodes.get("w3").await.unwrap_err();
             assert!(missing.to_string().contains("nodes \"w3\" not found"), "{missing}");

@@ -190,3 +190,93 @@ fn a_reset_that_is_refused_changes_nothing() {
     let clock = call(&mut session, "GET clock", Json::Null);
     assert_eq!(clock.at(&["body", "now"]).as_str(), Some("2026-01-01T00:00:00.000000Z"));
 }
+
+fn node(name: &str) -> Json {
+    json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
+}
+
+#[test]
+fn requests_of_the_kubernetes_api_are_answered_as_over_https() {
+    let mut session = session();
+    let made = call(&mut session, "POST /api/v1/nodes", node("w1"));
+    assert_eq!(made.get("code").as_i64(), Some(201), "{made}");
+    assert_eq!(made.at(&["headers", "Content-Type"]).as_str(), Some("application/json"));
+    let patch = json!({"id": 3, "call": "PATCH /api/v1/nodes/w1", "body": {"spec": {"unschedulable": true}},
+        "as": {"user": "alice", "groups": ["system:masters"]},
+        "headers": {"Content-Type": "application/strategic-merge-patch+json", "User-Agent": "tester/1.0"}});
+    assert_eq!(ask(&mut session, &patch).at(&["body", "spec", "unschedulable"]).as_bool(), Some(true));
+    let missing = call(&mut session, "GET /api/v1/nodes/w2", Json::Null);
+    assert_eq!(missing.at(&["body", "message"]).as_str(), Some("nodes \"w2\" not found"));
+    let broken = ask(&mut session, &json!({"call": "POST /api/v1/nodes", "raw": "{\"kind\": "}));
+    assert_eq!(broken.get("code").as_i64(), Some(400), "{broken}");
+    for (field, request) in [
+        ("as.user", json!({"call": "GET /api/v1/nodes", "as": {}})),
+        ("as.group", json!({"call": "GET /api/v1/nodes", "as": {"user": "a", "group": "b"}})),
+        ("as.groups[0]", json!({"call": "GET /api/v1/nodes", "as": {"user": "a", "groups": [1]}})),
+        ("headers.Accept", json!({"call": "GET /api/v1/nodes", "headers": {"Accept": 1}})),
+        ("raw", json!({"call": "POST /api/v1/nodes", "body": {}, "raw": "x"})),
+        ("as", json!({"call": "GET clock", "as": {"user": "a"}})),
+    ] {
+        let answer = ask(&mut session, &request);
+        assert_eq!(answer.at(&["body", "error", "field"]).as_str(), Some(field), "{answer}");
+    }
+}
+
+#[test]
+fn a_watch_is_looked_at_until_it_ends() {
+    let mut session = session();
+    let opened = call(&mut session, "GET /api/v1/nodes?watch=true", Json::Null);
+    assert_eq!((opened.get("code").as_i64(), opened.get("watch").as_str()), (Some(200), Some("x1")));
+    call(&mut session, "POST /api/v1/nodes", node("w1"));
+    let events = call(&mut session, "GET watches/x1", Json::Null);
+    assert_eq!(events.at(&["body", "events"]).items()[0].get("type").as_str(), Some("ADDED"));
+    assert!(events.at(&["body", "ended"]).is_null());
+    assert!(call(&mut session, "GET watches/x1", Json::Null).at(&["body", "events"]).is_empty());
+    assert_eq!(call(&mut session, "DELETE watches/x1", Json::Null).get("code").as_i64(), Some(200));
+    assert_eq!(refusal(&mut session, "GET watches/x1", Json::Null).0, 404);
+    let unknown = call(&mut session, "GET /api/v1/nodess?watch=true", Json::Null);
+    assert_eq!((unknown.get("code").as_i64(), unknown.get("watch")), (Some(404), &Json::Null), "{unknown}");
+    call(&mut session, "GET /api/v1/pods?watch=1", Json::Null);
+    call(&mut session, "POST reset", Json::Null);
+    assert!(call(&mut session, "GET watches/x2", Json::Null).at(&["body", "ended"]).as_str().is_some());
+}
+
+#[test]
+fn a_rule_that_holds_a_request_back_leaves_it_without_answer() {
+    let mut session = session();
+    let rule = json!({"from": "user/kubernetes-admin", "to": "api", "effect": "drop"});
+    assert_eq!(call(&mut session, "POST network/rules", rule).get("code").as_i64(), Some(201));
+    assert_eq!(refusal(&mut session, "GET /api/v1/nodes", Json::Null).0, 504);
+    call(&mut session, "DELETE network/rules/r1", Json::Null);
+    assert_eq!(call(&mut session, "GET /api/v1/nodes", Json::Null).get("code").as_i64(), Some(200));
+}
+
+#[test]
+fn a_condition_stops_the_clock() {
+    let mut session = session();
+    call(&mut session, "POST /api/v1/nodes", node("w1"));
+    let path = r#"{.status.conditions[?(@.type=="Ready")].status}"#;
+    let stop = json!({"kind": "Node", "name": "w1", "jsonPath": path, "equals": "Unknown"});
+    let stopped = call(&mut session, "POST clock/advance", json!({"by": "10m", "stopWhen": stop}));
+    assert_eq!(stopped.at(&["body", "stopped"]).as_str(), Some("condition"), "{stopped}");
+    assert!(stopped.at(&["body", "writes"]).as_i64() > Some(0), "{stopped}");
+    let again = call(&mut session, "POST clock/advance", json!({"by": "10m", "stopWhen": stop}));
+    assert_eq!(again.at(&["body", "advanced"]).as_str(), Some("0s"), "{again}");
+    let never = json!({"kind": "Node", "name": "w1", "jsonPath": "{.metadata.name}", "equals": "w2"});
+    let passed = call(&mut session, "POST clock/advance", json!({"by": "7s", "stopWhen": never}));
+    assert_eq!(passed.at(&["body", "stopped"]).as_str(), Some("time"));
+    assert_eq!(passed.at(&["body", "advanced"]).as_str(), Some("7s"));
+}
+
+#[test]
+fn a_cluster_may_be_there_from_the_start() {
+    let mut session = session();
+    let cluster = json!({"objects": [node("w1"), {"apiVersion": "v1", "kind": "Pod",
+        "metadata": {"name": "p"}, "spec": {"nodeName": "w1", "containers": [{"name": "c", "image": "i"}]}}]});
+    let reset = call(&mut session, "POST reset", json!({"cluster": cluster}));
+    assert_eq!(reset.get("code").as_i64(), Some(200), "{reset}");
+    assert_eq!(call(&mut session, "GET /api/v1/nodes/w1", Json::Null).get("code").as_i64(), Some(200));
+    let bad = json!({"cluster": {"objects": [node("w1"), node("w1")]}});
+    let (code, field, _) = refusal(&mut session, "POST reset", bad);
+    assert_eq!((code, field.as_str()), (400, "cluster.objects[1]"));
+}

@@ -43,6 +43,7 @@ use crate::objects::{Json, Object, ObjectKey, Text, time};
 use crate::profile::Settings;
 use history::{Event, History};
 use resources::{KINDS, Kind};
+pub use resources::{find_kind, kind_names};
 use store::Store;
 use watch::{Index, Watcher, WatcherId};
 

@@ -208,6 +208,24 @@ kinds! {
         [Conditional, ReturnsObject] status_of!("VolumeAttachment");
 }
 
+/// Finds a kind by a name that kubectl takes: the kind, its plural, singular or short name; the core group first. The
+/// answer tells also whether its objects live in namespaces.
+#[must_use]
+pub fn find_kind(name: &str) -> Option<(Resource, bool)> {
+    let named = |kind: &&Kind| {
+        kind.name == name
+            || kind.resource.plural.as_str() == name
+            || kind.singular == name
+            || kind.short_names.contains(&name)
+    };
+    KINDS.iter().find(named).map(|kind| (kind.resource.clone(), kind.is_namespaced()))
+}
+
+/// Returns the names of all kinds.
+pub fn kind_names() -> impl Iterator<Item = &'static str> + Clone {
+    KINDS.iter().map(|kind| kind.name)
+}
+
 /// Finds a kind's place in [`KINDS`].
 pub(super) fn find(resource: &Resource) -> Option<usize> {
     KINDS.iter().position(|kind| kind.resource == *resource)
