@@ -98,6 +98,12 @@ impl Profile {
         self.release
     }
 
+    /// Returns the profile of another release with the same departures.
+    #[must_use]
+    pub fn at_release(&self, release: Release) -> Self {
+        Self { release, overrides: self.overrides.clone() }
+    }
+
     /// Replaces the value of a row: a mutant, or a vendor's difference.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: Value) -> Self {

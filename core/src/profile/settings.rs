@@ -52,6 +52,12 @@ impl Settings {
         Self { profile, flags: BTreeMap::new(), gates: BTreeMap::new() }
     }
 
+    /// Returns the same flags and gates with the defaults of another release, as a component has that is not upgraded.
+    #[must_use]
+    pub fn at_release(&self, release: Release) -> Self {
+        Self { profile: self.profile.at_release(release), ..self.clone() }
+    }
+
     /// Returns the profile.
     #[must_use]
     pub const fn profile(&self) -> &Profile {

@@ -12,10 +12,10 @@ use jiff::SignedDuration;
 
 use super::reservation::Reservations;
 use super::validation;
-use crate::components::machine::values::duration;
 use crate::components::machine::{Hardware, KubeletSpec, MachineSpec};
 use crate::json;
 use crate::objects::quantity::Quantity;
+use crate::objects::time::parse_duration;
 use crate::objects::{FieldError, Json, Text, nearest};
 use crate::profile::{Release, Settings};
 
@@ -374,7 +374,7 @@ fn merge(spec: &KubeletSpec) -> Result<Json, String> {
                     .map_err(|_| invalid(&format!("strconv.ParseInt: parsing \"{value}\": invalid syntax")))?,
             ),
             "nodeStatusUpdateFrequency" => {
-                duration(value).ok_or_else(|| invalid(&format!("time: invalid duration \"{value}\"")))?;
+                parse_duration(value).ok_or_else(|| invalid(&format!("time: invalid duration \"{value}\"")))?;
                 Json::from(value)
             }
             "registerWithTaints" => parse_taints(value).map_err(|why| invalid(&why))?,
@@ -538,7 +538,7 @@ impl Decoder<'_> {
         let wrong = || {
             format!("failed to load kubelet config file, error: failed to decode: time: invalid duration \"{text}\"")
         };
-        duration(&text).map(Some).ok_or_else(wrong)
+        parse_duration(&text).map(Some).ok_or_else(wrong)
     }
 }
 

@@ -1,7 +1,343 @@
 //! The kubelet: the process on a machine that answers for one Node.
 //!
-//! Mirrors pkg/kubelet (v1.34). It is the child of a machine, which hands it everything that arrives.
+//! Mirrors pkg/kubelet (v1.34). It is the child of a machine, which hands it everything that arrives, and lives as long
+//! as the process: registration, status, lease, pods and events each in a file of its own.
+//! Inputs: answers, watch events, time, changes of the machine. Outputs: requests to the API server, and decisions.
+//! Invariants: a Node that is deleted is not created again by the same process; an unchanged node costs no JSON.
+//! Left out on purpose: TLS bootstrap, static pods, node-pressure eviction, graceful shutdown.
 
+mod admission;
+mod conditions;
 pub mod config;
+mod csi;
+mod events;
+mod lease;
+mod patch;
+mod pod_status;
+mod pods;
+mod registration;
 mod reservation;
+mod runtime_state;
+mod setters;
+mod status;
 mod validation;
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use self::config::KubeletConfig;
+use self::csi::Csi;
+use self::events::{EventSink, Kind};
+use self::lease::Lease;
+use self::pods::Pods;
+use self::runtime_state::RuntimeState;
+use self::status::StatusLoop;
+use super::client::Reflector;
+use super::machine::host::Host;
+use super::{Deadline, DecisionId, Outbox, Output};
+use crate::chance::Chance;
+use crate::network::{Answer, Ask, Call, Identity, NODES, PODS, Request, RequestId, ToClient, TransportError, Verb};
+use crate::objects::{Object, ObjectKey, Text};
+use crate::profile::Settings;
+
+/// The factor by which loops of a kubelet are late at most.
+///
+/// Source: pkg/kubelet/kubelet.go and k8s.io/component-helpers/apimachinery/lease/controller.go (v1.34), 0.04 each.
+const LOOP_JITTER: f64 = 0.04;
+/// How often a kubelet looks whether its cache of Nodes is filled, before it watches pods.
+/// Source: pkg/kubelet/config/apiserver.go (v1.34), `WaitForAPIServerSyncPeriod`.
+const NODE_SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(1);
+
+/// The timers of a kubelet; what is late at once fires in this order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Timer {
+    LeaseSync,
+    LeaseRetry,
+    Register,
+    StatusTick,
+    FastStatus,
+    RuntimePoll,
+    Csi,
+    PodSource,
+}
+
+const TIMERS: [(Timer, &str); 8] = [
+    (Timer::LeaseSync, "lease renewal"),
+    (Timer::LeaseRetry, "lease back-off"),
+    (Timer::Register, "registration back-off"),
+    (Timer::StatusTick, "status tick"),
+    (Timer::FastStatus, "fast status tick"),
+    (Timer::RuntimePoll, "runtime poll"),
+    (Timer::Csi, "CSINode"),
+    (Timer::PodSource, "wait for the node's cache"),
+];
+
+/// What an answer is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Purpose {
+    Register(registration::Step),
+    Status(status::Step),
+    Lease(lease::Step),
+    Csi(csi::Step),
+    Event,
+    Pod(Text, pods::Step),
+}
+
+/// One call of the machine: what the kubelet works on.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    /// The machine.
+    pub host: &'a mut Host,
+    /// Where requests go.
+    pub outbox: &'a mut Outbox,
+    /// The present instant, by the simulation's clock.
+    pub now: Timestamp,
+}
+
+impl Turn<'_> {
+    fn wall(&self) -> Timestamp {
+        self.host.wall(self.now)
+    }
+}
+
+type Outcome = Result<Answer, TransportError>;
+
+/// Why a kubelet's process ended by itself.
+pub type Fatal = String;
+
+/// The process.
+#[derive(Debug)]
+pub struct Kubelet {
+    config: Arc<KubeletConfig>,
+    settings: Arc<Settings>,
+    identity: Arc<Identity>,
+    chance: Chance,
+    started: Timestamp,
+    timers: [Option<Timestamp>; TIMERS.len()],
+    pending: Vec<(RequestId, Purpose)>,
+    nodes: Reflector,
+    runtime: RuntimeState,
+    status: StatusLoop,
+    lease: Lease,
+    csi: Csi,
+    events: EventSink,
+    pods: Pods,
+    was_unschedulable: bool,
+    has_said_rebooted: bool,
+    /// Counts the changes of what the status depends on inside the kubelet.
+    generation: u64,
+    last_log: String,
+    fatal: Option<Fatal>,
+}
+
+impl Kubelet {
+    /// Starts the process.
+    #[must_use]
+    pub fn new(config: Arc<KubeletConfig>, settings: Arc<Settings>, chance: Chance, turn: &mut Turn<'_>) -> Self {
+        let identity = Identity::kubelet(&config.node_name);
+        let selector = (Text::of("fieldSelector"), Text::from(alloc::format!("metadata.name={}", config.node_name)));
+        let nodes =
+            Reflector::new(identity.clone(), NODES, "", Vec::from([selector]), chance.fork("nodes"), turn.outbox);
+        let mut kubelet = Self {
+            events: EventSink::new(chance.fork("events")),
+            status: StatusLoop::default(),
+            lease: Lease::default(),
+            csi: Csi::default(),
+            runtime: RuntimeState::default(),
+            pods: Pods::default(),
+            started: turn.now,
+            timers: [None; TIMERS.len()],
+            pending: Vec::new(),
+            was_unschedulable: false,
+            has_said_rebooted: false,
+            generation: 0,
+            last_log: String::new(),
+            fatal: None,
+            config,
+            settings,
+            identity,
+            chance,
+            nodes,
+        };
+        kubelet.node_event(Kind::Normal, "Starting", "Starting kubelet.".into(), None, turn);
+        if turn.host.spec.hardware.cgroup_version == 1 {
+            let message = kubelet.settings.profile().text("cgroup-v1-warning");
+            if !message.is_empty() {
+                kubelet.node_event(Kind::Warning, "CgroupV1", message.into(), None, turn);
+            }
+        }
+        kubelet.start_csi(turn);
+        kubelet.set(Timer::PodSource, turn.now + NODE_SYNC_PERIOD);
+        kubelet.poll_runtime(turn);
+        kubelet.start_status(turn);
+        kubelet.sync_lease(turn);
+        let enforced = String::from("Updated Node Allocatable limit across pods");
+        kubelet.node_event(Kind::Normal, "NodeAllocatableEnforced", enforced, None, turn);
+        kubelet
+    }
+
+    /// Returns what the kubelet runs with.
+    #[must_use]
+    pub const fn config(&self) -> &Arc<KubeletConfig> {
+        &self.config
+    }
+
+    /// Returns when the process started.
+    #[must_use]
+    pub const fn started(&self) -> Timestamp {
+        self.started
+    }
+
+    /// Returns the last line of the log.
+    #[must_use]
+    pub fn last_log(&self) -> &str {
+        &self.last_log
+    }
+
+    /// Returns when the lease was last renewed and the status last posted.
+    #[must_use]
+    pub fn heartbeats(&self) -> (Option<Timestamp>, Option<Timestamp>) {
+        (self.lease.renewed(), self.status.last_report())
+    }
+
+    /// Returns why the process has ended by itself, once.
+    pub fn take_fatal(&mut self) -> Option<Fatal> {
+        self.fatal.take()
+    }
+
+    /// Takes an answer or a watch event.
+    pub fn handle_message(&mut self, message: ToClient, turn: &mut Turn<'_>) {
+        let id = message.id();
+        if self.nodes.owns(id) {
+            // Looks at the node cost nothing here: each tick compares the tree with the one it saw last.
+            let _ = self.nodes.handle_message(message, turn.outbox, turn.now);
+            return;
+        }
+        if self.pods.owns(id) {
+            self.handle_pod_source(message, turn);
+            return;
+        }
+        let ToClient::Response { result, .. } = message else { return };
+        let Some(at) = self.pending.iter().position(|(own, _)| *own == id) else { return };
+        let (_, purpose) = self.pending.swap_remove(at);
+        match purpose {
+            Purpose::Register(step) => self.handle_registration(step, result, turn),
+            Purpose::Status(step) => self.handle_status(step, result, turn),
+            Purpose::Lease(step) => self.handle_lease(step, result, turn),
+            Purpose::Csi(step) => self.handle_csi(step, result, turn),
+            Purpose::Event => self.handle_event_answer(&result, turn),
+            Purpose::Pod(uid, step) => self.handle_pod_answer(&uid, step, result, turn),
+        }
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, turn: &mut Turn<'_>) {
+        for (timer, _) in TIMERS {
+            let place = &mut self.timers[timer as usize];
+            if place.is_none_or(|at| at > turn.now) {
+                continue;
+            }
+            *place = None;
+            match timer {
+                Timer::LeaseSync => self.sync_lease(turn),
+                Timer::LeaseRetry => self.ensure_lease(turn),
+                Timer::Register => self.register(turn),
+                Timer::StatusTick => self.begin_tick(turn),
+                Timer::FastStatus => self.fast_tick(turn),
+                Timer::RuntimePoll => self.poll_runtime(turn),
+                Timer::Csi => self.continue_csi(turn),
+                Timer::PodSource => self.start_pod_source(turn),
+            }
+        }
+        self.nodes.handle_timeout(turn.outbox, turn.now);
+        self.handle_pod_timeout(turn);
+        self.handle_event_timeout(turn);
+    }
+
+    /// Returns when to call [`Self::handle_timeout`].
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Deadline> {
+        let timers =
+            TIMERS.iter().filter_map(|(timer, reason)| self.timers[*timer as usize].map(|at| Deadline { at, reason }));
+        timers
+            .chain(self.nodes.next_deadline())
+            .chain(self.pods.next_deadline())
+            .chain(self.events.next_deadline())
+            .min_by_key(|deadline| deadline.at)
+    }
+
+    fn set(&mut self, timer: Timer, at: Timestamp) {
+        self.timers[timer as usize] = Some(at);
+    }
+
+    fn clear(&mut self, timer: Timer) {
+        self.timers[timer as usize] = None;
+    }
+
+    /// Returns the Node as the kubelet's own cache has it.
+    fn cached_node(&self) -> Option<&Object> {
+        self.nodes.get(&ObjectKey::cluster(&self.config.node_name))
+    }
+
+    fn send(
+        &mut self,
+        ask: Ask,
+        timeout: Option<SignedDuration>,
+        because: Option<DecisionId>,
+        purpose: Purpose,
+        turn: &mut Turn<'_>,
+    ) {
+        let id = turn.outbox.next_id();
+        self.pending.push((id, purpose));
+        let identity = self.identity.clone();
+        turn.outbox.push(Output::Request(Request { id, identity, ask, timeout, because }));
+    }
+
+    fn call(&mut self, call: Call, purpose: Purpose, turn: &mut Turn<'_>) {
+        self.send(Ask::Call(Box::new(call)), None, None, purpose, turn);
+    }
+
+    /// Sends through the client for heartbeats, which waits for no longer than a heartbeat may take.
+    fn heartbeat_call(&mut self, call: Call, because: Option<DecisionId>, purpose: Purpose, turn: &mut Turn<'_>) {
+        let timeout = Some(self.config.heartbeat_timeout());
+        self.send(Ask::Call(Box::new(call)), timeout, because, purpose, turn);
+    }
+
+    fn get_node(&self) -> Call {
+        Call::new(Verb::Get, NODES, "", &self.config.node_name)
+    }
+
+    fn about_node(&self) -> Text {
+        Text::from(alloc::format!("node/{}", self.config.node_name))
+    }
+
+    fn log(&mut self, line: String, turn: &mut Turn<'_>) {
+        turn.outbox.push(Output::Log(line.clone()));
+        self.last_log = line;
+    }
+
+    /// Watches the pods of the node, once the node's own cache is filled.
+    fn start_pod_source(&mut self, turn: &mut Turn<'_>) {
+        if !self.nodes.synced() {
+            self.set(Timer::PodSource, turn.now + NODE_SYNC_PERIOD);
+            return;
+        }
+        let selector = alloc::format!("spec.nodeName={}", self.config.node_name);
+        let selectors = Vec::from([(Text::of("fieldSelector"), Text::from(selector))]);
+        let chance = self.chance.fork("pods");
+        self.pods.source = Some(Reflector::new(self.identity.clone(), PODS, "", selectors, chance, turn.outbox));
+    }
+}
+
+/// Says what went wrong, as a kubelet's log does.
+fn failure(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Ok(answer) if answer.is_success() => None,
+        Ok(answer) => Some(answer.message()),
+        Err(error) => Some(alloc::string::ToString::to_string(error)),
+    }
+}

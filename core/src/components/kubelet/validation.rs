@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 
 use super::config::KubeletConfig;
 use crate::components::machine::Hardware;
-use crate::components::machine::values::duration;
+use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;
 
@@ -263,7 +263,7 @@ pub(super) fn configuration(
 }
 
 fn shutdown_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
-    let span = |field| merged.get(field).as_str().and_then(duration).unwrap_or_default();
+    let span = |field| merged.get(field).as_str().and_then(parse_duration).unwrap_or_default();
     let (total, critical) = (span("shutdownGracePeriod"), span("shutdownGracePeriodCriticalPods"));
     let second = SignedDuration::from_secs(1);
     refuse(

@@ -8,7 +8,8 @@ use alloc::string::String;
 
 use jiff::SignedDuration;
 
-use super::values::{duration, quantity_field};
+use super::values::quantity_field;
+use crate::objects::time::parse_duration;
 use crate::objects::{FieldError, Json, Reader, Text};
 
 /// From the moment at which a container may start until its process runs.
@@ -91,7 +92,7 @@ impl ContainerBehaviour {
     #[must_use]
     pub fn from_annotations(annotations: &Json, container: &str) -> Self {
         let read = |what: &str| annotations.get(&format!("{PREFIX}{container}.{what}")).as_str();
-        let span = |what| read(what).and_then(duration).filter(|span: &SignedDuration| !span.is_negative());
+        let span = |what| read(what).and_then(parse_duration).filter(|span: &SignedDuration| !span.is_negative());
         let stops_after = match read("stops-after") {
             Some("never") => Some(StopsAfter::Never),
             _ => span("stops-after").map(StopsAfter::Delay),

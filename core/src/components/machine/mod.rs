@@ -1,22 +1,43 @@
-//! A machine: the host under a kubelet.
+//! A machine: the host under a kubelet, with its power, its container runtime and its clock.
+//!
+//! Mirrors what a kubelet needs of a Linux host, and the systemd unit that starts it. Faults act here and on the network,
+//! never on the kubelet's insides.
+//! Inputs: messages for its kubelet, actions, time. Outputs: those of the kubelet, under the client `machine/NAME`.
+//! Invariants: on a frozen machine nothing runs, and what arrives waits; containers outlive the kubelet's process.
+//! Left out on purpose: shutdown with notice, and shortages of disk, memory or process ids.
 
 mod action;
 mod behaviour;
+mod describe;
+pub mod host;
+pub mod runtime;
 mod spec;
 pub(crate) mod values;
 
-use alloc::string::String;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
+use self::host::Host;
 use super::controllers::Context;
+use super::kubelet::config::KubeletConfig;
+use super::kubelet::{Kubelet, Turn};
 use super::{Component, Deadline, Outbox, Output};
 use crate::network::ToClient;
-use crate::objects::{Json, Text};
+use crate::objects::{ObjectKey, Text};
+use crate::profile::Settings;
 
 pub use action::{MACHINE_ACTIONS, MachineAction};
 pub use behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
 pub use spec::{Address, Hardware, KubeletSpec, MachineSpec};
+
+/// Pause after which systemd starts a kubelet again that ended by itself.
+/// Source: kubernetes/release cmd/krel/templates/latest/kubelet/kubelet.service (`Restart=always`, `RestartSec=10`).
+const RESTART_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 
 /// Why a machine or its kubelet refuses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,7 +53,19 @@ pub enum MachineError {
 /// A machine and its kubelet.
 #[derive(Debug)]
 pub struct Machine {
-    spec: MachineSpec,
+    host: Host,
+    settings: Arc<Settings>,
+    context: Context,
+    kubelet_spec: Arc<KubeletSpec>,
+    kubelet: Option<Box<Kubelet>>,
+    /// How often the kubelet was started: each process has luck of its own.
+    starts: u32,
+    restart_at: Option<Timestamp>,
+    is_powered: bool,
+    /// What arrived while the machine was frozen; `None` while it runs.
+    frozen: Option<Vec<ToClient>>,
+    /// The last words of a kubelet that is no more.
+    last_log: String,
     outbox: Outbox,
 }
 
@@ -40,39 +73,268 @@ impl Machine {
     /// Powers a machine on and starts its kubelet.
     ///
     /// # Errors
-    /// The specification is wrong, or the kubelet refuses to start.
-    pub fn new(spec: MachineSpec, _context: Context, _now: Timestamp) -> Result<Self, MachineError> {
-        Ok(Self { spec, outbox: Outbox::default() })
+    /// The kubelet refuses to start.
+    pub fn new(spec: MachineSpec, context: Context, now: Timestamp) -> Result<Self, MachineError> {
+        let kubelet_spec = spec.kubelet.clone();
+        let is_powered = spec.powered;
+        let mut machine = Self {
+            settings: settings_of(&kubelet_spec, &context),
+            host: Host::new(spec),
+            context,
+            kubelet_spec,
+            kubelet: None,
+            starts: 0,
+            restart_at: None,
+            is_powered,
+            frozen: None,
+            last_log: String::new(),
+            outbox: Outbox::default(),
+        };
+        if is_powered {
+            machine.start_kubelet(now)?;
+        }
+        Ok(machine)
     }
 
     /// Returns the machine's name.
     #[must_use]
     pub fn name(&self) -> &Text {
-        &self.spec.name
+        &self.host.spec.name
+    }
+
+    /// Returns the name of the Node that its kubelet answers for, or last answered for.
+    #[must_use]
+    pub fn node_name(&self) -> Text {
+        match &self.kubelet {
+            Some(kubelet) => kubelet.config().node_name.clone(),
+            None => self.host.spec.node_name.clone().unwrap_or_else(|| self.host.spec.name.clone()),
+        }
+    }
+
+    /// Returns what the kubelet finds on the machine.
+    #[must_use]
+    pub const fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Returns the kubelet's process.
+    #[must_use]
+    pub fn kubelet(&self) -> Option<&Kubelet> {
+        self.kubelet.as_deref()
     }
 
     /// Lets something happen to the machine.
     ///
     /// # Errors
-    /// The action does not fit the machine's state, or the kubelet refuses to start.
-    pub fn handle_action(&mut self, _action: MachineAction, _now: Timestamp) -> Result<(), MachineError> {
+    /// The action does not fit the machine's state, or the kubelet refuses to start; nothing is changed by a misuse.
+    pub fn handle_action(&mut self, action: MachineAction, now: Timestamp) -> Result<(), MachineError> {
+        let misuse = |text: &str| Err(MachineError::Misuse(text.to_string()));
+        let is_about_power = matches!(action, MachineAction::PowerOn { .. } | MachineAction::PowerOff);
+        if let MachineAction::NotModelled(what) = action {
+            return misuse(&format!("{what} is not modelled yet"));
+        }
+        if let MachineAction::Behave { namespace, pod, behaviour } = action {
+            self.host.runtime.behave(ObjectKey { namespace, name: pod }, behaviour, now);
+            return Ok(());
+        }
+        if !self.is_powered && !is_about_power && !matches!(action, MachineAction::Change(_)) {
+            return misuse(&format!("machine {} has no power", self.name()));
+        }
+        if self.frozen.is_some()
+            && !matches!(action, MachineAction::Resume | MachineAction::PowerOff | MachineAction::Reboot { .. })
+        {
+            return misuse(&format!("machine {} is paused: resume it first", self.name()));
+        }
+        match action {
+            MachineAction::KubeletStop => self.stop_kubelet("SIGTERM"),
+            MachineAction::KubeletKill => self.stop_kubelet("SIGKILL"),
+            MachineAction::KubeletStart if self.kubelet.is_some() => {
+                misuse(&format!("the kubelet of machine {} runs already", self.name()))
+            }
+            MachineAction::KubeletStart => self.start_kubelet(now),
+            MachineAction::KubeletRestart(spec) => self.restart_kubelet(spec, now),
+            MachineAction::Pause => {
+                self.pause(now);
+                Ok(())
+            }
+            MachineAction::Resume => self.resume(now),
+            MachineAction::PowerOff => self.power_off(now),
+            MachineAction::PowerOn { .. } if self.is_powered => {
+                misuse(&format!("machine {} has power already", self.name()))
+            }
+            MachineAction::PowerOn { boot_id } => self.power_on(boot_id, now),
+            MachineAction::Reboot { boot_id } => {
+                self.power_off(now)?;
+                self.power_on(boot_id, now)
+            }
+            MachineAction::RuntimeStop => self.change_host(now, |host| host.is_runtime_up = false),
+            MachineAction::RuntimeStart => self.change_host(now, |host| host.is_runtime_up = true),
+            MachineAction::CniRemove => self.change_host(now, |host| host.is_cni_installed = false),
+            MachineAction::CniInstall => self.change_host(now, |host| host.is_cni_installed = true),
+            MachineAction::Change(body) => {
+                let changed = self.host.spec.hardware.changed(&body);
+                let hardware = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
+                self.change_host(now, |host| host.spec.hardware = Arc::new(hardware))
+            }
+            MachineAction::Behave { .. } | MachineAction::NotModelled(_) => Ok(()),
+        }
+    }
+
+    fn change_host(&mut self, now: Timestamp, change: impl FnOnce(&mut Host)) -> Result<(), MachineError> {
+        change(&mut self.host);
+        self.host.generation += 1;
+        if let Some(kubelet) = &mut self.kubelet {
+            kubelet.note_host_change(&Turn { host: &mut self.host, outbox: &mut self.outbox, now });
+        }
         Ok(())
     }
 
-    /// Shows the machine as `GET machines/NAME` does.
-    #[must_use]
-    pub fn describe(&self, _now: Timestamp) -> Json {
-        Json::object()
+    fn start_kubelet(&mut self, now: Timestamp) -> Result<(), MachineError> {
+        self.restart_at = None;
+        let config =
+            KubeletConfig::resolve(&self.host.spec, &self.kubelet_spec, &self.settings).map_err(|message| {
+                self.last_log.clone_from(&message);
+                MachineError::KubeletRefuses(message)
+            })?;
+        self.starts += 1;
+        let chance = self.context.chance.fork(&format!("start/{}", self.starts));
+        let mut turn = Turn { host: &mut self.host, outbox: &mut self.outbox, now };
+        self.kubelet = Some(Box::new(Kubelet::new(Arc::new(config), self.settings.clone(), chance, &mut turn)));
+        Ok(())
+    }
+
+    fn stop_kubelet(&mut self, signal: &str) -> Result<(), MachineError> {
+        self.restart_at = None;
+        let Some(kubelet) = self.kubelet.take() else {
+            return Err(MachineError::Misuse(format!("the kubelet of machine {} does not run", self.name())));
+        };
+        self.last_log = kubelet.last_log().to_string();
+        self.outbox.push(Output::Log(format!("kubelet ended by {signal}")));
+        self.outbox.push(Output::Exit);
+        Ok(())
+    }
+
+    fn restart_kubelet(&mut self, spec: Option<Arc<KubeletSpec>>, now: Timestamp) -> Result<(), MachineError> {
+        if self.kubelet.is_some() {
+            self.stop_kubelet("SIGTERM")?;
+        }
+        if let Some(spec) = spec {
+            self.settings = settings_of(&spec, &self.context);
+            self.kubelet_spec = spec;
+        }
+        self.start_kubelet(now)
+    }
+
+    fn pause(&mut self, now: Timestamp) {
+        if let Some(kubelet) = &mut self.kubelet {
+            kubelet.freeze_runtime_state(now);
+        }
+        self.frozen = Some(Vec::new());
+    }
+
+    /// Timers come before what has arrived: a process that goes on finds its timers expired before it reads its sockets.
+    fn resume(&mut self, now: Timestamp) -> Result<(), MachineError> {
+        let Some(messages) = self.frozen.take() else {
+            return Err(MachineError::Misuse(format!("machine {} is not paused", self.name())));
+        };
+        self.handle_timeout(now);
+        for message in messages {
+            self.handle_message(message, now);
+        }
+        Ok(())
+    }
+
+    fn power_off(&mut self, now: Timestamp) -> Result<(), MachineError> {
+        if !self.is_powered {
+            return Err(MachineError::Misuse(format!("machine {} has no power already", self.name())));
+        }
+        // What ended before the power failed has ended of itself.
+        if self.frozen.is_none() {
+            self.host.runtime.advance(now);
+        }
+        self.frozen = None;
+        self.is_powered = false;
+        self.restart_at = None;
+        if let Some(kubelet) = self.kubelet.take() {
+            self.last_log = kubelet.last_log().to_string();
+            self.outbox.push(Output::Exit);
+        }
+        self.host.runtime.lose(now);
+        Ok(())
+    }
+
+    fn power_on(&mut self, boot_id: Option<Text>, now: Timestamp) -> Result<(), MachineError> {
+        self.is_powered = true;
+        self.host.boot(boot_id);
+        self.start_kubelet(now)
+    }
+
+    /// Lets systemd start a kubelet again that ended by itself.
+    fn bury(&mut self, now: Timestamp) {
+        let Some(words) = self.kubelet.as_mut().and_then(|kubelet| kubelet.take_fatal()) else { return };
+        self.kubelet = None;
+        self.outbox.push(Output::Log(words.clone()));
+        self.outbox.push(Output::Exit);
+        self.last_log = words;
+        self.restart_at = Some(now + RESTART_PAUSE);
+    }
+}
+
+/// Returns the settings of a kubelet: those of the cluster, in the kubelet's own release.
+fn settings_of(spec: &KubeletSpec, context: &Context) -> Arc<Settings> {
+    match spec.version {
+        Some(version) if version != context.settings.profile().release() => {
+            Arc::new(context.settings.at_release(version))
+        }
+        _ => context.settings.clone(),
     }
 }
 
 impl Component for Machine {
-    fn handle_message(&mut self, _message: ToClient, _now: Timestamp) {}
-    fn handle_timeout(&mut self, _now: Timestamp) {}
+    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
+        if let Some(waiting) = &mut self.frozen {
+            waiting.push(message);
+            return;
+        }
+        if let Some(kubelet) = &mut self.kubelet {
+            kubelet.handle_message(message, &mut Turn { host: &mut self.host, outbox: &mut self.outbox, now });
+            self.bury(now);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Timestamp) {
+        if self.frozen.is_some() || !self.is_powered {
+            return;
+        }
+        if self.restart_at.is_some_and(|at| at <= now) && self.start_kubelet(now).is_err() {
+            self.restart_at = Some(now + RESTART_PAUSE);
+        }
+        let ended = if self.host.runtime.next_end().is_some_and(|at| at <= now) {
+            self.host.runtime.advance(now)
+        } else {
+            Vec::new()
+        };
+        if let Some(kubelet) = &mut self.kubelet {
+            let mut turn = Turn { host: &mut self.host, outbox: &mut self.outbox, now };
+            if !ended.is_empty() {
+                kubelet.handle_ended(&ended, &mut turn);
+            }
+            kubelet.handle_timeout(&mut turn);
+            self.bury(now);
+        }
+    }
+
     fn poll_output(&mut self) -> Option<Output> {
         self.outbox.poll()
     }
+
     fn next_deadline(&self) -> Option<Deadline> {
-        None
+        if self.frozen.is_some() || !self.is_powered {
+            return None;
+        }
+        let restart = self.restart_at.map(|at| Deadline { at, reason: "systemd restarts the kubelet" });
+        let end = self.host.runtime.next_end().map(|at| Deadline { at, reason: "a process ends" });
+        let kubelet = self.kubelet.as_ref().and_then(|kubelet| kubelet.next_deadline());
+        restart.into_iter().chain(end).chain(kubelet).min_by_key(|deadline| deadline.at)
     }
 }

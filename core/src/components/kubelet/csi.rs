@@ -1,0 +1,154 @@
+//! The CSINode of a node: created with the Node as its owner, before the node can be ready.
+//!
+//! Mirrors pkg/volume/csi/csi_plugin.go and pkg/volume/csi/nodeinfomanager/nodeinfomanager.go (v1.34): wait for the API
+//! server, then six tries of four quick attempts each; after the last the process ends.
+
+use alloc::format;
+use alloc::string::String;
+
+use jiff::SignedDuration;
+
+use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
+use crate::json;
+use crate::network::{CSI_NODES, Call, Verb};
+use crate::objects::{Json, Text};
+
+/// How often the API server is asked whether it is there. Source: csi_plugin.go (v1.34), `waitForAPIServerForever`.
+const PROBE_PERIOD: SignedDuration = SignedDuration::from_secs(1);
+/// Pauses after the attempts of one try. Source: nodeinfomanager.go (v1.34), `updateBackoff`: 10 ms, factor 5, 4 steps.
+const ATTEMPT_PAUSES: [SignedDuration; 3] =
+    [SignedDuration::from_millis(10), SignedDuration::from_millis(50), SignedDuration::from_millis(250)];
+/// Pauses after the tries. Source: csi_plugin.go (v1.34), `initBackoff`: 30 ms, factor 8, 6 steps.
+const TRY_PAUSES: [SignedDuration; 5] = [
+    SignedDuration::from_millis(30),
+    SignedDuration::from_millis(240),
+    SignedDuration::from_millis(1_920),
+    SignedDuration::from_millis(15_360),
+    SignedDuration::from_millis(122_880),
+];
+/// Source: nodeinfomanager.go (v1.34), the plug-ins whose volumes CSI drivers serve.
+const MIGRATED_PLUGINS: &str = "kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/azure-file,kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume";
+const MIGRATED_ANNOTATION: &str = "storage.alpha.kubernetes.io/migrated-plugins";
+
+/// Where the initialisation stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    Probe,
+    Get,
+    Owner,
+    Create,
+    Update,
+}
+
+/// The initialisation of the CSINode.
+#[derive(Debug, Default)]
+pub(super) struct Csi {
+    is_probing: bool,
+    is_done: bool,
+    tries: usize,
+    attempts: usize,
+    failed: Option<Text>,
+}
+
+impl Csi {
+    /// Returns why the node is not ready for storage.
+    pub(super) fn error(&self) -> Option<&str> {
+        if self.is_done { None } else { Some(self.failed.as_deref().unwrap_or("CSINode is not yet initialized")) }
+    }
+}
+
+impl Kubelet {
+    /// Begins.
+    pub(super) fn start_csi(&mut self, turn: &mut Turn<'_>) {
+        self.csi.is_probing = true;
+        self.continue_csi(turn);
+    }
+
+    /// Makes the next attempt.
+    pub(super) fn continue_csi(&mut self, turn: &mut Turn<'_>) {
+        let get = Call::new(Verb::Get, CSI_NODES, "", &self.config.node_name);
+        if self.csi.is_probing {
+            self.call(get.query("resourceVersion", "0"), Purpose::Csi(Step::Probe), turn);
+        } else {
+            self.call(get, Purpose::Csi(Step::Get), turn);
+        }
+    }
+
+    /// Takes an answer.
+    pub(super) fn handle_csi(&mut self, step: Step, outcome: Outcome, turn: &mut Turn<'_>) {
+        let code = outcome.as_ref().map_or(0, |answer| answer.code);
+        match (step, code) {
+            (Step::Probe, 200 | 404) => {
+                self.csi.is_probing = false;
+                self.continue_csi(turn);
+            }
+            (Step::Probe, _) => self.set(Timer::Csi, turn.now + PROBE_PERIOD),
+            (Step::Get, 200) => {
+                let found = outcome.ok().and_then(|answer| answer.as_object().cloned());
+                match found {
+                    Some(found) if found.stable().at(&["metadata", "annotations", MIGRATED_ANNOTATION]).is_null() => {
+                        let mut body = found.json();
+                        body.set(&["metadata", "annotations", MIGRATED_ANNOTATION], MIGRATED_PLUGINS);
+                        let call = Call::new(Verb::Update, CSI_NODES, "", &self.config.node_name).body(body);
+                        self.call(call, Purpose::Csi(Step::Update), turn);
+                    }
+                    _ => self.finish_csi(turn),
+                }
+            }
+            (Step::Get, 404) => self.call(self.get_node(), Purpose::Csi(Step::Owner), turn),
+            (Step::Owner, 200) => {
+                let owner = outcome.ok().and_then(|answer| answer.as_object().cloned());
+                let uid = owner.as_ref().map_or("", |node| node.uid());
+                let body = self.csi_node(uid);
+                let call = Call::new(Verb::Create, CSI_NODES, "", "").body(body);
+                self.call(call, Purpose::Csi(Step::Create), turn);
+            }
+            (Step::Create | Step::Update, 200 | 201) => self.finish_csi(turn),
+            _ => self.fail_csi(failure(&outcome).unwrap_or_default(), turn),
+        }
+    }
+
+    fn csi_node(&self, owner: &str) -> Json {
+        let name = self.config.node_name.as_str();
+        json!({
+            "kind": "CSINode", "apiVersion": "storage.k8s.io/v1",
+            "metadata": {
+                "name": name, "annotations": {MIGRATED_ANNOTATION: MIGRATED_PLUGINS},
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": name, "uid": owner}],
+            },
+            "spec": {"drivers": null},
+        })
+    }
+
+    fn finish_csi(&mut self, turn: &mut Turn<'_>) {
+        self.csi.is_done = true;
+        self.generation += 1;
+        turn.outbox.decide(self.about_node(), "storage is ready: CSINode is there", alloc::vec::Vec::new());
+    }
+
+    fn fail_csi(&mut self, why: String, turn: &mut Turn<'_>) {
+        if let Some(pause) = ATTEMPT_PAUSES.get(self.csi.attempts) {
+            self.csi.attempts += 1;
+            self.set(Timer::Csi, turn.now + *pause);
+            return;
+        }
+        self.csi.attempts = 0;
+        let text = format!(
+            "failed to initialize CSINode: error updating CSINode annotation: timed out waiting for the condition; caused by: {why}"
+        );
+        self.log(text.clone(), turn);
+        self.csi.failed = Some(Text::from(text));
+        self.generation += 1;
+        match TRY_PAUSES.get(self.csi.tries) {
+            Some(pause) => {
+                self.csi.tries += 1;
+                self.set(Timer::Csi, turn.now + *pause);
+            }
+            None => {
+                self.fatal = Some(String::from(
+                    "failed to initialize CSINode after retrying: timed out waiting for the condition",
+                ));
+            }
+        }
+    }
+}

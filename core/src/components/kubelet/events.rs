@@ -1,0 +1,200 @@
+//! Events of a kubelet: one request at a time, beside everything else; a repeated one counts up.
+//!
+//! Mirrors k8s.io/client-go tools/record (v1.34): a refused Event is dropped; one without answer is tried twelve times,
+//! ten seconds apart, the first pause being a random part of that.
+
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Kubelet, Outcome, Purpose, Turn};
+use crate::chance::Chance;
+use crate::components::{Deadline, DecisionId};
+use crate::json;
+use crate::network::{Ask, Call, EVENTS, Verb};
+use crate::objects::time::to_time;
+use crate::objects::{Json, Object, Text};
+
+/// Pause between two tries. Source: tools/record/event.go (v1.34), `defaultSleepDuration`.
+const RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(10);
+/// Tries in all. Source: as [`RETRY_PAUSE`], `maxTriesPerEvent`.
+const TRIES_MAX: u32 = 12;
+
+/// How serious an Event is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// `Normal`.
+    Normal,
+    /// `Warning`.
+    Warning,
+}
+
+/// An Event that was written: what it said, in a hash, and where it is counted up.
+#[derive(Debug)]
+struct Known {
+    hash: u64,
+    namespace: Text,
+    name: Text,
+    count: i64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    hash: u64,
+    namespace: Text,
+    body: Json,
+    because: Option<DecisionId>,
+    tries: u32,
+}
+
+/// The queue of Events.
+#[derive(Debug)]
+pub(super) struct EventSink {
+    chance: Chance,
+    known: Vec<Known>,
+    queue: VecDeque<Waiting>,
+    is_sending: bool,
+    again: Option<Timestamp>,
+    last_nanos: i128,
+}
+
+impl EventSink {
+    /// Makes an empty queue.
+    pub(super) const fn new(chance: Chance) -> Self {
+        Self { chance, known: Vec::new(), queue: VecDeque::new(), is_sending: false, again: None, last_nanos: 0 }
+    }
+
+    /// Returns when an Event is tried again.
+    pub(super) fn next_deadline(&self) -> Option<Deadline> {
+        self.again.map(|at| Deadline { at, reason: "write an event again" })
+    }
+}
+
+impl Kubelet {
+    /// Emits an Event about the Node.
+    pub(super) fn node_event(
+        &mut self,
+        kind: Kind,
+        reason: &'static str,
+        message: String,
+        because: Option<DecisionId>,
+        turn: &mut Turn<'_>,
+    ) {
+        let name = &self.config.node_name;
+        let about = if self.settings.profile().is("node-events-name-api-version") {
+            json!({"kind": "Node", "apiVersion": "v1", "name": name.as_str()})
+        } else {
+            json!({"kind": "Node", "name": name.as_str(), "uid": name.as_str()})
+        };
+        self.emit(about, kind, reason, message, because, turn);
+    }
+
+    /// Emits an Event about a pod, or one of its containers.
+    pub(super) fn pod_event(
+        &mut self,
+        pod: &Object,
+        container: Option<&str>,
+        (kind, reason, message): (Kind, &'static str, String),
+        turn: &mut Turn<'_>,
+    ) {
+        let key = pod.key();
+        let mut about = json!({"kind": "Pod", "apiVersion": "v1", "namespace": key.namespace.as_str(),
+            "name": key.name.as_str(), "uid": pod.uid(), "resourceVersion": format!("{}", pod.resource_version())});
+        if let Some(container) = container {
+            about.set(&["fieldPath"], format!("spec.containers{{{container}}}"));
+        }
+        self.emit(about, kind, reason, message, None, turn);
+    }
+
+    fn emit(
+        &mut self,
+        about: Json,
+        kind: Kind,
+        reason: &'static str,
+        message: String,
+        because: Option<DecisionId>,
+        turn: &mut Turn<'_>,
+    ) {
+        let wall = turn.wall();
+        // Names come from the clock; at a standing clock each must still be another one.
+        self.events.last_nanos = wall.as_nanosecond().max(self.events.last_nanos + 1);
+        let text = |field: &str| about.get(field).as_str().unwrap_or_default();
+        let namespace = if text("namespace").is_empty() { Text::of("default") } else { Text::from(text("namespace")) };
+        let said = [text("uid"), text("name"), text("fieldPath"), reason, &message].join("\n");
+        // FNV-1a, 64 bits: it tells a handful of texts apart.
+        let hash = said
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let host = self.config.node_name.as_str();
+        let mut body = json!({
+            "kind": "Event", "apiVersion": "v1",
+            "metadata": {"name": format!("{}.{:x}", text("name"), self.events.last_nanos), "namespace": namespace.as_str()},
+            "reason": reason, "message": message, "type": if kind == Kind::Normal { "Normal" } else { "Warning" },
+            "source": {"component": "kubelet", "host": host}, "count": 1, "eventTime": null,
+            "firstTimestamp": to_time(wall), "lastTimestamp": to_time(wall),
+            "reportingComponent": "kubelet", "reportingInstance": host,
+        });
+        body.set(&["involvedObject"], about);
+        self.events.queue.push_back(Waiting { hash, namespace, body, because, tries: 0 });
+        self.flush_events(turn);
+    }
+
+    fn flush_events(&mut self, turn: &mut Turn<'_>) {
+        if self.events.is_sending || self.events.again.is_some() {
+            return;
+        }
+        let Some(event) = self.events.queue.front() else { return };
+        let call = match self.events.known.iter().find(|known| known.hash == event.hash) {
+            Some(known) => {
+                let patch =
+                    json!({"count": known.count + 1, "lastTimestamp": event.body.get("lastTimestamp").as_str()});
+                Call::strategic_patch(EVENTS, &known.namespace, &known.name, patch)
+            }
+            None => Call::new(Verb::Create, EVENTS, &event.namespace, "").body(event.body.clone()),
+        };
+        let because = event.because;
+        self.events.is_sending = true;
+        self.send(Ask::Call(alloc::boxed::Box::new(call)), None, because, Purpose::Event, turn);
+    }
+
+    /// Takes the answer to an Event.
+    pub(super) fn handle_event_answer(&mut self, outcome: &Outcome, turn: &mut Turn<'_>) {
+        let sink = &mut self.events;
+        sink.is_sending = false;
+        let Some(mut event) = sink.queue.pop_front() else { return };
+        let known = sink.known.iter().position(|known| known.hash == event.hash);
+        match (outcome, known) {
+            (Ok(answer), Some(at)) if answer.is_success() => sink.known[at].count += 1,
+            (Ok(answer), None) if answer.is_success() => {
+                let name = event.body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+                sink.known.push(Known { hash: event.hash, namespace: event.namespace, name, count: 1 });
+            }
+            // The Event that was to be counted up is gone: begin a new one.
+            (Ok(answer), Some(at)) if answer.code == 404 => {
+                sink.known.remove(at);
+                sink.queue.push_front(event);
+            }
+            (Ok(_), _) => {}
+            (Err(_), _) => {
+                event.tries += 1;
+                if event.tries < TRIES_MAX {
+                    let pause = if event.tries == 1 { sink.chance.up_to(RETRY_PAUSE) } else { RETRY_PAUSE };
+                    sink.again = Some(turn.now + pause);
+                    sink.queue.push_front(event);
+                }
+            }
+        }
+        self.flush_events(turn);
+    }
+
+    /// Tries again what had no answer.
+    pub(super) fn handle_event_timeout(&mut self, turn: &mut Turn<'_>) {
+        if self.events.again.is_some_and(|at| at <= turn.now) {
+            self.events.again = None;
+            self.flush_events(turn);
+        }
+    }
+}

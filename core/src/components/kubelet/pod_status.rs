@@ -1,0 +1,233 @@
+//! The status that a kubelet writes for a pod.
+//!
+//! Mirrors pkg/kubelet/kubelet_pods.go and pkg/kubelet/status/generate.go (v1.34).
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::pods::{Plan, Worker};
+use super::validation::go_duration;
+use crate::components::machine::host::{Host, uuid};
+use crate::components::machine::runtime::{Container, ContainerState};
+use crate::json;
+use crate::objects::time::to_time;
+use crate::objects::{Json, Object};
+use crate::profile::Settings;
+
+/// The conditions of a pod that a kubelet owns, in the order in which it writes them.
+const OWNED: [&str; 5] = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
+
+/// What a status is made from.
+pub(super) struct View<'a> {
+    /// The machine.
+    pub(super) host: &'a Host,
+    /// Release and flags.
+    pub(super) settings: &'a Settings,
+    /// The node's first address.
+    pub(super) host_ip: &'a str,
+    /// The present instant.
+    pub(super) now: Timestamp,
+}
+
+impl View<'_> {
+    fn time(&self, at: Timestamp) -> String {
+        to_time(self.host.wall(at))
+    }
+}
+
+/// Returns the phase of a pod by its containers.
+///
+/// Source: pkg/kubelet/kubelet_pods.go (v1.34), `getPhase`.
+pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
+    if worker.rejection.is_some() {
+        return "Failed";
+    }
+    let sandbox = host.runtime.sandbox(&worker.uid);
+    let containers: Vec<Option<&Container>> =
+        worker.plans.iter().map(|plan| sandbox.and_then(|sandbox| sandbox.container(&plan.name))).collect();
+    if worker.is_over() {
+        let ended_well = |container: &Option<&Container>| container.is_some_and(|own| own.exit_code() == Some(0));
+        return if !containers.is_empty() && containers.iter().all(ended_well) { "Succeeded" } else { "Failed" };
+    }
+    // A pod stays Running while one container runs or is to run again; until each has started once it is Pending.
+    if containers.iter().all(Option::is_some) { "Running" } else { "Pending" }
+}
+
+/// Builds the status of a pod over the one that the API server has.
+pub(super) fn build(worker: &Worker, server: &Object, view: &View<'_>) -> Json {
+    let stored = server.json();
+    let mut status = stored.get("status").clone();
+    if !status.is_object() {
+        status = Json::object();
+    }
+    if let Some((reason, message)) = &worker.rejection {
+        let mut rejected = json!({"phase": "Failed", "reason": reason, "message": message.as_str()});
+        if !status.get("qosClass").is_null() {
+            rejected.set(&["qosClass"], status.get("qosClass").clone());
+        }
+        return rejected;
+    }
+    let generation = stored.at(&["metadata", "generation"]).as_i64();
+    let generation = generation.filter(|_| view.settings.profile().is("pod-observed-generation"));
+    let phase = phase(worker, view.host);
+    status.set(&["phase"], phase);
+    if let Some(generation) = generation {
+        status.set(&["observedGeneration"], generation);
+    }
+    let hosts: Json = [json!({"ip": view.host_ip})].into_iter().collect();
+    status.set(&["hostIP"], view.host_ip);
+    status.set(&["hostIPs"], hosts);
+    if status.get("startTime").is_null() {
+        status.set(&["startTime"], view.time(worker.seen_at));
+    }
+    let sandbox = view.host.runtime.sandbox(&worker.uid);
+    if let Some(sandbox) = sandbox {
+        let ip = if sandbox.ip.is_empty() { view.host_ip } else { &sandbox.ip };
+        status.set(&["podIP"], ip);
+        status.set(&["podIPs"], [json!({"ip": ip})].into_iter().collect::<Json>());
+    }
+    let statuses: Vec<Json> = worker.plans.iter().map(|plan| container_status(worker, plan, &stored, view)).collect();
+    let unready: Vec<&str> =
+        worker.plans.iter().filter(|plan| !plan.is_ready(worker, view)).map(|plan| plan.name.as_str()).collect();
+    status.set(&["containerStatuses"], statuses);
+    conditions(&mut status, worker, &unready, phase, generation, view);
+    status
+}
+
+impl Plan {
+    fn is_ready(&self, worker: &Worker, view: &View<'_>) -> bool {
+        let sandbox = view.host.runtime.sandbox(&worker.uid);
+        let container = sandbox.and_then(|sandbox| sandbox.container(&self.name));
+        container.is_some_and(|own| own.is_running()) && self.ready_at.is_some_and(|at| at <= view.now)
+    }
+}
+
+fn conditions(
+    status: &mut Json,
+    worker: &Worker,
+    unready: &[&str],
+    phase: &str,
+    generation: Option<i64>,
+    view: &View<'_>,
+) {
+    let before = status.get("conditions").clone();
+    let is_over = matches!(phase, "Succeeded" | "Failed");
+    let has_sandbox = view.host.runtime.sandbox(&worker.uid).is_some() && !is_over;
+    let mut written: Vec<Json> = Vec::new();
+    for kind in OWNED {
+        if kind == "PodReadyToStartContainers" && !view.settings.profile().is("pod-ready-to-start-containers") {
+            continue;
+        }
+        let (is_true, reason, message) = match kind {
+            "PodReadyToStartContainers" => (has_sandbox, None, None),
+            "Initialized" if phase == "Succeeded" => (true, Some("PodCompleted"), None),
+            "Initialized" | "PodScheduled" => (true, None, None),
+            _ if phase == "Succeeded" => (false, Some("PodCompleted"), None),
+            _ if phase == "Failed" => (false, Some("PodFailed"), None),
+            _ if unready.is_empty() => (true, None, None),
+            _ => {
+                let message = format!("containers with unready status: [{}]", unready.join(" "));
+                (false, Some("ContainersNotReady"), Some(message))
+            }
+        };
+        let value = if is_true { "True" } else { "False" };
+        let old = before.items().iter().find(|item| item.get("type").as_str() == Some(kind));
+        let since =
+            old.filter(|old| old.get("status").as_str() == Some(value)).map(|old| old.get("lastTransitionTime"));
+        let mut condition = json!({"type": kind, "status": value, "lastProbeTime": null});
+        match since.filter(|since| !since.is_null()) {
+            Some(since) => condition.set(&["lastTransitionTime"], since.clone()),
+            None => condition.set(&["lastTransitionTime"], view.time(view.now)),
+        }
+        if let Some(old) = old
+            && old.get("lastProbeTime").is_null()
+            && !old.fields().any(|(name, _)| name.as_str() == "lastProbeTime")
+        {
+            condition.remove(&["lastProbeTime"]);
+        }
+        if let Some(reason) = reason {
+            condition.set(&["reason"], reason);
+        }
+        if let Some(message) = message {
+            condition.set(&["message"], message);
+        }
+        if let Some(generation) = generation {
+            condition.set(&["observedGeneration"], generation);
+        }
+        written.push(condition);
+    }
+    // What others wrote stays.
+    let foreign = |item: &&Json| item.get("type").as_str().is_some_and(|kind| !OWNED.contains(&kind));
+    written.extend(before.items().iter().filter(foreign).cloned());
+    status.set(&["conditions"], written);
+}
+
+fn container_status(worker: &Worker, plan: &Plan, pod: &Json, view: &View<'_>) -> Json {
+    let spec =
+        pod.at(&["spec", "containers"]).items().iter().find(|item| item.get("name").as_str() == Some(&*plan.name));
+    let image = spec.map(|spec| spec.get("image").clone()).unwrap_or_default();
+    let sandbox = view.host.runtime.sandbox(&worker.uid);
+    let container = sandbox.and_then(|sandbox| sandbox.container(&plan.name));
+    let mut status = json!({"name": plan.name.as_str(), "lastState": {}, "ready": plan.is_ready(worker, view),
+        "restartCount": plan.restarts, "imageID": "", "started": false});
+    status.set(&["image"], image.clone());
+    let Some(container) = container else {
+        let state = if worker.is_over() {
+            // Source: pkg/kubelet/kubelet_pods.go (v1.34): a container of which nothing is known when its pod ends.
+            json!({"terminated": {"exitCode": 137, "reason": "ContainerStatusUnknown", "startedAt": null, "finishedAt": null,
+                "message": "The container could not be located when the pod was terminated"}})
+        } else {
+            json!({"waiting": {"reason": "ContainerCreating"}})
+        };
+        status.set(&["state"], state);
+        return status;
+    };
+    let id = format!("containerd://{}", container.id);
+    let digest = format!("{}{}", uuid(image.as_str().unwrap_or_default()), uuid(&id)).replace('-', "");
+    status.set(&["imageID"], format!("{}@sha256:{digest}", image.as_str().unwrap_or_default()));
+    status.set(&["containerID"], id);
+    if let Some(before) = &plan.last_end {
+        status.set(&["lastState", "terminated"], terminated(before, view));
+    }
+    match container.state {
+        ContainerState::Running => {
+            status.set(&["started"], true);
+            status.set(&["state", "running", "startedAt"], view.time(container.started_at));
+        }
+        ContainerState::Exited { .. } if plan.start_at.is_some() && !worker.is_over() => {
+            status.set(&["lastState", "terminated"], terminated(container, view));
+            let text = format!(
+                "back-off {} restarting failed container={} pod={}_{}({})",
+                go_duration(plan.backoff),
+                plan.name,
+                worker.object.key().name,
+                worker.object.key().namespace,
+                worker.uid
+            );
+            let mut waiting = json!({"reason": "CrashLoopBackOff"});
+            waiting.set(&["message"], text);
+            status.set(&["state", "waiting"], waiting);
+        }
+        ContainerState::Exited { .. } => status.set(&["state", "terminated"], terminated(container, view)),
+    }
+    if view.settings.profile().is("container-resources-in-status") {
+        let resources = spec.map(|spec| spec.get("resources").clone()).filter(Json::is_object);
+        let resources = resources.unwrap_or_else(Json::object);
+        if !resources.get("requests").is_empty() {
+            status.set(&["allocatedResources"], resources.get("requests").clone());
+        }
+        status.set(&["resources"], resources);
+    }
+    status
+}
+
+fn terminated(container: &Container, view: &View<'_>) -> Json {
+    let ContainerState::Exited { finished_at, exit_code, reason } = container.state else { return Json::Null };
+    json!({
+        "containerID": format!("containerd://{}", container.id), "exitCode": exit_code, "reason": reason,
+        "startedAt": view.time(container.started_at), "finishedAt": view.time(finished_at),
+    })
+}

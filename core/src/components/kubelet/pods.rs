@@ -1,0 +1,640 @@
+//! The pods of a node: started when they appear, ended when they are deleted, their status written back.
+//!
+//! Mirrors pkg/kubelet/pod_workers.go, pkg/kubelet/status/status_manager.go and pkg/kubelet/kuberuntime (v1.34).
+//! A status is written after a look at the pod (GET, PATCH, and at the end DELETE), one step of a pod at a time.
+//! Invariant: no running pod is touched merely because the API server is away.
+//! Left out on purpose: init containers, probes, volumes and images; admission beyond the count of pods and resources.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::events::Kind;
+use super::patch::two_way;
+use super::pod_status::{View, build};
+use super::runtime_state::RELIST_PERIOD;
+use super::{Kubelet, Outcome, Purpose, Turn};
+use crate::components::client::Reflector;
+use crate::components::machine::host::Host;
+use crate::components::machine::runtime::Container;
+use crate::components::{Because, Deadline};
+use crate::json;
+use crate::network::{Call, PODS, RequestId, ToClient, Verb};
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// The shortest time that the runtime is given to stop a container.
+/// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `minimumGracePeriodInSeconds`.
+const STOP_MIN_SECONDS: i64 = 2;
+/// How often statuses that could not be written, or were overwritten, are looked at again.
+/// Source: pkg/kubelet/status/status_manager.go (v1.34), `syncPeriod`.
+const STATUS_SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(10);
+/// The first pause before a crashed container is started again. Source: pkg/kubelet/kubelet.go (v1.34), `containerBackOffPeriod`.
+const CRASH_PAUSE_FIRST: SignedDuration = SignedDuration::from_secs(10);
+/// The longest such pause. Source: pkg/kubelet/kubelet.go (v1.34), `MaxCrashLoopBackOff`.
+const CRASH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
+
+/// What an answer is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// A look at the pod before its status is written.
+    Get,
+    /// The status was written.
+    Patch,
+    /// The pod was finally deleted.
+    Delete,
+}
+
+/// How far a pod has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// It waits for the runtime or the network.
+    Blocked,
+    /// It runs, or is about to.
+    Active,
+    /// Its containers were told to end.
+    Stopping,
+    /// All containers have ended, and none is started again.
+    Over,
+}
+
+/// When one container is started, and how often it was.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// The container's name.
+    pub(super) name: Text,
+    /// When its process starts; `None` once it has, or if it never will.
+    pub(super) start_at: Option<Timestamp>,
+    /// When it is ready, once it runs.
+    pub(super) ready_at: Option<Timestamp>,
+    /// How often it was started again.
+    pub(super) restarts: u32,
+    /// The last pause before a restart.
+    pub(super) backoff: SignedDuration,
+    /// How its last run ended.
+    pub(super) last_end: Option<Container>,
+}
+
+/// The worker of one pod.
+#[derive(Debug)]
+pub(super) struct Worker {
+    /// The pod's UID.
+    pub(super) uid: Text,
+    /// The pod as it was seen last.
+    pub(super) object: Object,
+    /// When it was first seen.
+    pub(super) seen_at: Timestamp,
+    /// Reason and message of a refusal.
+    pub(super) rejection: Option<(&'static str, Text)>,
+    /// The containers.
+    pub(super) plans: Vec<Plan>,
+    stage: Stage,
+    is_gone: bool,
+    is_dirty: bool,
+    is_syncing: bool,
+    sync_at: Option<Timestamp>,
+    delete_at: Option<Timestamp>,
+}
+
+impl Worker {
+    /// Tells whether all containers have ended for good.
+    pub(super) fn is_over(&self) -> bool {
+        self.stage == Stage::Over
+    }
+
+    fn is_deleted(&self) -> bool {
+        !self.object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+    }
+
+    fn restart_policy(&self) -> &str {
+        self.object.stable().at(&["spec", "restartPolicy"]).as_str().unwrap_or("Always")
+    }
+
+    fn needs_network(&self) -> bool {
+        self.object.stable().at(&["spec", "hostNetwork"]).as_bool() != Some(true)
+    }
+
+    /// Returns when something about this pod is due; what has passed is not due again.
+    fn next(&self, now: Timestamp) -> Option<Timestamp> {
+        let is_active = self.stage == Stage::Active;
+        let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
+        let readies = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.ready_at.filter(|at| *at > now));
+        starts.chain(readies).chain(self.sync_at).chain(self.delete_at).min()
+    }
+}
+
+/// All pods of the node.
+#[derive(Debug, Default)]
+pub(super) struct Pods {
+    /// The watch.
+    pub(super) source: Option<Reflector>,
+    workers: BTreeMap<Text, Worker>,
+    due: Option<Timestamp>,
+    is_filled: bool,
+}
+
+impl Pods {
+    /// Tells whether a message is of the watch.
+    pub(super) fn owns(&self, id: RequestId) -> bool {
+        self.source.as_ref().is_some_and(|source| source.owns(id))
+    }
+
+    /// Returns when something is due.
+    pub(super) fn next_deadline(&self) -> Option<Deadline> {
+        let own = self.due.map(|at| Deadline { at, reason: "pods" });
+        own.into_iter().chain(self.source.as_ref().and_then(Reflector::next_deadline)).min_by_key(|due| due.at)
+    }
+
+    fn reckon(&mut self, now: Timestamp) {
+        self.due = self.workers.values().filter_map(|worker| worker.next(now)).min();
+    }
+}
+
+impl Kubelet {
+    /// Takes a message of the watch of pods.
+    pub(super) fn handle_pod_source(&mut self, message: ToClient, turn: &mut Turn<'_>) {
+        let Some(source) = &mut self.pods.source else { return };
+        let changes: Vec<_> = source.handle_message(message, turn.outbox, turn.now).into_iter().collect();
+        let is_first = !self.pods.is_filled && source.synced();
+        let mut seen: Vec<Object> = Vec::new();
+        for change in changes {
+            let replaced =
+                change.before.filter(|before| change.after.as_ref().is_none_or(|after| after.uid() != before.uid()));
+            if let Some(gone) = replaced {
+                self.pod_gone(&Text::from(gone.uid()), turn);
+            }
+            seen.extend(change.after);
+        }
+        // New pods are admitted in the order of their creation.
+        seen.sort_by(|one, other| {
+            let created = |pod: &Object| {
+                Text::from(pod.stable().at(&["metadata", "creationTimestamp"]).as_str().unwrap_or_default())
+            };
+            created(one).cmp(&created(other))
+        });
+        for pod in seen {
+            self.pod_seen(pod, turn);
+        }
+        if is_first {
+            self.pods.is_filled = true;
+            self.end_orphans(turn);
+        }
+        self.pods.reckon(turn.now);
+    }
+
+    /// Ends what runs without a pod in the API, once all pods are known.
+    fn end_orphans(&mut self, turn: &mut Turn<'_>) {
+        let orphans: Vec<(Text, i64)> = turn
+            .host
+            .runtime
+            .sandboxes()
+            .filter(|(uid, _)| !self.pods.workers.contains_key(*uid))
+            .map(|(uid, sandbox)| (uid.clone(), sandbox.grace_seconds))
+            .collect();
+        for (uid, grace) in orphans {
+            let grace = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
+            turn.host.runtime.stop(&uid, None, grace, turn.now);
+        }
+    }
+
+    fn pod_seen(&mut self, pod: Object, turn: &mut Turn<'_>) {
+        let uid = Text::from(pod.uid());
+        if let Some(worker) = self.pods.workers.get_mut(&uid) {
+            let generation = |pod: &Object| pod.stable().at(&["metadata", "generation"]).as_i64();
+            let is_new_generation = generation(&worker.object) != generation(&pod);
+            worker.object = pod;
+            if worker.is_deleted() && !worker.is_over() {
+                worker.is_dirty |= is_new_generation;
+                self.stop_pod(&uid, turn);
+            } else if worker.is_over() {
+                worker.is_dirty |= worker.is_deleted();
+            } else {
+                self.watch_for_foreign_writes(&uid, turn);
+            }
+            self.sync_pod(&uid, turn);
+            return;
+        }
+        self.adopt(uid, pod, turn);
+    }
+
+    fn adopt(&mut self, uid: Text, pod: Object, turn: &mut Turn<'_>) {
+        let is_terminal = matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
+        let has_sandbox = turn.host.runtime.sandbox(&uid).is_some();
+        let containers = pod.stable().at(&["spec", "containers"]);
+        let plans: Vec<Plan> = containers
+            .items()
+            .iter()
+            .filter_map(|container| container.get("name").as_text())
+            .map(|name| plan_of(name, &pod, turn.host))
+            .collect();
+        let stage = if is_terminal { Stage::Over } else { Stage::Blocked };
+        let rejection = if is_terminal || has_sandbox { None } else { self.refuses(&pod, turn.host) };
+        let worker = Worker {
+            uid: uid.clone(),
+            seen_at: turn.now,
+            stage: if rejection.is_some() { Stage::Over } else { stage },
+            rejection: rejection.clone(),
+            plans,
+            is_gone: false,
+            is_dirty: !is_terminal || !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null(),
+            is_syncing: false,
+            sync_at: None,
+            delete_at: None,
+            object: pod.clone(),
+        };
+        let is_deleted = worker.is_deleted();
+        self.pods.workers.insert(uid.clone(), worker);
+        if let Some((reason, message)) = rejection {
+            let facts = Vec::from([Because::Fact(String::from(message.as_str()))]);
+            turn.outbox.decide(about(&pod.key()), format!("refused: {reason}"), facts);
+            let text = message.strip_prefix("Pod was rejected: ").unwrap_or(&message);
+            self.pod_event(&pod, None, (Kind::Warning, reason, String::from(text)), turn);
+        } else if is_terminal && has_sandbox {
+            turn.host.runtime.remove(&uid);
+        } else if is_deleted && !is_terminal {
+            self.stop_pod(&uid, turn);
+        } else if !is_terminal {
+            self.unblock(&uid, turn);
+        }
+        self.settle_pod(&uid, turn);
+        self.sync_pod(&uid, turn);
+    }
+
+    /// Lets a pod start, if the runtime and the network are there.
+    fn unblock(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get(uid) else { return };
+        if worker.stage != Stage::Blocked {
+            return;
+        }
+        let needs_network = worker.needs_network() && turn.host.runtime.sandbox(uid).is_none();
+        if !self.pod_work_is_possible(turn.host, turn.now, needs_network) {
+            if let Some(error) = self.network_error().filter(|_| needs_network) {
+                let pod = worker.object.clone();
+                let message = format!("network is not ready: {error}");
+                self.pod_event(&pod, None, (Kind::Warning, "NetworkNotReady", message), turn);
+            }
+            return;
+        }
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.stage = Stage::Active;
+        for plan in &mut worker.plans {
+            let container = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
+            let behaviour = turn.host.runtime.behaviour(&worker.object, &plan.name);
+            match container {
+                None => plan.start_at = Some(turn.now + behaviour.start_delay()),
+                Some(own) if own.is_running() => {
+                    plan.ready_at = Some(own.started_at + behaviour.ready_after.unwrap_or_default());
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Goes on with the pods that had to wait.
+    pub(super) fn resume_pods(&mut self, turn: &mut Turn<'_>) {
+        let uids: Vec<Text> = self.pods.workers.keys().cloned().collect();
+        for uid in uids {
+            let is_deleted = self.pods.workers.get(&uid).is_some_and(|worker| worker.is_deleted() && !worker.is_over());
+            if is_deleted {
+                self.stop_pod(&uid, turn);
+            } else {
+                self.unblock(&uid, turn);
+            }
+            self.settle_pod(&uid, turn);
+            self.sync_pod(&uid, turn);
+        }
+        self.pods.reckon(turn.now);
+    }
+
+    /// Does what is due for pods.
+    pub(super) fn handle_pod_timeout(&mut self, turn: &mut Turn<'_>) {
+        if let Some(source) = &mut self.pods.source {
+            source.handle_timeout(turn.outbox, turn.now);
+        }
+        if self.pods.due.is_none_or(|at| at > turn.now) {
+            return;
+        }
+        let uids: Vec<Text> = self.pods.workers.keys().cloned().collect();
+        for uid in uids {
+            self.start_due(&uid, turn);
+            let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
+            if worker.sync_at.is_some_and(|at| at <= turn.now) {
+                worker.sync_at = None;
+                worker.is_dirty = true;
+            }
+            if worker.delete_at.is_some_and(|at| at <= turn.now) {
+                worker.delete_at = None;
+                worker.is_dirty = true;
+            }
+            if worker.plans.iter().any(|plan| plan.ready_at == Some(turn.now)) {
+                worker.is_dirty = true;
+            }
+            self.sync_pod(&uid, turn);
+        }
+        self.pods.reckon(turn.now);
+    }
+
+    fn start_due(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let cidr = self.cached_node().and_then(|node| node.stable().at(&["spec", "podCIDR"]).as_text().cloned());
+        let possible = self.pod_work_is_possible(turn.host, turn.now, false);
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if worker.stage != Stage::Active || !possible {
+            return;
+        }
+        let mut started = Vec::new();
+        for plan in worker.plans.iter_mut().filter(|plan| plan.start_at.is_some_and(|at| at <= turn.now)) {
+            plan.start_at = None;
+            let behaviour = turn.host.runtime.behaviour(&worker.object, &plan.name);
+            let before = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name)).cloned();
+            plan.last_end = before.or(plan.last_end.take());
+            turn.host.runtime.start(&worker.object, &plan.name, plan.restarts, cidr.as_deref(), turn.now);
+            plan.ready_at = Some(turn.now + behaviour.ready_after.unwrap_or_default());
+            started.push(plan.name.clone());
+        }
+        if started.is_empty() {
+            return;
+        }
+        worker.is_dirty = true;
+        let pod = worker.object.clone();
+        for name in started {
+            let image = image_of(&pod, &name);
+            let pulled = format!("Container image \"{image}\" already present on machine");
+            self.pod_event(&pod, Some(&name), (Kind::Normal, "Pulled", pulled), turn);
+            self.pod_event(&pod, Some(&name), (Kind::Normal, "Created", format!("Created container: {name}")), turn);
+            self.pod_event(&pod, Some(&name), (Kind::Normal, "Started", format!("Started container {name}")), turn);
+        }
+        turn.outbox.decide(about(&pod.key()), "containers started", Vec::new());
+    }
+
+    /// Ends a pod: SIGTERM now, SIGKILL after its grace.
+    fn stop_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let possible = self.pod_work_is_possible(turn.host, turn.now, false);
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if worker.is_over() || !possible {
+            return;
+        }
+        let tree = worker.object.stable();
+        let of_spec = tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().unwrap_or(30);
+        let of_deletion = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64().filter(|seconds| *seconds > 0);
+        let grace = of_deletion.unwrap_or(of_spec).max(1);
+        worker.stage = Stage::Stopping;
+        for plan in &mut worker.plans {
+            plan.start_at = None;
+        }
+        let pod = worker.object.clone();
+        let span = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
+        let stopped = turn.host.runtime.stop(uid, Some(&pod), span, turn.now);
+        if !stopped.is_empty() {
+            let why = if self.pods.workers.get(uid).is_some_and(|worker| worker.is_gone) {
+                "the pod is gone from the API"
+            } else {
+                "the pod has a deletionTimestamp"
+            };
+            let facts = Vec::from([
+                Because::Fact(String::from(why)),
+                Because::Fact(format!("grace {grace}s, counted from now")),
+            ]);
+            turn.outbox.decide(about(&pod.key()), "containers told to end", facts);
+        }
+        for name in stopped {
+            let message = format!("Stopping container {name}");
+            self.pod_event(&pod, Some(&name), (Kind::Normal, "Killing", message), turn);
+        }
+        self.settle_pod(uid, turn);
+    }
+
+    fn pod_gone(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.is_gone = true;
+        worker.is_dirty = false;
+        if worker.is_over() || turn.host.runtime.sandbox(uid).is_none() {
+            self.pods.workers.remove(uid);
+            turn.host.runtime.remove(uid);
+            return;
+        }
+        self.stop_pod(uid, turn);
+    }
+
+    /// Takes word that processes of these pods have ended.
+    pub fn handle_ended(&mut self, uids: &[Text], turn: &mut Turn<'_>) {
+        for uid in uids {
+            if let Some(worker) = self.pods.workers.get_mut(uid) {
+                worker.is_dirty = !worker.is_gone;
+            } else if self.pods.is_filled {
+                turn.host.runtime.remove(uid);
+            }
+            self.settle_pod(uid, turn);
+            self.sync_pod(uid, turn);
+        }
+        self.pods.reckon(turn.now);
+    }
+
+    /// Finds out what follows from the containers that have ended: a restart, or the end of the pod.
+    fn settle_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if matches!(worker.stage, Stage::Over | Stage::Blocked) {
+            return;
+        }
+        if worker.stage == Stage::Stopping {
+            if turn.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running()) {
+                return;
+            }
+            worker.stage = Stage::Over;
+            worker.is_dirty = !worker.is_gone;
+            worker.delete_at = Some(turn.now + RELIST_PERIOD).filter(|_| !worker.is_gone);
+            if worker.is_gone {
+                self.pods.workers.remove(uid);
+                turn.host.runtime.remove(uid);
+            }
+            return;
+        }
+        let policy = Text::from(worker.restart_policy());
+        let mut is_over = !worker.plans.is_empty();
+        for plan in &mut worker.plans {
+            let container = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
+            let code = container.and_then(Container::exit_code);
+            if let Some(code) = code
+                && plan.start_at.is_none()
+                && (policy == *"Always" || (policy == *"OnFailure" && code != 0))
+            {
+                plan.restart(container, turn.now);
+                worker.is_dirty = true;
+            }
+            is_over &= code.is_some() && plan.start_at.is_none();
+        }
+        if is_over {
+            worker.stage = Stage::Over;
+            worker.is_dirty = true;
+        }
+    }
+
+    /// Notes a status that somebody else has overwritten, for the next look of the status manager.
+    fn watch_for_foreign_writes(&mut self, uid: &Text, turn: &Turn<'_>) {
+        let Some(worker) = self.pods.workers.get(uid) else { return };
+        let Some(status) = self.status_of(worker, &worker.object, turn) else { return };
+        let has_type = |item: &&Json, kind: &Json| item.get("type") == kind;
+        let stored = worker.object.stable().at(&["status", "conditions"]);
+        let is_overwritten = stored.items().iter().any(|item| {
+            let own = status.get("conditions").items().iter().find(|own| has_type(own, item.get("type")));
+            own.is_some_and(|own| own.get("status") != item.get("status"))
+        });
+        if !is_overwritten || worker.is_dirty || worker.is_syncing {
+            return;
+        }
+        let age = turn.now.duration_since(self.started).as_nanos();
+        let rest = STATUS_SYNC_PERIOD.as_nanos() - age.rem_euclid(STATUS_SYNC_PERIOD.as_nanos());
+        let at = turn.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0));
+        if let Some(worker) = self.pods.workers.get_mut(uid) {
+            worker.sync_at = Some(worker.sync_at.map_or(at, |before| before.min(at)));
+        }
+    }
+
+    fn status_of(&self, worker: &Worker, server: &Object, turn: &Turn<'_>) -> Option<Json> {
+        let host_ip = self.host_ip(turn.host);
+        let view = View { host: turn.host, settings: &self.settings, host_ip: &host_ip, now: turn.now };
+        (!worker.is_gone).then(|| build(worker, server, &view))
+    }
+
+    fn host_ip(&self, host: &Host) -> Text {
+        self.config.node_ips.first().cloned().unwrap_or_else(|| host.default_ip())
+    }
+
+    /// Writes the status of a pod, unless a step for it is under way.
+    fn sync_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if !worker.is_dirty || worker.is_syncing || worker.is_gone {
+            return;
+        }
+        worker.is_dirty = false;
+        worker.is_syncing = true;
+        let key = worker.object.key();
+        let get = Call::new(Verb::Get, PODS, &key.namespace, &key.name);
+        self.call(get, Purpose::Pod(uid.clone(), Step::Get), turn);
+    }
+
+    /// Takes an answer.
+    pub(super) fn handle_pod_answer(&mut self, uid: &Text, step: Step, outcome: Outcome, turn: &mut Turn<'_>) {
+        let code = outcome.as_ref().map_or(0, |answer| answer.code);
+        let object = outcome.ok().and_then(|answer| answer.as_object().cloned());
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        match (step, code, object) {
+            (Step::Get, 200, Some(pod)) if pod.uid() == uid.as_str() => self.write_status(uid, &pod, turn),
+            (Step::Patch, 200, Some(pod)) => self.status_written(uid, &pod, turn),
+            // The pod is gone or another one: nothing to write.
+            (_, 200 | 404 | 409, _) => {
+                worker.is_syncing = false;
+                worker.sync_at = None;
+                if step == Step::Delete && code == 200 {
+                    turn.host.runtime.remove(uid);
+                }
+                self.sync_pod(uid, turn);
+            }
+            _ => {
+                worker.is_syncing = false;
+                worker.sync_at = Some(turn.now + STATUS_SYNC_PERIOD);
+            }
+        }
+        self.pods.reckon(turn.now);
+    }
+
+    fn write_status(&mut self, uid: &Text, pod: &Object, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get(uid) else { return };
+        let Some(status) = self.status_of(worker, pod, turn) else { return };
+        let tree = pod.json();
+        let changed = two_way(tree.get("status"), &status);
+        if changed.is_empty() || is_terminal_already(&tree, &status) {
+            self.status_written(uid, pod, turn);
+            return;
+        }
+        let mut patch = json!({"metadata": {"uid": uid.as_str()}});
+        patch.set(&["status"], changed);
+        let key = pod.key();
+        let call = Call::strategic_patch(PODS, &key.namespace, &key.name, patch).subresource("status");
+        self.call(call, Purpose::Pod(uid.clone(), Step::Patch), turn);
+    }
+
+    fn status_written(&mut self, uid: &Text, pod: &Object, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.is_syncing = false;
+        let is_terminal = matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
+        let is_deleted = !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        if is_terminal && is_deleted && worker.is_over() && worker.delete_at.is_none() {
+            worker.is_syncing = true;
+            let body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0,
+                "preconditions": {"uid": uid.as_str()}});
+            let key = pod.key();
+            let facts = Vec::from([Because::Fact(String::from("all containers have ended and the status is written"))]);
+            turn.outbox.decide(about(&key), "finally deleted", facts);
+            let delete = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(body);
+            self.call(delete, Purpose::Pod(uid.clone(), Step::Delete), turn);
+            return;
+        }
+        self.sync_pod(uid, turn);
+    }
+
+    /// Says why a pod cannot run here: reason and message.
+    fn refuses(&self, pod: &Object, host: &Host) -> Option<(&'static str, Text)> {
+        super::admission::refusal(pod, self.admitted(), &self.config, host)
+            .map(|(reason, message)| (reason, Text::from(format!("Pod was rejected: {message}"))))
+    }
+
+    fn admitted(&self) -> impl Iterator<Item = &Object> {
+        self.pods.workers.values().filter(|worker| !worker.is_over()).map(|worker| &worker.object)
+    }
+}
+
+impl Plan {
+    /// Source: k8s.io/client-go util/flowcontrol/backoff.go (v1.34): doubled up to the longest, and begun anew after
+    /// twice the longest without a crash.
+    fn restart(&mut self, container: Option<&Container>, now: Timestamp) {
+        let ran = container.map_or(SignedDuration::ZERO, |own| now.duration_since(own.started_at));
+        let is_first = self.backoff.is_zero() || ran > CRASH_PAUSE_MAX * 2;
+        // The first restart is immediate; the back-off begins with the second.
+        let pause = if self.restarts == 0 {
+            SignedDuration::ZERO
+        } else if is_first {
+            CRASH_PAUSE_FIRST
+        } else {
+            (self.backoff * 2).min(CRASH_PAUSE_MAX)
+        };
+        self.backoff = pause;
+        self.restarts += 1;
+        self.ready_at = None;
+        self.start_at = Some(now + pause);
+    }
+}
+
+/// Plans a container; one that ran before a restart of the kubelet goes on counting.
+fn plan_of(name: &Text, pod: &Object, host: &Host) -> Plan {
+    let statuses = pod.stable().at(&["status", "containerStatuses"]);
+    let stored = statuses.items().iter().find(|status| status.get("name").as_str() == Some(name));
+    let known = host.runtime.sandbox(pod.uid()).and_then(|sandbox| sandbox.container(name));
+    let counted = stored.and_then(|status| status.get("restartCount").as_i64()).unwrap_or_default();
+    Plan {
+        name: name.clone(),
+        start_at: None,
+        ready_at: None,
+        restarts: known.map_or_else(|| u32::try_from(counted).unwrap_or_default(), |own| own.restarts),
+        backoff: SignedDuration::ZERO,
+        last_end: None,
+    }
+}
+
+/// A terminal phase is never left: a later status of the same pod is not written.
+fn is_terminal_already(stored: &Json, status: &Json) -> bool {
+    let phase = |status: &Json| status.get("phase").as_text().cloned().unwrap_or_default();
+    let before = phase(stored.get("status"));
+    matches!(before.as_str(), "Succeeded" | "Failed") && before != phase(status)
+}
+
+fn image_of(pod: &Object, container: &str) -> Text {
+    let list = pod.stable().at(&["spec", "containers"]);
+    let found = list.items().iter().find(|item| item.get("name").as_str() == Some(container));
+    found.and_then(|item| item.get("image").as_text().cloned()).unwrap_or_default()
+}
+
+fn about(key: &ObjectKey) -> Text {
+    Text::from(format!("pod/{}/{}", key.namespace, key.name))
+}

@@ -1,0 +1,186 @@
+//! Registration: a kubelet creates its Node, or takes over the one that is there.
+//!
+//! Mirrors pkg/kubelet/kubelet_node_status.go (v1.34), `registerWithAPIServer`: a pause before each attempt, doubled up
+//! to seven seconds; an existing Node is reconciled in a few fields. Once it has succeeded it is never done again.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::SignedDuration;
+
+use super::patch::two_way;
+use super::setters::ATTACH_ANNOTATION;
+use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
+use crate::components::Because;
+use crate::network::{Call, NODES, Verb};
+use crate::objects::{Json, Object};
+
+/// The first pause. Source: kubelet_node_status.go (v1.34), `step := 100 * time.Millisecond`.
+pub(super) const BACKOFF_FIRST: SignedDuration = SignedDuration::from_millis(100);
+/// The longest pause. Source: as above.
+const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(7);
+/// The labels that are put right. Source: kubelet_node_status.go (v1.34), `updateDefaultLabels`.
+const DEFAULT_LABELS: [&str; 12] = [
+    "kubernetes.io/hostname",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region",
+    "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/instance-type",
+    "kubernetes.io/os",
+    "kubernetes.io/arch",
+    "node.kubernetes.io/windows-build",
+    "beta.kubernetes.io/os",
+    "beta.kubernetes.io/arch",
+];
+
+/// What an answer is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// The Node was to be created.
+    Post,
+    /// The existing Node was looked up.
+    Get,
+    /// The existing Node was put right.
+    Patch,
+}
+
+impl Kubelet {
+    /// Waits before the next attempt.
+    pub(super) fn await_registration(&mut self, turn: &Turn<'_>) {
+        let pause = self.status.registration_pause;
+        self.status.registration_pause = (pause * 2).min(BACKOFF_MAX);
+        self.set(Timer::Register, turn.now + pause);
+    }
+
+    /// Makes an attempt.
+    pub(super) fn register(&mut self, turn: &mut Turn<'_>) {
+        let mut said = Vec::new();
+        let node = self.initial_node(turn.host, turn.now, &mut said);
+        self.emit_said(said, None, turn);
+        self.log(format!("Attempting to register node {:?}", self.config.node_name), turn);
+        let call = Call::new(Verb::Create, NODES, "", "").body(node.clone());
+        self.status.initial = Some(node);
+        self.call(call, Purpose::Register(Step::Post), turn);
+    }
+
+    /// Takes an answer.
+    pub(super) fn handle_registration(&mut self, step: Step, outcome: Outcome, turn: &mut Turn<'_>) {
+        let code = outcome.as_ref().map_or(0, |answer| answer.code);
+        let is_success = outcome.as_ref().is_ok_and(crate::network::Answer::is_success);
+        match step {
+            Step::Post | Step::Patch if is_success => self.registered(step, turn),
+            Step::Post if code == 409 || (code == 403 && self.goes_on_after_forbidden()) => {
+                self.call(self.get_node(), Purpose::Register(Step::Get), turn);
+            }
+            Step::Get if is_success => {
+                let existing = outcome.ok().and_then(|answer| answer.as_object().cloned());
+                if let Some(existing) = existing {
+                    self.reconcile(&existing, turn);
+                }
+            }
+            _ => {
+                let why = failure(&outcome).unwrap_or_default();
+                self.log(format!("Unable to register node with API server: {why}"), turn);
+                self.await_registration(turn);
+            }
+        }
+    }
+
+    fn goes_on_after_forbidden(&self) -> bool {
+        self.settings.profile().is("registration-goes-on-after-forbidden")
+    }
+
+    fn reconcile(&mut self, existing: &Object, turn: &mut Turn<'_>) {
+        let before = existing.json();
+        let after = self.status.initial.as_ref().map_or_else(|| before.clone(), |initial| reconciled(&before, initial));
+        let patch = two_way(&before, &after);
+        if patch.is_empty() {
+            self.registered(Step::Get, turn);
+            return;
+        }
+        let call = Call::strategic_patch(NODES, "", &self.config.node_name, patch).subresource("status");
+        self.call(call, Purpose::Register(Step::Patch), turn);
+    }
+
+    fn registered(&mut self, step: Step, turn: &mut Turn<'_>) {
+        let (what, fact) = match step {
+            Step::Post => ("registered", "the API server created the Node"),
+            Step::Get => ("took over the existing Node as it is", "a Node of this name is there already"),
+            Step::Patch => ("took over the existing Node and put it right", "a Node of this name is there already"),
+        };
+        turn.outbox.decide(self.about_node(), what, Vec::from([Because::Fact(String::from(fact))]));
+        self.log(format!("Successfully registered node {:?}", self.config.node_name), turn);
+        self.status.initial = None;
+        self.status.is_registered = true;
+        self.begin_tries(turn);
+    }
+}
+
+/// Returns an existing Node with what a kubelet puts right in it.
+fn reconciled(existing: &Json, initial: &Json) -> Json {
+    let mut node = existing.clone();
+    let annotation = ["metadata", "annotations", ATTACH_ANNOTATION];
+    let wanted = initial.at(&annotation);
+    if wanted.is_null() {
+        node.remove(&annotation);
+    } else if node.at(&annotation) != wanted {
+        node.set(&annotation, wanted.clone());
+    }
+    for key in DEFAULT_LABELS {
+        let path = ["metadata", "labels", key];
+        match initial.at(&path).as_str() {
+            None => {}
+            Some("") => {
+                node.remove(&path);
+            }
+            Some(value) if node.at(&path).as_str() != Some(value) => node.set(&path, value),
+            Some(_) => {}
+        }
+    }
+    for list in ["capacity", "allocatable"] {
+        let wanted = initial.at(&["status", list]);
+        if node.at(&["status", list]).is_null() {
+            node.set(&["status", list], wanted.clone());
+            continue;
+        }
+        for (name, amount) in wanted.fields().filter(|(name, _)| name.starts_with("hugepages-")) {
+            if node.at(&["status", list, name]) != amount {
+                node.set(&["status", list, name], amount.clone());
+            }
+        }
+    }
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reconciled;
+    use crate::json;
+
+    #[test]
+    fn of_an_existing_node_only_well_known_labels_and_the_annotation_are_put_right() {
+        let existing = json!({
+            "metadata": {"name": "w1", "labels": {"disk": "ssd", "kubernetes.io/hostname": "other", "topology.kubernetes.io/zone": "a"}},
+            "spec": {"taints": [{"key": "mine", "effect": "NoSchedule"}]},
+            "status": {"capacity": {"cpu": "1"}, "allocatable": {"cpu": "1"}},
+        });
+        let initial = json!({
+            "metadata": {"name": "w1", "labels": {"disk": "hdd", "new": "x", "kubernetes.io/hostname": "w1", "topology.kubernetes.io/zone": "b"},
+                "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}},
+            "spec": {"taints": [{"key": "theirs", "effect": "NoExecute"}], "providerID": "p"},
+            "status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}},
+        });
+        assert_eq!(
+            reconciled(&existing, &initial),
+            json!({
+                "metadata": {"name": "w1", "labels": {"disk": "ssd", "kubernetes.io/hostname": "w1", "topology.kubernetes.io/zone": "b"},
+                    "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}},
+                "spec": {"taints": [{"key": "mine", "effect": "NoSchedule"}]},
+                "status": {"capacity": {"cpu": "1"}, "allocatable": {"cpu": "1"}},
+            })
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! What a kubelet knows of its container runtime: when it last answered, and whether the network is ready.
+//!
+//! Mirrors pkg/kubelet/runtime.go and `updateRuntimeUp` of pkg/kubelet/kubelet.go (v1.34): a poll each five seconds. As
+//! long as the machine does not change, the instants of the polls are reckoned and not waited for.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::validation::go_duration;
+use super::{Kubelet, Timer, Turn};
+use crate::components::machine::host::Host;
+
+/// How often the runtime is asked. Source: pkg/kubelet/kubelet.go (v1.34), `wait.Until(kl.updateRuntimeUp, 5*time.Second)`.
+const POLL_PERIOD: SignedDuration = SignedDuration::from_secs(5);
+/// Silence after which the runtime counts as down. Source: pkg/kubelet/kubelet.go (v1.34), `maxWaitForContainerRuntime`.
+const DOWN_AFTER: SignedDuration = SignedDuration::from_secs(30);
+/// How often containers are listed. Source: pkg/kubelet/kubelet.go (v1.34), `genericPlegRelistPeriod`.
+pub(super) const RELIST_PERIOD: SignedDuration = SignedDuration::from_secs(1);
+/// Age of the last list from which it counts as unhealthy. Source: as above, `genericPlegRelistThreshold`.
+const RELIST_MAX: SignedDuration = SignedDuration::from_secs(180);
+/// What containerd says without a network configuration. Source: containerd/containerd internal/cri/server/status.go.
+const NO_CNI: &str = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized";
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Network {
+    #[default]
+    Unknown,
+    Ready,
+    NotConfigured,
+}
+
+/// What the kubelet knows of its runtime.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RuntimeState {
+    /// The last good answer; later ones follow from it while the runtime goes on as it is.
+    last_good: Option<Timestamp>,
+    is_going_on: bool,
+    network: Network,
+}
+
+impl RuntimeState {
+    fn last_good(&self, now: Timestamp, period: SignedDuration) -> Option<Timestamp> {
+        let last = self.last_good?;
+        if !self.is_going_on {
+            return Some(last);
+        }
+        let age = now.duration_since(last).as_nanos();
+        let late = i64::try_from(age.rem_euclid(period.as_nanos())).unwrap_or(0);
+        Some(now - SignedDuration::from_nanos(late))
+    }
+
+    /// Tells whether nothing about the runtime depends on the clock.
+    pub(super) const fn is_steady(&self) -> bool {
+        self.is_going_on
+    }
+}
+
+impl Kubelet {
+    /// Asks the runtime for its status.
+    pub(super) fn poll_runtime(&mut self, turn: &mut Turn<'_>) {
+        self.clear(Timer::RuntimePoll);
+        self.generation += 1;
+        if !turn.host.is_runtime_answering() {
+            self.runtime.last_good = self.runtime.last_good(turn.now, POLL_PERIOD);
+            self.runtime.is_going_on = false;
+            return;
+        }
+        let network = if turn.host.is_cni_installed { Network::Ready } else { Network::NotConfigured };
+        let was_blocked = !self.pod_work_is_possible(turn.host, turn.now, false);
+        self.runtime = RuntimeState { last_good: Some(turn.now), is_going_on: true, network };
+        if was_blocked {
+            self.resume_pods(turn);
+        }
+    }
+
+    /// Notes that the machine changed: the next poll finds out.
+    pub fn note_host_change(&mut self, turn: &Turn<'_>) {
+        let poll = self.runtime.last_good(turn.now, POLL_PERIOD).unwrap_or(turn.now);
+        if self.runtime.is_going_on && !turn.host.is_runtime_answering() {
+            self.runtime.last_good = Some(poll);
+            self.runtime.is_going_on = false;
+        }
+        let mut next = poll;
+        while next <= turn.now {
+            next += POLL_PERIOD;
+        }
+        if self.timers[Timer::RuntimePoll as usize].is_none() {
+            self.set(Timer::RuntimePoll, next);
+        }
+    }
+
+    /// Notes that nothing runs from here on: the polls stop, too.
+    pub fn freeze_runtime_state(&mut self, now: Timestamp) {
+        self.runtime.last_good = self.runtime.last_good(now, POLL_PERIOD);
+        self.runtime.is_going_on = false;
+        self.set(Timer::RuntimePoll, now);
+    }
+
+    /// Tells whether pods can be worked on: without a runtime none, without a network those of the host's alone.
+    pub(super) fn pod_work_is_possible(&self, _host: &Host, now: Timestamp, needs_network: bool) -> bool {
+        self.runtime_errors(now).is_empty() && !(needs_network && self.runtime.network != Network::Ready)
+    }
+
+    fn runtime_errors(&self, now: Timestamp) -> Vec<String> {
+        let mut errors = Vec::new();
+        match self.runtime.last_good(now, POLL_PERIOD) {
+            None => errors.push("container runtime status check may not have completed yet".to_string()),
+            Some(last) if now.duration_since(last) >= DOWN_AFTER => {
+                errors.push("container runtime is down".to_string())
+            }
+            Some(_) => {}
+        }
+        if let Some(last) = self.runtime.last_good(now, RELIST_PERIOD)
+            && now.duration_since(last) > RELIST_MAX
+        {
+            errors.push(format!(
+                "PLEG is not healthy: pleg was last seen active {} ago; threshold is {}",
+                go_duration(now.duration_since(last)),
+                go_duration(RELIST_MAX)
+            ));
+        }
+        errors
+    }
+
+    /// Returns why the network is not ready.
+    pub(super) const fn network_error(&self) -> Option<&'static str> {
+        match self.runtime.network {
+            Network::Ready => None,
+            Network::Unknown => Some("network state unknown"),
+            Network::NotConfigured => Some(NO_CNI),
+        }
+    }
+
+    /// Returns everything that keeps the node from being ready, in the order in which it is printed.
+    pub(super) fn ready_errors(&self, _host: &Host, now: Timestamp) -> Vec<String> {
+        let mut errors = self.runtime_errors(now);
+        errors.extend(self.network_error().map(String::from));
+        errors.extend(self.csi.error().map(String::from));
+        errors
+    }
+}

@@ -1,0 +1,262 @@
+//! The setters: what a kubelet writes into the status of its Node, from its machine and its configuration.
+//!
+//! Mirrors pkg/kubelet/nodestatus/setters.go and pkg/kubelet/kubelet_node_status.go (v1.34), in their order.
+//! Left out on purpose: `volumesInUse`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Kubelet;
+use super::conditions::{PRESSURES, set_ready};
+use crate::components::machine::host::Host;
+use crate::json;
+use crate::objects::quantity::{Format, Quantity};
+use crate::objects::{Json, Text};
+
+/// The labels that a kubelet keeps right at each tick: operating system and architecture.
+pub(super) const OS_LABELS: [(&str, &str); 2] = [("kubernetes.io/os", "linux"), ("kubernetes.io/arch", "amd64")];
+/// Source: pkg/kubelet/kubelet_node_status.go (v1.34), `ControllerManagedAttachAnnotation`.
+pub(super) const ATTACH_ANNOTATION: &str = "volumes.kubernetes.io/controller-managed-attach-detach";
+/// Source: k8s.io/cloud-provider/api/well_known_annotations.go (v1.34), `AnnotationAlphaProvidedIPAddr`.
+pub(super) const PROVIDED_IP_ANNOTATION: &str = "alpha.kubernetes.io/provided-node-ip";
+/// Source: pkg/kubelet/nodestatus/setters.go (v1.34), `MaxNamesPerImageInNodeStatus`.
+const NAMES_PER_IMAGE_MAX: usize = 5;
+
+/// What the setters found worth an Event: type, reason, message.
+pub(super) type Said = Vec<(super::events::Kind, &'static str, String)>;
+
+impl Kubelet {
+    /// Builds the Node that the kubelet would create.
+    pub(super) fn initial_node(&mut self, host: &Host, now: jiff::Timestamp, said: &mut Said) -> Json {
+        let config = self.config.clone();
+        let mut node = json!({"kind": "Node", "apiVersion": "v1"});
+        node.set(&["metadata", "name"], &config.node_name);
+        let labels = node.entry(&["metadata", "labels"]);
+        for (key, value) in
+            OS_LABELS.into_iter().chain([("beta.kubernetes.io/os", "linux"), ("beta.kubernetes.io/arch", "amd64")])
+        {
+            labels.set(&[key], value);
+        }
+        labels.set(&["kubernetes.io/hostname"], &config.node_name);
+        for (key, value) in &config.node_labels {
+            labels.set(&[key], value);
+        }
+        if config.attach_detach {
+            node.set(&["metadata", "annotations", ATTACH_ANNOTATION], "true");
+        }
+        let mut taints = config.taints.clone();
+        if config.external_cloud {
+            taints.push(json!({"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}));
+        }
+        node.set(&["spec"], Json::object());
+        if !taints.is_empty() {
+            node.set(&["spec", "taints"], taints);
+        }
+        if !config.provider_id.is_empty() {
+            node.set(&["spec", "providerID"], &config.provider_id);
+        }
+        node.set(&["status"], Json::object());
+        self.set_status(&mut node, host, now, said);
+        node
+    }
+
+    /// Runs all setters on a Node.
+    pub(super) fn set_status(&mut self, node: &mut Json, host: &Host, now: jiff::Timestamp, said: &mut Said) {
+        self.set_addresses(node, host);
+        self.set_machine_info(node, host, said);
+        self.set_version_info(node, host);
+        node.set(&["status", "daemonEndpoints", "kubeletEndpoint", "Port"], self.config.port);
+        self.set_images(node, host);
+        node.set(&["status", "nodeInfo", "operatingSystem"], "linux");
+        node.set(&["status", "nodeInfo", "architecture"], "amd64");
+        self.set_runtime_features(node, host);
+        self.set_conditions(node, host, now, said);
+        let unschedulable = node.at(&["spec", "unschedulable"]).as_bool() == Some(true);
+        if unschedulable != self.was_unschedulable {
+            self.was_unschedulable = unschedulable;
+            said.push(self.status_event(if unschedulable { "NodeNotSchedulable" } else { "NodeSchedulable" }));
+        }
+        let declared = self.settings.profile().text("declared-features");
+        if !declared.is_empty() {
+            node.set(&["status", "declaredFeatures"], declared.split(',').map(Json::from).collect::<Json>());
+        }
+    }
+
+    fn status_event(&self, reason: &'static str) -> (super::events::Kind, &'static str, String) {
+        (super::events::Kind::Normal, reason, format!("Node {} status is now: {reason}", self.config.node_name))
+    }
+
+    fn set_addresses(&self, node: &mut Json, host: &Host) {
+        let config = &self.config;
+        let is_any = |ip: &Text| matches!(ip.as_str(), "0.0.0.0" | "::");
+        let specific: Vec<&Text> = config.node_ips.iter().filter(|ip| !is_any(ip)).collect();
+        if config.external_cloud && !specific.is_empty() {
+            let list = specific.iter().map(|ip| ip.as_str()).collect::<Vec<_>>().join(",");
+            node.set(&["metadata", "annotations", PROVIDED_IP_ANNOTATION], list);
+        } else if config.external_cloud {
+            node.remove(&["metadata", "annotations", PROVIDED_IP_ANNOTATION]);
+        }
+        if config.external_cloud && !node.at(&["status", "addresses"]).items().is_empty() {
+            return;
+        }
+        let hostname = json!({"type": "Hostname", "address": config.node_name.as_str()});
+        let internal = |ip: &str| json!({"type": "InternalIP", "address": ip});
+        let mut addresses: Vec<Json> = if !specific.is_empty() {
+            specific.iter().map(|ip| internal(ip)).collect()
+        } else if config.external_cloud && config.node_ips.is_empty() {
+            Vec::new()
+        } else {
+            match &host.spec.hardware.addresses {
+                Some(given) => given
+                    .iter()
+                    .filter(|address| address.kind != *"Hostname")
+                    .map(|address| json!({"type": address.kind.as_str(), "address": address.address.as_str()}))
+                    .collect(),
+                None => Vec::from([internal(&host.default_ip())]),
+            }
+        };
+        addresses.push(hostname);
+        node.set(&["status", "addresses"], addresses);
+    }
+
+    fn set_machine_info(&mut self, node: &mut Json, host: &Host, said: &mut Said) {
+        let hardware = &host.spec.hardware;
+        let pods = Quantity::whole(self.config.pods(hardware), Format::DecimalSi);
+        let mut capacity: Vec<(&str, Quantity, Quantity)> = Vec::new();
+        if host.fails("machine-info") {
+            capacity.push(("cpu", Quantity::milli(0), Quantity::milli(0)));
+            let none = Quantity::whole(0, Format::BinarySi);
+            capacity.push(("memory", none, none));
+            let max_pods = Quantity::whole(self.config.max_pods, Format::DecimalSi);
+            capacity.push(("pods", max_pods, max_pods));
+        } else {
+            let kept = self.config.reservations;
+            let less = |amount: Quantity, kept: Quantity| {
+                let rest = amount - kept;
+                if rest.is_negative() { Quantity::whole(0, rest.format()) } else { rest }
+            };
+            let cpu = Quantity::milli(hardware.cpu.milli_value() / 1000 * 1000);
+            capacity.push(("cpu", cpu, less(cpu, kept.cpu)));
+            let bytes = |amount: Quantity| Quantity::whole(amount.value(), Format::BinarySi);
+            let storage = bytes(hardware.ephemeral_storage);
+            capacity.push(("ephemeral-storage", storage, less(storage, kept.ephemeral_storage)));
+            let mut memory = less(bytes(hardware.memory), kept.memory);
+            let nothing = Quantity::whole(0, Format::BinarySi);
+            for size in ["hugepages-1Gi", "hugepages-2Mi"] {
+                capacity.push((size, nothing, nothing));
+            }
+            for (name, all, healthy) in &hardware.extended {
+                if name.starts_with("hugepages-") {
+                    memory = less(memory, *all);
+                    capacity.retain(|(own, ..)| *own != name.as_str());
+                }
+                capacity.push((name, *all, *healthy));
+            }
+            capacity.push(("memory", bytes(hardware.memory), memory));
+            capacity.push(("pods", pods, pods));
+        }
+        let list = |pick: fn(&(&str, Quantity, Quantity)) -> Quantity| -> Json {
+            capacity.iter().map(|entry| (Text::from(entry.0), Json::from(pick(entry).to_string()))).collect()
+        };
+        let (all, allocatable) = (list(|entry| entry.1), list(|entry| entry.2));
+        node.set(&["status", "capacity"], all);
+        node.set(&["status", "allocatable"], allocatable);
+        let before = node.at(&["status", "nodeInfo", "bootID"]).as_str().unwrap_or_default();
+        let is_reboot = !before.is_empty() && *before != *host.boot_id;
+        if is_reboot && !(self.has_said_rebooted && self.settings.profile().is("rebooted-once-per-process")) {
+            self.has_said_rebooted = true;
+            let text = format!("Node {} has been rebooted, boot id: {}", self.config.node_name, host.boot_id);
+            said.push((super::events::Kind::Warning, "Rebooted", text));
+        }
+        let info = node.entry(&["status", "nodeInfo"]);
+        info.set(&["bootID"], &host.boot_id);
+        info.set(&["machineID"], host.machine_id());
+        info.set(&["systemUUID"], host.system_uuid());
+        let swap = hardware.swap.value();
+        if swap > 0 && self.settings.profile().is("swap-capacity-in-status") {
+            info.set(&["swap", "capacity"], swap);
+        } else {
+            info.remove(&["swap"]);
+        }
+    }
+
+    fn set_version_info(&self, node: &mut Json, host: &Host) {
+        let hardware = &host.spec.hardware;
+        let runtime = if host.is_runtime_up && !host.fails("version-info") {
+            hardware.container_runtime.clone()
+        } else {
+            let kind = hardware.container_runtime.split_once("://").map_or("containerd", |(kind, _)| kind);
+            Text::from(format!("{kind}://Unknown"))
+        };
+        let version = format!("v{}", self.config.release);
+        let info = node.entry(&["status", "nodeInfo"]);
+        info.set(&["kernelVersion"], &hardware.kernel_version);
+        info.set(&["osImage"], &hardware.os_image);
+        info.set(&["containerRuntimeVersion"], runtime);
+        let is_proxy_named = self.settings.profile().is("kube-proxy-version-in-status");
+        info.set(&["kubeProxyVersion"], if is_proxy_named { version.as_str() } else { "" });
+        info.set(&["kubeletVersion"], version);
+    }
+
+    fn set_images(&self, node: &mut Json, host: &Host) {
+        let mut images = host.spec.hardware.images.clone();
+        images.sort_by_key(|image| core::cmp::Reverse(image.get("sizeBytes").as_i64().unwrap_or_default()));
+        if let Ok(most) = usize::try_from(self.config.max_images) {
+            images.truncate(most);
+        }
+        for image in &mut images {
+            if image.get("names").items().len() > NAMES_PER_IMAGE_MAX {
+                image.entry(&["names"]).make_array().truncate(NAMES_PER_IMAGE_MAX);
+            }
+        }
+        if images.is_empty() {
+            node.remove(&["status", "images"]);
+        } else {
+            node.set(&["status", "images"], images);
+        }
+    }
+
+    /// Handlers and features are what containerd offers since 2.0; older runtimes say nothing about them.
+    fn set_runtime_features(&self, node: &mut Json, host: &Host) {
+        let version = host.spec.hardware.container_runtime.split_once("://").map_or("", |(_, version)| version);
+        let major: u32 = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or_default();
+        let profile = self.settings.profile();
+        if major < 2 {
+            return;
+        }
+        if profile.is("runtime-handlers-in-status") {
+            let features = json!({"recursiveReadOnlyMounts": true, "userNamespaces": true});
+            let handler = |name: &str| {
+                let mut handler = json!({"name": name});
+                handler.set(&["features"], features.clone());
+                handler
+            };
+            node.set(&["status", "runtimeHandlers"], Vec::from(["", "runc"].map(handler)));
+        }
+        if profile.is("node-features-in-status") {
+            node.set(&["status", "features", "supplementalGroupsPolicy"], true);
+        }
+    }
+
+    fn set_conditions(&mut self, node: &mut Json, host: &Host, now: jiff::Timestamp, said: &mut Said) {
+        let time = crate::objects::time::to_time(host.wall(now));
+        let mut errors = self.ready_errors(host, now);
+        let missing: Vec<&str> = ["cpu", "memory", "pods", "ephemeral-storage"]
+            .into_iter()
+            .filter(|name| node.at(&["status", "capacity", name]).is_null())
+            .collect();
+        if !missing.is_empty() {
+            errors.push(format!("missing node capacity for resources: {}", missing.join(", ")));
+        }
+        let conditions = node.entry(&["status", "conditions"]);
+        for (pressure, is_pressed) in PRESSURES.iter().zip(host.pressures) {
+            if let Some(reason) = pressure.set(conditions, is_pressed, &time) {
+                said.push(self.status_event(reason));
+            }
+        }
+        if let Some(reason) = set_ready(conditions, &errors, &time) {
+            said.push(self.status_event(reason));
+        }
+    }
+}

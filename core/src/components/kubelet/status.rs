@@ -1,0 +1,370 @@
+//! The status of the Node: computed at each tick, posted when it changed or a report is due.
+//!
+//! Mirrors pkg/kubelet/kubelet_node_status.go (v1.34), `syncNodeStatus`, `tryUpdateNodeStatus` and
+//! `fastNodeStatusUpdate`. The first try of a tick starts from the kubelet's own cache, so that a stale cache hides
+//! foreign changes; the others ask the API server.
+//! Invariant: a tick whose inputs are those of the last one compares two numbers and a pointer, and nothing else.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::conditions::differ;
+use super::patch::two_way;
+use super::registration::BACKOFF_FIRST;
+use super::setters::{OS_LABELS, Said};
+use super::{Kubelet, LOOP_JITTER, Outcome, Purpose, Timer, Turn, failure};
+use crate::components::{Because, DecisionId, Output};
+use crate::network::{Ask, Call, NODES};
+use crate::objects::time::{seconds, whole_seconds};
+use crate::objects::{Json, KUBELET_CONDITIONS, Object};
+
+/// Tries per tick. Source: pkg/kubelet/kubelet.go (v1.34), `nodeStatusUpdateRetry`.
+const TRIES_MAX: u8 = 5;
+/// Period of the fast loop after the start. Source: pkg/kubelet/kubelet.go (v1.34), `fastStatusUpdateOnce`.
+const FAST_PERIOD: SignedDuration = SignedDuration::from_millis(100);
+/// How long the fast loop runs at most. Source: pkg/kubelet/kubelet.go (v1.34), `nodeReadyGracePeriod`.
+const FAST_FOR: SignedDuration = SignedDuration::from_secs(120);
+
+/// What an answer is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// The Node was looked up for a try.
+    Get,
+    /// The status was posted.
+    Patch,
+    /// The fast loop posted the status.
+    FastPatch,
+}
+
+/// The status loop.
+#[derive(Debug)]
+pub(super) struct StatusLoop {
+    /// Whether the Node was created or taken over by this process.
+    pub(super) is_registered: bool,
+    /// The pause before the next attempt to register.
+    pub(super) registration_pause: SignedDuration,
+    /// The Node of the attempt under way.
+    pub(super) initial: Option<Json>,
+    is_busy: bool,
+    tick_waits: bool,
+    tries: u8,
+    last_report: Option<Timestamp>,
+    delay: SignedDuration,
+    pod_cidr: Option<Json>,
+    /// Tree of the Node, generation of machine and kubelet: with these a tick found nothing to change.
+    clean: Option<(Json, u64, u64)>,
+}
+
+impl Default for StatusLoop {
+    fn default() -> Self {
+        Self {
+            is_registered: false,
+            registration_pause: BACKOFF_FIRST,
+            initial: None,
+            is_busy: false,
+            tick_waits: false,
+            tries: 0,
+            last_report: None,
+            delay: SignedDuration::ZERO,
+            pod_cidr: None,
+            clean: None,
+        }
+    }
+}
+
+impl StatusLoop {
+    /// Returns when the status was last posted.
+    pub(super) const fn last_report(&self) -> Option<Timestamp> {
+        self.last_report
+    }
+}
+
+/// What a computation found.
+struct Computed {
+    node: Json,
+    is_changed: bool,
+    said: Said,
+}
+
+impl Kubelet {
+    /// Starts both loops.
+    pub(super) fn start_status(&mut self, turn: &mut Turn<'_>) {
+        self.set(Timer::FastStatus, turn.now + FAST_PERIOD);
+        self.begin_tick(turn);
+    }
+
+    /// Begins a tick, after what is under way.
+    pub(super) fn begin_tick(&mut self, turn: &mut Turn<'_>) {
+        if self.status.is_busy {
+            self.status.tick_waits = true;
+            return;
+        }
+        self.status.is_busy = true;
+        if self.config.register_node && !self.status.is_registered {
+            self.await_registration(turn);
+        } else {
+            self.begin_tries(turn);
+        }
+    }
+
+    /// Begins the first try of a tick, from the kubelet's own cache.
+    pub(super) fn begin_tries(&mut self, turn: &mut Turn<'_>) {
+        self.status.is_busy = true;
+        self.status.tries = 0;
+        match self.cached_node().cloned() {
+            Some(base) => self.try_with(&base, turn),
+            None => self.try_failed(&format!("node {:?} not found", self.config.node_name), turn),
+        }
+    }
+
+    fn finish_tick(&mut self, turn: &mut Turn<'_>) {
+        self.status.is_busy = false;
+        self.status.tick_waits = false;
+        let next = turn.now + self.chance.jitter(self.config.status_update, LOOP_JITTER);
+        self.set(Timer::StatusTick, next);
+    }
+
+    fn try_failed(&mut self, why: &str, turn: &mut Turn<'_>) {
+        if self.status.tries > 0 {
+            turn.outbox.push(Output::CloseConnections);
+        }
+        self.log(format!("Error updating node status, will retry: {why}"), turn);
+        self.status.tries += 1;
+        if self.status.tries < TRIES_MAX {
+            self.heartbeat_call(self.get_node(), None, Purpose::Status(Step::Get), turn);
+        } else {
+            self.log("Unable to update node status: update node status exceeds retry count".into(), turn);
+            self.finish_tick(turn);
+        }
+    }
+
+    fn is_report_due(&self, now: Timestamp) -> bool {
+        self.status
+            .last_report
+            .is_none_or(|last| now.duration_since(last) >= self.config.status_report + self.status.delay)
+    }
+
+    /// Tells whether a tick with this Node would find what the last one found.
+    fn is_clean(&self, base: &Object, turn: &Turn<'_>) -> bool {
+        self.runtime.is_steady()
+            && self.status.clean.as_ref().is_some_and(|(tree, host, own)| {
+                *host == turn.host.generation && *own == self.generation && tree.is_same_allocation(base.stable())
+            })
+    }
+
+    fn try_with(&mut self, base: &Object, turn: &mut Turn<'_>) {
+        let is_due = self.is_report_due(turn.now);
+        if self.is_clean(base, turn) {
+            if !is_due {
+                self.finish_tick(turn);
+                return;
+            }
+            if self.beats_alone(base, turn) {
+                self.status.delay = SignedDuration::ZERO;
+                self.heartbeat(turn);
+                return;
+            }
+        }
+        let tree = base.json();
+        let computed = self.compute(&tree, turn);
+        self.status.clean =
+            (!computed.is_changed).then(|| (base.stable().clone(), turn.host.generation, self.generation));
+        let because = self.decide_status(&tree, &computed, turn);
+        self.emit_said(computed.said, because, turn);
+        if !computed.is_changed && !is_due {
+            self.finish_tick(turn);
+            return;
+        }
+        let is_random = computed.is_changed || self.status.last_report.is_none();
+        self.status.delay = if is_random { self.report_delay() } else { SignedDuration::ZERO };
+        if !computed.is_changed && self.beats_alone(base, turn) {
+            self.heartbeat(turn);
+            return;
+        }
+        self.patch_status(&tree, &computed.node, because, Step::Patch, turn);
+    }
+
+    /// Tells whether a post would change heartbeat times, and them alone.
+    fn beats_alone(&self, base: &Object, turn: &Turn<'_>) -> bool {
+        let beat = Some(whole_seconds(turn.wall()));
+        KUBELET_CONDITIONS.iter().all(|kind| {
+            let last = base.heartbeat_time(kind);
+            last.is_some() && last != beat
+        })
+    }
+
+    fn heartbeat(&mut self, turn: &mut Turn<'_>) {
+        let ask = Ask::Heartbeat { name: self.config.node_name.clone(), at: whole_seconds(turn.wall()) };
+        let timeout = Some(self.config.heartbeat_timeout());
+        self.send(ask, timeout, None, Purpose::Status(Step::Patch), turn);
+    }
+
+    /// Source: pkg/kubelet/kubelet_node_status.go (v1.34), `calculateDelay`: half the frequency either way.
+    fn report_delay(&mut self) -> SignedDuration {
+        if self.settings.profile().is("node-status-report-delay") {
+            self.config.status_report.mul_f64(self.chance.unit() - 0.5)
+        } else {
+            SignedDuration::ZERO
+        }
+    }
+
+    fn compute(&mut self, base: &Json, turn: &mut Turn<'_>) -> Computed {
+        let mut node = base.clone();
+        let mut is_changed = false;
+        let cidrs = base.at(&["spec", "podCIDRs"]);
+        if !cidrs.is_empty() && self.status.pod_cidr.as_ref() != Some(cidrs) {
+            self.status.pod_cidr = Some(cidrs.clone());
+            is_changed = true;
+        }
+        for (key, value) in OS_LABELS {
+            if node.at(&["metadata", "labels", key]).as_str() != Some(value) {
+                node.set(&["metadata", "labels", key], value);
+                is_changed = true;
+            }
+        }
+        let mut said = Said::new();
+        self.set_status(&mut node, turn.host, turn.now, &mut said);
+        is_changed = is_changed || status_differs(base, &node) || base.get("metadata") != node.get("metadata");
+        Computed { node, is_changed, said }
+    }
+
+    fn decide_status(&self, base: &Json, computed: &Computed, turn: &mut Turn<'_>) -> Option<DecisionId> {
+        let ready = |node: &Json| {
+            let found = node
+                .at(&["status", "conditions"])
+                .items()
+                .iter()
+                .find(|item| item.get("type").as_str() == Some("Ready"));
+            found.cloned().unwrap_or_default()
+        };
+        let (before, after) = (ready(base), ready(&computed.node));
+        let status = |ready: &Json| String::from(ready.get("status").as_str().unwrap_or("unset"));
+        if !computed.is_changed || before.get("status") == after.get("status") {
+            return None;
+        }
+        let mut facts = Vec::from([Because::Fact(String::from(after.get("message").as_str().unwrap_or_default()))]);
+        if let Some(last) = self.status.last_report {
+            facts.push(Because::Fact(format!("status last posted {} ago", seconds(turn.now.duration_since(last)))));
+        }
+        Some(turn.outbox.decide(self.about_node(), format!("Ready {} -> {}", status(&before), status(&after)), facts))
+    }
+
+    /// Emits the Events that the setters asked for.
+    pub(super) fn emit_said(&mut self, said: Said, because: Option<DecisionId>, turn: &mut Turn<'_>) {
+        for (kind, reason, message) in said {
+            self.node_event(kind, reason, message, because, turn);
+        }
+    }
+
+    fn patch_status(&mut self, old: &Json, new: &Json, because: Option<DecisionId>, step: Step, turn: &mut Turn<'_>) {
+        let part = |node: &Json| {
+            let mut part = Json::object();
+            for field in ["metadata", "status"] {
+                part.set(&[field], node.get(field).clone());
+            }
+            part
+        };
+        let patch = two_way(&part(old), &part(new));
+        let call = Call::strategic_patch(NODES, "", &self.config.node_name, patch).subresource("status");
+        let timeout = Some(self.config.heartbeat_timeout());
+        self.send(Ask::Call(Box::new(call)), timeout, because, Purpose::Status(step), turn);
+    }
+
+    /// Takes an answer.
+    pub(super) fn handle_status(&mut self, step: Step, outcome: Outcome, turn: &mut Turn<'_>) {
+        let why = failure(&outcome);
+        match (step, why) {
+            (Step::Get, None) => match outcome.ok().and_then(|answer| answer.as_object().cloned()) {
+                Some(base) => self.try_with(&base, turn),
+                None => self.try_failed("the answer holds no Node", turn),
+            },
+            (Step::Get, Some(why)) => {
+                self.try_failed(&format!("error getting node {:?}: {why}", self.config.node_name), turn);
+            }
+            (Step::Patch, None) => {
+                self.status.last_report = Some(turn.now);
+                self.finish_tick(turn);
+            }
+            (Step::Patch, Some(why)) => {
+                self.try_failed(&format!("failed to patch status for node {:?}: {why}", self.config.node_name), turn);
+            }
+            (Step::FastPatch, None) => {
+                self.status.last_report = Some(turn.now);
+                self.finish_fast(turn);
+            }
+            // The cached Node is probably stale: an ordinary tick asks the API server.
+            (Step::FastPatch, Some(_)) => {
+                self.set(Timer::FastStatus, turn.now + FAST_PERIOD);
+                self.begin_tries(turn);
+            }
+        }
+    }
+
+    /// Looks whether the node has become ready, between the ticks of the first two minutes.
+    pub(super) fn fast_tick(&mut self, turn: &mut Turn<'_>) {
+        if turn.now.duration_since(self.started) > FAST_FOR {
+            if !self.is_cached_ready() {
+                self.log("Node not becoming ready in time after startup".into(), turn);
+            }
+            return;
+        }
+        self.set(Timer::FastStatus, turn.now + FAST_PERIOD);
+        if self.status.is_busy {
+            return;
+        }
+        let Some(base) = self.cached_node().cloned() else { return };
+        if self.is_cached_ready() {
+            self.clear(Timer::FastStatus);
+            return;
+        }
+        if self.timers[Timer::RuntimePoll as usize].is_some() {
+            self.poll_runtime(turn);
+        }
+        if !self.ready_errors(turn.host, turn.now).is_empty() {
+            return;
+        }
+        let tree = base.json();
+        if !tree.at(&["status", "conditions"]).items().iter().any(|item| item.get("type").as_str() == Some("Ready")) {
+            return;
+        }
+        let computed = self.compute(&tree, turn);
+        let because = self.decide_status(&tree, &computed, turn);
+        self.emit_said(computed.said, because, turn);
+        self.log("Fast updating node status as it just became ready".into(), turn);
+        self.status.is_busy = true;
+        self.clear(Timer::FastStatus);
+        self.patch_status(&tree, &computed.node, because, Step::FastPatch, turn);
+    }
+
+    fn finish_fast(&mut self, turn: &mut Turn<'_>) {
+        self.status.is_busy = false;
+        if core::mem::take(&mut self.status.tick_waits) {
+            self.begin_tick(turn);
+        }
+    }
+
+    fn is_cached_ready(&self) -> bool {
+        self.cached_node().is_some_and(|node| {
+            node.stable()
+                .at(&["status", "conditions"])
+                .items()
+                .iter()
+                .any(|item| item.get("type").as_str() == Some("Ready") && item.get("status").as_str() == Some("True"))
+        })
+    }
+}
+
+/// Tells whether two Nodes differ in their status, heartbeats apart.
+fn status_differs(old: &Json, new: &Json) -> bool {
+    let (old, new) = (old.get("status"), new.get("status"));
+    let rest = |status: &Json| {
+        let mut status = status.clone();
+        status.remove(&["conditions"]);
+        status
+    };
+    differ(old.get("conditions"), new.get("conditions")) || rest(old) != rest(new)
+}

@@ -1,0 +1,71 @@
+//! What `GET machines/NAME` shows.
+
+use alloc::string::ToString;
+
+use jiff::Timestamp;
+
+use super::Machine;
+use crate::json;
+use crate::objects::time::{exact_seconds, to_micro_time};
+use crate::objects::{Json, Text};
+
+impl Machine {
+    /// Shows the machine as `GET machines/NAME` does.
+    #[must_use]
+    pub fn describe(&self, now: Timestamp) -> Json {
+        let host = self.host();
+        let hardware = &host.spec.hardware;
+        let state = if !self.is_powered {
+            "off"
+        } else if self.frozen.is_some() {
+            "paused"
+        } else {
+            "running"
+        };
+        let mut shown = json!({
+            "name": self.name().as_str(), "nodeName": self.node_name().as_str(), "state": state,
+            "powered": self.is_powered, "bootId": host.boot_id.as_str(), "boots": host.boots,
+            "machineId": host.machine_id().as_str(), "systemUuid": host.system_uuid().as_str(),
+            "clock": to_micro_time(host.wall(now)), "clockSkew": exact_seconds(host.spec.clock_skew),
+            "capacity": {
+                "cpu": hardware.cpu.to_string(), "memory": hardware.memory.to_string(),
+                "ephemeral-storage": hardware.ephemeral_storage.to_string(),
+            },
+            "osImage": hardware.os_image.as_str(), "kernelVersion": hardware.kernel_version.as_str(),
+            "processes": {
+                "containerRuntime": {"version": hardware.container_runtime.as_str(),
+                    "running": self.is_powered && host.is_runtime_up},
+            },
+            "cni": if host.is_cni_installed { "installed" } else { "removed" },
+        });
+        for (field, value) in [("zone", &host.spec.zone), ("region", &host.spec.region)] {
+            if let Some(value) = value {
+                shown.set(&[field], value);
+            }
+        }
+        for (name, amount, _) in &hardware.extended {
+            shown.set(&["capacity", name], amount.to_string());
+        }
+        shown.set(&["processes", "kubelet"], self.describe_kubelet());
+        shown.set(&["containers"], host.runtime.describe(|at| host.wall(at)));
+        shown
+    }
+
+    fn describe_kubelet(&self) -> Json {
+        let version = self.settings.profile().release();
+        let mut shown = json!({"running": self.kubelet.is_some(), "starts": self.starts});
+        shown.set(&["version"], Text::from(alloc::format!("v{version}")));
+        let instant = |at: Option<Timestamp>| at.map_or(Json::Null, |at| Json::from(to_micro_time(at)));
+        match self.kubelet() {
+            Some(kubelet) => {
+                let (lease, status) = kubelet.heartbeats();
+                shown.set(&["startedAt"], to_micro_time(kubelet.started()));
+                shown.set(&["leaseRenewedAt"], instant(lease));
+                shown.set(&["statusPostedAt"], instant(status));
+                shown.set(&["lastLog"], kubelet.last_log());
+            }
+            None => shown.set(&["lastLog"], self.last_log.as_str()),
+        }
+        shown
+    }
+}

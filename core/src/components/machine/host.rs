@@ -1,0 +1,124 @@
+//! The state of a machine that its kubelet can see: parts, boot, container runtime, network configuration.
+
+use alloc::format;
+
+use jiff::Timestamp;
+
+use super::runtime::Runtime;
+use super::spec::{Address, MachineSpec};
+use crate::objects::Text;
+
+/// What a kubelet finds on its machine.
+#[derive(Debug)]
+pub struct Host {
+    /// What the machine is made of.
+    pub spec: MachineSpec,
+    /// `/proc/sys/kernel/random/boot_id`.
+    pub boot_id: Text,
+    /// How often the machine has booted.
+    pub boots: u32,
+    /// Whether the container runtime runs.
+    pub is_runtime_up: bool,
+    /// Whether the container network is configured.
+    pub is_cni_installed: bool,
+    /// Whether memory, disk and process ids run short, in this order. Nothing drives it yet.
+    pub pressures: [bool; 3],
+    /// Counts the changes of anything above, so that an unchanged machine is recognised without a look.
+    pub generation: u64,
+    /// The containers.
+    pub runtime: Runtime,
+}
+
+impl Host {
+    /// Makes a machine that has just booted.
+    #[must_use]
+    pub fn new(spec: MachineSpec) -> Self {
+        let mut host = Self {
+            boot_id: Text::default(),
+            boots: 0,
+            is_runtime_up: true,
+            is_cni_installed: true,
+            pressures: [false; 3],
+            generation: 0,
+            runtime: Runtime::default(),
+            spec,
+        };
+        host.boot(None);
+        host
+    }
+
+    /// Boots: a new boot id, and a container runtime that runs.
+    pub fn boot(&mut self, boot_id: Option<Text>) {
+        self.boots += 1;
+        let first = if self.boots == 1 { self.spec.boot_id.clone() } else { None };
+        self.boot_id = boot_id.or(first).unwrap_or_else(|| uuid(&format!("boot/{}/{}", self.spec.name, self.boots)));
+        self.is_runtime_up = true;
+        self.generation += 1;
+    }
+
+    /// Returns what the machine's own clock shows.
+    #[must_use]
+    pub fn wall(&self, now: Timestamp) -> Timestamp {
+        now + self.spec.clock_skew
+    }
+
+    /// Tells whether the machine was told to fail at something.
+    #[must_use]
+    pub fn fails(&self, what: &str) -> bool {
+        self.spec.hardware.failing.iter().any(|failing| *failing == *what)
+    }
+
+    /// Tells whether the container runtime answers when it is asked for its status.
+    #[must_use]
+    pub fn is_runtime_answering(&self) -> bool {
+        self.is_runtime_up && !self.fails("runtime-status")
+    }
+
+    /// Returns `/etc/machine-id`.
+    #[must_use]
+    pub fn machine_id(&self) -> Text {
+        self.spec.machine_id.clone().unwrap_or_else(|| {
+            let (high, low) = hash(&format!("machine/{}", self.spec.name));
+            Text::from(format!("{high:016x}{low:016x}"))
+        })
+    }
+
+    /// Returns the UUID of the firmware.
+    #[must_use]
+    pub fn system_uuid(&self) -> Text {
+        self.spec.system_uuid.clone().unwrap_or_else(|| uuid(&format!("system/{}", self.spec.name)))
+    }
+
+    /// Returns the first address of a type, by default one made from the name.
+    #[must_use]
+    pub fn default_ip(&self) -> Text {
+        let given = self.spec.hardware.addresses.iter().flatten().find(|address| address.kind == *"InternalIP");
+        given.map_or_else(|| private_ip(&self.spec.name), |address: &Address| address.address.clone())
+    }
+}
+
+/// Makes an address of 10.0.0.0/8 from a name, always the same.
+fn private_ip(name: &str) -> Text {
+    let (hash, _) = hash(&format!("address/{name}"));
+    let part = |shift: u32, least: u64, count: u64| (hash >> shift) % count + least;
+    Text::from(format!("10.{}.{}.{}", part(40, 0, 240), part(20, 0, 256), part(0, 1, 254)))
+}
+
+/// FNV-1a, mixed once more: any spreading function serves.
+fn hash(text: &str) -> (u64, u64) {
+    let mix = |seed: u64| {
+        let hash = text.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let mixed = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed ^ (mixed >> 31)
+    };
+    (mix(0xcbf2_9ce4_8422_2325), mix(0x9e37_79b9_7f4a_7c15))
+}
+
+/// Makes a UUID of version 4 from a text, always the same.
+#[must_use]
+pub fn uuid(text: &str) -> Text {
+    let (high, low) = hash(text);
+    let (first, second, third) = (high >> 32, (high >> 16) & 0xffff, high & 0x0fff);
+    let (fourth, fifth) = ((low >> 48) & 0x3fff | 0x8000, low & 0xffff_ffff_ffff);
+    Text::from(format!("{first:08x}-{second:04x}-4{third:03x}-{fourth:04x}-{fifth:012x}"))
+}

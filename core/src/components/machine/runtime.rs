@@ -1,0 +1,313 @@
+//! The container runtime's view: sandboxes of pods, their containers, and when their processes end.
+//!
+//! Containers live on the machine and not in the kubelet: they go on while the kubelet is away, and end with the power.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
+use super::host::uuid;
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// Exit code of a process that SIGKILL ended: 128 + 9.
+const KILLED: i64 = 137;
+/// Exit code of containers that a reboot ended. Source: recordings of kubelet 1.34.4, reason `Unknown`.
+const LOST: i64 = 255;
+/// A signal that a process got.
+pub type Signal = (Timestamp, &'static str);
+
+/// What a container's process does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ContainerState {
+    /// It runs.
+    Running,
+    /// It ended.
+    Exited {
+        /// When.
+        finished_at: Timestamp,
+        /// With what.
+        exit_code: i64,
+        /// `Completed`, `Error` or `Unknown`.
+        reason: &'static str,
+    },
+}
+
+/// A container.
+#[derive(Clone, Debug)]
+pub struct Container {
+    /// Its name in the pod.
+    pub name: Text,
+    /// The runtime's id.
+    pub id: Text,
+    /// How often it was started before.
+    pub restarts: u32,
+    /// When its process started.
+    pub started_at: Timestamp,
+    /// What its process does.
+    pub state: ContainerState,
+    /// The signals that it got.
+    pub signals: Vec<Signal>,
+    ends: Option<(Timestamp, i64)>,
+}
+
+impl Container {
+    /// Tells whether the process runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.state == ContainerState::Running
+    }
+
+    /// Returns the exit code of an ended process.
+    #[must_use]
+    pub const fn exit_code(&self) -> Option<i64> {
+        match self.state {
+            ContainerState::Running => None,
+            ContainerState::Exited { exit_code, .. } => Some(exit_code),
+        }
+    }
+
+    fn end(&mut self, at: Timestamp, exit_code: i64, reason: &'static str) {
+        self.ends = None;
+        self.state = ContainerState::Exited { finished_at: at, exit_code, reason };
+    }
+}
+
+/// The sandbox of a pod with its containers.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    /// Namespace and name of the pod.
+    pub key: ObjectKey,
+    /// The address; empty for a pod in the host's network.
+    pub ip: Text,
+    /// The pod's own grace period, in seconds.
+    pub grace_seconds: i64,
+    /// The containers, the latest of each name.
+    pub containers: Vec<Container>,
+    /// When whoever still runs gets SIGKILL.
+    kill_at: Option<Timestamp>,
+}
+
+impl Sandbox {
+    /// Returns the container of a name.
+    #[must_use]
+    pub fn container(&self, name: &str) -> Option<&Container> {
+        self.containers.iter().find(|container| *container.name == *name)
+    }
+
+    /// Tells whether any process runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.containers.iter().any(Container::is_running)
+    }
+}
+
+/// What runs on a machine.
+#[derive(Debug, Default)]
+pub struct Runtime {
+    sandboxes: BTreeMap<Text, Sandbox>,
+    behaviours: Vec<(ObjectKey, PodBehaviour)>,
+    last_address: u32,
+}
+
+impl Runtime {
+    /// Returns the sandboxes by the UID of their pod.
+    pub fn sandboxes(&self) -> impl Iterator<Item = (&Text, &Sandbox)> {
+        self.sandboxes.iter()
+    }
+
+    /// Returns the sandbox of a pod.
+    #[must_use]
+    pub fn sandbox(&self, uid: &str) -> Option<&Sandbox> {
+        self.sandboxes.get(uid)
+    }
+
+    /// Lets the containers of a pod behave in this way from now on.
+    pub fn behave(&mut self, key: ObjectKey, behaviour: PodBehaviour, now: Timestamp) {
+        // A process that runs takes the new moment of its crash at once.
+        if let Some(after) = behaviour.process.crashes_after {
+            for sandbox in self.sandboxes.values_mut().filter(|sandbox| sandbox.key == key) {
+                for container in &mut sandbox.containers {
+                    let is_meant = behaviour.container.as_ref().is_none_or(|name| *name == container.name);
+                    if is_meant && container.is_running() && container.signals.is_empty() {
+                        let code = behaviour.process.exit_code.unwrap_or(1);
+                        container.ends = Some(((container.started_at + after).max(now), code));
+                    }
+                }
+            }
+        }
+        self.behaviours.push((key, behaviour));
+    }
+
+    /// Returns how a container of a pod behaves: what was said last wins, then the pod's annotations.
+    #[must_use]
+    pub fn behaviour(&self, pod: &Object, container: &str) -> ContainerBehaviour {
+        let key = pod.key();
+        let mut behaviour = ContainerBehaviour::default();
+        let meant = |said: &PodBehaviour| said.container.as_ref().is_none_or(|name| *name == *container);
+        for (_, said) in self.behaviours.iter().rev().filter(|(own, said)| *own == key && meant(said)) {
+            behaviour.fill(&said.process);
+        }
+        let annotations = pod.stable().at(&["metadata", "annotations"]);
+        behaviour.fill(&ContainerBehaviour::from_annotations(annotations, container));
+        behaviour
+    }
+
+    /// Starts a container, and the sandbox before the first one.
+    pub fn start(&mut self, pod: &Object, container: &str, restarts: u32, pod_cidr: Option<&str>, now: Timestamp) {
+        let behaviour = self.behaviour(pod, container);
+        let uid = Text::from(pod.uid());
+        if !self.sandboxes.contains_key(&uid) {
+            let sandbox = self.new_sandbox(pod, pod_cidr);
+            self.sandboxes.insert(uid.clone(), sandbox);
+        }
+        let Some(sandbox) = self.sandboxes.get_mut(&uid) else { return };
+        let id = container_id(&uid, container, restarts);
+        let ends = behaviour.crashes_after.map(|after| (now + after, behaviour.exit_code.unwrap_or(1)));
+        sandbox.containers.retain(|own| *own.name != *container);
+        sandbox.containers.push(Container {
+            name: Text::from(container),
+            id,
+            restarts,
+            started_at: now,
+            state: ContainerState::Running,
+            signals: Vec::new(),
+            ends,
+        });
+    }
+
+    fn new_sandbox(&mut self, pod: &Object, pod_cidr: Option<&str>) -> Sandbox {
+        let spec = pod.stable().get("spec");
+        let is_host_network = spec.get("hostNetwork").as_bool() == Some(true);
+        let ip = if is_host_network {
+            Text::default()
+        } else {
+            self.last_address += 1;
+            // The first addresses of the range are the network's own and the bridge's.
+            let network = pod_cidr.and_then(|cidr| cidr.rsplit_once('.')).map_or("10.88.0", |(network, _)| network);
+            Text::from(format!("{network}.{}", 1 + self.last_address % 250))
+        };
+        let grace_seconds = spec.get("terminationGracePeriodSeconds").as_i64().unwrap_or(30);
+        Sandbox { key: pod.key(), ip, grace_seconds, containers: Vec::new(), kill_at: None }
+    }
+
+    /// Sends SIGTERM to all containers of a pod, and SIGKILL to those that still run after the grace.
+    ///
+    /// Again with a shorter grace it only shortens. Returns the names of those that got SIGTERM now.
+    pub fn stop(&mut self, uid: &str, pod: Option<&Object>, grace: SignedDuration, now: Timestamp) -> Vec<Text> {
+        let behaviours: Vec<ContainerBehaviour> = match (pod, self.sandboxes.get(uid)) {
+            (Some(pod), Some(sandbox)) => {
+                sandbox.containers.iter().map(|container| self.behaviour(pod, &container.name)).collect()
+            }
+            (None, Some(sandbox)) => sandbox.containers.iter().map(|_| ContainerBehaviour::default()).collect(),
+            _ => Vec::new(),
+        };
+        let Some(sandbox) = self.sandboxes.get_mut(uid) else { return Vec::new() };
+        let kill_at = now + grace;
+        sandbox.kill_at = Some(sandbox.kill_at.map_or(kill_at, |before| before.min(kill_at)));
+        let mut stopped = Vec::new();
+        for (container, behaviour) in sandbox.containers.iter_mut().zip(behaviours) {
+            if !container.is_running() || !container.signals.is_empty() {
+                continue;
+            }
+            container.signals.push((now, "SIGTERM"));
+            stopped.push(container.name.clone());
+            if let StopsAfter::Delay(delay) = behaviour.stop() {
+                container.ends = Some((now + delay, behaviour.exit_code.unwrap_or(0)));
+            }
+        }
+        stopped
+    }
+
+    /// Takes a sandbox away; its processes are gone.
+    pub fn remove(&mut self, uid: &str) {
+        self.sandboxes.remove(uid);
+    }
+
+    /// Ends all processes: the power is gone.
+    pub fn lose(&mut self, now: Timestamp) {
+        for sandbox in self.sandboxes.values_mut() {
+            sandbox.kill_at = None;
+            for container in sandbox.containers.iter_mut().filter(|container| container.is_running()) {
+                container.end(now, LOST, "Unknown");
+            }
+        }
+    }
+
+    /// Ends the processes whose time has come, and returns the pods that they belong to.
+    pub fn advance(&mut self, now: Timestamp) -> Vec<Text> {
+        let mut changed = Vec::new();
+        for (uid, sandbox) in &mut self.sandboxes {
+            let kill_at = sandbox.kill_at;
+            let mut is_changed = false;
+            for container in sandbox.containers.iter_mut().filter(|container| container.is_running()) {
+                let own = container.ends.filter(|(at, _)| *at <= now && kill_at.is_none_or(|kill| *at <= kill));
+                if let Some((at, exit_code)) = own {
+                    container.end(at, exit_code, if exit_code == 0 { "Completed" } else { "Error" });
+                    is_changed = true;
+                } else if let Some(at) = kill_at.filter(|at| *at <= now) {
+                    container.signals.push((at, "SIGKILL"));
+                    container.end(at, KILLED, "Error");
+                    is_changed = true;
+                }
+            }
+            if !sandbox.is_running() {
+                sandbox.kill_at = None;
+            }
+            if is_changed {
+                changed.push(uid.clone());
+            }
+        }
+        changed
+    }
+
+    /// Returns when the next process ends.
+    #[must_use]
+    pub fn next_end(&self) -> Option<Timestamp> {
+        let ends = |sandbox: &Sandbox| {
+            let own = sandbox.containers.iter().filter(|own| own.is_running()).filter_map(|own| own.ends);
+            own.map(|(at, _)| at).chain(sandbox.kill_at).min()
+        };
+        self.sandboxes.values().filter_map(ends).min()
+    }
+
+    /// Shows the containers as `GET machines/NAME` does.
+    #[must_use]
+    pub fn describe(&self, wall: impl Fn(Timestamp) -> Timestamp) -> Json {
+        use crate::objects::time::to_micro_time;
+        let mut list = Vec::new();
+        for sandbox in self.sandboxes.values() {
+            for container in &sandbox.containers {
+                let mut shown = crate::json!({
+                    "namespace": sandbox.key.namespace.as_str(), "pod": sandbox.key.name.as_str(),
+                    "container": container.name.as_str(), "restarts": container.restarts,
+                    "startedAt": to_micro_time(wall(container.started_at)),
+                });
+                match container.state {
+                    ContainerState::Running => shown.set(&["state"], "running"),
+                    ContainerState::Exited { finished_at, exit_code, .. } => {
+                        shown.set(&["state"], "exited");
+                        shown.set(&["finishedAt"], to_micro_time(wall(finished_at)));
+                        shown.set(&["exitCode"], exit_code);
+                    }
+                }
+                let signals: Json = container
+                    .signals
+                    .iter()
+                    .map(|(at, signal)| crate::json!({"at": to_micro_time(wall(*at)), "signal": signal}))
+                    .collect();
+                shown.set(&["signals"], signals);
+                list.push(shown);
+            }
+        }
+        Json::array(list)
+    }
+}
+
+/// Makes the 64 hexadecimal digits of a container's id.
+fn container_id(uid: &str, container: &str, restarts: u32) -> Text {
+    let half = |salt: &str| uuid(&format!("{salt}/{uid}/{container}/{restarts}")).replace('-', "");
+    Text::from(format!("{}{}", half("a"), half("b")))
+}
