@@ -26,6 +26,12 @@ const NAMES_PER_IMAGE_MAX: usize = 5;
 /// What the setters found worth an Event: type, reason, message.
 pub(super) type Said = Vec<(super::events::Kind, &'static str, String)>;
 
+/// Prints a quantity as it reads after a round trip through the API, which does not know that plain bytes were binary.
+fn as_stored(quantity: Quantity) -> String {
+    let printed = quantity.to_string();
+    Quantity::parse(&printed).map_or(printed, |read| read.to_string())
+}
+
 impl Kubelet {
     /// Builds the Node that the kubelet would create.
     pub(super) fn initial_node(&mut self, host: &Host, now: jiff::Timestamp, said: &mut Said) -> Json {
@@ -157,7 +163,7 @@ impl Kubelet {
             capacity.push(("pods", pods, pods));
         }
         let list = |pick: fn(&(&str, Quantity, Quantity)) -> Quantity| -> Json {
-            capacity.iter().map(|entry| (Text::from(entry.0), Json::from(pick(entry).to_string()))).collect()
+            capacity.iter().map(|entry| (Text::from(entry.0), Json::from(as_stored(pick(entry))))).collect()
         };
         let (all, allocatable) = (list(|entry| entry.1), list(|entry| entry.2));
         node.set(&["status", "capacity"], all);

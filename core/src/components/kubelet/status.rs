@@ -124,7 +124,8 @@ impl Kubelet {
     fn finish_tick(&mut self, turn: &mut Turn<'_>) {
         self.status.is_busy = false;
         self.status.tick_waits = false;
-        let next = turn.now + self.chance.jitter(self.config.status_update, LOOP_JITTER);
+        // A period below zero is accepted upstream and means no pause; the simulation needs one to get on.
+        let next = turn.now + self.chance.jitter(self.config.status_update.max(FAST_PERIOD), LOOP_JITTER);
         self.set(Timer::StatusTick, next);
     }
 

@@ -78,7 +78,7 @@ pub struct Hardware {
     pub cpu: Quantity,
     /// The memory. Default 16Gi.
     pub memory: Quantity,
-    /// The root file system. Default 100Gi.
+    /// The root file system. Default 100476656Ki.
     pub ephemeral_storage: Quantity,
     /// The number of pods, where the machine and not the kubelet's configuration says it.
     pub pods: Option<i64>,
@@ -111,7 +111,7 @@ impl Default for Hardware {
         Self {
             cpu: Quantity::whole(4, Format::DecimalSi),
             memory: Quantity::whole(16 << 30, Format::BinarySi),
-            ephemeral_storage: Quantity::whole(100 << 30, Format::BinarySi),
+            ephemeral_storage: Quantity::whole(100_476_656 << 10, Format::BinarySi),
             pods: None,
             extended: Vec::new(),
             addresses: None,
