@@ -60,7 +60,7 @@ fn language(text: &Text) -> Result<String, Box<Problem>> {
             let message = format!("there is no language {language:?}");
             let problem = text.problem_at_words(index + 1, language, message);
             let base = language.split(['-', '_']).next().unwrap_or_default().to_lowercase();
-            let near = gherkin::is_language_supported(&base).then_some(base).unwrap_or_else(|| "en".to_owned());
+            let near = if gherkin::is_language_supported(&base) { base } else { "en".to_owned() };
             return Err(Box::new(problem.help(format!("`# language: {near}` is one"))));
         }
         if index != first {

@@ -57,13 +57,7 @@ fn a_typo_in_feature() {
 
 #[test]
 fn examples_without_rows() {
-    check(
-        &format!("Feature: x\n  Scenario Outline: y\n    Given <a>\n    Examples:\n      | a |\n"),
-        4,
-        5,
-        "no rows",
-        "",
-    );
+    check("Feature: x\n  Scenario Outline: y\n    Given <a>\n    Examples:\n      | a |\n", 4, 5, "no rows", "");
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Options {
             version_match: text("resourceVersionMatch"),
             timeout_seconds: text("timeoutSeconds").parse().ok(),
             bookmarks: is_true(&text("allowWatchBookmarks")),
-            send_initial_events: call.parameter("sendInitialEvents").map(|value| is_true(value)),
+            send_initial_events: call.parameter("sendInitialEvents").map(is_true),
             query: call.query.clone(),
         })
     }

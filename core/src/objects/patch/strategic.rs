@@ -323,8 +323,8 @@ mod tests {
 
     use super::strategic_merge;
     use crate::json;
+    use crate::objects::DEFAULT_RELEASE;
     use crate::objects::schema::Schema;
-    use crate::profile::DEFAULT_RELEASE;
 
     #[test]
     fn lists_merge_as_the_schema_says() {

@@ -286,8 +286,8 @@ mod tests {
     use alloc::string::ToString;
 
     use crate::json;
+    use crate::objects::DEFAULT_RELEASE;
     use crate::objects::schema::Schema;
-    use crate::profile::DEFAULT_RELEASE;
 
     #[test]
     fn an_object_is_printed_as_go_prints_it() {

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 pub use decode::{DecodeError, Decoded};
 
-use crate::profile::Release;
+use crate::objects::Release;
 
 /// The fields of all known types in one release.
 #[derive(Clone, Debug)]
@@ -203,7 +203,7 @@ fn parse_kind(text: &str, names: &BTreeMap<&str, usize>) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::{Kind, Merge, Schema, types};
-    use crate::profile::{DEFAULT_RELEASE, RELEASES, Release};
+    use crate::objects::{DEFAULT_RELEASE, RELEASES, Release};
 
     #[test]
     fn each_word_of_the_table_is_understood() {
