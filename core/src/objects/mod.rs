@@ -6,6 +6,7 @@ pub mod canonical;
 pub mod diff;
 mod json;
 pub mod jsonpath;
+pub mod names;
 mod near;
 mod object;
 pub mod patch;

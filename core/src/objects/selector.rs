@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::names::{self, Wording};
 use super::{Json, Text};
 
 /// How a term compares.
@@ -31,25 +32,13 @@ struct Requirement {
 pub struct Selector(Vec<Requirement>);
 
 impl Selector {
-    /// Reads a selector.
+    /// Reads a selector; the wording is that of the release.
     ///
     /// # Errors
     /// The message of the API server.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut terms = Vec::new();
-        for term in text.split(',').map(str::trim).filter(|term| !term.is_empty()) {
-            let (key, operator, values) = if let Some((key, value)) = term.split_once("!=") {
-                (key, Operator::NotIn, Vec::from([Text::from(value.trim())]))
-            } else if let Some((key, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
-                (key, Operator::In, Vec::from([Text::from(value.trim())]))
-            } else if let Some(key) = term.strip_prefix('!') {
-                (key, Operator::DoesNotExist, Vec::new())
-            } else {
-                (term, Operator::Exists, Vec::new())
-            };
-            terms.push(Requirement { key: Text::from(key.trim()), operator, values });
-        }
-        Ok(Self(terms))
+    pub fn parse(text: &str, wording: Wording) -> Result<Self, String> {
+        let mut parser = Parser { tokens: tokens(text), at: 0, wording };
+        parser.selector().map(Self)
     }
 
     /// Tells whether everything matches.
@@ -78,6 +67,187 @@ impl Selector {
                 }
             }
         })
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Token {
+    Word(String),
+    Symbol(&'static str),
+    End,
+}
+
+impl Token {
+    fn literal(&self) -> &str {
+        match self {
+            Self::Word(word) => word,
+            Self::Symbol(symbol) => symbol,
+            Self::End => "",
+        }
+    }
+}
+
+/// Splits a selector as upstream's lexer does; `in` and `notin` are words whose place tells what they are.
+fn tokens(text: &str) -> Vec<Token> {
+    const SYMBOLS: [&str; 9] = ["==", "!=", "!", "=", "(", ")", ",", ">", "<"];
+    let is_special = |c: char| "!=(),<>".contains(c);
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        if let Some(symbol) = SYMBOLS.into_iter().find(|symbol| rest.starts_with(symbol)) {
+            tokens.push(Token::Symbol(symbol));
+            rest = &rest[symbol.len()..];
+        } else {
+            let end = rest.find(|c: char| c.is_whitespace() || is_special(c)).unwrap_or(rest.len());
+            tokens.push(Token::Word(rest[..end].to_string()));
+            rest = &rest[end..];
+        }
+        rest = rest.trim_start();
+    }
+    tokens.push(Token::End);
+    tokens
+}
+
+/// Reads the tokens as `Parser` in selector.go (v1.34) does, with its messages.
+struct Parser {
+    tokens: Vec<Token>,
+    at: usize,
+    wording: Wording,
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at.min(self.tokens.len() - 1)]
+    }
+
+    fn take(&mut self) -> Token {
+        let token = self.peek().clone();
+        self.at += 1;
+        token
+    }
+
+    fn selector(&mut self) -> Result<Vec<Requirement>, String> {
+        let mut requirements = Vec::new();
+        loop {
+            match self.peek() {
+                Token::Word(_) | Token::Symbol("!") => {
+                    let requirement =
+                        self.requirement().map_err(|why| format!("unable to parse requirement: {why}"))?;
+                    requirements.push(requirement);
+                    match self.take() {
+                        Token::End => return Ok(requirements),
+                        Token::Symbol(",") => {
+                            if !matches!(self.peek(), Token::Word(_) | Token::Symbol("!")) {
+                                let found = self.peek().literal();
+                                return Err(format!("found '{found}', expected: identifier after ','"));
+                            }
+                        }
+                        other => {
+                            return Err(format!("found '{}', expected: ',' or 'end of string'", other.literal()));
+                        }
+                    }
+                }
+                Token::End => return Ok(requirements),
+                other => {
+                    return Err(format!("found '{}', expected: !, identifier, or 'end of string'", other.literal()));
+                }
+            }
+        }
+    }
+
+    fn requirement(&mut self) -> Result<Requirement, String> {
+        let absent = *self.peek() == Token::Symbol("!");
+        if absent {
+            self.at += 1;
+        }
+        let Token::Word(key) = self.take() else {
+            self.at -= 1;
+            return Err(format!("found '{}', expected: identifier", self.peek().literal()));
+        };
+        let problems = names::qualified(&key, self.wording);
+        if !problems.is_empty() {
+            return Err(format!("<nil>: Invalid value: {key:?}: {}", problems.join("; ")));
+        }
+        if absent || matches!(self.peek(), Token::End | Token::Symbol(",")) {
+            let operator = if absent { Operator::DoesNotExist } else { Operator::Exists };
+            return Ok(Requirement { key: Text::from(key), operator, values: Vec::new() });
+        }
+        let operator = self.operator()?;
+        let values = match (&operator, self.tokens[self.at - 1].literal()) {
+            (Operator::In | Operator::NotIn, "in" | "notin") => self.values()?,
+            _ => Vec::from([self.value()?]),
+        };
+        self.check(&key, operator, &values)?;
+        Ok(Requirement { key: Text::from(key), operator, values: values.into_iter().map(Text::from).collect() })
+    }
+
+    fn operator(&mut self) -> Result<Operator, String> {
+        let token = self.take();
+        match token.literal() {
+            "in" | "=" | "==" => Ok(Operator::In),
+            "notin" | "!=" => Ok(Operator::NotIn),
+            ">" => Ok(Operator::GreaterThan),
+            "<" => Ok(Operator::LessThan),
+            other => Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt")),
+        }
+    }
+
+    /// Reads one value, which may be empty at the end of a term.
+    fn value(&mut self) -> Result<String, String> {
+        match self.peek() {
+            Token::End | Token::Symbol(",") => Ok(String::new()),
+            Token::Word(word) => {
+                let word = word.clone();
+                self.at += 1;
+                Ok(word)
+            }
+            Token::Symbol(symbol) => Err(format!("found '{symbol}', expected: identifier")),
+        }
+    }
+
+    /// Reads `(a,b)`; values that are missing between commas are empty, and each value counts once.
+    fn values(&mut self) -> Result<Vec<String>, String> {
+        let open = self.take();
+        if open != Token::Symbol("(") {
+            return Err(format!("found '{}' expected: '('", open.literal()));
+        }
+        let mut values = Vec::new();
+        loop {
+            let value = match self.peek() {
+                Token::Word(word) => {
+                    let word = word.clone();
+                    self.at += 1;
+                    word
+                }
+                Token::Symbol("," | ")") => String::new(),
+                other => return Err(format!("found '{}', expected: ',', ')' or identifier", other.literal())),
+            };
+            if !values.contains(&value) {
+                values.push(value);
+            }
+            match self.take() {
+                Token::Symbol(",") => {}
+                Token::Symbol(")") => return Ok(values),
+                other => return Err(format!("found '{}', expected: ',' or ')'", other.literal())),
+            }
+        }
+    }
+
+    fn check(&self, key: &str, operator: Operator, values: &[String]) -> Result<(), String> {
+        for (at, value) in values.iter().enumerate() {
+            if matches!(operator, Operator::GreaterThan | Operator::LessThan) {
+                if value.parse::<i64>().is_err() {
+                    let why = "for 'Gt', 'Lt' operators, the value must be an integer";
+                    return Err(format!("values[{at}]: Invalid value: {value:?}: {why}"));
+                }
+            } else {
+                let problems = names::label_value(value, self.wording);
+                if !problems.is_empty() {
+                    return Err(format!("values[{at}][{key}]: Invalid value: {value:?}: {}", problems.join("; ")));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -228,4 +398,73 @@ fn unescape(value: &str) -> Result<String, String> {
         }
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FieldSelector, Selector};
+    use crate::json;
+    use crate::objects::names::Wording;
+
+    #[test]
+    fn terms_match_labels() {
+        let labels = json!({"a": "1", "n": "5", "zone": "x"});
+        let cases = [
+            ("a in (1,2)", true),
+            ("a notin (1,2)", false),
+            ("b notin (1,2)", true),
+            ("a in ()", false),
+            ("a=1,zone!=y", true),
+            ("a", true),
+            ("!a", false),
+            ("!b", true),
+            ("n>4", true),
+            ("n<5", false),
+            ("b!=1", true),
+            ("zone in (x), a == 1", true),
+            ("", true),
+        ];
+        for (text, expected) in cases {
+            let selector = Selector::parse(text, Wording::Characters).unwrap();
+            assert_eq!(selector.matches(&labels), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn malformed_selectors_are_refused_in_the_servers_words() {
+        let cases = [
+            ("a=b=c", "found '=', expected: ',' or 'end of string'"),
+            ("=b", "found '=', expected: !, identifier, or 'end of string'"),
+            ("a!=b,", "found '', expected: identifier after ','"),
+            ("a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"),
+            ("a in", "unable to parse requirement: found '' expected: '('"),
+            ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"),
+            ("!", "unable to parse requirement: found '', expected: identifier"),
+            ("a<=1", "unable to parse requirement: found '=', expected: identifier"),
+            (
+                "a>x",
+                "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
+            ),
+        ];
+        for (text, message) in cases {
+            assert_eq!(Selector::parse(text, Wording::Characters).unwrap_err(), message, "{text}");
+        }
+    }
+
+    #[test]
+    fn fields_compare_as_text() {
+        let node = json!({"metadata": {"name": "n1"}, "spec": {}});
+        for (text, expected) in [
+            ("metadata.name=n1", true),
+            ("metadata.name!=n1", false),
+            ("spec.unschedulable=false", true),
+            ("metadata.name=n1,", true),
+        ] {
+            assert_eq!(FieldSelector::parse(text).unwrap().matches("nodes", &node), expected, "{text}");
+        }
+        assert_eq!(
+            FieldSelector::parse("a=b=c").unwrap_err(),
+            "invalid field selector: unescaped character in value: 61"
+        );
+    }
 }

@@ -132,6 +132,13 @@ pub static ROWS: &[Row] = &[
         flag: "kube-apiserver.default-unreachable-toleration-seconds",
     },
     Row {
+        name: "lengths-in-bytes",
+        says: "messages about names speak of bytes and label keys, not of characters and qualified names",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(36, 0), Value::Bool(true))],
+        source: "k8s.io/apimachinery pkg/util/validation/validation.go (v1.36)",
+        flag: "",
+    },
+    Row {
         name: "pod-generation",
         says: "the API server counts changes of a pod's specification in metadata.generation",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(33, 0), Value::Bool(true))],

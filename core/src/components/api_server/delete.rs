@@ -12,7 +12,7 @@ use super::call::Aim;
 use super::options::Options;
 use super::read::selection;
 use super::resources::{KINDS, Kind, Trait};
-use super::validation::FieldError;
+use super::validation::{FieldError, meta};
 use super::{ApiServer, Origin, status, strategy};
 use crate::network::{Answer, Body, Content};
 use crate::objects::{Json, Object, Text, time};
@@ -164,7 +164,7 @@ impl ApiServer {
     ) -> Result<Answer, Answer> {
         let kind = &KINDS[aim.kind];
         let delete = DeleteOptions::read(options, body)?;
-        let selection = selection(aim, options)?;
+        let selection = selection(aim, options, meta::wording(&self.settings))?;
         let items = self.selected(aim.kind, &selection);
         let revision = self.revision;
         for item in &items {

@@ -224,16 +224,26 @@ impl ApiServer {
         const BINDING: Resource = Resource::of("", "v1", "pods/binding");
         let kind = &KINDS[aim.kind];
         let named = binding.at(&["metadata", "name"]).as_str().unwrap_or("");
-        if named != aim.name.as_str() && !named.is_empty() {
+        if named != aim.name.as_str() {
             return Err(status::bad_request("name in URL does not match name in Binding object"));
         }
         let node = binding.at(&["target", "name"]).as_text().cloned().unwrap_or_default();
         if node.is_empty() {
             return Err(status::untyped("target.name: Required value"));
         }
+        let target = binding.at(&["target", "kind"]).as_str().unwrap_or("");
+        if !["", "Node"].contains(&target) {
+            let message = format!("target.kind: Unsupported value: {target:?}: supported values: \"Node\", \"<empty>\"");
+            return Err(status::untyped(&message));
+        }
         let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
             return Err(status::not_found(&kind.resource, &aim.name));
         };
+        let sent = binding.at(&["metadata", "uid"]).as_str().unwrap_or("");
+        if !sent.is_empty() && sent != current.uid() {
+            let why = super::write::uid_precondition(&super::strategy::storage_key(kind, aim), sent, current.uid());
+            return Err(status::conflict(&kind.resource, &aim.name, &why));
+        }
         let mut tree = current.json();
         let refuse = |why: String| Err(status::conflict(&BINDING, &aim.name, &why));
         if !tree.at(&["metadata", "deletionTimestamp"]).is_null() {
@@ -251,11 +261,7 @@ impl ApiServer {
                 tree.set(&["metadata", map, name], value.clone());
             }
         }
-        set_scheduled(&mut tree, &time::to_time(origin.now), self.settings.profile().is("pod-generation"));
-        if self.settings.profile().is("pod-generation") {
-            let generation = tree.at(&["metadata", "generation"]).as_i64().unwrap_or(0);
-            tree.set(&["metadata", "generation"], generation + 1);
-        }
+        set_scheduled(&mut tree, &time::to_time(origin.now));
         if !options.dry_run {
             self.commit(aim.kind, origin, tree);
         }
@@ -275,7 +281,7 @@ impl ApiServer {
     }
 }
 
-fn set_scheduled(pod: &mut Json, now: &str, _observed: bool) {
+fn set_scheduled(pod: &mut Json, now: &str) {
     let conditions = pod.entry(&["status", "conditions"]).make_array();
     let condition = json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
     match conditions.iter_mut().find(|condition| condition.get("type").as_str() == Some("PodScheduled")) {

@@ -11,9 +11,11 @@ use jiff::SignedDuration;
 use super::call::Aim;
 use super::options::Options;
 use super::resources::KINDS;
+use super::validation::meta;
 use super::watch::{Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
 use crate::network::{Answer, Content, RequestId, ToClient, WatchType};
+use crate::objects::names::Wording;
 use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Object, Text};
 
@@ -33,7 +35,7 @@ impl ApiServer {
 
     pub(super) fn list(&self, aim: &Aim, options: &Options) -> Result<Answer, Answer> {
         let kind = &KINDS[aim.kind];
-        let selection = selection(aim, options)?;
+        let selection = selection(aim, options, meta::wording(&self.settings))?;
         options.version()?;
         let items = self.selected(aim.kind, &selection);
         let content = Content::List {
@@ -65,7 +67,7 @@ impl ApiServer {
         origin: &Origin,
         id: RequestId,
     ) -> Result<Answer, Answer> {
-        let selection = selection(aim, options)?;
+        let selection = selection(aim, options, meta::wording(&self.settings))?;
         let from = options.version()?.filter(|version| *version > 0);
         let send = |message| ServerOutput::ToClient { client: origin.client, message };
         let opened = Answer { code: 200, headers: Vec::new(), content: Content::Watching };
@@ -136,9 +138,9 @@ impl ApiServer {
 }
 
 /// Reads the selectors of a request.
-pub(super) fn selection(aim: &Aim, options: &Options) -> Result<Selection, Answer> {
+pub(super) fn selection(aim: &Aim, options: &Options, wording: Wording) -> Result<Selection, Answer> {
     let kind = &KINDS[aim.kind];
-    let labels = Selector::parse(&options.label_selector).map_err(|message| status::bad_request(&message))?;
+    let labels = Selector::parse(&options.label_selector, wording).map_err(|message| status::bad_request(&message))?;
     let mut fields = FieldSelector::parse(&options.field_selector).map_err(|message| status::bad_request(&message))?;
     check_fields(&kind.resource.plural, &mut fields)?;
     if !aim.name.is_empty() {

@@ -126,18 +126,23 @@ pub(super) fn put(tree: &mut Json, path: &[&str], value: &Json) {
 
 /// Checks a new object.
 pub(super) fn validate_create(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
-    let mut errors = meta::validate(kind, tree, None);
+    let wording = meta::wording(settings);
     match kind.name {
-        "Node" => node::validate(tree, settings, &mut errors),
-        "Lease" => lease::validate(tree, &mut errors),
-        "Pod" => pod::validate(tree, settings, &mut errors),
-        "Event" => event::validate(tree, &mut errors),
-        _ => {}
+        "Node" => node::validate(kind, tree, wording),
+        "Pod" => pod::validate(kind, tree, wording),
+        _ => {
+            let mut errors = meta::validate(kind, tree, wording);
+            match (kind.name, kind.resource.group.as_str()) {
+                ("Lease", _) => lease::validate_spec(tree, &mut errors),
+                ("Event", "") => event::validate(tree, wording, &mut errors),
+                _ => {}
+            }
+            errors
+        }
     }
-    errors
 }
 
-/// Checks a change.
+/// Checks a change. The generic layer checks the metadata first, and most strategies check them again.
 pub(super) fn validate_update(
     kind: &Kind,
     subresource: &str,
@@ -145,14 +150,22 @@ pub(super) fn validate_update(
     old: &Json,
     settings: &Settings,
 ) -> Vec<FieldError> {
-    let mut errors = meta::validate(kind, tree, Some(old));
+    let wording = meta::wording(settings);
+    let mut errors = meta::validate_update(tree, old, wording);
     match (kind.name, subresource) {
-        ("Node", _) => node::validate_update(tree, old, settings, &mut errors),
-        ("Lease", _) => lease::validate(tree, &mut errors),
-        ("Pod", "status") => pod::validate_status_update(tree, old, &mut errors),
-        ("Pod", _) => pod::validate_update(tree, old, settings, &mut errors),
-        ("Event", _) => event::validate(tree, &mut errors),
-        _ => {}
+        ("Node", "status") => errors.extend(node::validate_update(tree, old, wording)),
+        ("Node", _) => {
+            errors.extend(node::validate(kind, tree, wording));
+            errors.extend(node::validate_update(tree, old, wording));
+        }
+        ("Lease", _) => {
+            errors.extend(meta::validate_update(tree, old, wording));
+            lease::validate_spec(tree, &mut errors);
+        }
+        ("Pod", "status") => errors.extend(pod::validate_status_update(tree, old, wording)),
+        ("Pod", _) => errors.extend(pod::validate_update(tree, old, wording)),
+        ("Event", _) if kind.resource.group.is_empty() => event::validate(tree, wording, &mut errors),
+        _ => errors.extend(meta::validate_update(tree, old, wording)),
     }
     errors
 }

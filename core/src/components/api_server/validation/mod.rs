@@ -25,6 +25,8 @@ pub(super) enum Problem {
     Forbidden,
     TooLong,
     TooMany,
+    Internal,
+    NotFound,
 }
 
 /// One error.
@@ -81,6 +83,8 @@ impl FieldError {
             Problem::Forbidden => "Forbidden",
             Problem::TooLong => "Too long",
             Problem::TooMany => "Too many",
+            Problem::Internal => "Internal error",
+            Problem::NotFound => "Not found",
         }
     }
 
@@ -94,6 +98,8 @@ impl FieldError {
             Problem::Forbidden => "FieldValueForbidden",
             Problem::TooLong => "FieldValueTooLong",
             Problem::TooMany => "FieldValueTooMany",
+            Problem::Internal => "InternalError",
+            Problem::NotFound => "FieldValueNotFound",
         }
     }
 

@@ -2,20 +2,159 @@
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidateNode` and `ValidateNodeUpdate`.
 
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
-use super::FieldError;
+use super::super::resources::Kind;
+use super::{FieldError, Problem, meta};
 use crate::objects::Json;
-use crate::profile::Settings;
+use crate::objects::names::{self, Wording};
+use crate::objects::quantity::Quantity;
 
-/// Checks a new Node.
-pub(in super::super) fn validate(_tree: &Json, _settings: &Settings, _errors: &mut Vec<FieldError>) {}
+const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+/// Checks a whole Node, as on creation and on a write of the object itself.
+pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> Vec<FieldError> {
+    let mut errors = meta::validate(kind, tree, wording);
+    taints(tree, wording, &mut errors);
+    amounts(tree, &mut errors);
+    cidrs(tree, &mut errors);
+    errors
+}
 
 /// Checks a change of a Node or of its status.
-pub(in super::super) fn validate_update(
-    _tree: &Json,
-    _old: &Json,
-    _settings: &Settings,
-    _errors: &mut Vec<FieldError>,
-) {
+pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
+    let mut errors = meta::validate_update(tree, old, wording);
+    let addresses = tree.at(&["status", "addresses"]).items();
+    for (at, address) in addresses.iter().enumerate() {
+        if addresses[..at].contains(address) {
+            let text = |field: &str| address.get(field).as_str().unwrap_or("").to_string();
+            let printed = format!("{{\"Type\":{:?},\"Address\":{:?}}}", text("type"), text("address"));
+            errors.push(FieldError::new(format!("status.addresses[{at}]"), Problem::Duplicate, printed, ""));
+        }
+    }
+    let (new_cidrs, old_cidrs) = (tree.at(&["spec", "podCIDRs"]).items(), old.at(&["spec", "podCIDRs"]).items());
+    if !old_cidrs.is_empty() {
+        let detail = "node updates may not change podCIDR except from \"\" to valid";
+        if new_cidrs.len() == old_cidrs.len() {
+            for _ in new_cidrs.iter().zip(old_cidrs).filter(|(new, old)| new != old) {
+                errors.push(FieldError::forbidden("spec.podCIDRs", detail));
+            }
+        } else {
+            errors.push(FieldError::forbidden("spec.podCIDRs", detail));
+        }
+    }
+    let text = |tree: &Json, field: &str| tree.at(&["spec", field]).as_str().unwrap_or("").to_string();
+    let stored = text(old, "providerID");
+    if !stored.is_empty() && stored != text(tree, "providerID") {
+        let detail = "node updates may not change providerID except from \"\" to valid";
+        errors.push(FieldError::forbidden("spec.providerID", detail));
+    }
+    amounts(tree, &mut errors);
+    taints(tree, wording, &mut errors);
+    if text(old, "externalID") != text(tree, "externalID") {
+        errors.push(FieldError::forbidden("spec.externalID", "may not be updated"));
+    }
+    errors
+}
+
+/// Checks taints; upstream names them `metadata.taints`.
+fn taints(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let taints = tree.at(&["spec", "taints"]).items();
+    for (at, taint) in taints.iter().enumerate() {
+        let text = |taint: &Json, field: &str| taint.get(field).as_str().unwrap_or("").to_string();
+        let path = format!("metadata.taints[{at}]");
+        let (key, value, effect) = (text(taint, "key"), text(taint, "value"), text(taint, "effect"));
+        for problem in names::qualified(&key, wording) {
+            errors.push(FieldError::invalid_text(format!("{path}.key"), &key, problem));
+        }
+        let problems = names::label_value(&value, wording);
+        if !problems.is_empty() {
+            errors.push(FieldError::invalid_text(format!("{path}.value"), &value, problems.join(";")));
+        }
+        if effect.is_empty() {
+            errors.push(FieldError::required(format!("{path}.effect"), ""));
+        } else if !EFFECTS.contains(&effect.as_str()) {
+            errors.push(FieldError::not_supported(format!("{path}.effect"), &effect, &EFFECTS));
+        }
+        let same = |other: &Json| text(other, "key") == key && text(other, "effect") == effect;
+        if taints[..at].iter().any(same) {
+            let added = taint.get("timeAdded").to_string();
+            let printed = format!("{{\"Key\":{key:?},\"Value\":{value:?},\"Effect\":{effect:?},\"TimeAdded\":{added}}}");
+            errors.push(FieldError::new(
+                path,
+                Problem::Duplicate,
+                printed,
+                "taints must be unique by key and effect pair",
+            ));
+        }
+    }
+}
+
+fn amounts(tree: &Json, errors: &mut Vec<FieldError>) {
+    for list in ["capacity", "allocatable"] {
+        for (name, amount) in tree.at(&["status", list]).fields() {
+            let path = format!("status.{list}.{name}");
+            errors.extend(amount_problems(&path, name, amount));
+        }
+    }
+}
+
+/// Checks an amount of a resource. Source: validation.go (v1.34), `ValidateResourceQuantityValue`.
+pub(in super::super) fn amount_problems(path: &str, name: &str, amount: &Json) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let Some(quantity) = amount.as_str().and_then(Quantity::parse) else { return errors };
+    if quantity.is_negative() {
+        errors.push(FieldError::invalid(path, amount, "must be greater than or equal to 0"));
+    }
+    let whole = quantity.milli_value() % 1000 == 0;
+    let counted = name == "pods" || name.contains('/') && !name.split('/').next().unwrap_or("").ends_with("kubernetes.io");
+    if counted && !whole {
+        errors.push(FieldError::invalid(path, amount, "must be an integer"));
+    }
+    errors
+}
+
+/// Reads a CIDR; the address need not be the network's first.
+fn parse_cidr(text: &str) -> Option<IpAddr> {
+    let (address, length) = text.split_once('/')?;
+    let address: IpAddr = address.parse().ok()?;
+    let bits: u8 = length.parse().ok()?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    (bits <= most).then_some(address)
+}
+
+fn cidrs(tree: &Json, errors: &mut Vec<FieldError>) {
+    let list = tree.at(&["spec", "podCIDRs"]);
+    let texts: Vec<&str> = list.items().iter().map(|item| item.as_str().unwrap_or("")).collect();
+    for (at, text) in texts.iter().enumerate() {
+        if parse_cidr(text).is_none() {
+            let detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+            errors.push(FieldError::invalid_text(format!("spec.podCIDRs[{at}]"), text, detail));
+        }
+    }
+    if texts.len() > 1 {
+        let wrong = texts.iter().position(|text| parse_cidr(text).is_none());
+        if let Some(at) = wrong {
+            let detail = format!(
+                "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{at}]: <nil> (invalid CIDR \
+                 address: {})",
+                texts[at]
+            );
+            errors.push(FieldError::new("spec.podCIDRs", Problem::Internal, String::new(), detail));
+        }
+        let families: Vec<bool> = texts.iter().filter_map(|text| parse_cidr(text)).map(|ip| ip.is_ipv4()).collect();
+        let dual = wrong.is_none() && families.contains(&true) && families.contains(&false);
+        if !dual || texts.len() > 2 {
+            let detail = "may specify no more than one CIDR for each IP family";
+            errors.push(FieldError::invalid("spec.podCIDRs", list, detail));
+        }
+        for (at, text) in texts.iter().enumerate() {
+            if wrong.is_none() && dual && texts[..at].contains(text) {
+                errors.push(FieldError::duplicate(format!("spec.podCIDRs[{at}]"), &list.items()[at]));
+            }
+        }
+    }
 }

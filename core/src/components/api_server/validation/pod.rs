@@ -1,24 +1,358 @@
 //! Validation of Pods.
 //!
-//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodCreate` and `ValidatePodUpdate`.
+//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodCreate` and `ValidatePodUpdate`, as far as a
+//! node's life touches them. Left out on purpose: security contexts, probes, volumes' sources, affinity.
 
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::FieldError;
+use super::super::resources::Kind;
+use super::{FieldError, Problem, meta};
 use crate::objects::Json;
-use crate::profile::Settings;
+use crate::objects::names::{self, Wording};
+use crate::objects::quantity::Quantity;
+
+const UPDATES: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
+    `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
+    tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+fn text<'a>(tree: &'a Json, field: &str) -> &'a str {
+    tree.get(field).as_str().unwrap_or("")
+}
 
 /// Checks a new Pod.
-pub(in super::super) fn validate(_tree: &Json, _settings: &Settings, _errors: &mut Vec<FieldError>) {}
+pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> Vec<FieldError> {
+    let mut errors = meta::validate(kind, tree, wording);
+    let spec = tree.get("spec");
+    let mut names_seen: Vec<&str> = Vec::new();
+    for (at, volume) in spec.get("volumes").items().iter().enumerate() {
+        let path = format!("spec.volumes[{at}].name");
+        check_unique_label(&path, text(volume, "name"), &mut names_seen, wording, &mut errors);
+    }
+    containers(spec, wording, &mut errors);
+    one_of("spec.restartPolicy", text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"], &mut errors);
+    let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
+    one_of("spec.dnsPolicy", text(spec, "dnsPolicy"), &dns, &mut errors);
+    meta::validate_labels(spec.get("nodeSelector"), "spec.nodeSelector", wording, &mut errors);
+    let node = text(spec, "nodeName");
+    if !node.is_empty() {
+        for problem in names::subdomain(node, wording) {
+            errors.push(FieldError::invalid_text("spec.nodeName", node, problem));
+        }
+    }
+    if let Some(seconds) = spec.get("activeDeadlineSeconds").as_i64()
+        && !(1..=i64::from(u32::MAX)).contains(&seconds)
+    {
+        let detail = "must be between 1 and 4294967295, inclusive";
+        errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &Json::Int(seconds), detail));
+    }
+    for field in ["hostname", "subdomain"] {
+        let value = text(spec, field);
+        if !value.is_empty() {
+            for problem in names::label(value, wording) {
+                errors.push(FieldError::invalid_text(format!("spec.{field}"), value, problem));
+            }
+        }
+    }
+    tolerations(spec, wording, &mut errors);
+    gates(spec, wording, &mut errors);
+    errors
+}
 
-/// Checks a change of a Pod.
-pub(in super::super) fn validate_update(
-    _tree: &Json,
-    _old: &Json,
-    _settings: &Settings,
-    _errors: &mut Vec<FieldError>,
+fn one_of(field: &str, value: &str, supported: &[&str], errors: &mut Vec<FieldError>) {
+    if value.is_empty() {
+        errors.push(FieldError::required(field, ""));
+    } else if !supported.contains(&value) {
+        errors.push(FieldError::not_supported(field, value, supported));
+    }
+}
+
+fn check_unique_label<'a>(
+    path: &str,
+    name: &'a str,
+    seen: &mut Vec<&'a str>,
+    wording: Wording,
+    errors: &mut Vec<FieldError>,
 ) {
+    if name.is_empty() {
+        errors.push(FieldError::required(path, ""));
+        return;
+    }
+    for problem in names::label(name, wording) {
+        errors.push(FieldError::invalid_text(path, name, problem));
+    }
+    if seen.contains(&name) {
+        errors.push(FieldError::duplicate(path, &Json::from(name)));
+    }
+    seen.push(name);
+}
+
+fn containers(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    if spec.get("containers").is_empty() {
+        errors.push(FieldError::required("spec.containers", ""));
+    }
+    let mut seen = Vec::new();
+    for list in ["containers", "initContainers"] {
+        let mut host_ports: Vec<String> = Vec::new();
+        for (at, container) in spec.get(list).items().iter().enumerate() {
+            let path = format!("spec.{list}[{at}]");
+            check_unique_label(&format!("{path}.name"), text(container, "name"), &mut seen, wording, errors);
+            if text(container, "image").is_empty() {
+                errors.push(FieldError::required(format!("{path}.image"), ""));
+            }
+            ports(container, &path, &mut host_ports, errors);
+            for (number, variable) in container.get("env").items().iter().enumerate() {
+                if text(variable, "name").is_empty() {
+                    errors.push(FieldError::required(format!("{path}.env[{number}].name"), ""));
+                }
+            }
+            one_of(
+                &format!("{path}.imagePullPolicy"),
+                text(container, "imagePullPolicy"),
+                &["Always", "IfNotPresent", "Never"],
+                errors,
+            );
+            resources(container.get("resources"), &format!("{path}.resources"), errors);
+        }
+    }
+}
+
+fn ports(container: &Json, path: &str, host_ports: &mut Vec<String>, errors: &mut Vec<FieldError>) {
+    let range = "must be between 1 and 65535, inclusive";
+    for (at, port) in container.get("ports").items().iter().enumerate() {
+        let path = format!("{path}.ports[{at}]");
+        match port.get("containerPort").as_i64().unwrap_or(0) {
+            0 => errors.push(FieldError::required(format!("{path}.containerPort"), "")),
+            number if !(1..=65535).contains(&number) => {
+                errors.push(FieldError::invalid(format!("{path}.containerPort"), &Json::Int(number), range));
+            }
+            _ => {}
+        }
+        let Some(host) = port.get("hostPort").as_i64().filter(|host| *host != 0) else { continue };
+        if !(1..=65535).contains(&host) {
+            errors.push(FieldError::invalid(format!("{path}.hostPort"), &Json::Int(host), range));
+        }
+        let key = format!("{}/{}/{host}", text(port, "protocol"), text(port, "hostIP"));
+        if host_ports.contains(&key) {
+            errors.push(FieldError::duplicate(format!("{path}.hostPort"), &Json::from(key.as_str())));
+        }
+        host_ports.push(key);
+    }
+}
+
+fn resources(resources: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    for list in ["limits", "requests"] {
+        for (name, amount) in resources.get(list).fields() {
+            errors.extend(super::node::amount_problems(&format!("{path}.{list}[{name}]"), name, amount));
+        }
+    }
+    let amount = |value: &Json| value.as_str().and_then(Quantity::parse);
+    let mut huge = false;
+    let mut usual = false;
+    for (name, request) in resources.get("requests").fields() {
+        huge |= name.starts_with("hugepages-");
+        usual |= matches!(name.as_str(), "cpu" | "memory");
+        let limit = resources.get("limits").get(name);
+        let (Some(wanted), Some(most)) = (amount(request), amount(limit)) else { continue };
+        let overcommits = !name.contains('/') && !name.starts_with("hugepages-");
+        let most_text = limit.as_str().unwrap_or("");
+        if !overcommits && wanted != most {
+            let detail = format!("must be equal to {name} limit of {most_text}");
+            errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
+        } else if wanted > most {
+            let detail = format!("must be less than or equal to {name} limit of {most_text}");
+            errors.push(FieldError::invalid(format!("{path}.requests"), request, detail));
+        }
+    }
+    if huge && !usual {
+        errors.push(FieldError::forbidden(path, "HugePages require cpu or memory"));
+    }
+}
+
+/// Source: validation.go (v1.34), `ValidateTolerations`.
+fn tolerations(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    for (at, toleration) in spec.get("tolerations").items().iter().enumerate() {
+        let path = format!("spec.tolerations[{at}]");
+        let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
+        let (value, effect) = (text(toleration, "value"), text(toleration, "effect"));
+        if !key.is_empty() {
+            for problem in names::qualified(key, wording) {
+                errors.push(FieldError::invalid_text(format!("{path}.key"), key, problem));
+            }
+        }
+        if key.is_empty() && operator != "Exists" {
+            let detail = "operator must be Exists when `key` is empty, which means \"match all values and all keys\"";
+            errors.push(FieldError::invalid_text(format!("{path}.operator"), operator, detail));
+        }
+        if !toleration.get("tolerationSeconds").is_null() && effect != "NoExecute" {
+            let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+            errors.push(FieldError::invalid_text(format!("{path}.effect"), effect, detail));
+        }
+        match operator {
+            "" | "Equal" => {
+                let problems = names::label_value(value, wording);
+                if !problems.is_empty() {
+                    errors.push(FieldError::invalid_text(format!("{path}.operator"), value, problems.join(";")));
+                }
+            }
+            "Exists" if !value.is_empty() => {
+                let detail = "value must be empty when `operator` is 'Exists'";
+                errors.push(FieldError::invalid_text(format!("{path}.operator"), value, detail));
+            }
+            "Exists" => {}
+            other => errors.push(FieldError::not_supported(format!("{path}.operator"), other, &["Equal", "Exists"])),
+        }
+        let effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+        if !effect.is_empty() && !effects.contains(&effect) {
+            errors.push(FieldError::not_supported(format!("{path}.effect"), effect, &effects));
+        }
+    }
+}
+
+fn gates(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let gates = spec.get("schedulingGates").items();
+    for (at, gate) in gates.iter().enumerate() {
+        let name = text(gate, "name");
+        for problem in names::qualified(name, wording) {
+            errors.push(FieldError::invalid_text(format!("spec.schedulingGates[{at}]"), name, problem));
+        }
+        if gates[..at].iter().any(|other| text(other, "name") == name) {
+            errors.push(FieldError::duplicate(format!("spec.schedulingGates[{at}]"), &Json::from(name)));
+        }
+    }
+    if !gates.is_empty() && !text(spec, "nodeName").is_empty() {
+        errors.push(FieldError::forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+    }
+}
+
+/// Checks a change of a Pod itself: hardly anything of its specification may change.
+pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
+    let mut errors = meta::validate_update(tree, old, wording);
+    let (spec, stored) = (tree.get("spec"), old.get("spec"));
+    for list in ["containers", "initContainers"] {
+        for (at, container) in spec.get(list).items().iter().enumerate() {
+            if text(container, "image").is_empty() {
+                errors.push(FieldError::required(format!("spec.{list}[{at}].image"), ""));
+                errors.push(FieldError::required(format!("spec.{list}[{at}].image"), ""));
+            }
+        }
+    }
+    let deadline = |spec: &Json| spec.get("activeDeadlineSeconds").as_i64();
+    match (deadline(spec), deadline(stored)) {
+        (Some(new), Some(old)) if new > old => {
+            let detail = "must be less than or equal to previous value";
+            errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &Json::Int(new), detail));
+        }
+        (None, Some(old)) => {
+            let detail = "must not update from a positive integer to nil value";
+            errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &Json::Int(old), detail));
+        }
+        _ => {}
+    }
+    if !errors.is_empty() {
+        return errors;
+    }
+    tolerations(spec, wording, &mut errors);
+    only_added_tolerations(spec, stored, &mut errors);
+    if frozen(spec, stored) != frozen(stored, stored) {
+        errors.push(FieldError::forbidden("spec", UPDATES));
+    }
+    errors
+}
+
+fn only_added_tolerations(spec: &Json, stored: &Json, errors: &mut Vec<FieldError>) {
+    let bare = |toleration: &Json| {
+        let mut toleration = toleration.clone();
+        toleration.remove(&["tolerationSeconds"]);
+        toleration
+    };
+    let kept = |old: &Json| spec.get("tolerations").items().iter().any(|new| bare(new) == bare(old));
+    if !stored.get("tolerations").items().iter().all(kept) {
+        let detail = "existing toleration can not be modified except its tolerationSeconds";
+        errors.push(FieldError::forbidden("spec.tolerations", detail));
+    }
+}
+
+/// Returns the specification with the fields that may change set to what is stored.
+fn frozen(spec: &Json, stored: &Json) -> Json {
+    let mut spec = spec.clone();
+    for list in ["containers", "initContainers"] {
+        let images: Vec<Json> = stored.get(list).items().iter().map(|container| container.get("image").clone()).collect();
+        if spec.get(list).items().len() == images.len() && !images.is_empty() {
+            for (container, image) in spec.entry(&[list]).make_array().iter_mut().zip(images) {
+                container.set(&["image"], image);
+            }
+        }
+    }
+    for field in ["activeDeadlineSeconds", "tolerations"] {
+        spec.remove(&[field]);
+    }
+    let grace = |spec: &Json| spec.get("terminationGracePeriodSeconds").as_i64();
+    if grace(stored).is_some_and(|seconds| seconds < 0) && grace(&spec) == Some(1) {
+        spec.set(&["terminationGracePeriodSeconds"], stored.get("terminationGracePeriodSeconds").clone());
+    }
+    let new_gates = spec.get("schedulingGates").items();
+    let fewer = new_gates.iter().all(|gate| stored.get("schedulingGates").items().contains(gate));
+    if fewer {
+        spec.remove(&["schedulingGates"]);
+    }
+    spec
 }
 
 /// Checks a change of a Pod's status.
-pub(in super::super) fn validate_status_update(_tree: &Json, _old: &Json, _errors: &mut Vec<FieldError>) {}
+pub(in super::super) fn validate_status_update(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
+    let mut errors = meta::validate_update(tree, old, wording);
+    let status = tree.get("status");
+    let stored = old.at(&["status", "qosClass"]);
+    if !stored.is_null() && status.get("qosClass") != stored {
+        errors.push(FieldError::invalid("status.qosClass", status.get("qosClass"), "field is immutable"));
+    }
+    for (at, condition) in status.get("conditions").items().iter().enumerate() {
+        let name = text(condition, "type");
+        for problem in names::qualified(name, wording) {
+            errors.push(FieldError::invalid_text(format!("status.conditions[{at}].Type"), name, problem));
+        }
+    }
+    addresses(status, "podIPs", "may specify no more than one IP for each IP family", &mut errors);
+    let policy = old.at(&["spec", "restartPolicy"]).as_str().unwrap_or("Always");
+    if policy != "Always" {
+        unterminated(tree, old, policy, &mut errors);
+    }
+    errors
+}
+
+fn addresses(status: &Json, list: &str, twice: &str, errors: &mut Vec<FieldError>) {
+    let items = status.get(list).items();
+    let parsed: Vec<Option<core::net::IpAddr>> = items.iter().map(|item| text(item, "ip").parse().ok()).collect();
+    for (at, ip) in parsed.iter().enumerate() {
+        if ip.is_none() {
+            let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+            errors.push(FieldError::invalid_text(format!("status.{list}[{at}]"), text(&items[at], "ip"), detail));
+        }
+    }
+    let known: Vec<bool> = parsed.iter().flatten().map(|ip| ip.is_ipv4()).collect();
+    if items.len() > 1 && known.len() == items.len() && (items.len() > 2 || known[0] == known[1]) {
+        let printed: Vec<String> = items.iter().map(|item| format!("{{\"IP\":{:?}}}", text(item, "ip"))).collect();
+        let value = format!("[{}]", printed.join(","));
+        errors.push(FieldError::new(format!("status.{list}"), Problem::Invalid, value, twice.to_string()));
+    }
+}
+
+/// A container that ended stays ended unless its policy restarts it.
+fn unterminated(tree: &Json, old: &Json, policy: &str, errors: &mut Vec<FieldError>) {
+    let new = tree.at(&["status", "containerStatuses"]).items();
+    for before in old.at(&["status", "containerStatuses"]).items() {
+        let ended = before.at(&["state", "terminated"]);
+        let restarts = policy == "OnFailure" && ended.get("exitCode").as_i64() != Some(0);
+        if ended.is_null() || restarts {
+            continue;
+        }
+        if let Some(at) = new.iter().position(|status| text(status, "name") == text(before, "name"))
+            && new[at].at(&["state", "terminated"]).is_null()
+        {
+            let path = format!("status.containerStatuses[{at}].state");
+            errors.push(FieldError::forbidden(path, "may not be transitioned to non-terminated state"));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What names, label keys and label values have to look like, and what the API server says if they do not.
+//!
+//! Mirrors k8s.io/apimachinery pkg/util/validation/validation.go (v1.34; v1.36 for the later wording).
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+/// How a release words its messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Wording {
+    /// `characters`, `a qualified name` (to 1.35).
+    #[default]
+    Characters,
+    /// `bytes`, `a valid label key` (from 1.36).
+    Bytes,
+}
+
+impl Wording {
+    fn too_long(self, limit: usize) -> String {
+        let unit = if self == Self::Bytes { "bytes" } else { "characters" };
+        format!("must be no more than {limit} {unit}")
+    }
+}
+
+fn is_label(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+}
+
+fn is_qualified(text: &str) -> bool {
+    let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    ends(text.bytes().next())
+        && ends(text.bytes().last())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Says what is wrong with a DNS-1123 subdomain: the name of most objects.
+#[must_use]
+pub fn subdomain(name: &str, wording: Wording) -> Vec<String> {
+    let mut problems = Vec::new();
+    if name.len() > 253 {
+        problems.push(wording.too_long(253));
+    }
+    if !name.split('.').all(is_label) {
+        problems.push(SUBDOMAIN.to_string());
+    }
+    problems
+}
+
+/// Says what is wrong with a DNS-1123 label: the name of a namespace or a container.
+#[must_use]
+pub fn label(name: &str, wording: Wording) -> Vec<String> {
+    let mut problems = Vec::new();
+    if name.len() > 63 {
+        problems.push(wording.too_long(63));
+    }
+    if !is_label(name) {
+        let only_dots = name.contains('.') && name.split('.').all(is_label);
+        problems.push(if only_dots { "must not contain dots".to_string() } else { LABEL.to_string() });
+    }
+    problems
+}
+
+/// Says what is wrong with a label key, an annotation key or a taint key.
+#[must_use]
+pub fn qualified(key: &str, wording: Wording) -> Vec<String> {
+    let mut problems = Vec::new();
+    let parts: Vec<&str> = key.split('/').collect();
+    let name = match parts.as_slice() {
+        [name] => name,
+        [prefix, name] => {
+            if prefix.is_empty() {
+                problems.push("prefix part must be non-empty".to_string());
+            } else {
+                problems.extend(subdomain(prefix, wording).into_iter().map(|problem| format!("prefix part {problem}")));
+            }
+            name
+        }
+        _ => {
+            let what = if wording == Wording::Bytes { "a valid label key" } else { "a qualified name" };
+            problems.push(format!(
+                "{what} {QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            ));
+            return problems;
+        }
+    };
+    if name.is_empty() {
+        problems.push("name part must be non-empty".to_string());
+    } else if name.len() > 63 {
+        problems.push(format!("name part {}", wording.too_long(63)));
+    }
+    if !is_qualified(name) {
+        problems.push(format!("name part {QUALIFIED}"));
+    }
+    problems
+}
+
+/// Says what is wrong with a label value.
+#[must_use]
+pub fn label_value(value: &str, wording: Wording) -> Vec<String> {
+    let mut problems = Vec::new();
+    if value.len() > 63 {
+        problems.push(wording.too_long(63));
+    }
+    if !value.is_empty() && !is_qualified(value) {
+        problems.push(LABEL_VALUE.to_string());
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Wording, label, label_value, qualified, subdomain};
+
+    #[test]
+    fn good_names_have_no_problem() {
+        for name in ["a", "n1", "1.2.3.4", "a-b.c"] {
+            assert!(subdomain(name, Wording::Characters).is_empty(), "{name}");
+        }
+        for key in ["a", "A_b.c", "example.com/Name"] {
+            assert!(qualified(key, Wording::Characters).is_empty(), "{key}");
+        }
+        assert!(label_value("", Wording::Characters).is_empty());
+    }
+
+    #[test]
+    fn bad_names_are_told_in_the_words_of_their_release() {
+        assert_eq!(subdomain(&"a".repeat(254), Wording::Characters), ["must be no more than 253 characters"]);
+        assert_eq!(label_value(&"a".repeat(64), Wording::Bytes), ["must be no more than 63 bytes"]);
+        assert_eq!(label("a.b", Wording::Characters), ["must not contain dots"]);
+        assert_eq!(qualified("/a", Wording::Characters), ["prefix part must be non-empty"]);
+        assert_eq!(qualified("a/", Wording::Characters).len(), 2);
+        assert!(qualified("a/b/c", Wording::Characters)[0].starts_with("a qualified name must consist"));
+        assert!(qualified("a/b/c", Wording::Bytes)[0].starts_with("a valid label key must consist"));
+    }
+}
