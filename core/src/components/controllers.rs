@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Component;
+use super::garbage_collector::GarbageCollector;
 use super::node_lifecycle::NodeLifecycle;
 use super::taint_eviction::TaintEviction;
 use super::ttl::Ttl;
@@ -92,6 +93,7 @@ pub const CONTROLLERS: &[&str] =
 pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Controller>> {
     let controller: Box<dyn Controller> = match name {
         "ttl-controller" => Box::new(Ttl::new(&context, now)),
+        "garbage-collector-controller" => Box::new(GarbageCollector::new(&context, now)),
         "node-lifecycle-controller" => Box::new(NodeLifecycle::new(&context, now)),
         "taint-eviction-controller" => Box::new(TaintEviction::new(&context, now)),
         _ => return None,

@@ -6,6 +6,7 @@ pub mod api_server;
 pub mod client;
 pub mod controllers;
 pub mod events;
+pub mod garbage_collector;
 pub mod kubelet;
 pub mod machine;
 pub mod node_lifecycle;

@@ -100,6 +100,7 @@ impl ApiServer {
             kind: aim.kind,
             selection,
             bookmarks: options.bookmarks,
+            omits_heartbeats: options.parameter("omitHeartbeats").is_some(),
             ends,
             wakes: ends,
         };

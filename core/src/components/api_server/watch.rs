@@ -50,6 +50,8 @@ pub(super) struct Watcher {
     pub(super) kind: usize,
     pub(super) selection: Selection,
     pub(super) bookmarks: bool,
+    /// Renewals and heartbeats that went the typed way are left out: a cheaper watch for this program's own clients.
+    pub(super) omits_heartbeats: bool,
     pub(super) ends: Timestamp,
     pub(super) wakes: Timestamp,
 }
@@ -63,6 +65,9 @@ impl Watcher {
         object: &Object,
         before: Option<&Object>,
     ) -> Option<WatchType> {
+        if self.omits_heartbeats && event == WatchType::Modified && object.is_heartbeat() {
+            return None;
+        }
         if self.selection.is_everything() {
             let same = self.selection.namespace.is_empty()
                 || object.stable().at(&["metadata", "namespace"]).as_text() == Some(&self.selection.namespace);

@@ -59,7 +59,9 @@ impl TaintEviction {
         let identity = Identity::controller("node-controller");
         let mut reflector = |resource, name| {
             let chance = context.chance.fork(name);
-            Reflector::new(identity.clone(), resource, "", Vec::new(), chance, &mut outbox)
+            // A heartbeat changes no taint.
+            let selectors = Vec::from([(Text::of("omitHeartbeats"), Text::of("true"))]);
+            Reflector::new(identity.clone(), resource, "", selectors, chance, &mut outbox)
         };
         let nodes = reflector(NODES, "nodes");
         let pods = reflector(PODS, "pods");

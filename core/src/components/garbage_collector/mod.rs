@@ -1,0 +1,406 @@
+//! Deletes objects all of whose owners are gone: the Lease and the CSINode of a deleted Node, its mirror pods.
+//!
+//! Mirrors kube-controller-manager's `garbage-collector-controller`
+//! (pkg/controller/garbagecollector/{garbagecollector,graph_builder}.go, v1.34).
+//! Inputs: what the watched kinds hold, answers, time. Outputs: reads, deletions with preconditions, patches that take
+//! references to absent owners away. An object without references is never collected.
+//! That an owner is absent is believed when its end was seen, else it is asked for.
+//! Left out on purpose: deletion in the foreground, orphaning, kinds of other groups and discovery.
+
+mod graph;
+
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use self::graph::{Graph, Item, OwnerReference, owners_of};
+use super::client::{CacheEvent, Client, Outcome, Reflector, WorkQueue};
+use super::controllers::{Context, Controller};
+use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
+use crate::json;
+use crate::network::{CSI_NODES, Call, Identity, LEASES, NODES, PODS, RequestId, Resource, ToClient, Verb};
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// A kind whose objects are watched.
+#[derive(Debug)]
+struct Kind {
+    name: &'static str,
+    resource: Resource,
+    namespaced: bool,
+}
+
+const fn cluster(name: &'static str, resource: Resource) -> Kind {
+    Kind { name, resource, namespaced: false }
+}
+
+const fn namespaced(name: &'static str, resource: Resource) -> Kind {
+    Kind { name, resource, namespaced: true }
+}
+
+/// The kinds that own or are owned here.
+static KINDS: [Kind; 15] = [
+    cluster("Node", NODES),
+    cluster("CSINode", CSI_NODES),
+    cluster("PersistentVolume", Resource::of("", "v1", "persistentvolumes")),
+    cluster("VolumeAttachment", Resource::of("storage.k8s.io", "v1", "volumeattachments")),
+    namespaced("ConfigMap", Resource::of("", "v1", "configmaps")),
+    namespaced("Pod", PODS),
+    namespaced("ReplicationController", Resource::of("", "v1", "replicationcontrollers")),
+    namespaced("ControllerRevision", Resource::of("apps", "v1", "controllerrevisions")),
+    namespaced("DaemonSet", Resource::of("apps", "v1", "daemonsets")),
+    namespaced("Deployment", Resource::of("apps", "v1", "deployments")),
+    namespaced("ReplicaSet", Resource::of("apps", "v1", "replicasets")),
+    namespaced("StatefulSet", Resource::of("apps", "v1", "statefulsets")),
+    namespaced("CronJob", Resource::of("batch", "v1", "cronjobs")),
+    namespaced("Job", Resource::of("batch", "v1", "jobs")),
+    namespaced("Lease", LEASES),
+];
+
+/// Objects that are worked on side by side.
+/// Source: pkg/controller/garbagecollector/config/v1alpha1/defaults.go (v1.34), `ConcurrentGCSyncs`.
+const WORKERS: usize = 20;
+/// Absent owners that are remembered.
+/// Source: pkg/controller/garbagecollector/garbagecollector.go (v1.34), `NewUIDCache(500)`.
+const ABSENT_MAX: usize = 500;
+
+/// An owner that nobody has seen: where its dependent says that it is.
+type Missing = (usize, ObjectKey, Text);
+
+/// What a request is for.
+#[derive(Debug)]
+enum Job {
+    /// Read the dependent itself.
+    Read(Item),
+    /// Read an owner of a dependent; more of them may follow.
+    Owner { item: Item, latest: Object, owner: OwnerReference, rest: VecDeque<OwnerReference>, sorted: Sorted },
+    /// Read an owner that nobody has seen.
+    Missing(Missing),
+    /// Delete or patch the dependent.
+    Write(Item),
+}
+
+/// The owners of a dependent: those that are there, and those that are not.
+#[derive(Debug, Default)]
+struct Sorted {
+    solid: Vec<OwnerReference>,
+    dangling: Vec<OwnerReference>,
+}
+
+/// The controller.
+#[derive(Debug)]
+pub struct GarbageCollector {
+    outbox: Outbox,
+    client: Client,
+    caches: Vec<Reflector>,
+    graph: Graph,
+    /// UIDs of owners that are known to be gone, oldest first.
+    absent: VecDeque<Text>,
+    queue: WorkQueue<Item>,
+    missing: WorkQueue<Missing>,
+    under_way: BTreeMap<RequestId, Job>,
+    started: bool,
+}
+
+impl GarbageCollector {
+    /// Starts the controller with empty caches.
+    #[must_use]
+    pub fn new(context: &Context, now: Timestamp) -> Self {
+        let mut outbox = Outbox::default();
+        let identity = Identity::controller("generic-garbage-collector");
+        let caches = KINDS
+            .iter()
+            .map(|kind| {
+                let chance = context.chance.fork(kind.name);
+                // Renewals and heartbeats change no reference.
+                let selectors = Vec::from([(Text::of("omitHeartbeats"), Text::of("true"))]);
+                Reflector::new(identity.clone(), kind.resource.clone(), "", selectors, chance, &mut outbox)
+            })
+            .collect();
+        Self {
+            client: Client::new(identity, &context.settings, now),
+            caches,
+            graph: Graph::default(),
+            absent: VecDeque::new(),
+            queue: WorkQueue::default(),
+            missing: WorkQueue::default(),
+            under_way: BTreeMap::new(),
+            started: false,
+            outbox,
+        }
+    }
+
+    fn handle_event(&mut self, kind: usize, event: &CacheEvent) {
+        let object = event.object();
+        let item = Item { kind, key: object.key(), uid: Text::from(object.uid()) };
+        if let Some(before) = &event.before
+            && before.uid() != object.uid()
+        {
+            self.remove(&Item { uid: Text::from(before.uid()), ..item.clone() });
+        }
+        if event.after.is_none() {
+            self.remove(&item);
+            return;
+        }
+        let owners = owners_of(object.stable());
+        self.graph.put(&item, &owners);
+        if self.started {
+            self.look_for(&item, &owners);
+        }
+    }
+
+    fn remove(&mut self, item: &Item) {
+        let dependents = self.graph.remove(item);
+        if !dependents.is_empty() {
+            self.note_absent(&item.uid);
+        }
+        for dependent in dependents {
+            self.queue.add(dependent);
+        }
+    }
+
+    fn note_absent(&mut self, uid: &Text) {
+        if !self.absent.contains(uid) {
+            self.absent.push_back(uid.clone());
+        }
+        if self.absent.len() > ABSENT_MAX {
+            self.absent.pop_front();
+        }
+    }
+
+    /// Asks for the owners that no cache holds.
+    fn look_for(&mut self, item: &Item, owners: &[OwnerReference]) {
+        for owner in owners.iter().filter(|owner| !self.graph.has(&owner.uid)) {
+            if self.absent.contains(&owner.uid) {
+                self.queue.add(item.clone());
+            } else if let Some((kind, key)) = place_of(owner, item) {
+                self.missing.add((kind, key, owner.uid.clone()));
+            }
+        }
+    }
+
+    fn begin(&mut self) {
+        if self.started || !self.caches.iter().all(Reflector::synced) {
+            return;
+        }
+        self.started = true;
+        let mut found = Vec::new();
+        for (kind, cache) in self.caches.iter().enumerate() {
+            for object in cache.objects() {
+                let item = Item { kind, key: object.key(), uid: Text::from(object.uid()) };
+                found.push((item, owners_of(object.stable())));
+            }
+        }
+        for (item, owners) in found {
+            self.look_for(&item, &owners);
+        }
+    }
+
+    fn work(&mut self, now: Timestamp) {
+        if !self.started {
+            return;
+        }
+        while self.missing.working() < WORKERS
+            && let Some(missing) = self.missing.take()
+        {
+            if self.graph.has(&missing.2) {
+                self.missing.forget(&missing);
+                self.missing.done(&missing);
+                continue;
+            }
+            let call = get(missing.0, &missing.1);
+            self.send(call, None, Job::Missing(missing), now);
+        }
+        while self.queue.working() < WORKERS
+            && let Some(item) = self.queue.take()
+        {
+            if self.graph.has(&item.uid) {
+                self.send(get(item.kind, &item.key), None, Job::Read(item), now);
+            } else {
+                self.finish(&item);
+            }
+        }
+    }
+
+    fn send(&mut self, call: Call, because: Option<DecisionId>, job: Job, now: Timestamp) {
+        let id = self.client.send(call, because, &mut self.outbox, now);
+        self.under_way.insert(id, job);
+    }
+
+    fn finish(&mut self, item: &Item) {
+        self.queue.forget(item);
+        self.queue.done(item);
+    }
+
+    fn retry(&mut self, item: &Item, now: Timestamp) {
+        self.queue.retry(item.clone(), now);
+        self.queue.done(item);
+    }
+
+    fn handle_outcome(&mut self, job: Job, outcome: Outcome, now: Timestamp) {
+        match (job, outcome) {
+            (Job::Missing(missing), outcome) => self.handle_missing(&missing, &outcome, now),
+            (Job::Read(item), Outcome::Done(Some(latest))) => {
+                let is_ending = !latest.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+                let rest: VecDeque<OwnerReference> = owners_of(latest.stable()).into();
+                if latest.uid() != &*item.uid || is_ending || rest.is_empty() {
+                    self.finish(&item);
+                } else {
+                    self.sort(item, latest, rest, Sorted::default(), now);
+                }
+            }
+            (Job::Owner { item, latest, owner, rest, mut sorted }, outcome) => {
+                match outcome {
+                    Outcome::Done(Some(found)) if found.uid() == &*owner.uid => sorted.solid.push(owner),
+                    Outcome::Done(_) | Outcome::NotFound => {
+                        self.note_absent(&owner.uid);
+                        sorted.dangling.push(owner);
+                    }
+                    Outcome::Conflict | Outcome::Failed => {
+                        self.retry(&item, now);
+                        return;
+                    }
+                }
+                self.sort(item, latest, rest, sorted, now);
+            }
+            (Job::Read(item), Outcome::NotFound) | (Job::Write(item), Outcome::Done(_) | Outcome::NotFound) => {
+                self.finish(&item);
+            }
+            (Job::Read(item) | Job::Write(item), _) => self.retry(&item, now),
+        }
+    }
+
+    fn handle_missing(&mut self, missing: &Missing, outcome: &Outcome, now: Timestamp) {
+        match outcome {
+            Outcome::Conflict | Outcome::Failed => self.missing.retry(missing.clone(), now),
+            Outcome::Done(Some(found)) if found.uid() == &*missing.2 => self.missing.forget(missing),
+            Outcome::Done(_) | Outcome::NotFound => {
+                self.missing.forget(missing);
+                self.note_absent(&missing.2);
+                let owner = Item { kind: missing.0, key: missing.1.clone(), uid: missing.2.clone() };
+                for dependent in self.graph.remove(&owner) {
+                    self.queue.add(dependent);
+                }
+            }
+        }
+        self.missing.done(missing);
+    }
+
+    /// Sorts the owners of a dependent, asking for those of whose end nothing is known.
+    fn sort(
+        &mut self,
+        item: Item,
+        latest: Object,
+        mut rest: VecDeque<OwnerReference>,
+        mut sorted: Sorted,
+        now: Timestamp,
+    ) {
+        while let Some(owner) = rest.pop_front() {
+            if self.absent.contains(&owner.uid) {
+                sorted.dangling.push(owner);
+            } else if let Some((kind, key)) = place_of(&owner, &item) {
+                let call = get(kind, &key);
+                self.send(call, None, Job::Owner { item, latest, owner, rest, sorted }, now);
+                return;
+            } else {
+                sorted.solid.push(owner);
+            }
+        }
+        self.judge(item, &latest, &sorted, now);
+    }
+
+    fn judge(&mut self, item: Item, latest: &Object, sorted: &Sorted, now: Timestamp) {
+        if sorted.dangling.is_empty() {
+            self.finish(&item);
+            return;
+        }
+        let kind = &KINDS[item.kind];
+        let gone: Vec<String> = sorted
+            .dangling
+            .iter()
+            .map(|owner| format!("its owner {} {} (uid {}) is gone", owner.kind, owner.name, owner.uid))
+            .collect();
+        let reasons = gone.into_iter().map(Because::Fact).collect();
+        let about = format!("{}/{}", kind.name.to_ascii_lowercase(), item.key);
+        let version = format!("{}", latest.resource_version());
+        let (namespace, name) = (&item.key.namespace, &item.key.name);
+        let (what, call) = if sorted.solid.is_empty() {
+            let body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background",
+                "preconditions": {"uid": &*item.uid, "resourceVersion": version}});
+            ("delete", Call::new(Verb::Delete, kind.resource.clone(), namespace, name).body(body))
+        } else {
+            let gone: Json =
+                sorted.dangling.iter().map(|owner| json!({"$patch": "delete", "uid": &*owner.uid})).collect();
+            let mut patch = json!({"metadata": {"uid": &*item.uid}});
+            patch.set(&["metadata", "ownerReferences"], gone);
+            ("remove references", Call::strategic_patch(kind.resource.clone(), namespace, name, patch))
+        };
+        let because = self.outbox.decide(about, what, reasons);
+        self.send(call, Some(because), Job::Write(item), now);
+    }
+}
+
+/// Returns kind and key of an owner as its dependent names it; `None` for a kind that is not watched.
+fn place_of(owner: &OwnerReference, dependent: &Item) -> Option<(usize, ObjectKey)> {
+    let (group, version) = owner.api_version.split_once('/').unwrap_or(("", &owner.api_version));
+    let kind = KINDS.iter().position(|kind| {
+        kind.name == &*owner.kind && kind.resource.group == *group && kind.resource.version == *version
+    })?;
+    let key = if KINDS[kind].namespaced {
+        ObjectKey::namespaced(dependent.key.namespace.clone(), owner.name.clone())
+    } else {
+        ObjectKey::cluster(owner.name.clone())
+    };
+    Some((kind, key))
+}
+
+fn get(kind: usize, key: &ObjectKey) -> Call {
+    Call::new(Verb::Get, KINDS[kind].resource.clone(), &key.namespace, &key.name)
+}
+
+impl Component for GarbageCollector {
+    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
+        let id = message.id();
+        if let Some(kind) = self.caches.iter().position(|cache| cache.owns(id)) {
+            for event in self.caches[kind].handle_message(message, &mut self.outbox, now) {
+                self.handle_event(kind, &event);
+            }
+            self.begin();
+        } else if let ToClient::Response { result, .. } = &message
+            && let Some(job) = self.under_way.remove(&id)
+        {
+            self.handle_outcome(job, Outcome::of(result), now);
+        }
+        self.work(now);
+    }
+
+    fn handle_timeout(&mut self, now: Timestamp) {
+        for cache in &mut self.caches {
+            cache.handle_timeout(&mut self.outbox, now);
+        }
+        self.client.handle_timeout(&mut self.outbox, now);
+        self.queue.handle_timeout(now);
+        self.missing.handle_timeout(now);
+        self.work(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outbox.poll()
+    }
+
+    fn next_deadline(&self) -> Option<Deadline> {
+        let own = [self.client.next_deadline(), self.queue.next_deadline(), self.missing.next_deadline()];
+        earliest(self.caches.iter().map(Reflector::next_deadline).chain(own))
+    }
+}
+
+impl Controller for GarbageCollector {
+    fn queues(&self) -> Vec<(&'static str, usize)> {
+        Vec::from([
+            ("garbage_collector_attempt_to_delete", self.queue.len() + self.missing.len()),
+            ("requests", self.client.waiting()),
+        ])
+    }
+}
