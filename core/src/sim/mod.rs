@@ -5,6 +5,7 @@
 //! their components were made. Invariant: the same seed and the same actions give the same trace, byte for byte.
 
 mod record;
+mod world;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};
@@ -17,6 +18,7 @@ use core::cmp::Reverse;
 use jiff::{SignedDuration, Timestamp};
 
 pub use record::{Record, component_name};
+pub use world::run_scenario;
 
 pub use crate::components::{RecordedDecision, TraceLine};
 

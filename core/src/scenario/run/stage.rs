@@ -1,6 +1,7 @@
 //! The phases of a run: each `Given` in turn, then each act with its deeds, its lines and its faults.
 
 use super::*;
+use crate::components::machine::MachineSpec;
 
 impl Run {
     pub(super) fn enter_setup(&mut self, given: usize, now: Timestamp) {
@@ -63,7 +64,7 @@ impl Run {
         };
         let (facts, quiet) = match &self.scenario.given[given].setup {
             Setup::ReadyNodes(specs) => {
-                let names: Vec<Text> = specs.iter().map(|spec| spec.name.clone()).collect();
+                let names: Vec<Text> = specs.iter().map(node_name).collect();
                 (names.iter().flat_map(ready).collect(), names)
             }
             Setup::HandFedNode(node) => (ready(&node.name).to_vec(), Vec::from([node.name.clone()])),
@@ -268,6 +269,11 @@ impl Run {
             self.mismatch.get_or_insert(mismatch);
         }
     }
+}
+
+/// The Node's name is the host name's.
+fn node_name(spec: &MachineSpec) -> Text {
+    spec.node_name.clone().unwrap_or_else(|| spec.name.clone())
 }
 
 fn create(resource: Resource, object: &Json) -> Task {

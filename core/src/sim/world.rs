@@ -1,0 +1,373 @@
+//! Plays a scenario on the simulator: hands deeds to it and what happens to the judge.
+//!
+//! A driver without policy. Observations come from the store at each commit, in order of revision, beside the network.
+//! What no component of the cluster does is done here: routes for Nodes as a cloud makes them, and the feeding of Nodes
+//! that have no kubelet.
+
+mod feed;
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use self::feed::Feeder;
+use super::{Options, Simulation};
+use crate::components::api_server::{Commit, Tap};
+use crate::components::machine::MachineSpec;
+use crate::json;
+use crate::network::{Call, Endpoint, Identity, MERGE_PATCH, NODES, RuleId, Verb, WatchType};
+use crate::objects::time::to_time;
+use crate::objects::{Json, Text};
+use crate::scenario::{
+    Action, AnswerSeen, Change, Company, Deed, DeedId, FaultEffect, Feed, Given, HandFedNode, Mismatch, Observation,
+    Outcome, Position, Run, RunOptions, RunOutput, Scenario, Setup, StepVerdict, Subject, Taint, Task, Verdict, Writer,
+};
+
+/// Runs a scenario in a simulated cluster of its own.
+///
+/// The scenario's release and flags stand above those of the options.
+#[must_use]
+pub fn run_scenario(scenario: &Scenario, mut options: Options) -> Outcome {
+    match scenario.cluster.settings(&options.settings) {
+        Ok(settings) => options.settings = settings,
+        Err(error) => return refused(scenario, error.to_string(), options.start),
+    }
+    World::new(scenario, options).play()
+}
+
+/// The outcome of a scenario whose cluster cannot be.
+fn refused(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
+    let position = scenario.position.clone();
+    let (verdict, at) = (Verdict::Failed, SignedDuration::ZERO);
+    Outcome {
+        verdict,
+        steps: Vec::from([StepVerdict { position: position.clone(), verdict, at, observed: why.clone() }]),
+        mismatch: Some(Mismatch {
+            step: position,
+            expected: String::from("a cluster with the scenario's settings"),
+            observed: why,
+            why: Vec::new(),
+            last: Vec::new(),
+            replay: String::new(),
+        }),
+        histories: Vec::new(),
+        snapshots: Vec::new(),
+        decisions: Vec::new(),
+        trace: Vec::new(),
+        start,
+        zero: start,
+        duration: SignedDuration::ZERO,
+    }
+}
+
+struct World {
+    simulation: Simulation,
+    run: Run,
+    feeders: BTreeMap<Text, Feeder>,
+    /// The rules that deeds have laid on the network.
+    rules: BTreeMap<DeedId, (RuleId, Endpoint)>,
+    /// What rules had met when they were taken away.
+    hits: BTreeMap<RuleId, u64>,
+    decisions_told: usize,
+    /// Machines that lines look at, with what they showed last.
+    machines: BTreeMap<Text, Json>,
+}
+
+impl World {
+    fn new(scenario: &Scenario, options: Options) -> Self {
+        let mut scenario = scenario.clone();
+        if scenario.cluster.company == Company::Bystander {
+            scenario.given.insert(0, bystander(&scenario.position));
+        }
+        let health_period = options.settings.duration("node-monitor-period");
+        let machines = scenario.acts.iter().flat_map(|act| &act.expectations);
+        let machines = machines.filter_map(|line| match &line.fact.subject {
+            Subject::Machine(name) => Some((name.clone(), Json::Null)),
+            _ => None,
+        });
+        let machines = machines.collect();
+        let mut simulation = Simulation::new(options);
+        simulation.tap(Tap::Everything);
+        let run_options = RunOptions { health_period, ..RunOptions::default() };
+        let run = Run::new(Arc::new(scenario), run_options, simulation.now());
+        let (feeders, rules, hits) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { simulation, run, feeders, rules, hits, decisions_told: 0, machines }
+    }
+
+    fn play(mut self) -> Outcome {
+        self.tell_what_is_there();
+        self.run.handle_start(self.simulation.now());
+        loop {
+            while let Some(output) = self.run.poll_output() {
+                self.serve(output);
+            }
+            if self.run.is_over() {
+                break;
+            }
+            let bound = self.run.next_deadline().map(|deadline| deadline.at);
+            let feed = self.feeders.values().filter_map(Feeder::next_deadline).min();
+            let until = bound.into_iter().chain(feed).min().expect("a run that is not over waits for some instant");
+            if self.simulation.step(until) {
+                self.tell();
+                continue;
+            }
+            self.simulation.advance_until(until);
+            self.feed();
+            self.tell();
+            if bound.is_some_and(|bound| bound <= self.simulation.now()) {
+                self.run.handle_timeout(self.simulation.now());
+            }
+        }
+        let mut outcome = self.run.into_outcome();
+        outcome.trace = self.simulation.record().trace().to_vec();
+        outcome
+    }
+
+    /// Objects that every cluster has from the beginning.
+    fn tell_what_is_there(&mut self) {
+        let now = self.simulation.now();
+        for resource in self.run.subscriptions() {
+            for object in self.simulation.api().objects(&resource) {
+                let change = Change {
+                    resource: resource.clone(),
+                    key: object.key(),
+                    before: None,
+                    resource_version: object.resource_version(),
+                    after: Some(object),
+                    writer: Writer::default(),
+                    because: None,
+                };
+                self.run.handle_observation(Observation::Change(change), now);
+            }
+        }
+    }
+
+    /// Tells the run what has happened since the last time, and gives new Nodes their routes.
+    fn tell(&mut self) {
+        loop {
+            let now = self.simulation.now();
+            for decision in &self.simulation.record().decisions()[self.decisions_told..] {
+                self.run.handle_observation(Observation::Decision(decision.clone()), now);
+            }
+            self.decisions_told = self.simulation.record().decisions().len();
+            let commits = self.simulation.take_commits();
+            if commits.is_empty() {
+                break;
+            }
+            for commit in commits {
+                let new_node = commit.resource == NODES && commit.event == WatchType::Added;
+                let name = commit.object.key().name;
+                let at = commit.at;
+                let change = self.change_of(commit);
+                self.run.handle_observation(Observation::Change(change), at);
+                if new_node {
+                    self.make_route(&name);
+                }
+            }
+        }
+        self.look_at_machines();
+    }
+
+    fn change_of(&self, commit: Commit) -> Change {
+        let decision = commit.because.and_then(|id| self.simulation.record().decision_of(commit.client, id));
+        Change {
+            key: commit.object.key(),
+            before: commit.before,
+            after: (commit.event != WatchType::Deleted).then_some(commit.object),
+            resource: commit.resource,
+            resource_version: commit.resource_version,
+            writer: Writer {
+                manager: commit.identity.agent.clone(),
+                subresource: commit.subresource,
+                user: commit.identity.user.clone(),
+            },
+            because: decision.map(|decision| decision.number),
+        }
+    }
+
+    fn look_at_machines(&mut self) {
+        let now = self.simulation.now();
+        for (name, shown) in &mut self.machines {
+            let Some(machine) = self.simulation.machine(name) else { continue };
+            let state = machine.describe(now);
+            if state != *shown {
+                *shown = state.clone();
+                self.run.handle_observation(Observation::Machine { name: name.clone(), state }, now);
+            }
+        }
+    }
+
+    /// Does what a cloud's route controller does for a new Node.
+    ///
+    /// Source: k8s.io/cloud-provider controllers/route/route_controller.go (v1.34), `updateNetworkingCondition`.
+    fn make_route(&mut self, node: &Text) {
+        let at = to_time(self.simulation.now());
+        let status = json!({"status": {"conditions": [{
+            "type": "NetworkUnavailable", "status": "False", "reason": "RouteCreated",
+            "message": "RouteController created a route", "lastTransitionTime": at, "lastHeartbeatTime": at,
+        }]}});
+        let controller = Identity::controller("route-controller");
+        let identity = Arc::new(Identity { agent: Text::of("cloud-controller-manager"), ..(*controller).clone() });
+        let call = Call::strategic_patch(NODES, "", node.clone(), status).subresource("status");
+        // A Node that is deleted at once needs no route.
+        let _ = self.simulation.request(identity, call);
+    }
+
+    fn serve(&mut self, output: RunOutput) {
+        match output {
+            RunOutput::Perform { id, task, .. } => {
+                let observation = match task {
+                    Task::Feed(node) => self.start_feeding(id, node),
+                    Task::Deed(deed) => self.perform(id, deed),
+                };
+                self.tell();
+                self.run.handle_observation(observation, self.simulation.now());
+            }
+            RunOutput::CountHits(id) => {
+                let effect = self.effect_of(id);
+                self.run.handle_observation(Observation::FaultHits(id, effect), self.simulation.now());
+            }
+            RunOutput::Finished => {}
+        }
+    }
+
+    fn perform(&mut self, id: DeedId, deed: Deed) -> Observation {
+        match deed {
+            Deed::Action(action) => self.act(id, *action),
+            Deed::Heal(endpoint) => {
+                self.heal(&endpoint);
+                Observation::Done(id)
+            }
+            Deed::Feed { node, feed } => self.change_feeding(id, &node, feed),
+            Deed::Taint { node, add, remove } => self.taint(id, &node, &add, &remove),
+            Deed::Pass(_) => Observation::Done(id),
+        }
+    }
+
+    fn act(&mut self, id: DeedId, action: Action) -> Observation {
+        let done = match action {
+            Action::Api { identity, call } => return self.request(id, identity, call),
+            Action::AddMachine(spec) => self.simulation.add_machine(spec),
+            Action::Machine { name, action } => self.simulation.machine_do(&name, action),
+            Action::AddRule(fault) => {
+                let from = fault.from.clone();
+                self.rules.insert(id, (self.simulation.add_rule(fault), from));
+                Ok(())
+            }
+            Action::RemoveRule(rule) => self.simulation.remove_rule(rule).map(|rule| {
+                self.hits.insert(rule.id, rule.hits.total);
+            }),
+            Action::Controller { name, action } => self.simulation.controller_do(&name, &action),
+            Action::Custom { name, .. } => {
+                return Observation::Refused(id, format!("the simulator has no action {:?}", name.as_str()));
+            }
+        };
+        done.map_or_else(|error| Observation::Refused(id, error.to_string()), |()| Observation::Done(id))
+    }
+
+    /// Reads the Node and patches the whole list, as `kubectl taint` does.
+    fn taint(&mut self, id: DeedId, node: &Text, add: &[Taint], remove: &[Taint]) -> Observation {
+        let read = Call::new(Verb::Get, NODES, "", node.clone());
+        let found = match self.simulation.request(Identity::admin(), read) {
+            Ok(answer) if answer.is_success() => answer.body(),
+            Ok(answer) => {
+                let (code, message, body) = (answer.code, answer.message(), answer.body());
+                return Observation::Answer(id, AnswerSeen { code, message, body });
+            }
+            Err(error) => return Observation::Refused(id, error.to_string()),
+        };
+        let is = |old: &Json, taint: &Taint| {
+            old.get("key").as_str() == Some(&taint.key) && old.get("effect").as_str() == Some(&taint.effect)
+        };
+        let stays = |old: &&Json| !add.iter().chain(remove).any(|taint| is(old, taint));
+        let added = add.iter().map(|taint| {
+            let mut new = json!({"key": taint.key.as_str(), "effect": taint.effect.as_str()});
+            if let Some(value) = &taint.value {
+                new.set(&["value"], value);
+            }
+            new
+        });
+        let old = found.at(&["spec", "taints"]).items().iter().filter(stays).cloned();
+        let taints: Json = added.chain(old).collect();
+        let mut patch = Json::object();
+        patch.set(&["metadata", "resourceVersion"], found.at(&["metadata", "resourceVersion"]).clone());
+        patch.set(&["spec", "taints"], taints);
+        let call = Call::new(Verb::Patch, NODES, "", node.clone());
+        let call = call.header("content-type", Text::of(MERGE_PATCH)).body(patch);
+        self.request(id, Identity::admin(), call)
+    }
+
+    fn request(&mut self, id: DeedId, identity: Arc<Identity>, call: Call) -> Observation {
+        let seen = match self.simulation.request(identity, call) {
+            Ok(answer) => AnswerSeen { code: answer.code, message: answer.message(), body: answer.body() },
+            Err(error) => AnswerSeen { code: 0, message: error.to_string(), body: Json::Null },
+        };
+        Observation::Answer(id, seen)
+    }
+
+    fn heal(&mut self, endpoint: &Endpoint) {
+        let laid = self.rules.values().filter(|(_, from)| from == endpoint || *endpoint == Endpoint::Any);
+        let laid: Vec<RuleId> = laid.map(|(rule, _)| *rule).filter(|rule| !self.hits.contains_key(rule)).collect();
+        for id in laid {
+            // A rule that has ended by itself is gone already.
+            if let Ok(rule) = self.simulation.remove_rule(id) {
+                self.hits.insert(id, rule.hits.total);
+            }
+        }
+    }
+
+    fn effect_of(&self, id: DeedId) -> FaultEffect {
+        let Some((rule, _)) = self.rules.get(&id) else { return FaultEffect::Ended };
+        let mut rules = self.simulation.rules().chain(self.simulation.ended_rules());
+        let total = rules.find(|other| other.id == *rule).map(|rule| rule.hits.total);
+        FaultEffect::Messages(total.or_else(|| self.hits.get(rule).copied()).unwrap_or(0))
+    }
+
+    fn start_feeding(&mut self, id: DeedId, node: HandFedNode) -> Observation {
+        let mut feeder = Feeder::new(node, self.simulation.now());
+        for call in feeder.creation(self.simulation.now()) {
+            match self.simulation.request(feeder.identity(), call) {
+                Ok(answer) if answer.is_success() => feeder.handle_answer(&answer.body()),
+                Ok(answer) => return Observation::Refused(id, answer.message()),
+                Err(error) => return Observation::Refused(id, error.to_string()),
+            }
+        }
+        self.feeders.insert(feeder.name().clone(), feeder);
+        self.feed();
+        Observation::Done(id)
+    }
+
+    fn change_feeding(&mut self, id: DeedId, node: &Text, feed: Feed) -> Observation {
+        let Some(feeder) = self.feeders.get_mut(node) else {
+            return Observation::Refused(id, format!("Node {:?} is not hand-fed", node.as_str()));
+        };
+        feeder.handle_feed(feed, self.simulation.now());
+        self.feed();
+        Observation::Done(id)
+    }
+
+    /// Writes what is due for the hand-fed Nodes. A write that fails is not repeated: the next one is due soon.
+    fn feed(&mut self) {
+        let now = self.simulation.now();
+        for feeder in self.feeders.values_mut() {
+            feeder.handle_timeout(now);
+            while let Some(call) = feeder.poll_call() {
+                let _ = self.simulation.request(feeder.identity(), call);
+            }
+        }
+    }
+}
+
+/// The healthy Node in a zone of its own that every scenario has beside those it names.
+fn bystander(position: &Position) -> Given {
+    let name = Text::of("bystander");
+    let spec = MachineSpec { zone: Some(name.clone()), name, ..MachineSpec::default() };
+    let text = Text::of("Given a ready Node \"bystander\"");
+    Given { setup: Setup::ReadyNodes(Vec::from([spec])), position: Position { text, ..position.clone() } }
+}

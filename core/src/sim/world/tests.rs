@@ -1,0 +1,145 @@
+//! Scenarios on the simulator, from the Given to the failure text.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use jiff::SignedDuration;
+
+use crate::json;
+use crate::network::{Call, Identity, NODES, Verb};
+use crate::objects::Text;
+use crate::profile::{Release, Settings};
+use crate::scenario::{
+    Act, Action, Bound, Company, Deed, Expectation, Fact, Feed, FieldTest, Given, HandFedNode, ObjectRef, Outcome,
+    Position, Predicate, Scenario, Setup, SnapshotKind, Subject, Taint, Verdict, When,
+};
+use crate::sim::{Options, run_scenario};
+
+fn sec(seconds: i64) -> SignedDuration {
+    SignedDuration::from_secs(seconds)
+}
+
+fn at(line: u32, text: &'static str) -> Position {
+    Position { file: Text::of("a.feature"), line, column: 5, text: Text::of(text) }
+}
+
+fn ready(status: &'static str) -> Predicate {
+    Predicate::Condition { kind: Text::of("Ready"), status: Text::of(status), reason: None, message: None }
+}
+
+fn unreachable(effect: &'static str) -> Predicate {
+    let key = Text::of("node.kubernetes.io/unreachable");
+    Predicate::Taint(Taint { key, value: None, effect: Text::of(effect) })
+}
+
+fn line(predicate: Predicate, bound: Bound) -> Expectation {
+    let fact = Fact { subject: Subject::Object(ObjectRef::node("w1")), predicate };
+    Expectation { fact, bound, position: at(7, "Then it is so") }
+}
+
+/// Two hand-fed Nodes, of which one does something.
+fn scenario(deed: Deed, expectations: Vec<Expectation>) -> Scenario {
+    let node = |name| {
+        let mut node = HandFedNode::new(Text::of(name));
+        node.labels.push((Text::of("topology.kubernetes.io/zone"), Text::of(name)));
+        Given { setup: Setup::HandFedNode(node), position: at(5, "Given a hand-fed Node") }
+    };
+    let when = When { deeds: Vec::from([deed]), position: at(6, "When the hand-fed Node \"w1\" falls silent") };
+    let mut scenario = Scenario {
+        given: Vec::from([node("w1"), node("w2")]),
+        acts: Vec::from([Act { when: Vec::from([when]), expectations }]),
+        ..Scenario::default()
+    };
+    scenario.cluster.company = Company::Nobody;
+    scenario
+}
+
+fn silence() -> Deed {
+    Deed::Feed { node: Text::of("w1"), feed: Feed::Silence }
+}
+
+#[track_caller]
+fn passes(scenario: &Scenario, options: Options) -> Outcome {
+    let outcome = run_scenario(scenario, options);
+    assert_eq!(outcome.verdict, Verdict::Passed, "{}", outcome.mismatch.unwrap());
+    outcome
+}
+
+#[test]
+fn a_silent_node_becomes_unreachable_after_the_grace_period_of_its_release() {
+    for (release, first, last) in [(Release::new(34, 4), 40, 56), (Release::new(31, 0), 29, 46)] {
+        let lines = Vec::from([
+            line(ready("True"), Bound::For(sec(first))),
+            line(ready("Unknown"), Bound::Between(sec(first), sec(last))),
+            line(unreachable("NoExecute"), Bound::Within(sec(last + 10))),
+            line(
+                Predicate::Field {
+                    path: "status.conditions[NetworkUnavailable]".parse().unwrap(),
+                    test: FieldTest::Unchanged,
+                },
+                Bound::For(sec(120)),
+            ),
+            line(Predicate::MatchesSnapshot(SnapshotKind::History), Bound::Act),
+        ]);
+        let options = Options { settings: Settings::of(release), ..Options::default() };
+        let outcome = passes(&scenario(silence(), lines), options);
+        let history = outcome.snapshots[0].value.to_string();
+        assert!(history.contains("\"status.conditions[Ready].status\":\"True -> Unknown\""), "{history}");
+        assert!(history.contains("+ node.kubernetes.io/unreachable:NoExecute"), "{history}");
+    }
+}
+
+#[test]
+fn a_miss_says_how_late_it_was_and_why() {
+    let lines = Vec::from([line(ready("Unknown"), Bound::Within(sec(30)))]);
+    let outcome = run_scenario(&scenario(silence(), lines), Options::default());
+    let text = outcome.mismatch.unwrap().to_string();
+    assert!(text.contains("observed  Ready=True (KubeletReady) until +"), "{text}");
+    assert!(text.contains(", then Unknown: ") && text.contains("s late\n"), "{text}");
+    assert!(text.contains("  why       d") && text.contains(" node-lifecycle-controller at +"), "{text}");
+    assert!(text.contains("Lease w1 renewed") && text.contains("falls silent (line 6)"), "{text}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_outcome() {
+    let lines = || Vec::from([line(ready("Unknown"), Bound::Within(sec(60)))]);
+    let run = || run_scenario(&scenario(silence(), lines()), Options::default());
+    let (one, other) = (run(), run());
+    assert!(!one.trace.is_empty());
+    assert_eq!(one, other);
+}
+
+#[test]
+fn a_request_s_answer_is_judged() {
+    let call = Call::new(Verb::Create, NODES, "", "").body(json!({"metadata": {"name": "w1"}}));
+    let create = Deed::from(Action::Api { identity: Identity::admin(), call });
+    let answered = Predicate::Answered { code: Some(409), text: Some(Text::of("already exists")) };
+    let fact = Fact { subject: Subject::Answer, predicate: answered };
+    let expectation = Expectation { fact, bound: Bound::AtOnce, position: at(7, "Then it is refused") };
+    passes(&scenario(create, Vec::from([expectation])), Options::default());
+}
+
+#[test]
+fn taints_are_added_and_taken_off_beside_the_others() {
+    let taint = |key| Taint { key: Text::of(key), value: Some(Text::of("v")), effect: Text::of("NoSchedule") };
+    let change = |add: &[&'static str], remove: &[&'static str]| Deed::Taint {
+        node: Text::of("w1"),
+        add: add.iter().map(|key| taint(key)).collect(),
+        remove: remove.iter().map(|key| taint(key)).collect(),
+    };
+    let lines = Vec::from([
+        line(Predicate::Taint(taint("b")), Bound::For(sec(5))),
+        line(Predicate::Taint(taint("a")).negated(), Bound::For(sec(5))),
+    ]);
+    let mut plan = scenario(change(&["a", "b"], &[]), lines);
+    plan.acts[0].when[0].deeds.push(change(&[], &["a"]));
+    passes(&plan, Options::default());
+}
+
+#[test]
+fn a_flag_that_is_none_fails_the_scenario_before_it_runs() {
+    let mut plan = scenario(silence(), Vec::new());
+    plan.cluster.flags.push((Text::of("kube-controller-manager.nope"), Text::of("1s")));
+    let outcome = run_scenario(&plan, Options::default());
+    assert_eq!(outcome.mismatch.unwrap().observed, String::from("unknown flag \"kube-controller-manager.nope\""));
+}
