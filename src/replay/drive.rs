@@ -31,6 +31,10 @@ const LEADS_BEFORE_PASS: Micros = 50_000;
 const READ_TAKES: Micros = 300;
 /// How long after the answer an effect is shown that the recording shows to have come late.
 const LATE: Micros = 1_000;
+/// The beginning of a taint pass is known from its first request, to some milliseconds: these instants are tried.
+const TICK_AROUND: [Micros; 6] = [-20_000, 0, 2_000, 5_000, 10_000, 20_000];
+/// A read of the node this shortly before shows that the taint pass has come.
+const TAINT_WITHIN: Micros = 60_000;
 /// How far ahead the order of nodes within a pass looks for the next taint: the time of one token and a pass.
 const ORDER_LOOKS_AHEAD: Micros = 15_000_000;
 /// What one run may do, to end even if a component never rests.
@@ -43,6 +47,10 @@ pub struct Choices {
     pub late_echo: BTreeSet<usize>,
     /// Status writes right after which a taint pass came, before their effect was seen.
     pub early_tick: BTreeSet<usize>,
+    /// Health passes with a taint pass between their last node and their judgement of the zones.
+    pub tick_in_pass: BTreeSet<usize>,
+    /// Renewals that reached the cache at another instant than that at which they were sent.
+    pub renewals: BTreeMap<usize, Micros>,
 }
 
 /// A write that the component made.
@@ -89,6 +97,8 @@ enum Due {
     Release(usize),
     Pass(usize),
     Tick,
+    /// A taint pass that set a recorded taint, unless it has come already.
+    Taint(usize),
     /// The process ends.
     Stop,
     /// The process begins anew.
@@ -115,6 +125,8 @@ struct Drive<'a> {
     updates: usize,
     /// The Events that the component made, by name: a repeated one is a patch of its count.
     events: BTreeMap<Text, Json>,
+    /// Nodes that the component read, in order.
+    node_reads: Vec<(Micros, Text)>,
     run: Run,
 }
 
@@ -145,6 +157,7 @@ pub fn run(
         now: begin,
         updates: 0,
         events: BTreeMap::new(),
+        node_reads: Vec::new(),
         run: Run::default(),
     };
     drive.plan();
@@ -171,7 +184,8 @@ impl Drive<'_> {
         let recorded = self.recorded;
         for (stream, list) in recorded.streams.iter().enumerate() {
             for (at, event) in list.events.iter().enumerate().filter(|(_, event)| !event.listed) {
-                self.at(event.t, Due::Event(stream, at));
+                let t = self.choices.renewals.get(&at).filter(|_| event.is_renewal()).copied().unwrap_or(event.t);
+                self.at(t, Due::Event(stream, at));
             }
         }
         for (index, write) in recorded.writes_of(self.writer) {
@@ -186,6 +200,11 @@ impl Drive<'_> {
         if self.writer == Writer::NodeLifecycle {
             for (index, start) in self.passes.starts.iter().enumerate() {
                 self.at(*start, Due::Pass(index));
+            }
+            for tainting in 0..self.taintings.len() {
+                for around in TICK_AROUND {
+                    self.at(self.taintings[tainting].t + around, Due::Taint(tainting));
+                }
             }
             let first = phases::next_tick(&self.taintings, self.passes.starts.first().copied().unwrap_or(0));
             self.at(first, Due::Tick);
@@ -258,6 +277,11 @@ impl Drive<'_> {
                 self.tell(messages);
             }
             Due::Pass(index) => self.pass(index),
+            Due::Taint(tainting) => {
+                if !self.tainted(tainting) {
+                    self.round("taint-pass");
+                }
+            }
             Due::Tick => {
                 self.tick();
                 let next = phases::next_tick(&self.taintings, self.now);
@@ -294,6 +318,9 @@ impl Drive<'_> {
     }
 
     fn pass(&mut self, index: usize) {
+        if self.choices.tick_in_pass.contains(&index) {
+            self.component.prefer("taint-pass-before-judgement", &[]);
+        }
         let order = self.node_order(index);
         if !order.is_empty() {
             self.run.orders += 1;
@@ -312,14 +339,19 @@ impl Drive<'_> {
         self.pump();
     }
 
-    /// Makes a taint pass: at a recorded one always, else unless a health pass is under way.
+    /// Makes a taint pass, unless a health pass is under way: whether one came within it, only a taint shows.
     fn tick(&mut self) {
-        let recorded = self.taintings.iter().any(|tainting| tainting.t == self.now);
         let in_pass =
             self.updates > 0 && self.component.loops().iter().any(|of| of.name == "health-pass" && of.next.is_none());
-        if recorded || !in_pass {
+        if !in_pass {
             self.round("taint-pass");
         }
+    }
+
+    /// Tells whether a recorded taint was asked for already.
+    fn tainted(&self, tainting: usize) -> bool {
+        let Tainting { t, node } = &self.taintings[tainting];
+        self.node_reads.iter().rev().take_while(|(read, _)| t - read < TAINT_WITHIN).any(|(_, name)| **name == **node)
     }
 
     /// Reads the order of nodes within a pass from the recording: first who is tainted next, then who is written first.
@@ -369,6 +401,9 @@ impl Drive<'_> {
                 self.at(self.now, Due::Answer { life: self.life, id, answer, write: None });
             }
             Verb::Get => {
+                if place.resource == NODES {
+                    self.node_reads.push((self.now, place.name.clone()));
+                }
                 let answer = self
                     .world
                     .read(&place)

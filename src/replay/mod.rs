@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use nodeproof_core::json;
-use nodeproof_core::network::{EVENTS, NODES, Verb};
+use nodeproof_core::network::{EVENTS, LEASES, NODES, Verb};
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::{Release, Settings};
 
@@ -43,6 +43,11 @@ const ROUNDS_MAX: usize = 8;
 const STALE_WITHIN: Micros = 1_000_000;
 /// A taint that comes this soon after the status that causes it may have missed its tick.
 const TICK_WITHIN: Micros = 300_000;
+/// A renewal may reach the cache this much later than an answer usually takes, or this much earlier.
+const RENEWAL_LATE: Micros = 60_000;
+const RENEWAL_EARLY: Micros = 4_000;
+/// A renewal bears on whether a node is silent for this long at most.
+const RENEWAL_MATTERS: Micros = 120_000_000;
 /// A write of the same content this far away is shown as one that came at another instant.
 const SHIFTED_WITHIN: Micros = 60_000_000;
 
@@ -167,6 +172,8 @@ fn judge_writer(
     count("orders of nodes", run.orders);
     count("own writes seen late", choices.late_echo.len());
     count("taint passes before the status was seen", choices.early_tick.len());
+    count("taint passes before the zones were judged", choices.tick_in_pass.len());
+    count("renewals beside a health pass", choices.renewals.len());
     count("conflicts", recorded.writes_of(writer).filter(|(_, write)| write.code == 409).count());
     let events = run.predictions.iter().filter(|made| made.place.resource == EVENTS && made.verb == Verb::Create);
     count("names of Events", events.count());
@@ -187,7 +194,7 @@ fn best_run(
         if open == 0 {
             break;
         }
-        let more = more_choices(recorded, writer, &best, &choices);
+        let more = more_choices(recorded, writer, passes, &best, &choices);
         if more == choices {
             break;
         }
@@ -202,8 +209,26 @@ fn best_run(
 }
 
 /// Finds the choices that would explain what is still open after a run.
-fn more_choices(recorded: &Recorded<'_>, writer: Writer, run: &Run, before: &Choices) -> Choices {
+fn more_choices(recorded: &Recorded<'_>, writer: Writer, passes: &Passes, run: &Run, before: &Choices) -> Choices {
     let mut choices = before.clone();
+    for (index, write) in recorded.writes_of(writer) {
+        if run.matched.contains_key(&index) {
+            continue;
+        }
+        if matches!(&write.change, Change::Taints { added, .. } if added.iter().any(phases::is_eviction_taint)) {
+            let pass = passes.starts.partition_point(|start| *start <= write.t);
+            if pass > 0 && write.t - passes.starts[pass - 1] < TICK_WITHIN {
+                choices.tick_in_pass.insert(pass - 1);
+            }
+        }
+        if is_silence(write.verb, &write.place) {
+            // The model was later: a renewal that it saw in one pass was seen in none, or in the one before.
+            choices.renewals.extend(renewals_near(recorded, passes, &write.place.name, write.t, -RENEWAL_EARLY));
+        }
+    }
+    for made in run.predictions.iter().filter(|made| made.matched.is_none() && is_silence(made.verb, &made.place)) {
+        choices.renewals.extend(renewals_near(recorded, passes, &made.place.name, made.t, RENEWAL_LATE));
+    }
     for (index, write) in recorded.writes_of(writer) {
         if run.matched.contains_key(&index) || write.place.resource == EVENTS {
             continue;
@@ -233,6 +258,35 @@ fn more_choices(recorded: &Recorded<'_>, writer: Writer, run: &Run, before: &Cho
         choices.early_tick.extend(status.map(|(index, _)| index));
     }
     choices
+}
+
+/// Tells whether a write is the one by which a health pass marks a silent node.
+fn is_silence(verb: Verb, place: &writers::Place) -> bool {
+    verb == Verb::Update && place.resource == NODES
+}
+
+/// Finds the renewals of a node of which it is not certain whether a health pass saw them, and moves them to the other
+/// side of the pass: later by up to `moved`, or earlier if that is negative.
+fn renewals_near(
+    recorded: &Recorded<'_>,
+    passes: &Passes,
+    node: &str,
+    before: Micros,
+    moved: Micros,
+) -> Vec<(usize, Micros)> {
+    let leases = recorded.streams.iter().find(|stream| stream.resource == LEASES);
+    let events = leases.map_or(&[][..], |stream| stream.events.as_slice());
+    let mut found = Vec::new();
+    for (at, event) in events.iter().enumerate() {
+        let is_its =
+            event.is_renewal() && event.object.name() == node && event.t < before && before - event.t < RENEWAL_MATTERS;
+        let (from, until) = (event.t.min(event.t + moved), event.t.max(event.t + moved));
+        let pass = passes.starts.iter().find(|start| **start >= from && **start <= until);
+        if let (true, Some(pass)) = (is_its, pass) {
+            found.push((at, if moved < 0 { pass - 1 } else { pass + 1 }));
+        }
+    }
+    found
 }
 
 /// Returns all differences of a run: fields, writes that only one side has, writes at another instant.

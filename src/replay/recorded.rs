@@ -23,10 +23,12 @@ const SKEW_MIN: Micros = 30_000_000;
 const TOLERANCE: Micros = 1_000_000;
 /// The same where the client's rate limit paces the writer.
 const TOLERANCE_PACED: Micros = 2_000_000;
-/// A client that sent more than its burst within this time is paced by its rate limit: 30 tokens and 20 more a second.
-/// Source: cmd/kube-controller-manager `--kube-api-burst`, `--kube-api-qps` (v1.34).
-const PACED_SPAN: Micros = 1_500_000;
-const PACED_REQUESTS: usize = 30;
+/// The rate limit of a controller's client: requests per second, and requests at once.
+/// Source: cmd/kube-controller-manager `--kube-api-qps`, `--kube-api-burst` (v1.34).
+const CLIENT_RATE: f64 = 20.0;
+const CLIENT_BURST: f64 = 30.0;
+/// With fewer tokens than this a client's requests may have had to wait: some of its requests are not recorded.
+const PACED_BELOW: f64 = 5.0;
 
 /// A recorded write of a judged writer.
 #[derive(Clone, Debug)]
@@ -71,6 +73,14 @@ pub struct StreamEvent {
     pub cause: Option<usize>,
     /// The line of `watch.jsonl`; `None` for a renewal made from `actions.jsonl`.
     line: Option<usize>,
+}
+
+impl StreamEvent {
+    /// Tells whether this is a renewal, whose arrival is known to some milliseconds only.
+    #[must_use]
+    pub fn is_renewal(&self) -> bool {
+        self.line.is_none()
+    }
 }
 
 /// The events of one resource in order.
@@ -235,10 +245,9 @@ impl<'a> Recorded<'a> {
                 instants.extend(patches.map(|(_, write)| write.t).collect::<Vec<_>>());
             }
             instants.sort_unstable();
+            let paced = paced(&instants);
             for write in self.writes.iter_mut().filter(|write| write.writer == writer) {
-                let recent = instants.partition_point(|t| *t <= write.t)
-                    - instants.partition_point(|t| *t < write.t - PACED_SPAN);
-                if recent > PACED_REQUESTS {
+                if paced.binary_search(&write.t).is_ok() {
                     write.tolerance = TOLERANCE_PACED;
                 }
             }
@@ -259,7 +268,7 @@ impl<'a> Recorded<'a> {
         let mut taken = BTreeSet::new();
         for index in 0..self.writes.len() {
             let write = &self.writes[index];
-            if write.code >= 300 || write.place.resource == nodeproof_core::network::EVENTS {
+            if write.code >= 300 || write.change.is_empty() || write.place.resource == nodeproof_core::network::EVENTS {
                 continue;
             }
             let Some(stream) = self.streams.iter().position(|stream| stream.resource == write.place.resource) else {
@@ -327,6 +336,23 @@ fn outages(recording: &Recording) -> Vec<Outage> {
         }
     }
     found.extend(down.map(|from| Outage { from, until: Micros::MAX }));
+    found
+}
+
+/// Returns the instants of requests at which a client's bucket was nearly empty.
+#[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and microseconds are exact in 53 bits")]
+fn paced(instants: &[Micros]) -> Vec<Micros> {
+    let mut tokens = CLIENT_BURST;
+    let mut last = 0;
+    let mut found = Vec::new();
+    for t in instants {
+        tokens = (tokens + (t - last) as f64 / 1e6 * CLIENT_RATE).min(CLIENT_BURST) - 1.0;
+        last = *t;
+        if tokens < PACED_BELOW {
+            found.push(*t);
+        }
+        tokens = tokens.max(0.0);
+    }
     found
 }
 

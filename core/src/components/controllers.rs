@@ -65,7 +65,8 @@ pub trait Controller: Component + Send {
 
     /// Lays down a free choice of order: the named objects go first, in this order, the others as they would without.
     ///
-    /// It holds until the next call. `node-order`: the nodes within a health pass.
+    /// It holds until the next call. `node-order`: the nodes within a health pass. `taint-pass-before-judgement`: a
+    /// taint pass falls between the last node of the next health pass and its judgement of the zones.
     fn prefer(&mut self, _choice: &str, _order: &[Text]) {}
 }
 

@@ -119,6 +119,8 @@ pub struct NodeLifecycle {
     held: bool,
     /// The order in which nodes of the next pass come first.
     preferred: Vec<Text>,
+    /// A NoExecute pass falls between the last node of the next health pass and its judgement of the zones.
+    tick_before_judgement: bool,
     ids: BTreeMap<Text, NodeId>,
     table: Vec<Node>,
     node_ids: Vec<NodeId>,
@@ -190,6 +192,7 @@ impl NodeLifecycle {
             reach: Reach::Changed,
             held: false,
             preferred: Vec::new(),
+            tick_before_judgement: false,
             ids: BTreeMap::new(),
             table: Vec::new(),
             node_ids: Vec::new(),
@@ -482,8 +485,10 @@ impl Controller for NodeLifecycle {
     }
 
     fn prefer(&mut self, choice: &str, order: &[Text]) {
-        if choice == "node-order" {
-            self.preferred = order.to_vec();
+        match choice {
+            "node-order" => self.preferred = order.to_vec(),
+            "taint-pass-before-judgement" => self.tick_before_judgement = true,
+            _ => {}
         }
     }
 

@@ -258,6 +258,10 @@ impl NodeLifecycle {
                 return;
             } else if !round.judged {
                 round.judged = true;
+                if core::mem::take(&mut self.tick_before_judgement) && self.tick.is_none() {
+                    self.begin_tick(now);
+                    self.advance_tick(now);
+                }
                 self.judge(now);
             } else if let Some((id, node)) = round.cleanup.pop_front() {
                 round.writing = true;
