@@ -1,4 +1,5 @@
-//! The ends of `Then` lines: `within 60s`, `between 40s and 55s`, `for 25s`, `at 60s after …`.
+//! The ends of `Then` lines: `within 60s`, `between 40s and 55s`, `for 25s`, `at 60s after …`, `between 10s and 11s
+//! after …`.
 
 use nodeproof_core::scenario::{Bound, Predicate, Subject};
 
@@ -77,12 +78,15 @@ impl Draft {
             self.problem(all, "`between` has two limits, as in between 40s and 55s".to_owned());
             return None;
         };
+        let (to, anchor) = to.split_once(" after ").map_or((to, None), |(to, anchor)| (to, Some(anchor)));
         let (low, high) = (self.duration(from)?, self.duration(to)?);
         if low > high {
             self.problem(all, format!("{from} is later than {to}"));
             return None;
         }
-        Some(Bound::Between(low, high))
+        let Some(anchor) = anchor else { return Some(Bound::Between(low, high)) };
+        let after = Box::new(self.one_part(anchor)?);
+        Some(Bound::Apart { from: low, to: high, after })
     }
 
     fn at(&mut self, words: &str) -> Option<Bound> {

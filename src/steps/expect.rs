@@ -1,12 +1,13 @@
 //! Sentences about what follows. An `{object}` is `Node "…"`, `Pod "…"` or `the Lease of Node "…"`; a `{bound}` is
-//! `within 60s`, `between 40s and 55s`, `at 60s`, `at 60s after …`, `after …` or `at once`; `{for}` is `for 25s`.
+//! `within 60s`, `between 40s and 55s`, `at 60s`, `at 60s after …`, `between 10s and 11s after …`, `after …` or `at
+//! once`; `{for}` is `for 25s`.
 
 use cucumber::{given, then};
 use nodeproof_core::network::{NODES, PODS};
 use nodeproof_core::objects::Text;
 use nodeproof_core::scenario::{Bound, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
 
-use super::draft::Draft;
+use super::draft::{Draft, NodeKind};
 use super::words;
 
 /// A condition becomes this; `reason` and `message` are compared whole where they are named. In a Given the scenario
@@ -200,6 +201,26 @@ fn keeps_phase(draft: &mut Draft, object: String, what: String, word: String, bo
     draft.object_lasts(&object, predicate, &bound);
 }
 
+/// A container runs on its machine all the time, whatever the API says of its Pod.
+#[then(
+    regex = r#"^container "(?P<container>[^"]*)" of Pod "(?P<pod>[^"]*)" keeps running on machine "(?P<node>[^"]*)"(?P<for> for .*)?$"#
+)]
+fn container_runs(draft: &mut Draft, container: String, pod: String, node: String, bound: String) {
+    if let Some((subject, predicate)) = draft.container(&container, &pod, &node) {
+        draft.expect_lasts(subject, predicate, &bound);
+    }
+}
+
+/// A container does not run on its machine any more.
+#[then(
+    regex = r#"^container "(?P<container>[^"]*)" of Pod "(?P<pod>[^"]*)" stops on machine "(?P<node>[^"]*)"(?P<bound>,? .*)?$"#
+)]
+fn container_stops(draft: &mut Draft, container: String, pod: String, node: String, bound: String) {
+    if let Some((subject, predicate)) = draft.container(&container, &pod, &node) {
+        draft.expect_becomes(subject, predicate.negated(), bound.trim_start_matches(','));
+    }
+}
+
 /// An Event about an object is recorded; its message is compared whole where it is named. `3 Events …` counts them.
 #[then(
     regex = r#"^(?:(?P<times>\d+) )?Events? (?P<reason>"[^"]*"|\S+) about (?P<object>(?:Node|Pod) "[^"]*")(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
@@ -272,6 +293,29 @@ fn each_node(draft: &mut Draft, zone: String, rest: String) {
     }
 }
 
+/// So many Nodes of a zone, or of all that the scenario names, have a taint: exactly so many, whichever.
+#[given(
+    regex = r#"^(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
+)]
+#[then(
+    regex = r#"^(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
+)]
+fn nodes_have_taint(draft: &mut Draft, count: String, zone: String, taint: String, bound: String) {
+    if let Some((subject, predicate)) = draft.tainted(&count, &zone, &taint) {
+        draft.expect_becomes(subject, predicate, bound.trim_start_matches(','));
+    }
+}
+
+/// At no time have exactly so many Nodes the taint; where they get it one by one, there are never more either.
+#[then(
+    regex = r#"^never (?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#
+)]
+fn never_nodes_with_taint(draft: &mut Draft, count: String, zone: String, taint: String, bound: String) {
+    if let Some((subject, predicate)) = draft.tainted(&count, &zone, &taint) {
+        draft.expect_lasts(subject, predicate.negated(), bound.trim_start_matches(','));
+    }
+}
+
 /// Any of the sentences about one Pod, for each Pod that the scenario has put on a Node of a zone.
 #[then(regex = r#"^each Pod of zone "(?P<zone>[^"]*)" (?P<rest>.+)$"#)]
 fn each_pod(draft: &mut Draft, zone: String, rest: String) {
@@ -304,6 +348,34 @@ impl Draft {
             ObjectRef::node(self.node(name)?)
         };
         Some(Subject::Object(reference))
+    }
+
+    /// Reads a container as its machine shows it.
+    fn container(&mut self, container: &str, pod: &str, node: &str) -> Option<(Subject, Predicate)> {
+        let entry = self.node_entry(node)?;
+        if entry.kind != NodeKind::Machine {
+            self.problem(node, format!("behind Node {node:?} is no machine"));
+            return None;
+        }
+        let pod = self.pod(pod)?;
+        let container = Text::from(container);
+        let predicate = Predicate::ContainerRuns { namespace: pod.namespace, pod: pod.name, container };
+        Some((Subject::Machine(entry.name), predicate))
+    }
+
+    /// Reads so many Nodes with a taint.
+    fn tainted(&mut self, count: &str, zone: &str, taint: &str) -> Option<(Subject, Predicate)> {
+        let nodes = if zone.is_empty() { self.nodes.clone() } else { self.zone(zone) };
+        let of: Vec<ObjectRef> = nodes.into_iter().map(|node| ObjectRef::node(node.name)).collect();
+        let number = count.parse::<usize>().ok().filter(|number| *number > 0);
+        let Some(number) = number.filter(|number| *number <= of.len() || of.is_empty()) else {
+            self.problem(count, format!("the number is one of 1 to {}", of.len()));
+            return None;
+        };
+        let taint = self.take(taint, words::taint(taint))?;
+        let called = if zone.is_empty() { "the Nodes".to_owned() } else { format!("the Nodes of zone {zone}") };
+        let predicate = Predicate::Count { count: number, of: Box::new(Predicate::Taint(taint)) };
+        (!of.is_empty()).then(|| (Subject::Several { called: Text::from(called), of }, predicate))
     }
 
     fn object_becomes(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {

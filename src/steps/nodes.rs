@@ -94,18 +94,32 @@ fn silent(draft: &mut Draft, node: String) {
     draft.feed(&node, Feed::Silence);
 }
 
-/// The hand-fed Nodes of a zone are fed no more.
-#[given(regex = r#"^the Nodes of zone "(?P<zone>[^"]*)" fall silent$"#)]
-#[when(regex = r#"^the Nodes of zone "(?P<zone>[^"]*)" fall silent$"#)]
-fn silent_zone(draft: &mut Draft, zone: String) {
-    draft.feed_zone(&zone, &Feed::Silence);
+/// The hand-fed Nodes of a zone, or the first of them, are fed no more; or they are written at once, status and Lease,
+/// and from then on.
+#[given(
+    regex = r#"^the (?:first (?P<count>\d+) )?Nodes of zone "(?P<zone>[^"]*)" (?P<what>fall silent|are fed again)$"#
+)]
+#[when(
+    regex = r#"^the (?:first (?P<count>\d+) )?Nodes of zone "(?P<zone>[^"]*)" (?P<what>fall silent|are fed again)$"#
+)]
+fn feed_of_zone(draft: &mut Draft, count: String, zone: String, what: String) {
+    let feed = if what == "fall silent" { Feed::Silence } else { Feed::Resume };
+    draft.feed_zone(&count, &zone, &feed);
 }
 
-/// The hand-fed Nodes of a zone are written at once, status and Lease, and from then on.
-#[given(regex = r#"^the Nodes of zone "(?P<zone>[^"]*)" are fed again$"#)]
-#[when(regex = r#"^the Nodes of zone "(?P<zone>[^"]*)" are fed again$"#)]
-fn fed_zone(draft: &mut Draft, zone: String) {
-    draft.feed_zone(&zone, &Feed::Resume);
+/// The hand-fed Nodes of a zone, or the first of them, write a condition at once, as their kubelets would, and from then
+/// on.
+#[given(
+    regex = r#"^the (?:first (?P<count>\d+) )?Nodes of zone "(?P<zone>[^"]*)" post condition (?P<condition>[^ ,]+)$"#
+)]
+#[when(
+    regex = r#"^the (?:first (?P<count>\d+) )?Nodes of zone "(?P<zone>[^"]*)" post condition (?P<condition>[^ ,]+)$"#
+)]
+fn zone_posts_condition(draft: &mut Draft, count: String, zone: String, condition: String) {
+    let Some((kind, status)) = draft.take(&condition, words::condition(&condition)) else { return };
+    let (reason, message) = usual(&kind, &status);
+    let feed = Feed::Condition { kind, status, reason: reason.into(), message: message.into() };
+    draft.feed_zone(&count, &zone, &feed);
 }
 
 /// The scenario renews the Lease of the hand-fed Node no more; its status is written as before.
@@ -193,8 +207,16 @@ impl Draft {
         self.deed(Deed::Feed { node: entry.name, feed });
     }
 
-    fn feed_zone(&mut self, zone: &str, feed: &Feed) {
-        let nodes = self.zone(zone);
+    fn feed_zone(&mut self, count: &str, zone: &str, feed: &Feed) {
+        let mut nodes = self.zone(zone);
+        if !count.is_empty() {
+            let number = count.parse::<usize>().ok().filter(|number| (1..=nodes.len()).contains(number));
+            let Some(number) = number else {
+                self.problem(count, format!("zone {zone:?} has {} Nodes", nodes.len()));
+                return;
+            };
+            nodes.truncate(number);
+        }
         if let Some(other) = nodes.iter().find(|node| node.kind != NodeKind::HandFed) {
             let message = format!("Node {:?} of zone {zone:?} is not hand-fed", other.name);
             let help = vec![format!("zone {zone:?} loses its connection to the API server")];

@@ -46,6 +46,13 @@ pub enum Subject {
         /// The Node on which they are; `None` for any.
         node: Option<Text>,
     },
+    /// Several objects of one kind, of which some are counted.
+    Several {
+        /// What people call them: `Nodes of zone a`.
+        called: Text,
+        /// The objects.
+        of: Vec<ObjectRef>,
+    },
     /// The answer to the act's last request.
     Answer,
     /// A machine as its own tools show it: processes, containers, limits.
@@ -143,12 +150,21 @@ pub enum Predicate {
         /// How many times in all; `None` for at least once.
         times: Option<u32>,
     },
-    /// So many of the Pods of an owner fulfil a predicate.
+    /// So many of the Pods of an owner, or of several objects, fulfil a predicate.
     Count {
         /// How many.
         count: usize,
         /// What each must fulfil.
         of: Box<Predicate>,
+    },
+    /// A machine's container runtime shows a container of a Pod, and it runs.
+    ContainerRuns {
+        /// The Pod's namespace.
+        namespace: Text,
+        /// The Pod.
+        pod: Text,
+        /// The container.
+        container: Text,
     },
     /// The API server answered.
     Answered {
@@ -232,6 +248,15 @@ pub enum Bound {
         offset: SignedDuration,
         /// After what; `None` for zero.
         after: Option<Box<Fact>>,
+    },
+    /// It becomes true in this interval after another fact became true, and not before.
+    Apart {
+        /// How long after at least.
+        from: SignedDuration,
+        /// How long after at most.
+        to: SignedDuration,
+        /// After what.
+        after: Box<Fact>,
     },
     /// It becomes true later, by resourceVersion, than another fact does.
     After {

@@ -16,6 +16,7 @@ impl fmt::Display for Subject {
             Self::Object(of) => write!(f, "{} {:?}", of.kind, of.key.to_string()),
             Self::PodsOf { owner, node: Some(node), .. } => write!(f, "the Pod of {owner} on Node {:?}", node.as_str()),
             Self::PodsOf { owner, node: None, .. } => write!(f, "the Pods of {owner}"),
+            Self::Several { called, .. } => f.write_str(called),
             Self::Answer => f.write_str("the request"),
             Self::Machine(name) => write!(f, "machine {:?}", name.as_str()),
             Self::Table(resource) => write!(f, "the table of {}", resource.plural),
@@ -69,7 +70,10 @@ impl fmt::Display for Predicate {
                 let times = times.map_or_else(String::new, |times| format!(" {times} times"));
                 write!(f, "Event {reason}{}{times}", part("message", message.as_ref()))
             }
-            Self::Count { count, of } => write!(f, "{count} Pods with {of}"),
+            Self::Count { count, of } => write!(f, "{count} with {of}"),
+            Self::ContainerRuns { namespace, pod, container } => {
+                write!(f, "container {container} of Pod {namespace}/{pod} running")
+            }
             Self::Answered { code, text } => {
                 f.write_str("answered")?;
                 if let Some(code) = code {
@@ -108,6 +112,9 @@ impl fmt::Display for Bound {
             Self::For(limit) => write!(f, "for {}", seconds(*limit)),
             Self::At { offset, after: None } => write!(f, "at {}", seconds(*offset)),
             Self::At { offset, after: Some(fact) } => write!(f, "at {} after {fact}", seconds(*offset)),
+            Self::Apart { from, to, after } => {
+                write!(f, "between {} and {} after {after}", seconds(*from), seconds(*to))
+            }
             Self::After { fact, within: None } => write!(f, "after {fact}"),
             Self::After { fact, within: Some(limit) } => write!(f, "after {fact}, within {}", seconds(*limit)),
             Self::Act => f.write_str("as long as the act lasts"),

@@ -97,6 +97,33 @@ fn each_node_of_a_zone_gets_a_line_of_its_own() {
 }
 
 #[test]
+fn nodes_are_counted_and_some_of_a_zone_are_fed() {
+    let scenario = scenario(
+        r#"Given 3 hand-fed Nodes in zone "a"
+        When the first 2 Nodes of zone "a" post condition Ready=False
+        Then 1 Node of zone "a" has taint "k:NoExecute" within 6s
+        And 2 Nodes of zone "a" have taint "k:NoExecute" between 10s and 11s after 1 Node of zone "a" has taint "k:NoExecute"
+        And never 3 Nodes have taint "k:NoExecute" for 60s"#,
+    );
+    let act = &scenario.acts[0];
+    assert_eq!(act.when[0].deeds.len(), 2);
+    assert!(matches!(&act.expectations[1].bound, Bound::Apart { from, .. } if from.as_secs() == 10));
+    assert!(matches!(&act.expectations[2].fact.predicate, Predicate::Not(_)));
+    for (step, column, message) in [
+        (r#"When the first 4 Nodes of zone "a" fall silent"#, 16, "zone \"a\" has 3 Nodes"),
+        (r#"Then 4 Nodes of zone "a" have taint "k:NoExecute" within 5s"#, 6, "one of 1 to 3"),
+    ] {
+        let steps = match step.strip_prefix("Then") {
+            Some(_) => format!("Given 3 hand-fed Nodes in zone \"a\"\nWhen 1s passes\n{step}"),
+            None => format!("Given 3 hand-fed Nodes in zone \"a\"\n{step}\nThen Node \"a-1\" exists at once"),
+        };
+        let (_, problems) = read(&steps);
+        assert!(problems.len() == 1 && problems[0].message.contains(message), "{problems:?}");
+        assert_eq!(problems[0].column, column + 4, "{}", problems[0]);
+    }
+}
+
+#[test]
 fn an_unknown_sentence_shows_the_nearest_and_a_snippet() {
     check(
         r#"When the kublet on "worker-1" gets killed"#,
@@ -204,4 +231,32 @@ fn no_two_sentences_fit_the_examples_of_the_reference() {
             assert!(COLLECTION.find(&step).is_ok(), "{filled}");
         }
     }
+}
+
+#[test]
+fn tmp_all() {
+    let mut bad = 0;
+    let requirements = Requirements::parse(&std::fs::read_to_string("features/requirements.yaml").unwrap()).unwrap();
+    for path in glob_walk("features") {
+        let file = check_one(&Source::new(path.to_str().unwrap(), std::fs::read(&path).unwrap()), &requirements);
+        let (_, problems) = compile(&file);
+        for problem in &problems {
+            println!("{problem}");
+            bad += 1;
+        }
+    }
+    assert_eq!(bad, 0);
+}
+fn glob_walk(dir: &str) -> Vec<std::path::PathBuf> {
+    let mut v = Vec::new();
+    for e in std::fs::read_dir(dir).unwrap() {
+        let p = e.unwrap().path();
+        if p.is_dir() {
+            v.extend(glob_walk(p.to_str().unwrap()));
+        } else if p.extension().is_some_and(|x| x == "feature") {
+            v.push(p);
+        }
+    }
+    v.sort();
+    v
 }

@@ -93,7 +93,9 @@ impl Run {
                     (Text::of("answer"), canonical(&body, self.zero, &names))
                 }
                 (Subject::Machine(name), _) => (name.clone(), self.view.machine(name).cloned().unwrap_or_default()),
-                (Subject::PodsOf { owner, .. }, _) => (owner.clone(), Json::Null),
+                (Subject::PodsOf { owner: name, .. } | Subject::Several { called: name, .. }, _) => {
+                    (name.clone(), Json::Null)
+                }
             };
             self.snapshots.push(Snapshot { step: line.position.clone(), kind, name, value });
         }

@@ -122,14 +122,11 @@ impl Judge {
         scene: Scene<'_>,
     ) -> Self {
         let before = truth::judge(&expectation.fact, scene.view, scene.baseline);
-        let anchor = match &expectation.bound {
-            Bound::At { after: Some(fact), .. } | Bound::After { fact, .. } => Some(Anchor {
-                held_before: truth::judge(fact, scene.view, scene.baseline).holds == Holds::Yes,
-                fact: (**fact).clone(),
-                moment: None,
-            }),
-            _ => None,
-        };
+        let anchor = expectation.bound.anchor().map(|fact| Anchor {
+            held_before: truth::judge(fact, scene.view, scene.baseline).holds == Holds::Yes,
+            fact: fact.clone(),
+            moment: None,
+        });
         Self {
             named,
             zero: None,
@@ -170,14 +167,16 @@ impl Judge {
     pub(super) fn is_hanging(&self) -> bool {
         let without_limit = matches!(self.expectation.bound, Bound::After { within: None, .. });
         let unanchored = self.anchor.as_ref().is_some_and(|anchor| anchor.moment.is_none());
-        self.is_open() && (without_limit || (unanchored && matches!(self.expectation.bound, Bound::At { .. })))
+        self.is_open()
+            && (without_limit
+                || (unanchored && matches!(self.expectation.bound, Bound::At { .. } | Bound::Apart { .. })))
     }
 
     /// Returns the end of the bound, as far as it is known.
     pub(super) fn end(&self) -> Option<Timestamp> {
         let zero = self.zero?;
         match &self.expectation.bound {
-            Bound::At { offset, .. } => self.due(zero, *offset),
+            Bound::At { offset: end, .. } | Bound::Apart { to: end, .. } => self.due(zero, *end),
             Bound::After { within: None, .. } => {
                 let other = self.anchor.as_ref().and_then(|anchor| anchor.moment);
                 [self.first_true, other].into_iter().flatten().map(|moment| moment.at).max()
@@ -261,16 +260,18 @@ impl Judge {
                     self.fail_kept(zero, limit, now);
                 }
             }
-            Bound::At { offset: after, .. } if holds => match self.due(zero, after) {
-                Some(due) => self.apply_interval(zero, due - self.tolerance, now),
-                None => self.fail(now, format!("{} before what it is measured from", self.since(zero)), now),
-            },
+            Bound::At { offset: after, .. } | Bound::Apart { from: after, .. } if holds => {
+                match self.due(zero, after) {
+                    Some(due) => self.apply_interval(zero, due - self.tolerance, now),
+                    None => self.fail(now, format!("{} before what it is measured from", self.since(zero)), now),
+                }
+            }
             Bound::After { within, .. } => {
                 if within.is_none_or(|within| passed <= within) {
                     self.apply_order(zero, now);
                 }
             }
-            Bound::AtOnce | Bound::Between(..) | Bound::At { .. } | Bound::Act => {}
+            Bound::AtOnce | Bound::Between(..) | Bound::At { .. } | Bound::Apart { .. } | Bound::Act => {}
         }
     }
 
@@ -327,7 +328,9 @@ impl Judge {
         match &self.expectation.bound {
             Bound::AtOnce | Bound::Act => None,
             Bound::Within(limit) | Bound::Between(_, limit) | Bound::For(limit) => Some(zero + *limit),
-            Bound::At { offset, .. } => self.due(zero, *offset).map(|due| due + self.tolerance),
+            Bound::At { offset: end, .. } | Bound::Apart { to: end, .. } => {
+                self.due(zero, *end).map(|due| due + self.tolerance)
+            }
             Bound::After { within, .. } => within.map(|within| zero + within),
         }
     }
@@ -404,7 +407,7 @@ impl Judge {
             return;
         }
         let limit = match &self.expectation.bound {
-            Bound::At { offset, .. } => self.due(zero, *offset).unwrap_or(zero),
+            Bound::At { offset: end, .. } | Bound::Apart { to: end, .. } => self.due(zero, *end).unwrap_or(zero),
             bound => zero + bound.end(),
         };
         let text = format!("{}: {} late", self.until_then(zero), seconds(now.duration_since(limit)));

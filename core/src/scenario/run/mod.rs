@@ -28,8 +28,8 @@ use self::judge::{Judge, Own, Scene};
 use self::truth::Holds;
 use self::view::View;
 use super::{
-    Act, Action, Bound, Deed, Expectation, Fact, Mismatch, ObjectRef, Outcome, Position, Predicate, Scenario, Setup,
-    Snapshot, StepVerdict, Subject, Verdict, When,
+    Act, Action, Deed, Expectation, Fact, Mismatch, ObjectRef, Outcome, Position, Predicate, Scenario, Setup, Snapshot,
+    StepVerdict, Subject, Verdict, When,
 };
 use crate::components::{Deadline, RecordedDecision};
 use crate::json;
@@ -386,11 +386,7 @@ fn is_fault(task: &Task) -> bool {
 
 /// Returns the facts of a line: its own, and what its bound hangs on.
 fn facts_of(line: &Expectation) -> impl Iterator<Item = &Fact> {
-    let other = match &line.bound {
-        Bound::At { after: Some(fact), .. } | Bound::After { fact, .. } => Some(&**fact),
-        _ => None,
-    };
-    core::iter::once(&line.fact).chain(other)
+    core::iter::once(&line.fact).chain(line.bound.anchor())
 }
 
 /// Returns the objects whose history is kept, without doubles.
@@ -412,6 +408,7 @@ fn concerns(fact: &Fact, resource: &Resource) -> bool {
         (Subject::Object(_), Predicate::Event { .. }) => *resource == EVENTS,
         (Subject::Object(of), _) => of.resource == *resource,
         (Subject::PodsOf { .. }, _) => *resource == PODS,
+        (Subject::Several { of, .. }, _) => of.iter().any(|of| of.resource == *resource),
         (Subject::Table(of), _) => of == resource,
         (Subject::Answer | Subject::Machine(_), _) => false,
     }

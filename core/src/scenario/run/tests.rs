@@ -13,7 +13,7 @@ use crate::components::machine::MachineAction;
 use crate::components::{Because, Decision, DecisionId};
 use crate::network::{Fault, NODES};
 use crate::objects::ObjectKey;
-use crate::scenario::{FieldTest, SnapshotKind, Taint};
+use crate::scenario::{Bound, FieldTest, SnapshotKind, Taint};
 
 const START: &str = "2026-01-01T00:00:00Z";
 
@@ -639,4 +639,53 @@ fn time_that_passes_lies_before_zero() {
     driver.write(NODES, with("True", &[]));
     let outcome = driver.finish();
     assert_eq!((outcome.duration, outcome.zero), (sec(65), start() + sec(60)));
+}
+
+#[test]
+fn an_interval_may_hang_on_another_fact() {
+    let after = || Box::new(Fact { subject: node(), predicate: tainted("k") });
+    let apart = || ready_node(ready("Unknown"), Bound::Apart { from: sec(10), to: sec(11), after: after() });
+    apart().node(5_000, "True", &["k"]).node(15_000, "Unknown", &["k"]).passes("at +15s");
+    apart().node(5_000, "True", &["k"]).node(16_000, "Unknown", &["k"]).passes("at +16s");
+    apart()
+        .node(5_000, "True", &["k"])
+        .node(14_000, "Unknown", &["k"])
+        .fails("Ready=Unknown (R) at +14s: 0.999s too early");
+    apart()
+        .node(5_000, "True", &["k"])
+        .node(17_000, "Unknown", &["k"])
+        .fails("Ready=True (R) until +17s, then Unknown: 1s late");
+    apart().fails("what it is measured from did not happen up to +600s");
+}
+
+#[test]
+fn several_objects_are_counted_and_named() {
+    let of = ["w1", "w2"].map(ObjectRef::node).to_vec();
+    let several = || Subject::Several { called: Text::of("the Nodes"), of: of.clone() };
+    let count = |count| Predicate::Count { count, of: Box::new(tainted("k")) };
+    let run = |predicate, bound| {
+        Driver::with_node(Vec::from([Vec::from([line(several(), predicate, bound)])]), with("True", &[]))
+    };
+    run(count(1), Bound::Between(sec(5), sec(6))).node(5_000, "True", &["k"]).passes("at +5s");
+    run(count(2), Bound::Within(sec(6))).node(5_000, "True", &["k"]).fails("1 of 2: w1");
+    run(count(1).negated(), Bound::For(sec(6))).node(5_000, "True", &["k"]).fails("1 of 2: w1");
+    run(count(2).negated(), Bound::For(sec(6))).node(5_000, "True", &["k"]).passes("up to +6s");
+}
+
+#[test]
+fn a_container_runs_if_its_machine_says_so() {
+    let predicate =
+        Predicate::ContainerRuns { namespace: Text::of("default"), pod: Text::of("web"), container: Text::of("main") };
+    let shown = |state| {
+        let other = json!({"namespace": "other", "pod": "web", "container": "main", "state": "running"});
+        let own = json!({"namespace": "default", "pod": "web", "container": "main", "state": state});
+        json!({"containers": [other, own]})
+    };
+    for (state, holds) in [("running", true), ("exited", false)] {
+        let mut view = View::default();
+        view.set_machine(Text::of("w1"), shown(state));
+        let fact = Fact { subject: Subject::Machine(Text::of("w1")), predicate: predicate.clone() };
+        let truth = truth::judge(&fact, &view, &view);
+        assert_eq!(truth.holds == Holds::Yes, holds, "{}", truth.seen);
+    }
 }

@@ -57,6 +57,7 @@ pub(super) fn judge(fact: &Fact, now: &View, baseline: &View) -> Truth {
             let of = Pods { namespace, owner, node: node.as_deref() };
             of.truth(&fact.predicate, now, baseline)
         }
+        Subject::Several { of, .. } => several_truth(of, &fact.predicate, now, baseline),
         Subject::Answer => answer_truth(&fact.predicate, now),
         Subject::Machine(name) => match now.machine(name) {
             Some(state) => json_truth(&fact.predicate, state, baseline.machine(name)),
@@ -94,6 +95,20 @@ fn object_truth(of: &ObjectRef, predicate: &Predicate, now: &View, baseline: &Vi
             Some(object) => json_truth(predicate, &object.json(), baseline.object(of).map(Object::json).as_ref()),
             None => Truth::absent(of),
         },
+    }
+}
+
+/// Judges how many of several objects fulfil a predicate; names those that do.
+fn several_truth(of: &[ObjectRef], predicate: &Predicate, now: &View, baseline: &View) -> Truth {
+    match predicate {
+        Predicate::Not(inner) => negated(several_truth(of, inner, now, baseline)),
+        Predicate::Count { count, of: part } => {
+            let fulfils = |of: &&ObjectRef| object_truth(of, part, now, baseline).holds == Holds::Yes;
+            let names: Vec<&str> = of.iter().filter(fulfils).map(|of| of.key.name.as_str()).collect();
+            let shown = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+            Truth::new(names.len() == *count, format!("{} of {}{shown}", names.len(), of.len()))
+        }
+        other => all(of.iter().map(|of| object_truth(of, other, now, baseline))),
     }
 }
 
@@ -136,6 +151,7 @@ fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Tr
         Predicate::Field { path, test } => field_truth(object, before, path, test),
         Predicate::Phase(phase) => word_truth(object.at(&["status", "phase"]), "phase", phase),
         Predicate::Reason(reason) => word_truth(object.at(&["status", "reason"]), "reason", reason),
+        Predicate::ContainerRuns { namespace, pod, container } => container_truth(object, namespace, pod, container),
         Predicate::Not(inner) => negated(json_truth(inner, object, before)),
         Predicate::All(parts) => all(parts.iter().map(|part| json_truth(part, object, before))),
         Predicate::Exists => Truth::new(true, "there"),
@@ -153,6 +169,15 @@ fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Tr
         | Predicate::NothingElseChanges
         | Predicate::MatchesSnapshot(_) => Truth::new(true, ""),
     }
+}
+
+/// Judges what a machine's container runtime shows; a container that it does not know does not run.
+fn container_truth(machine: &Json, namespace: &Text, pod: &Text, container: &Text) -> Truth {
+    let wanted = [("namespace", namespace), ("pod", pod), ("container", container)];
+    let is_meant = |shown: &&Json| wanted.iter().all(|(field, name)| shown.get(field).as_str() == Some(name.as_str()));
+    let states = machine.get("containers").items().iter().filter(is_meant).map(|shown| shown.get("state"));
+    let state = states.last().and_then(Json::as_str).unwrap_or("not there");
+    Truth::new(state == "running", format!("container {container} of Pod {namespace}/{pod} {state}"))
 }
 
 fn word_truth(found: &Json, what: &str, expected: &Text) -> Truth {
