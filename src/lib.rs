@@ -5,6 +5,7 @@
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod control;
+pub mod harness;
 pub mod load;
 pub mod replay;
 pub mod steps;

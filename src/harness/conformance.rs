@@ -1,0 +1,142 @@
+//! `cargo test --test conformance`: each scenario is a trial with a stable name.
+//!
+//! Speaks as libtest does and keeps to nextest's contract: listing prints names and nothing else, what is not run is
+//! ignored at list time, and one trial by its exact name reads one feature file. Options travel in environment
+//! variables, since cargo refuses flags that it does not know.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+use super::options::Options;
+use super::scenario::{Door, keep_panics_quiet, run};
+use super::suite::{Planned, Suite};
+use crate::load::Problem;
+use crate::load::near::nearest;
+
+/// The exit code of a failed test.
+const FAILED: u8 = 101;
+/// The exit code of misuse.
+const MISUSE: u8 = 2;
+
+/// Runs what the command line and the environment ask for: the scenarios of `root`, and other trials.
+#[must_use]
+pub fn main(root: &Path, others: fn() -> Vec<Trial>) -> ExitCode {
+    let arguments = Arguments::from_args();
+    let options = match Options::from_environment() {
+        Ok(options) => Arc::new(options),
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(MISUSE);
+        }
+    };
+    Options::misspelt_variables().iter().for_each(|remark| eprintln!("warning: {remark}"));
+    keep_panics_quiet();
+    match collect(root, &arguments, &options) {
+        Ok(mut trials) => {
+            if only(&arguments).is_none() {
+                trials.extend(others());
+            }
+            libtest_mimic::run(&arguments, trials).exit_code()
+        }
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+/// Returns the exact name of one scenario, if that is all that is wanted.
+fn only(arguments: &Arguments) -> Option<&str> {
+    arguments.filter.as_deref().filter(|name| arguments.exact && name.starts_with("sim::") && !arguments.list)
+}
+
+/// Makes the trials.
+fn collect(root: &Path, arguments: &Arguments, options: &Arc<Options>) -> Result<Vec<Trial>, String> {
+    let only = only(arguments);
+    let suite = Arc::new(Suite::of_tree(root, only));
+    if let Some(name) = only {
+        if !suite.planned.iter().any(|planned| planned.name == name) {
+            return one_that_is_not_there(name, root, &suite);
+        }
+    } else if suite.planned.is_empty() && suite.broken.is_empty() {
+        return Err(format!("there is no scenario below {}", root.join("features").display()));
+    }
+    if let Some(text) = options.selection.text().filter(|_| only.is_none())
+        && !suite.planned.iter().any(|planned| options.selection.meets(planned.tags()))
+    {
+        return Err(format!("NODEPROOF_TAGS={text} selects no scenario"));
+    }
+    let mut trials: Vec<Trial> = Vec::new();
+    for index in 0..suite.planned.len() {
+        trials.push(trial(&suite, index, arguments, options));
+    }
+    trials.extend(suite.broken.iter().map(|(name, _, problems)| broken(name.clone(), problems)));
+    if only.is_none() {
+        let suite = Arc::clone(&suite);
+        trials.push(Trial::test("meta::snapshots_are_used", move || snapshots_are_used(&suite)));
+    }
+    trials.sort_by(|a, b| a.name().cmp(b.name()));
+    Ok(trials)
+}
+
+/// Makes the trial of a scenario.
+///
+/// What is not run is flagged as ignored where names are listed or ignored trials are asked for; in a plain run it
+/// reports itself as ignored, since only so the reason is shown.
+fn trial(suite: &Arc<Suite>, index: usize, arguments: &Arguments, options: &Arc<Options>) -> Trial {
+    let planned = &suite.planned[index];
+    let skipped = planned.skipped(options);
+    let obstacle = planned.obstacle(options);
+    let flagged = skipped.is_some() && (arguments.list || arguments.ignored || arguments.exact);
+    let wanted_anyway = arguments.ignored || arguments.include_ignored;
+    let (suite, options) = (Arc::clone(suite), Arc::clone(options));
+    Trial::ignorable_test(planned.name.clone(), move || {
+        let planned = &suite.planned[index];
+        if let Some(reason) = if wanted_anyway { obstacle } else { skipped } {
+            return cannot_run(reason);
+        }
+        let judged = run(planned, &options, &suite.store, Door::CargoTest);
+        if judged.verdict.is_failure() { Err(Failed::from(judged.text)) } else { Ok(Completion::Completed) }
+    })
+    .with_ignored_flag(flagged)
+}
+
+/// Says why a scenario is not run. nextest judges by the exit code, and would take it for passed.
+fn cannot_run(reason: String) -> Result<Completion, Failed> {
+    if std::env::var_os("NEXTEST").is_some() {
+        return Err(Failed::from(format!("cannot be run: {reason}")));
+    }
+    Ok(Completion::ignored_with(reason))
+}
+
+/// Makes the trial of a file that is broken: it shows every problem.
+fn broken(name: String, problems: &[Problem]) -> Trial {
+    let text = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    Trial::test(name, move || Err(Failed::from(text)))
+}
+
+/// A scenario was asked for by its name, and is not there: its file is broken, or there is none of that name.
+fn one_that_is_not_there(name: &str, root: &Path, suite: &Suite) -> Result<Vec<Trial>, String> {
+    if let Some((.., problems)) = suite.broken.first() {
+        return Ok(vec![broken(name.to_owned(), problems)]);
+    }
+    let all = Suite::of_tree(root, None);
+    let near = nearest(name, all.planned.iter().map(|planned| planned.name.as_str()));
+    let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
+    Err(format!("there is no scenario {name}{help}"))
+}
+
+fn snapshots_are_used(suite: &Suite) -> Result<(), Failed> {
+    let area = |name: &str| {
+        let parts: Vec<&str> = name.split("::").skip(1).collect();
+        parts[..parts.len().saturating_sub(1)].join("/")
+    };
+    let broken: BTreeSet<String> = suite.broken.iter().map(|(name, ..)| area(name)).collect();
+    let planned: &[Planned] = &suite.planned;
+    let unused = suite.store.unused(planned, &broken);
+    if unused.is_empty() { Ok(()) } else { Err(Failed::from(unused.join("\n"))) }
+}

@@ -1,0 +1,42 @@
+//! The features, requirements and snapshots that the program carries.
+//!
+//! A release build holds them; a development build reads them from the source tree that it was built from.
+
+use std::path::{Path, PathBuf};
+
+use crate::load::{Source, find_sources};
+
+static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// Returns the source tree that a development build was made from.
+fn tree() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the feature files.
+pub(super) fn features() -> Vec<Source> {
+    if !FILES.is_empty() {
+        let features = FILES.iter().filter(|(name, _)| name.ends_with(".feature"));
+        return features.map(|(name, bytes)| Source::new(name, *bytes)).collect();
+    }
+    let root = tree();
+    let (mut sources, _) = find_sources(&[root.join("features")]);
+    sources.iter_mut().for_each(|source| show_below(&root, source));
+    sources
+}
+
+/// Lets a source show its path from a directory.
+pub(super) fn show_below(root: &Path, source: &mut Source) {
+    if let Ok(path) = Path::new(&source.path).strip_prefix(root) {
+        source.path = path.to_string_lossy().into_owned();
+    }
+}
+
+/// Returns a file by its path from the root.
+pub(super) fn file(name: &str) -> Option<String> {
+    if !FILES.is_empty() {
+        let (_, bytes) = FILES.iter().find(|(own, _)| *own == name)?;
+        return Some(String::from_utf8_lossy(bytes).into_owned());
+    }
+    std::fs::read_to_string(tree().join(name)).ok()
+}

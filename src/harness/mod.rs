@@ -1,0 +1,19 @@
+//! From feature files to verdicts that people and machines read: trials, snapshots, failure texts, reports.
+//!
+//! Two doors lead here: `cargo test --test conformance` ([`conformance`]) and `nodeproof run`. Both check all files,
+//! choose among the scenarios, run each on its own simulated cluster and hold its snapshots against the stored ones.
+
+pub mod conformance;
+mod embedded;
+mod options;
+mod report;
+mod scenario;
+mod snapshots;
+mod suite;
+mod yaml;
+
+pub use options::{Options, Selection, parse_release, parse_seed};
+pub use report::{json_line, write_report};
+pub use scenario::{Door, Judged, Verdict, keep_panics_quiet, run};
+pub use snapshots::Store;
+pub use suite::{Planned, Suite};

@@ -1,0 +1,170 @@
+//! What a run is asked for: release, seed, selection; from the environment or from the command line.
+
+use std::env;
+
+use cucumber::tag::Ext as _;
+use gherkin::tagexpr::TagOperation;
+use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Release};
+
+use crate::load::Tags;
+use crate::load::near::nearest;
+
+/// The environment variables that the harness reads.
+const VARIABLES: [&str; 3] = ["NODEPROOF_TAGS", "NODEPROOF_SEED", "NODEPROOF_K8S"];
+
+/// What a run is asked for.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The release. Default 1.34.4.
+    pub release: Release,
+    /// The seed of all free choices. Default 1.
+    pub seed: u64,
+    /// Which scenarios are chosen. Default all.
+    pub selection: Selection,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { release: DEFAULT_RELEASE, seed: 1, selection: Selection::default() }
+    }
+}
+
+/// A tag expression.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    expression: Option<(String, TagOperation)>,
+}
+
+impl Selection {
+    /// Reads a tag expression, as in `@core and not @slow`.
+    ///
+    /// # Errors
+    /// It is none; the message says what is one.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        const LENGTH_MAX: usize = 1_000;
+        const DEPTH_MAX: usize = 20;
+        let wrong = |why: &str| Err(format!("{text:?} is no tag expression{why}, as in `@core and not @slow`"));
+        if text.len() > LENGTH_MAX {
+            return Err(format!("a tag expression has at most {LENGTH_MAX} characters"));
+        }
+        if text.matches('(').count() > DEPTH_MAX || text.matches("not").count() > DEPTH_MAX {
+            return wrong(": it is nested too deeply");
+        }
+        if text.trim().is_empty() {
+            return Ok(Self::default());
+        }
+        match text.trim().parse() {
+            Ok(operation) => Ok(Self { expression: Some((text.trim().to_owned(), operation)) }),
+            Err(_) if !text.contains('@') => wrong(": tags begin with @"),
+            Err(_) => wrong(""),
+        }
+    }
+
+    /// Tells whether tags are chosen.
+    #[must_use]
+    pub fn meets(&self, tags: &Tags) -> bool {
+        self.expression.as_ref().is_none_or(|(_, operation)| operation.eval(&tags.all))
+    }
+
+    /// Returns the expression; `None` if everything is chosen.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.expression.as_ref().map(|(text, _)| text.as_str())
+    }
+}
+
+impl Options {
+    /// Reads `NODEPROOF_TAGS`, `NODEPROOF_SEED` and `NODEPROOF_K8S`.
+    ///
+    /// # Errors
+    /// A value does not fit; the message names the variable and what would fit.
+    pub fn from_environment() -> Result<Self, String> {
+        let mut options = Self::default();
+        if let Some(text) = variable("NODEPROOF_TAGS")? {
+            options.selection = Selection::parse(&text).map_err(|why| format!("NODEPROOF_TAGS: {why}"))?;
+        }
+        if let Some(text) = variable("NODEPROOF_SEED")? {
+            options.seed = parse_seed(&text).map_err(|why| format!("NODEPROOF_SEED: {why}"))?;
+        }
+        if let Some(text) = variable("NODEPROOF_K8S")? {
+            options.release = parse_release(&text).map_err(|why| format!("NODEPROOF_K8S: {why}"))?;
+        }
+        Ok(options)
+    }
+
+    /// Returns a remark on variables that look like misspelt ones of ours.
+    #[must_use]
+    pub fn misspelt_variables() -> Vec<String> {
+        let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let ours = names.filter(|name| name.starts_with("NODEPROOF") && !VARIABLES.contains(&name.as_str()));
+        ours.filter_map(|name| {
+            let near = nearest(&name, VARIABLES)?;
+            Some(format!("the variable {name} means nothing: did you mean {near}?"))
+        })
+        .collect()
+    }
+}
+
+/// Returns a release as people name it: `1.34`, with its patch only where that is not the modelled one.
+pub(super) fn release_name(release: Release) -> String {
+    if RELEASES.contains(&release) { format!("1.{}", release.minor) } else { release.to_string() }
+}
+
+fn variable(name: &str) -> Result<Option<String>, String> {
+    match env::var(name) {
+        Ok(text) if text.trim().is_empty() => Ok(None),
+        Ok(text) => Ok(Some(text)),
+        Err(env::VarError::NotPresent) => Ok(None),
+        Err(env::VarError::NotUnicode(_)) => Err(format!("{name}: the value is not UTF-8")),
+    }
+}
+
+/// Reads a seed.
+///
+/// # Errors
+/// It is no whole number that fits.
+pub fn parse_seed(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("{text:?} is no seed: a whole number from 0 to {}", u64::MAX))
+}
+
+/// Reads a release that is modelled.
+///
+/// # Errors
+/// There is no profile for it.
+pub fn parse_release(text: &str) -> Result<Release, String> {
+    text.trim().parse::<Release>().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(all: &[&str]) -> Tags {
+        Tags { all: all.iter().map(|tag| (*tag).to_owned()).collect(), ..Tags::default() }
+    }
+
+    #[test]
+    fn a_tag_expression_chooses() {
+        let selection = Selection::parse("@core and not (@slow or @req:NC-03)").unwrap();
+        assert!(selection.meets(&tags(&["core"])));
+        assert!(!selection.meets(&tags(&["core", "slow"])));
+        assert!(!selection.meets(&tags(&["core", "req:NC-03"])));
+        assert!(Selection::parse("  ").unwrap().meets(&tags(&[])));
+    }
+
+    #[test]
+    fn what_is_no_expression_is_refused() {
+        let deep = "(".repeat(900);
+        for text in ["core", "@core and", "@a @b", "not", &deep, &"@a or ".repeat(500)] {
+            assert!(Selection::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn seeds_and_releases_are_checked() {
+        assert_eq!(parse_seed("42"), Ok(42));
+        assert!(parse_seed("x").unwrap_err().contains("whole number"));
+        assert!(parse_release("1.33").unwrap_err().contains("1.34"));
+        assert_eq!(release_name(parse_release("1.31").unwrap()), "1.31");
+    }
+}

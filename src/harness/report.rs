@@ -1,0 +1,52 @@
+//! What a run leaves for machines: a JSON line for each scenario, and files that two processes must write alike.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use nodeproof_core::scenario::Outcome;
+use serde_json::{Map, Value, json};
+
+use super::options::{Options, release_name};
+use super::scenario::{Judged, Verdict};
+use super::suite::{Planned, SIM};
+use super::yaml;
+
+/// Returns the JSON line of a scenario.
+#[must_use]
+pub fn json_line(planned: &Planned, options: &Options, judged: &Judged) -> String {
+    let mut line = Map::new();
+    line.insert("name".into(), json!(planned.name));
+    line.insert("backend".into(), json!(SIM));
+    line.insert("k8s".into(), json!(release_name(planned.release(options))));
+    line.insert("seed".into(), json!(options.seed));
+    line.insert("result".into(), json!(judged.verdict.word()));
+    if judged.verdict != Verdict::Passed {
+        line.insert("reason".into(), json!(judged.text));
+    }
+    line.insert("virtualSeconds".into(), json!(judged.virtual_time.as_secs_f64()));
+    line.insert("wallSeconds".into(), json!(judged.wall_time.as_secs_f64()));
+    Value::Object(line).to_string()
+}
+
+/// Writes trace, decisions and histories of a scenario: `DIR/area/topic/scenario.trace.jsonl` and so on. Nothing in them
+/// depends on the wall clock.
+///
+/// # Errors
+/// The directory cannot be written.
+pub fn write_report(directory: &Path, planned: &Planned, outcome: &Outcome) -> io::Result<()> {
+    let mut parts: Vec<&str> = planned.name.split("::").skip(1).collect();
+    let last = parts.split_off(2.min(parts.len())).join(".");
+    let directory = parts.iter().fold(directory.to_owned(), |path, part| path.join(part));
+    fs::create_dir_all(&directory)?;
+    let write = |what: &str, text: String| fs::write(directory.join(format!("{last}.{what}")), text);
+    let lines = |lines: Vec<String>| lines.into_iter().map(|line| line + "\n").collect::<String>();
+    write("trace.jsonl", lines(outcome.trace.iter().map(|line| line.json().to_string()).collect()))?;
+    write("decisions.jsonl", lines(outcome.decisions.iter().map(|line| line.json().to_string()).collect()))?;
+    let histories: Vec<String> = outcome
+        .histories
+        .iter()
+        .map(|history| format!("# {} {}\n{}", history.object.kind, history.object.key, yaml::print(&history.json())))
+        .collect();
+    write("history.yaml", histories.join(""))
+}

@@ -1,0 +1,182 @@
+//! Runs one scenario on the simulator, holds its snapshots against the stored ones, and says what is wrong.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nodeproof_core::profile::Settings;
+use nodeproof_core::scenario::{Outcome, Verdict as CoreVerdict};
+use nodeproof_core::sim;
+
+use super::options::{Options, release_name};
+use super::snapshots::Store;
+use super::suite::Planned;
+
+/// What came of a scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// All its lines held, and its snapshots are as stored.
+    Passed,
+    /// A line or a snapshot did not hold.
+    Failed,
+    /// It cannot be said; counts as failed.
+    Inconclusive,
+    /// It was not run.
+    Skipped,
+}
+
+impl Verdict {
+    /// Returns the word of reports.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Inconclusive => "inconclusive",
+            Self::Skipped => "skipped",
+        }
+    }
+
+    /// Tells whether a run with this verdict has failed.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::Failed | Self::Inconclusive)
+    }
+}
+
+/// The door through which a scenario was started: it decides on the line that starts it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// `cargo test --test conformance`.
+    CargoTest,
+    /// `nodeproof run`.
+    Command,
+}
+
+/// A scenario with its verdict.
+#[derive(Debug)]
+pub struct Judged {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why it failed, with all that helps; why it was skipped; empty if it passed.
+    pub text: String,
+    /// What the simulator left behind; `None` if it was not run or broke down.
+    pub outcome: Option<Outcome>,
+    /// How much time went by in the cluster.
+    pub virtual_time: jiff::SignedDuration,
+    /// How much time it took.
+    pub wall_time: Duration,
+}
+
+impl Judged {
+    /// A scenario that is not run.
+    #[must_use]
+    pub const fn skipped(why: String) -> Self {
+        Self {
+            verdict: Verdict::Skipped,
+            text: why,
+            outcome: None,
+            virtual_time: jiff::SignedDuration::ZERO,
+            wall_time: Duration::ZERO,
+        }
+    }
+}
+
+/// Runs a scenario and judges it.
+#[must_use]
+pub fn run(planned: &Planned, options: &Options, store: &Store, door: Door) -> Judged {
+    let started = Instant::now();
+    let outcome = catch_unwind(AssertUnwindSafe(|| simulate(planned, options)));
+    let wall_time = started.elapsed();
+    let replay = replay_line(planned, options, door);
+    let (verdict, text, outcome) = match outcome {
+        Ok(outcome) => {
+            let (verdict, text) = judge(planned, options, store, door, &outcome, &replay);
+            (verdict, text, Some(outcome))
+        }
+        Err(payload) => (Verdict::Failed, broken_down(planned, payload.as_ref(), &replay), None),
+    };
+    let virtual_time = outcome.as_ref().map(|outcome| outcome.duration).unwrap_or_default();
+    Judged { verdict, text, outcome, virtual_time, wall_time }
+}
+
+fn simulate(planned: &Planned, options: &Options) -> Outcome {
+    let settings = Settings::of(planned.release(options));
+    let options = sim::Options { settings, seed: options.seed, ..sim::Options::default() };
+    sim::run_scenario(&planned.compiled.scenario, options)
+}
+
+fn judge(
+    planned: &Planned,
+    options: &Options,
+    store: &Store,
+    door: Door,
+    outcome: &Outcome,
+    replay: &str,
+) -> (Verdict, String) {
+    if let Some(mismatch) = &outcome.mismatch {
+        let mut mismatch = mismatch.clone();
+        replay.clone_into(&mut mismatch.replay);
+        let verdict = match outcome.verdict {
+            CoreVerdict::Inconclusive => Verdict::Inconclusive,
+            _ => Verdict::Failed,
+        };
+        return (verdict, mismatch.to_string());
+    }
+    match store.compare(planned, options, door, &outcome.snapshots) {
+        Ok(()) => (Verdict::Passed, String::new()),
+        Err(text) => (Verdict::Failed, format!("{text}\n  replay    {replay}")),
+    }
+}
+
+/// Returns the line that shows the same again when it is pasted.
+fn replay_line(planned: &Planned, options: &Options, door: Door) -> String {
+    let release = release_name(options.release);
+    match door {
+        Door::CargoTest => {
+            let is_default = options.release == Options::default().release;
+            let k8s = if is_default { String::new() } else { format!("NODEPROOF_K8S={release} ") };
+            format!("NODEPROOF_SEED={} {k8s}cargo test --test conformance -- --exact {}", options.seed, planned.name)
+        }
+        Door::Command => {
+            let is_file = Path::new(&planned.path).exists();
+            let path = if is_file { format!(" {}", quote(&planned.path)) } else { String::new() };
+            format!("nodeproof run{path} --k8s {release} --seed {} --only {}", options.seed, planned.name)
+        }
+    }
+}
+
+/// Puts a path in quotes if a shell would part it.
+fn quote(path: &str) -> String {
+    let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+    if plain { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+/// Says that the program itself broke down: a fault of its own, never of the scenario.
+fn broken_down(planned: &Planned, payload: &(dyn Any + Send), replay: &str) -> String {
+    let message = payload
+        .downcast_ref::<String>()
+        .cloned()
+        .or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+        .unwrap_or_else(|| "no message".to_owned());
+    let place = LAST_PANIC.with(|last| last.borrow_mut().take()).unwrap_or_default();
+    let position = &planned.compiled.scenario.position;
+    format!(
+        "{}:{}: {}\n  broken    nodeproof itself: {message}\n  at        {place}\n  replay    {replay}",
+        position.file, position.line, position.text
+    )
+}
+
+thread_local! {
+    static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Keeps the place of a panic for the failure's text, instead of printing it among the others' output.
+pub fn keep_panics_quiet() {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(ToString::to_string);
+        LAST_PANIC.with(|last| *last.borrow_mut() = place);
+    }));
+}

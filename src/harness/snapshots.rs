@@ -1,0 +1,347 @@
+//! Stored snapshots: where they are, whether a scenario still gives the same, and which are used by nobody.
+//!
+//! A file is `snapshots/<area>/<topic>/<scenario>.<what>.snap`; a release that truly differs has `…@1.31.snap` beside it.
+//! Under `cargo test` insta writes what is new; the command never writes.
+
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use nodeproof_core::profile::DEFAULT_RELEASE;
+use nodeproof_core::scenario::{Predicate, Snapshot, SnapshotKind, Subject};
+use regex::Regex;
+
+use super::embedded;
+use super::options::{Options, release_name};
+use super::scenario::Door;
+use super::suite::Planned;
+use super::yaml;
+
+/// Where snapshots are stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Store {
+    /// In the program, or in the source tree that it was built from.
+    #[default]
+    BuiltIn,
+    /// In a directory.
+    Tree(PathBuf),
+}
+
+/// A stored snapshot as it was found.
+struct Stored {
+    name: String,
+    text: String,
+}
+
+impl Store {
+    /// Returns the directory that belongs to some features: `snapshots` beside `features`, or beside the area.
+    #[must_use]
+    pub fn beside(paths: &[PathBuf]) -> Self {
+        let Some(first) = paths.first() else { return Self::BuiltIn };
+        let absolute = std::path::absolute(first).unwrap_or_else(|_| first.clone());
+        let features = absolute.ancestors().find(|up| up.file_name().is_some_and(|name| name == "features"));
+        let directory = if absolute.is_dir() { Some(&*absolute) } else { absolute.parent() };
+        let root = features.and_then(Path::parent).or_else(|| directory.and_then(Path::parent));
+        Self::Tree(root.unwrap_or_else(|| Path::new(".")).join("snapshots"))
+    }
+
+    /// Holds what a scenario gave against what is stored.
+    ///
+    /// # Errors
+    /// It differs, or nothing is stored; the text says how and what to do. Under `cargo test` insta has written the new
+    /// one then, unless its settings forbid it.
+    pub fn compare(
+        &self,
+        planned: &Planned,
+        options: &Options,
+        door: Door,
+        snapshots: &[Snapshot],
+    ) -> Result<(), String> {
+        let mut failures = Vec::new();
+        for (snapshot, stem) in snapshots.iter().zip(expected(planned)) {
+            let text = yaml::print(&snapshot.value);
+            if let Err(failure) = self.compare_one(planned, options, door, &stem, &text) {
+                let step = &snapshot.step;
+                failures.push(format!("{}:{}: {}\n{failure}", step.file, step.line, step.text));
+            }
+        }
+        if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+    }
+
+    fn compare_one(
+        &self,
+        planned: &Planned,
+        options: &Options,
+        door: Door,
+        base: &str,
+        text: &str,
+    ) -> Result<(), String> {
+        let release = planned.release(options);
+        let own = (release != DEFAULT_RELEASE && planned.is_for_default_release())
+            .then(|| format!("{base}@{}", release_name(release)));
+        let stored = match &own {
+            Some(own) => self.read(own)?.or(self.read(base)?),
+            None => self.read(base)?,
+        };
+        let exact = options.seed == Options::default().seed;
+        let same = |stored: &str| {
+            if exact { stored.trim_end() == text.trim_end() } else { without_offsets(stored) == without_offsets(text) }
+        };
+        let is_same = stored.as_ref().is_some_and(|stored| same(&stored.text));
+        let may_write = door == Door::CargoTest && exact;
+        if let (Self::Tree(directory), true) = (self, may_write && (!is_same || insta_counts_references())) {
+            let name = match (&stored, &own) {
+                (Some(stored), _) if is_same => stored.name.clone(),
+                (_, Some(own)) => own.clone(),
+                _ => base.to_owned(),
+            };
+            if through_insta(directory, &name, planned, text)? {
+                return Ok(());
+            }
+        }
+        match stored {
+            _ if is_same => Ok(()),
+            Some(stored) => Err(differs(&stored, text, door, exact)),
+            None => Err(missing(base, text, door, self)),
+        }
+    }
+
+    /// Reads a stored snapshot; `None` if there is none.
+    fn read(&self, stem: &str) -> Result<Option<Stored>, String> {
+        let name = format!("{stem}.snap");
+        let raw = match self {
+            Self::BuiltIn => embedded::file(&format!("snapshots/{name}")),
+            Self::Tree(directory) => match fs::read_to_string(directory.join(&name)) {
+                Ok(text) => Some(text),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                Err(error) => return Err(unreadable(&name, &error.to_string())),
+            },
+        };
+        raw.map(|raw| contents(&name, &raw).map(|text| Stored { name: stem.to_owned(), text })).transpose()
+    }
+
+    /// Returns the files in the store that no scenario would use, and those that say the same as the one beside them.
+    #[must_use]
+    pub fn unused(&self, planned: &[Planned], broken_areas: &BTreeSet<String>) -> Vec<String> {
+        let Self::Tree(root) = self else { return Vec::new() };
+        let used: BTreeSet<String> = planned.iter().flat_map(expected).collect();
+        let mut found = BTreeMap::new();
+        walk(root, root, &mut found);
+        let mut unused = Vec::new();
+        for (name, path) in &found {
+            let stem = name.trim_end_matches(".snap");
+            let (base, release) = stem.rsplit_once('@').map_or((stem, None), |(base, release)| (base, Some(release)));
+            let area = base.rsplit_once('/').map_or("", |(area, _)| area);
+            if broken_areas.contains(area) {
+                continue;
+            }
+            let text = |path: &Path| fs::read_to_string(path).ok().and_then(|raw| contents(name, &raw).ok());
+            if !used.contains(base) {
+                unused.push(format!("snapshots/{name} is used by no scenario: delete it"));
+            } else if release.is_some_and(|release| release.parse::<nodeproof_core::profile::Release>().is_err()) {
+                unused.push(format!("snapshots/{name} is for no release that is modelled: delete it"));
+            } else if release.is_some() && found.get(&format!("{base}.snap")).is_some_and(|other| text(other) == text(path))
+            {
+                unused.push(format!("snapshots/{name} says the same as the one without its release: delete it"));
+            }
+        }
+        unused
+    }
+}
+
+/// Returns `area/topic/scenario.what` for each snapshot that a scenario asks for, in its order.
+///
+/// The object's name is part of it where the scenario asks for several of a kind, and a number where it asks for the same
+/// one in several acts.
+fn expected(planned: &Planned) -> Vec<String> {
+    let lines = planned.compiled.scenario.acts.iter().flat_map(|act| &act.expectations);
+    let asked: Vec<(SnapshotKind, String)> = lines
+        .filter_map(|line| match &line.fact.predicate {
+            Predicate::MatchesSnapshot(kind) => Some((*kind, name_of(&line.fact.subject))),
+            _ => None,
+        })
+        .collect();
+    let mut stems: Vec<String> = Vec::new();
+    for (kind, name) in &asked {
+        let is_only = asked.iter().all(|(other, own)| other != kind || own == name);
+        let stem = file_stem(planned, *kind, if is_only { "" } else { name });
+        let again = stems.iter().filter(|other| **other == stem || other.starts_with(&format!("{stem}.#"))).count();
+        stems.push(if again == 0 { stem } else { format!("{stem}.#{}", again + 1) });
+    }
+    stems.into_iter().map(|stem| stem.replace(".#", ".")).collect()
+}
+
+fn name_of(subject: &Subject) -> String {
+    match subject {
+        Subject::Object(of) => format!("{}-{}", of.kind.to_lowercase(), of.key.name),
+        Subject::Table(of) => of.plural.to_string(),
+        Subject::Machine(name) => name.to_string(),
+        Subject::PodsOf { owner, .. } => owner.to_string(),
+        Subject::Answer => "answer".to_owned(),
+    }
+}
+
+/// Returns `area/topic/scenario.what` below the directory of snapshots.
+fn file_stem(planned: &Planned, kind: SnapshotKind, name: &str) -> String {
+    let scenario = &planned.compiled.scenario;
+    let id = planned.compiled.id.strip_prefix(&format!("{}::{}::", scenario.area, scenario.topic));
+    let words = id.unwrap_or(&planned.compiled.id).replace("::", ".");
+    let what = match kind {
+        SnapshotKind::Object => "object",
+        SnapshotKind::History => "history",
+        SnapshotKind::Table => "table",
+    };
+    let name = if name.is_empty() { String::new() } else { format!(".{name}") };
+    format!("{}/{}/{words}.{what}{name}", scenario.area.replace("::", "/"), scenario.topic)
+}
+
+fn walk(root: &Path, directory: &Path, found: &mut BTreeMap<String, PathBuf>) {
+    for path in fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            walk(root, &path, found);
+        } else if path.extension().is_some_and(|extension| extension == "snap")
+            && let Ok(name) = path.strip_prefix(root)
+        {
+            found.insert(name.to_string_lossy().replace('\\', "/"), path);
+        }
+    }
+}
+
+/// Takes the header of insta off.
+fn contents(name: &str, raw: &str) -> Result<String, String> {
+    let raw = raw.replace("\r\n", "\n");
+    let parts = raw.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    let Some((header, text)) = parts else {
+        return Err(unreadable(name, "its header, two lines of `---`, is damaged"));
+    };
+    if header.contains("<<<<<<<") || text.contains("<<<<<<<") {
+        return Err(unreadable(name, "it holds an unresolved merge conflict"));
+    }
+    if serde_yaml::from_str::<serde_yaml::Mapping>(header).is_err() {
+        return Err(unreadable(name, "its header is no YAML"));
+    }
+    Ok(text.to_owned())
+}
+
+fn unreadable(name: &str, why: &str) -> String {
+    format!("  snapshot  snapshots/{name} cannot be used: {why}\n  remedy    restore it from version control, or delete it and accept it anew")
+}
+
+/// Masks offsets: they hang on the seed.
+fn without_offsets(text: &str) -> String {
+    static OFFSET: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[+-](?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b").expect("a constant pattern"));
+    OFFSET.replace_all(text.trim_end(), "…").into_owned()
+}
+
+/// Tells whether `cargo insta test` wants to know which snapshots are used.
+fn insta_counts_references() -> bool {
+    std::env::var_os("INSTA_SNAPSHOT_REFERENCES_FILE").is_some()
+}
+
+/// Lets insta compare and write; true if it is content: the snapshot was accepted, or it was told to let all pass.
+fn through_insta(directory: &Path, stem: &str, planned: &Planned, text: &str) -> Result<bool, String> {
+    let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(directory.join(folder));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.set_description(planned.compiled.scenario.position.text.to_string());
+    settings.set_input_file(&planned.path);
+    settings.set_comparator(Box::new(Contents));
+    let assert = || settings.bind(|| insta::assert_snapshot!(name.to_owned(), text));
+    match catch_unwind(AssertUnwindSafe(assert)) {
+        Ok(()) => Ok(true),
+        Err(payload) => match message(payload.as_ref()) {
+            message if message.starts_with("snapshot assertion") => Ok(false),
+            message => Err(format!(
+                "  snapshot  snapshots/{stem}.snap cannot be written: {message}\n  remedy    make the directory writable, or set INSTA_UPDATE=no"
+            )),
+        },
+    }
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().cloned();
+    text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+}
+
+/// Compares as the harness does, so that both agree on what is the same.
+#[derive(Debug, Clone, Copy)]
+struct Contents;
+
+impl insta::Comparator for Contents {
+    fn matches(&self, reference: &insta::Snapshot, test: &insta::Snapshot) -> bool {
+        let text = |snapshot: &insta::Snapshot| match snapshot.contents() {
+            insta::internals::SnapshotContents::Text(text) => Some(text.to_string().trim_end().to_owned()),
+            insta::internals::SnapshotContents::Binary(_) => None,
+        };
+        text(reference) == text(test)
+    }
+
+    fn dyn_clone(&self) -> Box<dyn insta::Comparator> {
+        Box::new(*self)
+    }
+}
+
+fn accept(door: Door) -> &'static str {
+    match door {
+        Door::CargoTest => "look at the difference, then `cargo insta review`, or run again with INSTA_UPDATE=always",
+        Door::Command => "accept it with INSTA_UPDATE=always cargo test --test conformance",
+    }
+}
+
+fn differs(stored: &Stored, text: &str, door: Door, exact: bool) -> String {
+    let (old, new) = if exact {
+        (stored.text.clone(), text.to_owned())
+    } else {
+        (without_offsets(&stored.text), without_offsets(text))
+    };
+    let diff = similar::TextDiff::from_lines(old.trim_end(), new.trim_end());
+    let diff = diff.unified_diff().context_radius(3).header("accepted", "this run").to_string();
+    let shown: String = diff.lines().map(|line| format!("    {line}\n")).collect();
+    format!("  snapshot  snapshots/{}.snap differs\n{shown}  remedy    {}", stored.name, accept(door))
+}
+
+fn missing(stem: &str, text: &str, door: Door, store: &Store) -> String {
+    const LINES_MAX: usize = 60;
+    let mut shown: String = text.lines().take(LINES_MAX).map(|line| format!("    {line}\n")).collect();
+    if text.lines().count() > LINES_MAX {
+        shown += "    …\n";
+    }
+    let place = match store {
+        Store::BuiltIn => String::new(),
+        Store::Tree(directory) => format!(" in {}", directory.display()),
+    };
+    format!("  snapshot  there is no {stem}.snap{place}; it would be\n{shown}  remedy    {}", accept(door))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_edited_by_hand_is_named() {
+        for raw in ["", "a: b\n", "---\nsource: x\n", "---\n[\n---\nx\n", "---\na: b\n---\n<<<<<<< HEAD\n"] {
+            let error = contents("a/b/c.history.snap", raw).unwrap_err();
+            assert!(error.contains("a/b/c.history.snap") && error.contains("remedy"), "{error}");
+        }
+        assert_eq!(contents("x", "---\r\nsource: x\r\n---\r\n- a: b\r\n").unwrap(), "- a: b\n");
+    }
+
+    #[test]
+    fn offsets_do_not_count_under_other_seeds() {
+        let text = "- at: +46.251s\n  x: -12s -> +1m5s\n  y: 4.2 -> 5";
+        assert_eq!(without_offsets(text), "- at: …\n  x: … -> …\n  y: 4.2 -> 5");
+    }
+
+    #[test]
+    fn snapshots_stand_beside_their_features() {
+        let beside = |path: &str| Store::beside(&[PathBuf::from(path)]);
+        assert_eq!(beside("/x/features/a/b.feature"), Store::Tree("/x/snapshots".into()));
+        assert_eq!(beside("/x/own/b.feature"), Store::Tree("/x/snapshots".into()));
+    }
+}
