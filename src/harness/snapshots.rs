@@ -143,7 +143,8 @@ impl Store {
                 unused.push(format!("snapshots/{name} is used by no scenario: delete it"));
             } else if release.is_some_and(|release| release.parse::<nodeproof_core::profile::Release>().is_err()) {
                 unused.push(format!("snapshots/{name} is for no release that is modelled: delete it"));
-            } else if release.is_some() && found.get(&format!("{base}.snap")).is_some_and(|other| text(other) == text(path))
+            } else if release.is_some()
+                && found.get(&format!("{base}.snap")).is_some_and(|other| text(other) == text(path))
             {
                 unused.push(format!("snapshots/{name} says the same as the one without its release: delete it"));
             }
@@ -227,7 +228,9 @@ fn contents(name: &str, raw: &str) -> Result<String, String> {
 }
 
 fn unreadable(name: &str, why: &str) -> String {
-    format!("  snapshot  snapshots/{name} cannot be used: {why}\n  remedy    restore it from version control, or delete it and accept it anew")
+    format!(
+        "  snapshot  snapshots/{name} cannot be used: {why}\n  remedy    restore it from version control, or delete it and accept it anew"
+    )
 }
 
 /// Masks offsets: they hang on the seed.

@@ -165,7 +165,8 @@ const REQUIREMENTS: &str = "features/requirements.yaml";
 fn requirements_beside(paths: &[PathBuf]) -> Result<Requirements, Box<Problem>> {
     for path in paths {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        let Some(found) = absolute.ancestors().take(4).map(|up| up.join("requirements.yaml")).find(|file| file.is_file())
+        let Some(found) =
+            absolute.ancestors().take(4).map(|up| up.join("requirements.yaml")).find(|file| file.is_file())
         else {
             continue;
         };
