@@ -18,7 +18,7 @@ const CORE: [(&str, &[&str]); 7] = [
 ];
 
 /// Which modules of the shell each module of the shell may use beside itself; all may use the core.
-const SHELL: [(&str, &[&str]); 10] = [
+const SHELL: [(&str, &[&str]); 11] = [
     ("load", &[]),
     ("steps", &["load"]),
     ("live", &["load", "steps"]),
@@ -29,6 +29,7 @@ const SHELL: [(&str, &[&str]); 10] = [
     ("main", &["cli"]),
     ("conformance", &["harness", "replay"]),
     ("tidy", &[]),
+    ("build", &[]),
 ];
 
 /// Names of macros and re-exports that stand at a crate's root and belong to no layer.

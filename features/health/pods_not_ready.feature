@@ -78,23 +78,6 @@ Feature: The pods of a node that falls silent are marked as not ready
       But Pod "web" keeps condition Ready=True for 120s
       And no Event NodeNotReady about Pod "web" for 120s
 
-    Scenario: A node that never was ready becomes Unknown
-      Given the objects:
-        """yaml
-        apiVersion: v1
-        kind: Node
-        metadata: {name: by-hand}
-        """
-      And a Pod "web" on Node "by-hand"
-      When the user sends strategic PATCH /api/v1/namespaces/default/pods/web/status:
-        """yaml
-        status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
-        """
-      Then Node "by-hand" has condition Ready=Unknown, reason "NodeStatusNeverUpdated", within 66s
-      But Pod "web" keeps condition Ready=True for 180s
-      And no Event NodeNotReady about Pod "web" for 180s
-      And no Event NodeNotReady about Node "by-hand" for 180s
-
     Scenario: A pod that comes to a node that is Unknown already
       Given a hand-fed Node "worker-1"
       And Node "worker-1" falls silent

@@ -24,8 +24,6 @@ Feature: A node that stops reporting becomes unreachable
 
     @until:1.31
     Scenario: The kubelet is killed, up to 1.31
-      The taint that evicts follows one health pass later, since the pass decides by the condition that it found.
-
       Given a ready Node "worker-1"
       When the kubelet on "worker-1" is killed
       Then Node "worker-1" keeps condition Ready=True for 29s

@@ -113,8 +113,6 @@ Feature: When every zone is down, the controller suspects itself
 
     @req:EV-15
     Scenario: Nodes that were not marked yet get a whole grace period more
-      The controller may have been cut off itself; it measures the silence of every node from the end of the outage on.
-
       Given no other Node
       And 2 hand-fed Nodes in zone "a"
       And a hand-fed Node "late"

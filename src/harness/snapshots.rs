@@ -181,6 +181,7 @@ fn name_of(subject: &Subject) -> String {
         Subject::Table(of) => of.plural.to_string(),
         Subject::Machine(name) => name.to_string(),
         Subject::PodsOf { owner, .. } => owner.to_string(),
+        Subject::Several { called, .. } => called.to_string(),
         Subject::Answer => "answer".to_owned(),
     }
 }

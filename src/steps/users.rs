@@ -106,8 +106,8 @@ fn user_deletes_pod(draft: &mut Draft, pod: String) {
 }
 
 /// A request to the API server: `the user sends GET /api/v1/nodes/worker-1`.
-#[given(regex = r"^the user sends (?P<method>[A-Za-z]+) (?P<path>\S+)$")]
-#[when(regex = r"^the user sends (?P<method>[A-Za-z]+) (?P<path>\S+)$")]
+#[given(regex = r"^the user sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$")]
+#[when(regex = r"^the user sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$")]
 fn user_sends(draft: &mut Draft, method: String, path: String) {
     if let Some(call) = draft.take(&path, manifest::request(&method, &path)) {
         draft.user_asks(call);

@@ -342,15 +342,21 @@ impl TokenBucket {
     #[must_use]
     pub fn next_token(&self) -> Timestamp {
         let missing = 1.0 - self.tokens;
-        if missing <= 1e-9 { self.at } else { self.at + SignedDuration::from_secs_f64(missing / self.qps) }
+        if missing <= 1e-9 { self.at } else { later(self.at, missing / self.qps) }
     }
 
     /// Takes a token that may lie in the future, and returns when it is there: what a client's rate limit does.
     pub fn reserve(&mut self, now: Timestamp) -> Timestamp {
         self.refill(now);
         self.tokens -= 1.0;
-        if self.tokens >= -1e-9 { now } else { now + SignedDuration::from_secs_f64(-self.tokens / self.qps) }
+        if self.tokens >= -1e-9 { now } else { later(now, -self.tokens / self.qps) }
     }
+}
+
+/// Returns the instant so many seconds later; a rate of zero gives none before the end of time.
+fn later(at: Timestamp, seconds: f64) -> Timestamp {
+    let wait = SignedDuration::try_from_secs_f64(seconds);
+    wait.ok().and_then(|wait| at.checked_add(wait).ok()).unwrap_or(Timestamp::MAX)
 }
 
 /// The client of one controller, with its rate limit: what client-go's `rest.Config` with QPS and Burst does.

@@ -4,6 +4,8 @@
 //! from event to event. Deliveries of one instant keep the order of cause; equal deadlines go in the order in which
 //! their components were made. Invariant: the same seed and the same actions give the same trace, byte for byte.
 
+#[cfg(test)]
+mod kubelet_tests;
 mod record;
 mod world;
 

@@ -232,31 +232,3 @@ fn no_two_sentences_fit_the_examples_of_the_reference() {
         }
     }
 }
-
-#[test]
-fn tmp_all() {
-    let mut bad = 0;
-    let requirements = Requirements::parse(&std::fs::read_to_string("features/requirements.yaml").unwrap()).unwrap();
-    for path in glob_walk("features") {
-        let file = check_one(&Source::new(path.to_str().unwrap(), std::fs::read(&path).unwrap()), &requirements);
-        let (_, problems) = compile(&file);
-        for problem in &problems {
-            println!("{problem}");
-            bad += 1;
-        }
-    }
-    assert_eq!(bad, 0);
-}
-fn glob_walk(dir: &str) -> Vec<std::path::PathBuf> {
-    let mut v = Vec::new();
-    for e in std::fs::read_dir(dir).unwrap() {
-        let p = e.unwrap().path();
-        if p.is_dir() {
-            v.extend(glob_walk(p.to_str().unwrap()));
-        } else if p.extension().is_some_and(|x| x == "feature") {
-            v.push(p);
-        }
-    }
-    v.sort();
-    v
-}

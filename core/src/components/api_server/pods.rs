@@ -233,7 +233,8 @@ impl ApiServer {
         }
         let target = binding.at(&["target", "kind"]).as_str().unwrap_or("");
         if !["", "Node"].contains(&target) {
-            let message = format!("target.kind: Unsupported value: {target:?}: supported values: \"Node\", \"<empty>\"");
+            let message =
+                format!("target.kind: Unsupported value: {target:?}: supported values: \"Node\", \"<empty>\"");
             return Err(status::untyped(&message));
         }
         let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {

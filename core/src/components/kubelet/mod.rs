@@ -341,6 +341,3 @@ fn failure(outcome: &Outcome) -> Option<String> {
         Err(error) => Some(alloc::string::ToString::to_string(error)),
     }
 }
-
-#[cfg(test)]
-mod tests;

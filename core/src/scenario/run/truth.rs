@@ -175,8 +175,8 @@ fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Tr
 fn container_truth(machine: &Json, namespace: &Text, pod: &Text, container: &Text) -> Truth {
     let wanted = [("namespace", namespace), ("pod", pod), ("container", container)];
     let is_meant = |shown: &&Json| wanted.iter().all(|(field, name)| shown.get(field).as_str() == Some(name.as_str()));
-    let states = machine.get("containers").items().iter().filter(is_meant).map(|shown| shown.get("state"));
-    let state = states.last().and_then(Json::as_str).unwrap_or("not there");
+    let mut states = machine.get("containers").items().iter().filter(is_meant).map(|shown| shown.get("state"));
+    let state = states.next_back().and_then(Json::as_str).unwrap_or("not there");
     Truth::new(state == "running", format!("container {container} of Pod {namespace}/{pod} {state}"))
 }
 

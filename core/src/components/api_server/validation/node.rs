@@ -82,7 +82,8 @@ fn taints(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
         let same = |other: &Json| text(other, "key") == key && text(other, "effect") == effect;
         if taints[..at].iter().any(same) {
             let added = taint.get("timeAdded").to_string();
-            let printed = format!("{{\"Key\":{key:?},\"Value\":{value:?},\"Effect\":{effect:?},\"TimeAdded\":{added}}}");
+            let printed =
+                format!("{{\"Key\":{key:?},\"Value\":{value:?},\"Effect\":{effect:?},\"TimeAdded\":{added}}}");
             errors.push(FieldError::new(
                 path,
                 Problem::Duplicate,
@@ -110,7 +111,8 @@ pub(in super::super) fn amount_problems(path: &str, name: &str, amount: &Json) -
         errors.push(FieldError::invalid(path, amount, "must be greater than or equal to 0"));
     }
     let whole = quantity.milli_value() % 1000 == 0;
-    let counted = name == "pods" || name.contains('/') && !name.split('/').next().unwrap_or("").ends_with("kubernetes.io");
+    let counted =
+        name == "pods" || name.contains('/') && !name.split('/').next().unwrap_or("").ends_with("kubernetes.io");
     if counted && !whole {
         errors.push(FieldError::invalid(path, amount, "must be an integer"));
     }

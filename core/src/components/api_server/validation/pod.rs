@@ -222,7 +222,8 @@ fn gates(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
         }
     }
     if !gates.is_empty() && !text(spec, "nodeName").is_empty() {
-        errors.push(FieldError::forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+        errors
+            .push(FieldError::forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
     }
 }
 
@@ -278,7 +279,8 @@ fn only_added_tolerations(spec: &Json, stored: &Json, errors: &mut Vec<FieldErro
 fn frozen(spec: &Json, stored: &Json) -> Json {
     let mut spec = spec.clone();
     for list in ["containers", "initContainers"] {
-        let images: Vec<Json> = stored.get(list).items().iter().map(|container| container.get("image").clone()).collect();
+        let images: Vec<Json> =
+            stored.get(list).items().iter().map(|container| container.get("image").clone()).collect();
         if spec.get(list).items().len() == images.len() && !images.is_empty() {
             for (container, image) in spec.entry(&[list]).make_array().iter_mut().zip(images) {
                 container.set(&["image"], image);
