@@ -59,6 +59,6 @@ mod tests {
     #[test]
     fn each_recording_is_found_by_release_and_name() {
         let found = recordings(&recorded_dir());
-        assert!(found.iter().any(|(name, _)| name == "1.34.4::zones-all-down"), "{found:?}");
+        assert!(found.iter().any(|(name, _)| name == "1.34.4::node-silent-evict-return"), "{found:?}");
     }
 }
