@@ -64,14 +64,13 @@ fn walk(parent: &str, field: &str, value: &Json, zero: Timestamp, names: &BTreeM
 
 /// Prints an instant of the API as an offset; `None` for a field that holds none.
 ///
-/// Instants of whole seconds are cut by the API, so their offset counts from the second of the zero: the same on every
-/// run whatever the fraction.
+/// Most instants are cut to whole seconds by the API, and the zero is not: what is written at +54.215s may well be told
+/// as +54.1s. The offset is exact, so that it is never later than the write and differences are those of the instants.
 #[must_use]
 pub fn offset_of(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
     let is_time = ["Time", "Timestamp", "timeAdded", "At"].iter().any(|ending| field.ends_with(ending));
     let text = value.as_str().filter(|_| is_time)?;
     let at = time::parse(text)?;
-    let zero = if text.contains('.') { zero } else { time::whole_seconds(zero) };
     Some(time::offset(at, zero))
 }
 
@@ -107,10 +106,10 @@ mod tests {
         assert_eq!(
             canonical(&node, zero, &names),
             json!({
-                "metadata": {"name": "w1", "uid": "[uid:w1]", "creationTimestamp": "-60s",
+                "metadata": {"name": "w1", "uid": "[uid:w1]", "creationTimestamp": "-60.114s",
                     "ownerReferences": [{"kind": "X", "name": "x", "uid": "[uid]"}]},
                 "spec": {"taints": [{"key": "a", "effect": "NoExecute"},
-                    {"key": "b", "effect": "NoSchedule", "timeAdded": "+46s"}]},
+                    {"key": "b", "effect": "NoSchedule", "timeAdded": "+45.886s"}]},
                 "status": {
                     "addresses": [{"type": "Hostname", "address": "w1"}, {"type": "InternalIP", "address": "[address]"}],
                     "conditions": [{"type": "DiskPressure", "status": "False"}, {"type": "Ready", "status": "True"}],
