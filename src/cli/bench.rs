@@ -15,6 +15,7 @@ use nodeproof_core::objects::time::parse_duration;
 use nodeproof_core::sim::{Options, Simulation};
 
 use super::misuse;
+use super::terminal::line;
 
 /// How long a cluster settles before it is measured.
 const SETTLES: SignedDuration = SignedDuration::from_mins(2);
@@ -24,6 +25,13 @@ const ZONES: [&str; 3] = ["a", "b", "c"];
 
 /// Options of `nodeproof bench`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nodeproof bench                                        5000 idle nodes for a virtual hour
+  nodeproof bench --nodes 100000 --for 1h --json
+  nodeproof bench --load zone-outage --pods 10000
+
+Measure a release build: cargo run --release -- bench")]
 pub struct Args {
     /// Number of nodes, each with a kubelet, spread over three zones
     #[arg(long, value_name = "N", default_value_t = 5_000)]
@@ -82,7 +90,7 @@ pub fn run(args: Args) -> ExitCode {
         "ratio": rounded(virtual_seconds / wall_seconds, 10.0), "peakRssMiB": peak_rss_mib(),
     });
     if args.json {
-        println!("{report}");
+        line(&report);
     } else {
         print_for_people(&report);
     }
@@ -134,7 +142,7 @@ fn pass(sim: &mut Simulation, args: &Args) {
 
 fn print_for_people(report: &Json) {
     let shown = |name: &str| report.get(name).to_string();
-    println!(
+    line(format_args!(
         "{} nodes, {} pods: {} s of virtual time in {} s ({} s of processor time), {} times real time\n\
          {} events, {} ns each; built in {} s; {} MiB of memory at most",
         shown("nodes"),
@@ -147,7 +155,7 @@ fn print_for_people(report: &Json) {
         shown("nsPerEvent"),
         shown("setupSeconds"),
         shown("peakRssMiB"),
-    );
+    ));
 }
 
 fn rounded(value: f64, parts: f64) -> f64 {
@@ -165,8 +173,8 @@ fn user_seconds() -> Option<f64> {
 /// Reads the most memory that the process ever had resident.
 fn peak_rss_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: f64 = line.split_whitespace().next()?.parse().ok()?;
+    let found = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: f64 = found.split_whitespace().next()?.parse().ok()?;
     Some(rounded(kib / 1024.0, 10.0))
 }
 

@@ -8,12 +8,24 @@ use nodeproof_core::profile::{RELEASES, Release};
 use serde_json::{Value, json};
 
 use super::misuse;
-use crate::harness::{self, Door, Judged, Options, Planned, Suite, Verdict, keep_panics_quiet, parse_release};
+use super::terminal::{Progress, line, note};
+use crate::harness::{
+    Door, Job, Judged, Options, Planned, Selection, Suite, Verdict, keep_panics_quiet, parse_release, run_all,
+};
 use crate::load::Requirement;
 use crate::load::near::nearest;
 
 /// Options of `nodeproof explain`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nodeproof explain NC-03              what it says, and the scenarios that are tagged @req:NC-03
+  nodeproof explain NC --coverage      runs the scenarios of all requirements NC-...
+  nodeproof explain --coverage --json | jq '.covered, .total'
+
+A requirement is covered if one of its scenarios passes. The requirements stand in features/requirements.yaml.
+
+Exit code: 0 if it could be told, whether covered or not; 2 misuse.")]
 pub struct Args {
     /// The requirement, as NC-03, or the first letters of several, as NC; default: all
     requirement: Option<String>,
@@ -26,7 +38,8 @@ pub struct Args {
     /// Feature files, or directories with all that is below them
     #[arg(long, value_name = "PATH")]
     features: Vec<PathBuf>,
-    /// The release of Kubernetes; default: for each scenario 1.34, or else the newest that its tags allow
+    /// The release of Kubernetes; default: NODEPROOF_K8S, or else for each scenario 1.34, or the newest that its
+    /// tags allow
     #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
     k8s: Option<Release>,
 }
@@ -35,34 +48,39 @@ pub struct Args {
 struct Shown {
     name: String,
     k8s: String,
-    judged: Option<Judged>,
+    judged: Option<(Verdict, String)>,
 }
 
 /// Tells which scenarios show a requirement; exit code 0 if it could be told.
 #[must_use]
 pub fn run(args: Args) -> ExitCode {
+    let mut from_environment = match Options::from_environment() {
+        Ok(options) => options,
+        Err(message) => return misuse(message),
+    };
+    from_environment.selection = Selection::default();
     let suite = Suite::load(&args.features);
     for problem in suite.problems() {
-        eprintln!("error: {problem}\n");
+        note(format_args!("error: {problem}\n"));
     }
     let wanted: Vec<&Requirement> = match wanted(&suite, args.requirement.as_deref()) {
         Ok(wanted) => wanted,
         Err(message) => return misuse(message),
     };
-    let shown = shown(&suite, &wanted, &args);
+    let shown = shown(&suite, &wanted, &args, &from_environment);
     let covered = wanted.iter().filter(|requirement| is_covered(&shown[&requirement.id])).count();
     if args.json {
-        println!("{}", report(&wanted, &shown, covered, &args));
+        line(report(&wanted, &shown, covered, &args));
         return ExitCode::SUCCESS;
     }
     for requirement in &wanted {
         print(requirement, &shown[&requirement.id]);
     }
     if args.coverage {
-        println!("{covered} of {} requirements are shown by a scenario that passes", wanted.len());
+        line(format_args!("{covered} of {} requirements are shown by a scenario that passes", wanted.len()));
     } else {
         let named = wanted.iter().filter(|requirement| !shown[&requirement.id].is_empty()).count();
-        println!("{named} of {} requirements have a scenario; --coverage runs them", wanted.len());
+        line(format_args!("{named} of {} requirements have a scenario; --coverage runs them", wanted.len()));
     }
     ExitCode::SUCCESS
 }
@@ -85,31 +103,42 @@ fn wanted<'a>(suite: &'a Suite, name: Option<&str>) -> Result<Vec<&'a Requiremen
     Ok(found)
 }
 
-/// Finds the scenarios of each requirement and runs each of them once, where that is wanted.
-fn shown(suite: &Suite, wanted: &[&Requirement], args: &Args) -> BTreeMap<String, Vec<Shown>> {
-    keep_panics_quiet();
+/// Finds the scenarios of each requirement and, where that is wanted, runs each of them once.
+fn shown(suite: &Suite, wanted: &[&Requirement], args: &Args, environment: &Options) -> BTreeMap<String, Vec<Shown>> {
     let mut shown: BTreeMap<String, Vec<Shown>> =
         wanted.iter().map(|requirement| (requirement.id.clone(), Vec::new())).collect();
+    let mut jobs = Vec::new();
     for planned in &suite.planned {
-        let ids: Vec<&String> = planned.tags().requirements.iter().filter(|id| shown.contains_key(*id)).collect();
-        if ids.is_empty() {
-            continue;
-        }
-        let options = Options { release: args.k8s.unwrap_or_else(|| fitting(planned)), ..Options::default() };
-        let release = planned.release(&options);
-        let k8s = format!("{}.{}", release.major, release.minor);
-        let judge = || match planned.obstacle(&options) {
-            Some(why) => Judged::skipped(why),
-            None => harness::run(planned, &options, &suite.store, Door::Command),
-        };
-        for id in ids {
-            let judged = args.coverage.then(judge);
-            let line = Shown { name: planned.name.clone(), k8s: k8s.clone(), judged };
-            if let Some(lines) = shown.get_mut(id) {
-                lines.push(line);
-            }
+        if planned.tags().requirements.iter().any(|id| shown.contains_key(id)) {
+            let own = if Options::environment_names_release() { environment.release } else { fitting(planned) };
+            let options = Options { release: args.k8s.unwrap_or(own), ..environment.clone() };
+            let skipped = planned.obstacle(&options);
+            jobs.push(Job { planned, options, skipped });
         }
     }
+    let mut note = |job: &Job<'_>, judged: Option<Judged>| {
+        let release = job.planned.release(&job.options);
+        let k8s = format!("{}.{}", release.major, release.minor);
+        let judged = judged.map(|judged| (judged.verdict, judged.text));
+        for id in &job.planned.tags().requirements {
+            if let Some(lines) = shown.get_mut(id) {
+                lines.push(Shown { name: job.planned.name.clone(), k8s: k8s.clone(), judged: judged.clone() });
+            }
+        }
+    };
+    if !args.coverage {
+        jobs.iter().for_each(|job| note(job, None));
+        return shown;
+    }
+    keep_panics_quiet();
+    let progress = Progress::new(jobs.len());
+    let mut done = 0;
+    run_all(&jobs, &suite.store, Door::Command, |job, judged| {
+        note(job, Some(judged));
+        done += 1;
+        progress.show(done);
+    });
+    progress.clear();
     shown
 }
 
@@ -121,16 +150,16 @@ fn fitting(planned: &Planned) -> Release {
 }
 
 fn is_covered(lines: &[Shown]) -> bool {
-    lines.iter().any(|line| line.judged.as_ref().is_some_and(|judged| judged.verdict == Verdict::Passed))
+    lines.iter().any(|line| matches!(line.judged, Some((Verdict::Passed, _))))
 }
 
 fn report(wanted: &[&Requirement], shown: &BTreeMap<String, Vec<Shown>>, covered: usize, args: &Args) -> Value {
     let scenario = |line: &Shown| {
         let mut object = json!({"name": line.name, "backend": "sim", "k8s": line.k8s});
-        if let Some(judged) = &line.judged {
-            object["result"] = json!(judged.verdict.word());
-            if judged.verdict != Verdict::Passed {
-                object["reason"] = json!(judged.text);
+        if let Some((verdict, text)) = &line.judged {
+            object["result"] = json!(verdict.word());
+            if *verdict != Verdict::Passed {
+                object["reason"] = json!(text);
             }
         }
         object
@@ -154,17 +183,19 @@ fn report(wanted: &[&Requirement], shown: &BTreeMap<String, Vec<Shown>>, covered
     }
 }
 
-fn print(requirement: &Requirement, lines: &[Shown]) {
-    println!("{}  {}", requirement.id, requirement.says);
-    println!("    releases: {}; seen by: {}", requirement.versions, requirement.observe);
-    for line in lines {
-        match &line.judged {
-            None => println!("    {}", line.name),
-            Some(judged) => println!("    {:<12} {} (Kubernetes {})", judged.verdict.word(), line.name, line.k8s),
+fn print(requirement: &Requirement, scenarios: &[Shown]) {
+    line(format_args!("{}  {}", requirement.id, requirement.says));
+    line(format_args!("    releases: {}; seen by: {}", requirement.versions, requirement.observe));
+    for scenario in scenarios {
+        match &scenario.judged {
+            None => line(format_args!("    {}", scenario.name)),
+            Some((verdict, _)) => {
+                line(format_args!("    {:<12} {} (Kubernetes {})", verdict.word(), scenario.name, scenario.k8s));
+            }
         }
     }
-    if lines.is_empty() {
-        println!("    no scenario");
+    if scenarios.is_empty() {
+        line("    no scenario");
     }
-    println!();
+    line("");
 }

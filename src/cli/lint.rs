@@ -6,10 +6,21 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::MISUSE;
+use super::terminal::{counted, line};
 use crate::harness::Suite;
 
 /// Options of `nodeproof lint`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nodeproof lint                       all features here, or else those built in
+  nodeproof lint features/health/unreachable.feature
+  nodeproof lint --json | jq -r '.problems[] | \"\\(.file):\\(.line): \\(.message)\"'
+
+Prints each problem as file:line:column with the line, and what to do about it. Of a file that is no Gherkin
+the first problem alone is known. Nothing is run.
+
+Exit code: 0 nothing is wrong, 2 something is.")]
 pub struct Args {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
@@ -26,11 +37,16 @@ pub fn run(args: Args) -> ExitCode {
     let scenarios = suite.planned.len();
     let is_empty = problems.is_empty() && scenarios == 0;
     if args.json {
-        println!("{}", json!({"scenarios": scenarios, "problems": problems}));
+        line(json!({"scenarios": scenarios, "problems": problems}));
     } else {
-        problems.iter().for_each(|problem| println!("{problem}\n"));
-        let files = if suite.broken.is_empty() { String::new() } else { format!(" in {} files", suite.broken.len()) };
-        println!("{scenarios} scenarios are fine, {} problems{files}", problems.len());
+        problems.iter().for_each(|problem| line(format_args!("{problem}\n")));
+        let files = if suite.broken.is_empty() {
+            String::new()
+        } else {
+            format!(" in {}", counted(suite.broken.len(), "file"))
+        };
+        let fine = counted(scenarios, "scenario");
+        line(format_args!("{fine} compiled, {}{files}", counted(problems.len(), "problem")));
     }
     if is_empty {
         return super::misuse("there is no scenario to check");

@@ -11,6 +11,7 @@ pub mod profiles;
 pub mod replay;
 pub mod run;
 pub mod steps;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -24,7 +25,25 @@ pub const MISUSE: u8 = 2;
 /// Scenarios are Gherkin text (features/); each runs on a simulated cluster with a virtual clock: hours take
 /// milliseconds, and the same seed gives the same result to the microsecond.
 #[derive(Debug, Parser)]
-#[command(name = "nodeproof", version, max_term_width = 110, arg_required_else_help = true)]
+#[command(
+    name = "nodeproof",
+    version,
+    max_term_width = 110,
+    arg_required_else_help = true,
+    after_help = "\
+First steps:
+  nodeproof run                        run all scenarios; it needs nothing beside itself
+  nodeproof explain NC-03              what a requirement says, and which scenarios show it
+  nodeproof steps taint                the sentences about taints, to write a scenario of your own
+  nodeproof lint my.feature            check what you wrote; `nodeproof run my.feature` judges it
+  nodeproof <COMMAND> --help           options and examples of a command
+
+Environment: NODEPROOF_SEED, NODEPROOF_K8S and NODEPROOF_TAGS stand in for --seed, --k8s and --tags where those
+are not given, and are the way to set them under `cargo test`. NO_COLOR and CARGO_TERM_COLOR mean what they mean
+to cargo.
+
+Exit code: 0 passed, 1 a scenario or comparison failed, 2 misuse: a wrong option, variable or file."
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -67,7 +86,7 @@ pub fn main() -> ExitCode {
 
 /// Says what is wrong with an option or a file, and returns the exit code of misuse.
 pub fn misuse(message: impl std::fmt::Display) -> ExitCode {
-    eprintln!("error: {message}");
+    terminal::note(format_args!("error: {message}"));
     ExitCode::from(MISUSE)
 }
 

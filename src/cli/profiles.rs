@@ -14,6 +14,11 @@ use crate::control::setup::shown;
 
 /// Options of `nodeproof profiles`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nodeproof profiles                   each behaviour, its value by release, its flag and its source
+  nodeproof profiles --defaults        start, seed, release, controllers
+  nodeproof profiles --json | jq '.[] | select(.name == \"node-monitor-grace-period\").byRelease'")]
 pub struct Args {
     /// Print the defaults of a simulation: start, seed, release and the like
     #[arg(long)]
@@ -34,7 +39,7 @@ pub fn run(args: Args) -> ExitCode {
         (false, true) => format!("{}\n", ROWS.iter().map(row_json).collect::<Json>()),
         (false, false) => rows_text(),
     };
-    print!("{text}");
+    super::terminal::text(&text);
     ExitCode::SUCCESS
 }
 

@@ -6,10 +6,20 @@ use std::process::ExitCode;
 use nodeproof_core::profile::Release;
 
 use super::misuse;
+use super::terminal::{line, text};
 use crate::replay::{self, Ledger};
 
 /// Options of `nodeproof replay`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nodeproof replay fixtures/recorded/1.34.4/zones-all-down
+  nodeproof replay fixtures/recorded/*/* --json | jq -r '\"\\(.recording) \\(.unexplained)\"'
+
+Each modelled controller is given what it really saw, and its next writes are compared with the recorded ones:
+object, field, writer and time. A difference is unexplained unless the ledger has an entry with a reason.
+
+Exit code: 0 nothing unexplained, 1 something is, 2 misuse or no recording.")]
 pub struct Args {
     /// The directories of the recordings, each with about.yaml, watch.jsonl, writes.jsonl and actions.jsonl (or .gz)
     #[arg(required = true, value_name = "DIR")]
@@ -41,9 +51,9 @@ pub fn run(args: Args) -> ExitCode {
         match replay::replay(dir, args.k8s, &ledger) {
             Ok(report) => {
                 if args.json {
-                    println!("{}", report.json());
+                    line(report.json());
                 } else {
-                    print!("{}", report.text());
+                    text(&report.text());
                 }
                 passed &= report.passed();
             }

@@ -1,27 +1,32 @@
 //! `nodeproof run`: runs scenarios and judges them.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::time::Instant;
 
 use nodeproof_core::profile::Release;
 
+use super::terminal::{Colour, Progress, counted, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
-    self, Door, Judged, Options, Planned, Selection, Suite, Verdict, json_line, keep_panics_quiet, parse_release,
-    parse_seed, write_report,
+    Door, Job, Judged, Options, Planned, Selection, Suite, Verdict, json_line, keep_panics_quiet, parse_release,
+    parse_seed, run_all, write_report,
 };
 
 /// Options of `nodeproof run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  nodeproof run                                   all features here, or else those that the program carries
+  nodeproof run                                   all features here, or else those built in
   nodeproof run features/health --tags '@core and not @slow'
+  nodeproof run --only sim::health::unreachable::the_kubelet_is_killed --report out
   nodeproof run --k8s 1.31 --json | jq -r 'select(.result == \"failed\") | .name'
+
+Prints what failed and why, with a line that runs it again; on a terminal also what passed. --json prints one
+object a scenario: name, backend, k8s, seed, result (passed, failed, inconclusive or skipped), reason,
+virtualSeconds, wallSeconds. --report writes DIR/<area>/<topic>.../<scenario>.trace.jsonl (each message),
+.decisions.jsonl (what each controller decided, and why) and .history.yaml (what changed in each object).
 
 Exit code: 0 all passed, 1 a scenario failed, 2 misuse or a broken feature file (the other files are run).")]
 pub struct Args {
@@ -30,15 +35,15 @@ pub struct Args {
     /// What the scenarios run on
     #[arg(long, value_enum, default_value_t = Backend::Sim)]
     backend: Backend,
-    /// The release of Kubernetes: 1.31, 1.34 or 1.36
-    #[arg(long, value_name = "RELEASE", default_value = "1.34", value_parser = parse_release)]
-    k8s: Release,
-    /// Run only scenarios whose tags fulfil this, as in '@core and not @slow'
+    /// The release of Kubernetes: 1.31, 1.34 or 1.36; default: NODEPROOF_K8S, or else 1.34
+    #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
+    k8s: Option<Release>,
+    /// Run only scenarios whose tags fulfil this, as in '@core and not @slow'; default: NODEPROOF_TAGS
     #[arg(long, value_name = "EXPRESSION", value_parser = Selection::parse)]
     tags: Option<Selection>,
-    /// The seed of all free choices
-    #[arg(long, default_value = "1", value_parser = parse_seed)]
-    seed: u64,
+    /// The seed of all free choices; default: NODEPROOF_SEED, or else 1
+    #[arg(long, value_name = "N", value_parser = parse_seed)]
+    seed: Option<u64>,
     /// Run only the scenario of exactly this name
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
@@ -62,10 +67,17 @@ enum Backend {
 pub fn run(args: Args) -> ExitCode {
     let args = &args;
     let Backend::Sim = args.backend;
-    let options = Options { release: args.k8s, seed: args.seed, selection: args.tags.clone().unwrap_or_default() };
+    let mut options = match Options::from_environment() {
+        Ok(options) => options,
+        Err(message) => return misuse(message),
+    };
+    Options::misspelt_variables().iter().for_each(|remark| note(format_args!("warning: {remark}")));
+    options.release = args.k8s.unwrap_or(options.release);
+    options.seed = args.seed.unwrap_or(options.seed);
+    options.selection = args.tags.clone().unwrap_or(options.selection);
     let suite = Suite::load(&args.paths);
     let problems: Vec<String> = suite.problems().map(ToString::to_string).collect();
-    problems.iter().for_each(|problem| eprintln!("error: {problem}\n"));
+    problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
     let chosen: Vec<&Planned> = match chosen(&suite, args, &options) {
         Ok(chosen) => chosen,
         Err(_) if !problems.is_empty() => return ExitCode::from(MISUSE),
@@ -81,7 +93,10 @@ pub fn run(args: Args) -> ExitCode {
     let mut count = Count::default();
     let progress = Progress::new(chosen.len());
     let mut broken_report = None;
-    run_all(&chosen, &options, &suite, |planned, judged| {
+    let job = |planned| Job { planned, options: options.clone(), skipped: Planned::skipped(planned, &options) };
+    let jobs: Vec<Job<'_>> = chosen.into_iter().map(job).collect();
+    run_all(&jobs, &suite.store, Door::Command, |job, judged| {
+        let planned = job.planned;
         count.add(&judged);
         if let (Some(directory), Some(outcome)) = (&args.report, &judged.outcome)
             && let Err(error) = write_report(directory, planned, outcome)
@@ -120,58 +135,27 @@ fn chosen<'a>(suite: &'a Suite, args: &Args, options: &Options) -> Result<Vec<&'
         return Err("there is no scenario to run".to_owned());
     }
     if !chosen.iter().any(|planned| options.selection.meets(planned.tags())) {
-        return Err(format!("--tags {:?} selects no scenario", options.selection.text().unwrap_or_default()));
+        return Err(format!("{} selects no scenario", options.selection.text().unwrap_or_default()));
     }
     Ok(chosen)
-}
-
-/// Runs scenarios on all cores and hands them over in their order.
-fn run_all(chosen: &[&Planned], options: &Options, suite: &Suite, mut done: impl FnMut(&Planned, Judged)) {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(chosen.len());
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                while let Some(planned) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let judged = match planned.skipped(options) {
-                        Some(why) => Judged::skipped(why),
-                        None => harness::run(planned, options, &suite.store, Door::Command),
-                    };
-                    if sender.send((planned.name.as_str(), judged)).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut waiting = std::collections::BTreeMap::new();
-        let mut order = chosen.iter().peekable();
-        for (name, judged) in receiver {
-            waiting.insert(name, judged);
-            while let Some(judged) = order.peek().and_then(|planned| waiting.remove(planned.name.as_str())) {
-                if let Some(planned) = order.next() {
-                    done(planned, judged);
-                }
-            }
-        }
-    });
 }
 
 /// Reports one scenario: with `--json` each, otherwise those that failed, and all on a terminal.
 fn say(args: &Args, planned: &Planned, options: &Options, judged: &Judged) {
     if args.json {
-        println!("{}", json_line(planned, options, judged));
+        line(json_line(planned, options, judged));
         return;
     }
     let colour = Colour::of(&std::io::stdout());
     match judged.verdict {
         Verdict::Passed | Verdict::Skipped if !std::io::stdout().is_terminal() => {}
-        Verdict::Passed => println!("{} {}", colour.good("      passed"), planned.name),
-        Verdict::Skipped => println!("{} {} ({})", colour.note("     skipped"), planned.name, judged.text),
+        Verdict::Passed => line(format_args!("{} {}", colour.good("      passed"), planned.name)),
+        Verdict::Skipped => {
+            line(format_args!("{} {} ({})", colour.note("     skipped"), planned.name, judged.text));
+        }
         verdict => {
-            println!("{} {}\n{}\n", colour.bad(&format!("{:>12}", verdict.word())), planned.name, judged.text);
+            let word = colour.bad(&format!("{:>12}", verdict.word()));
+            line(format_args!("{word} {}\n{}\n", planned.name, judged.text));
         }
     }
 }
@@ -211,69 +195,15 @@ impl Count {
             }
         }
         if problems > 0 {
-            text += &format!("; {problems} problems in feature files");
+            text += &format!("; {} in feature files", counted(problems, "problem"));
         }
         text += &format!(" in {:.2}s", started.elapsed().as_secs_f64());
         let reasons = self.skipped.iter().map(|(reason, count)| format!("     skipped {count}: {reason}"));
         let lines: Vec<String> = reasons.chain([format!("    Finished {text}")]).collect();
         if args.json {
-            lines.iter().for_each(|line| eprintln!("{line}"));
+            lines.iter().for_each(note);
         } else {
-            lines.iter().for_each(|line| println!("{line}"));
+            lines.iter().for_each(line);
         }
-    }
-}
-
-/// A line on the terminal that tells how far the run is; nothing where nobody looks.
-struct Progress {
-    total: usize,
-    is_shown: bool,
-}
-
-impl Progress {
-    fn new(total: usize) -> Self {
-        Self { total, is_shown: std::io::stderr().is_terminal() }
-    }
-
-    fn show(&self, done: usize) {
-        if self.is_shown {
-            let colour = Colour::of(&std::io::stderr());
-            eprint!("\r{} {done}/{}", colour.note("     Running"), self.total);
-            drop(std::io::stderr().flush());
-        }
-    }
-
-    fn clear(&self) {
-        if self.is_shown {
-            eprint!("\r\x1b[K");
-            drop(std::io::stderr().flush());
-        }
-    }
-}
-
-/// Colours as cargo uses them: on a terminal, unless `NO_COLOR` is set.
-struct Colour(bool);
-
-impl Colour {
-    fn of(stream: &impl std::io::IsTerminal) -> Self {
-        let setting = std::env::var("CARGO_TERM_COLOR").unwrap_or_default();
-        let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || setting == "never";
-        Self(!forbidden && (stream.is_terminal() || setting == "always"))
-    }
-
-    fn paint(&self, code: &str, text: &str) -> String {
-        if self.0 { format!("\x1b[1;{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    fn good(&self, text: &str) -> String {
-        self.paint("32", text)
-    }
-
-    fn bad(&self, text: &str) -> String {
-        self.paint("31", text)
-    }
-
-    fn note(&self, text: &str) -> String {
-        self.paint("36", text)
     }
 }

@@ -2,10 +2,16 @@
 
 use std::process::ExitCode;
 
+use super::terminal::line;
 use crate::steps::{Sentence, catalogue};
 
 /// Options of `nodeproof steps`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nodeproof steps                      how to write a scenario, and all sentences
+  nodeproof steps taint keeps          the sentences that hold both words
+  nodeproof steps --json | jq -r '.[].words'")]
 pub struct Args {
     /// Print only sentences that hold all of these words
     words: Vec<String>,
@@ -50,22 +56,22 @@ pub fn run(args: Args) -> ExitCode {
     };
     sentences.retain(wanted);
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&sentences).expect("sentences are JSON"));
+        line(serde_json::to_string_pretty(&sentences).expect("sentences are JSON"));
         return ExitCode::SUCCESS;
     }
     if sentences.is_empty() {
         return super::misuse(format!("no sentence holds {}", args.words.join(" and ")));
     }
     if args.words.is_empty() {
-        println!("{GUIDE}");
+        line(GUIDE);
     }
     let mut part = "";
     for sentence in &sentences {
         if sentence.part != part {
             part = sentence.part;
-            println!("{part}\n");
+            line(format_args!("{part}\n"));
         }
-        println!("  {}\n    {}  ({})\n", sentence.words, sentence.says, sentence.keywords.join(", "));
+        line(format_args!("  {}\n    {}  ({})\n", sentence.words, sentence.says, sentence.keywords.join(", ")));
     }
     ExitCode::SUCCESS
 }

@@ -5,6 +5,7 @@
 //! variables, since cargo refuses flags that it does not know.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -29,11 +30,11 @@ pub fn main(root: &Path, others: fn() -> Vec<Trial>) -> ExitCode {
     let options = match Options::from_environment() {
         Ok(options) => Arc::new(options),
         Err(message) => {
-            eprintln!("error: {message}");
+            say("error", &message);
             return ExitCode::from(MISUSE);
         }
     };
-    Options::misspelt_variables().iter().for_each(|remark| eprintln!("warning: {remark}"));
+    Options::misspelt_variables().iter().for_each(|remark| say("warning", remark));
     keep_panics_quiet();
     match collect(root, &arguments, &options) {
         Ok(mut trials) => {
@@ -42,11 +43,16 @@ pub fn main(root: &Path, others: fn() -> Vec<Trial>) -> ExitCode {
             }
             libtest_mimic::run(&arguments, trials).exit_code()
         }
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::from(FAILED)
+        Err((code, message)) => {
+            say("error", &message);
+            ExitCode::from(code)
         }
     }
+}
+
+/// Says something to people; nobody may be listening.
+fn say(what: &str, message: &str) {
+    drop(writeln!(std::io::stderr(), "{what}: {message}"));
 }
 
 /// Returns the exact name of one scenario, if that is all that is wanted.
@@ -55,20 +61,21 @@ fn only(arguments: &Arguments) -> Option<&str> {
 }
 
 /// Makes the trials.
-fn collect(root: &Path, arguments: &Arguments, options: &Arc<Options>) -> Result<Vec<Trial>, String> {
+fn collect(root: &Path, arguments: &Arguments, options: &Arc<Options>) -> Result<Vec<Trial>, (u8, String)> {
     let only = only(arguments);
     let suite = Arc::new(Suite::of_tree(root, only));
     if let Some(name) = only {
         if !suite.planned.iter().any(|planned| planned.name == name) {
-            return one_that_is_not_there(name, root, &suite);
+            return one_that_is_not_there(name, root, &suite).map_err(|message| (FAILED, message));
         }
     } else if suite.planned.is_empty() && suite.broken.is_empty() {
-        return Err(format!("there is no scenario below {}", root.join("features").display()));
+        return Err((FAILED, format!("there is no scenario below {}", root.join("features").display())));
     }
     if let Some(text) = options.selection.text().filter(|_| only.is_none())
+        && suite.broken.is_empty()
         && !suite.planned.iter().any(|planned| options.selection.meets(planned.tags()))
     {
-        return Err(format!("NODEPROOF_TAGS={text} selects no scenario"));
+        return Err((MISUSE, format!("NODEPROOF_TAGS={text} selects no scenario")));
     }
     let mut trials: Vec<Trial> = Vec::new();
     for index in 0..suite.planned.len() {

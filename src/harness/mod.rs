@@ -6,6 +6,7 @@
 pub mod conformance;
 mod embedded;
 mod options;
+mod parallel;
 mod report;
 mod scenario;
 mod snapshots;
@@ -13,6 +14,7 @@ mod suite;
 mod yaml;
 
 pub use options::{Options, Selection, parse_release, parse_seed};
+pub use parallel::{Job, run_all};
 pub use report::{json_line, write_report};
 pub use scenario::{Door, Judged, Verdict, keep_panics_quiet, run};
 pub use snapshots::Store;

@@ -6,8 +6,8 @@ use cucumber::tag::Ext as _;
 use gherkin::tagexpr::TagOperation;
 use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Release};
 
-use crate::load::Tags;
 use crate::load::near::nearest;
+use crate::load::{Tags, check_tag};
 
 /// The environment variables that the harness reads.
 const VARIABLES: [&str; 3] = ["NODEPROOF_TAGS", "NODEPROOF_SEED", "NODEPROOF_K8S"];
@@ -53,8 +53,13 @@ impl Selection {
         if text.trim().is_empty() {
             return Ok(Self::default());
         }
+        let tags =
+            text.split(|c: char| c.is_whitespace() || c == '(' || c == ')').filter_map(|word| word.strip_prefix('@'));
         match text.trim().parse() {
-            Ok(operation) => Ok(Self { expression: Some((text.trim().to_owned(), operation)) }),
+            Ok(operation) => {
+                tags.filter(|tag| !tag.is_empty()).try_for_each(check_tag)?;
+                Ok(Self { expression: Some((text.trim().to_owned(), operation)) })
+            }
             Err(_) if !text.contains('@') => wrong(": tags begin with @"),
             Err(_) => wrong(""),
         }
@@ -90,6 +95,12 @@ impl Options {
             options.release = parse_release(&text).map_err(|why| format!("NODEPROOF_K8S: {why}"))?;
         }
         Ok(options)
+    }
+
+    /// Tells whether `NODEPROOF_K8S` names a release, so that none is to be chosen.
+    #[must_use]
+    pub fn environment_names_release() -> bool {
+        variable("NODEPROOF_K8S").is_ok_and(|value| value.is_some())
     }
 
     /// Returns a remark on variables that look like misspelt ones of ours.
@@ -155,9 +166,12 @@ mod tests {
     #[test]
     fn what_is_no_expression_is_refused() {
         let deep = "(".repeat(900);
-        for text in ["core", "@core and", "@a @b", "not", &deep, &"@a or ".repeat(500)] {
+        for text in
+            ["core", "@core and", "@core @slow", "not", "not @slwo", "@since:x", &deep, &"@slow or ".repeat(500)]
+        {
             assert!(Selection::parse(text).is_err(), "{text}");
         }
+        assert!(Selection::parse("not @slwo").unwrap_err().contains("did you mean @slow?"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) use document::step_problem;
 pub use document::{Case, Row, StepLine};
 pub use problem::Problem;
 pub use source::{Source, Sources, find_sources, identify};
-pub use tags::{Requirement, Requirements, Tags};
+pub use tags::{Requirement, Requirements, Tags, check_tag};
 
 /// One feature file after the check.
 #[derive(Debug, Clone, Default)]

@@ -35,34 +35,54 @@ pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns how alike two sentences are, from 0 to 1: the share of words that both have in the same order.
+/// Returns how alike a sentence and a pattern are, from 0 to 1: the share of their words that both have, most of all in
+/// the same order. Names and placeholders (`"worker-1"`, `{node}`) count for less than words, articles for least.
 #[must_use]
-pub fn likeness(a: &[&str], b: &[&str]) -> f64 {
-    let mut rows = vec![vec![0.0_f64; b.len() + 1]];
-    for (i, x) in a.iter().enumerate() {
+pub fn likeness(sentence: &[&str], pattern: &[&str]) -> f64 {
+    const ORDER: f64 = 0.7;
+    let mut rows = vec![vec![0.0_f64; pattern.len() + 1]];
+    for (i, word) in sentence.iter().enumerate() {
         let mut row = vec![0.0_f64];
-        for (j, y) in b.iter().enumerate() {
-            let same = rows[i][j] + word_likeness(x, y);
+        for (j, other) in pattern.iter().enumerate() {
+            let same = rows[i][j] + in_common(word, other);
             row.push(same.max(rows[i][j + 1]).max(row[j]));
         }
         rows.push(row);
     }
-    let longest = a.len().max(b.len()).max(1);
-    #[expect(clippy::cast_precision_loss, reason = "sentences have few words")]
-    let longest = longest as f64;
-    rows[a.len()][b.len()] / longest
+    let in_order = rows[sentence.len()][pattern.len()];
+    let best = |word: &&str| pattern.iter().map(|other| in_common(word, other)).fold(0.0, f64::max);
+    let in_any_order: f64 = sentence.iter().map(best).sum();
+    let whole = |words: &[&str]| words.iter().map(|word| weight(word)).sum::<f64>();
+    let both = (whole(sentence) + whole(pattern)).max(f64::MIN_POSITIVE);
+    (2.0 * (ORDER * in_order + (1.0 - ORDER) * in_any_order) / both).min(1.0)
 }
 
-/// Placeholders (`{…}`) are like everything, but less than a word is like itself.
-fn word_likeness(a: &str, b: &str) -> f64 {
-    const PLACEHOLDER: f64 = 0.9;
+fn is_value(word: &str) -> bool {
+    word.contains(['{', '"']) || word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn weight(word: &str) -> f64 {
+    const SMALL: [&str; 12] = ["a", "an", "the", "of", "on", "in", "to", "with", "is", "are", "its", "that"];
+    match word {
+        word if is_value(word) => 0.4,
+        word if SMALL.contains(&word) => 0.3,
+        _ => 1.0,
+    }
+}
+
+/// Returns what two words have in common: at most the weight of the lighter one.
+fn in_common(word: &str, other: &str) -> f64 {
     const TYPO: f64 = 0.7;
-    if a == b || b.split('|').any(|choice| choice == a) {
-        1.0
-    } else if a.contains('{') || b.contains('{') {
-        PLACEHOLDER
-    } else if a.len() > 3 && a.len() < 40 && distance(a, b) <= 1 + a.len() / 5 {
-        TYPO
+    let weight = weight(word).min(weight(other));
+    let is_same = |other: &str| other.eq_ignore_ascii_case(word);
+    if other == "{condition}" && word.contains('=') {
+        return 1.0;
+    }
+    if is_same(other) || other.split('|').any(is_same) || (is_value(word) && is_value(other)) {
+        weight
+    } else if word.len() > 3 && word.len() < 40 && !is_value(word) {
+        let typos = other.split('|').map(|choice| distance(word, choice)).min().unwrap_or(usize::MAX);
+        if typos <= 1 + word.len() / 5 { TYPO * weight } else { 0.0 }
     } else {
         0.0
     }

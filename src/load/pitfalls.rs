@@ -9,7 +9,7 @@ use super::near::{distance, nearest};
 use super::problem::Problem;
 use super::slug;
 use super::source::Text;
-use super::syntax::{HEADINGS, STEP_KEYWORDS, cells};
+use super::syntax::{HEADINGS, STEP_KEYWORDS, cells, foreign_language};
 
 /// Refuses a heading without words: its trial would have no name.
 pub(super) fn heading(text: &Text, line: usize, keyword: &str, name: &str, problems: &mut Vec<Problem>) {
@@ -32,6 +32,7 @@ pub(super) fn swallowed(text: &Text, heading: usize, description: Option<&str>, 
         let line = (heading + 1..=text.lines.len()).find(|line| text.line(*line).trim() == words).unwrap_or(heading);
         let problem = text.problem_at_words(line, first, "this would be a description, and no step");
         problems.push(match keyword {
+            _ if foreign_language(text).is_some() => problem.help("no keyword of the file's language begins the line"),
             Some(keyword) => problem.help(format!("did you mean {keyword:?}?")),
             None => problem.help("steps begin with Given, When, Then, And or But").help("a remark begins with #"),
         });

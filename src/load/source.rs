@@ -4,6 +4,7 @@
 //! its trials and of its snapshots.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +14,6 @@ use super::{Problem, slug};
 const BYTES_MAX: u64 = 1 << 20;
 /// How many lines a feature file may have; the parser's time grows with their square.
 const LINES_MAX: usize = 5_000;
-/// How deep directories are searched; a link that points upwards would never end.
-const DEPTH_MAX: usize = 16;
 
 /// A feature file before the check.
 #[derive(Debug, Clone)]
@@ -88,7 +87,8 @@ impl Source {
         }
         if let Some((line, column, c)) = text.control_character() {
             let problem = text.problem(line, column, 1, format!("the control character U+{:04X}", u32::from(c)));
-            return Err(Box::new(problem.help("a feature file is plain text")));
+            let help = if c == '\r' { "end lines with a line feed" } else { "a feature file is plain text" };
+            return Err(Box::new(problem.help(help)));
         }
         if text.lines.iter().all(|line| line.trim().is_empty()) {
             return Err(Box::new(
@@ -217,7 +217,7 @@ pub fn find_sources(paths: &[PathBuf]) -> Sources {
         let shown = path.to_string_lossy();
         if path.is_dir() {
             let before = files.len();
-            walk(path, 0, &mut files, &mut problems);
+            walk(path, &mut BTreeSet::new(), &mut files, &mut problems);
             if files.len() == before {
                 problems.push(
                     Problem::of_file(&shown, "the directory holds no feature files")
@@ -238,8 +238,10 @@ pub fn find_sources(paths: &[PathBuf]) -> Sources {
     (files.iter().map(|path| Source::read(path, &path.to_string_lossy())).collect(), problems)
 }
 
-fn walk(directory: &Path, depth: usize, files: &mut Vec<PathBuf>, problems: &mut Vec<Problem>) {
-    if depth > DEPTH_MAX {
+/// Finds the feature files below a directory; one that a link leads to again is not entered twice.
+fn walk(directory: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>, problems: &mut Vec<Problem>) {
+    let place = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    if !seen.insert(place) {
         return;
     }
     let entries = match std::fs::read_dir(directory) {
@@ -250,9 +252,12 @@ fn walk(directory: &Path, depth: usize, files: &mut Vec<PathBuf>, problems: &mut
             return;
         }
     };
-    for path in entries.flatten().map(|entry| entry.path()) {
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    // What stands here in its own right comes before what a link shows here as well.
+    paths.sort_by_key(|path| (path.is_symlink(), path.clone()));
+    for path in paths {
         if path.is_dir() {
-            walk(&path, depth + 1, files, problems);
+            walk(&path, seen, files, problems);
         } else if path.extension().is_some_and(|extension| extension == "feature") {
             files.push(path);
         }
@@ -307,6 +312,18 @@ mod tests {
     fn huge_files_are_refused() {
         assert!(problem(&vec![b'a'; 2 << 20]).message.contains("bytes"));
         assert!(problem(&b"x\n".repeat(6_000)).message.contains("lines"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_upwards_ends() {
+        let root = std::env::temp_dir().join(format!("nodeproof-links-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("a")).unwrap();
+        std::fs::write(root.join("a/b.feature"), "Feature: x\n").unwrap();
+        std::os::unix::fs::symlink("..", root.join("a/up")).unwrap();
+        let (sources, problems) = find_sources(std::slice::from_ref(&root));
+        std::fs::remove_dir_all(&root).unwrap();
+        assert_eq!((sources.len(), problems.len()), (1, 0), "{sources:?} {problems:?}");
     }
 
     #[test]

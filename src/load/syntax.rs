@@ -41,6 +41,13 @@ fn gherkin(text: &str) -> Option<Feature> {
     catch_unwind(AssertUnwindSafe(parse)).ok().flatten()
 }
 
+/// Returns the language of a file, if it is not English.
+pub(super) fn foreign_language(text: &Text) -> Option<&str> {
+    let first = text.lines.iter().map(|line| line.trim()).find(|line| !line.is_empty())?;
+    let language = first.strip_prefix('#')?.trim().strip_prefix("language")?.trim().strip_prefix(':')?.trim();
+    (language != "en").then_some(language)
+}
+
 /// Checks `# language:`, which must be the first line; the parser wants it without spaces at its end.
 fn language(text: &Text) -> Result<String, Box<Problem>> {
     let first = text.lines.iter().position(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -114,10 +121,13 @@ fn no_feature(text: &Text) -> Problem {
     let Some(line) = text.lines.iter().position(|line| is_content(&line)).map(|index| index + 1) else {
         return text.problem_at_line(text.lines.len(), "the file holds no feature").help(FEATURE);
     };
-    if text.line(line).trim().starts_with("Feature:") {
+    if text.line(line).trim().starts_with("Feature:") && foreign_language(text).is_none() {
         return explain_line(text, (line + 1).min(text.lines.len()));
     }
     let problem = text.problem_at_line(line, "a feature file begins with `Feature:`");
+    if let Some(language) = foreign_language(text) {
+        return problem.help(in_language(language));
+    }
     with_heading(problem, text.line(line)).help(FEATURE)
 }
 
@@ -155,12 +165,19 @@ fn explain_line(text: &Text, line: usize) -> Problem {
     if text.line(line).chars().take_while(|c| c.is_whitespace()).any(|c| c != ' ' && c != '\t') {
         return text.problem(line, 1, 1, "the line is indented with something other than spaces and tabs");
     }
+    if let Some(language) = foreign_language(text) {
+        return text.problem_at_line(line, "neither a step nor a heading").help(in_language(language));
+    }
     if let Some(keyword) = nearest(first, STEP_KEYWORDS) {
         let problem = text.problem_at_words(line, first, format!("there is no keyword {first:?}"));
         return problem.help(format!("did you mean {keyword:?}?"));
     }
     let problem = text.problem_at_line(line, "neither a step nor a heading");
     with_heading(problem, words).help("steps begin with Given, When, Then, And or But; comments with #")
+}
+
+fn in_language(language: &str) -> String {
+    format!("with `# language: {language}` all keywords are those of that language; sentences stay English")
 }
 
 fn with_heading(problem: Problem, words: &str) -> Problem {

@@ -180,6 +180,15 @@ impl Tags {
     }
 }
 
+/// Tells what is wrong with a tag, given without `@`; a requirement may have any id.
+///
+/// # Errors
+/// There is no such tag, or its value does not fit; the message says which there are.
+pub fn check_tag(tag: &str) -> Result<(), String> {
+    let taken = Tags::default().take(tag, &Requirements::default());
+    taken.map_err(|(message, help)| help.map_or_else(|| message.clone(), |help| format!("{message}; {help}")))
+}
+
 /// Returns a release as tags name it.
 fn said(release: Release) -> String {
     if release.patch == 0 { format!("1.{}", release.minor) } else { release.to_string() }

@@ -120,22 +120,23 @@ impl Draft {
         (facts.len() == 1).then(|| facts.remove(0))
     }
 
-    /// Adds something that becomes true.
-    pub(super) fn expect_becomes(&mut self, subject: Subject, predicate: Predicate, bound: &str) {
+    /// Adds something that becomes true; the bound is read even if what becomes true could not be.
+    pub(super) fn expect_becomes(&mut self, what: Option<(Subject, Predicate)>, bound: &str) {
         let problems = self.problems.len();
-        let bound = self.becomes(bound);
-        if self.problems.len() == problems {
+        let bound = self.becomes(bound.trim_start_matches(','));
+        if let Some((subject, predicate)) = what.filter(|_| self.problems.len() == problems) {
             self.expect(subject, predicate, bound);
         }
     }
 
-    /// Adds something that stays true.
-    pub(super) fn expect_lasts(&mut self, subject: Subject, predicate: Predicate, bound: &str) {
-        if let Some(bound) = self.lasts(bound) {
-            if bound == Bound::For(ZERO) {
-                self.problem("", "for 0s proves nothing".to_owned());
-                return;
-            }
+    /// Adds something that stays true; the bound is read even if what stays true could not be.
+    pub(super) fn expect_lasts(&mut self, what: Option<(Subject, Predicate)>, bound: &str) {
+        let Some(bound) = self.lasts(bound.trim_start_matches(',')) else { return };
+        if bound == Bound::For(ZERO) {
+            self.problem("", "for 0s proves nothing".to_owned());
+            return;
+        }
+        if let Some((subject, predicate)) = what {
             self.expect(subject, predicate, Some(bound));
         }
     }

@@ -120,7 +120,11 @@ pub(super) fn render(pattern: &str) -> String {
                 None => (false, tail.strip_prefix('*').unwrap_or(tail)),
             };
             let inner = render_group(group);
-            shown += &if optional { format!("[{inner}]") } else { inner };
+            shown += &match group {
+                group if is_bound(group) => format!(" {}", inner.trim()),
+                _ if optional => format!("[{inner}]"),
+                _ => inner,
+            };
             rest = tail;
         } else if c == '\\' {
             shown.extend(rest.chars().nth(1));
@@ -128,6 +132,7 @@ pub(super) fn render(pattern: &str) -> String {
         } else {
             let tail = &rest[c.len_utf8()..];
             match tail.strip_prefix('?') {
+                Some(tail) if c == '"' => rest = tail,
                 Some(tail) => {
                     shown += &format!("[{c}]");
                     rest = tail;
@@ -174,7 +179,12 @@ fn render_group(group: &str) -> String {
         return format!("{{{group}}}");
     };
     let is_words = |c: char| c.is_alphanumeric() || " -|'".contains(c);
-    if inner.contains('|') && inner.chars().all(is_words) { inner.to_owned() } else { format!("{{{name}}}") }
+    if inner.chars().all(is_words) { inner.to_owned() } else { format!("{{{name}}}") }
+}
+
+/// Tells whether a group holds the bound: it may be left out in a `Given` alone.
+fn is_bound(group: &str) -> bool {
+    group.starts_with("?P<bound>") || group.starts_with("?P<for>")
 }
 
 #[cfg(test)]
@@ -188,6 +198,7 @@ mod tests {
             (r#"^the kubelet on "(?P<n>[^"]*)" (?P<what>stops|is killed)$"#, r#"the kubelet on "{n}" stops|is killed"#),
             (r"^(?P<time>\S+) pass(?:es)?$", "{time} pass[es]"),
             (r"^(?P<list>(?:a|b) [^)]*) \(x\)$", "{list} (x)"),
+            (r#"^it has "?(?P<word>[^"]*)"?(?P<also> too)?(?P<bound>,? .*)?$"#, "it has {word}[ too] {bound}"),
         ] {
             assert_eq!(render(pattern), words);
         }

@@ -2,7 +2,7 @@
 //!
 //! Cucumber calls this the World; here World is what drives a cluster.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gherkin::StepType;
 use jiff::SignedDuration;
@@ -61,6 +61,8 @@ pub struct Draft {
     pub(super) pods: Vec<PodEntry>,
     /// The body of the last machine that a `Given` described, for `whose kubelet runs with:`.
     pub(super) last_machine: Option<(Vec<Json>, LastMachine)>,
+    /// Names in steps that are not understood: whether they are declared cannot be known, so nothing is said about it.
+    pub(super) doubtful: BTreeSet<String>,
     place: Place,
 }
 
@@ -124,10 +126,15 @@ impl Draft {
         }
     }
 
+    /// Notes that a step is not understood: the names in it may be declared by it.
+    pub(super) fn doubt(&mut self, words: &str) {
+        self.doubtful.extend(words.split('"').skip(1).step_by(2).map(str::to_owned));
+    }
+
     /// Looks at the whole when the last step is read.
     pub(super) fn finish(mut self) -> (Scenario, Vec<Problem>) {
         let proves_nothing = self.scenario.acts.last().is_none_or(|act| act.expectations.is_empty());
-        if proves_nothing && self.problems.is_empty() {
+        if proves_nothing && self.problems.is_empty() && self.doubtful.is_empty() {
             self.problem("", "the scenario ends without a Then, so it proves nothing".to_owned());
         }
         (self.scenario, self.problems)
@@ -253,6 +260,7 @@ impl Draft {
         part.step.value = format!("{sentence} within 0s");
         let mut scratch = Self {
             nodes: self.nodes.clone(),
+            doubtful: self.doubtful.clone(),
             pods: self.pods.clone(),
             place: Place {
                 file: self.place.file.clone(),
@@ -286,6 +294,9 @@ impl Draft {
     /// Declares a Node, unless its name is taken or is none.
     pub(super) fn declare_node(&mut self, name: &str, kind: NodeKind, zone: Option<&str>) -> Option<Text> {
         let read = super::words::object_name(name);
+        if read.is_err() {
+            self.doubtful.insert(name.to_owned());
+        }
         let name = self.take(name, read)?;
         if self.nodes.iter().any(|node| node.name == name && node.kind != NodeKind::Object) {
             self.problem(&name, format!("there is a Node {name:?} already"));
@@ -308,6 +319,9 @@ impl Draft {
         if name == BYSTANDER {
             return Some(NodeEntry { name: Text::of(BYSTANDER), kind: NodeKind::Machine, zone: None });
         }
+        if self.doubtful.contains(name) {
+            return None;
+        }
         let known: Vec<&str> = self.nodes.iter().map(|node| &*node.name).collect();
         let help = match nearest(name, known.iter().copied()) {
             Some(near) => vec![format!("did you mean {near:?}?")],
@@ -322,7 +336,7 @@ impl Draft {
     pub(super) fn zone(&mut self, zone: &str) -> Vec<NodeEntry> {
         let nodes: Vec<NodeEntry> =
             self.nodes.iter().filter(|node| node.zone.as_deref() == Some(zone)).cloned().collect();
-        if nodes.is_empty() {
+        if nodes.is_empty() && !self.doubtful.contains(zone) {
             let zones: BTreeMap<&str, ()> =
                 self.nodes.iter().filter_map(|node| Some((node.zone.as_deref()?, ()))).collect();
             let help = match nearest(zone, zones.keys().copied()) {
@@ -353,6 +367,9 @@ impl Draft {
         let (namespace, own) = name.split_once('/').unwrap_or(("default", name));
         if let Some(pod) = self.pods.iter().find(|pod| *pod.namespace == *namespace && *pod.name == *own) {
             return Some(pod.clone());
+        }
+        if self.doubtful.contains(name) {
+            return None;
         }
         let known: Vec<&str> = self.pods.iter().map(|pod| &*pod.name).collect();
         let help = match nearest(own, known.iter().copied()) {

@@ -206,9 +206,8 @@ fn keeps_phase(draft: &mut Draft, object: String, what: String, word: String, bo
     regex = r#"^container "(?P<container>[^"]*)" of Pod "(?P<pod>[^"]*)" keeps running on machine "(?P<node>[^"]*)"(?P<for> for .*)?$"#
 )]
 fn container_runs(draft: &mut Draft, container: String, pod: String, node: String, bound: String) {
-    if let Some((subject, predicate)) = draft.container(&container, &pod, &node) {
-        draft.expect_lasts(subject, predicate, &bound);
-    }
+    let what = draft.container(&container, &pod, &node);
+    draft.expect_lasts(what, &bound);
 }
 
 /// A container does not run on its machine any more.
@@ -216,9 +215,8 @@ fn container_runs(draft: &mut Draft, container: String, pod: String, node: Strin
     regex = r#"^container "(?P<container>[^"]*)" of Pod "(?P<pod>[^"]*)" stops on machine "(?P<node>[^"]*)"(?P<bound>,? .*)?$"#
 )]
 fn container_stops(draft: &mut Draft, container: String, pod: String, node: String, bound: String) {
-    if let Some((subject, predicate)) = draft.container(&container, &pod, &node) {
-        draft.expect_becomes(subject, predicate.negated(), bound.trim_start_matches(','));
-    }
+    let what = draft.container(&container, &pod, &node).map(|(subject, predicate)| (subject, predicate.negated()));
+    draft.expect_becomes(what, &bound);
 }
 
 /// An Event about an object is recorded; its message is compared whole where it is named. `3 Events …` counts them.
@@ -301,9 +299,8 @@ fn each_node(draft: &mut Draft, zone: String, rest: String) {
     regex = r#"^(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
 )]
 fn nodes_have_taint(draft: &mut Draft, count: String, zone: String, taint: String, bound: String) {
-    if let Some((subject, predicate)) = draft.tainted(&count, &zone, &taint) {
-        draft.expect_becomes(subject, predicate, bound.trim_start_matches(','));
-    }
+    let what = draft.tainted(&count, &zone, &taint);
+    draft.expect_becomes(what, &bound);
 }
 
 /// At no time have exactly so many Nodes the taint; where they get it one by one, there are never more either.
@@ -311,9 +308,8 @@ fn nodes_have_taint(draft: &mut Draft, count: String, zone: String, taint: Strin
     regex = r#"^never (?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#
 )]
 fn never_nodes_with_taint(draft: &mut Draft, count: String, zone: String, taint: String, bound: String) {
-    if let Some((subject, predicate)) = draft.tainted(&count, &zone, &taint) {
-        draft.expect_lasts(subject, predicate.negated(), bound.trim_start_matches(','));
-    }
+    let what = draft.tainted(&count, &zone, &taint).map(|(subject, predicate)| (subject, predicate.negated()));
+    draft.expect_lasts(what, &bound);
 }
 
 /// Any of the sentences about one Pod, for each Pod that the scenario has put on a Node of a zone.
@@ -379,15 +375,13 @@ impl Draft {
     }
 
     fn object_becomes(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
-        if let (Some(subject), Some(predicate)) = (self.object(object), predicate) {
-            self.expect_becomes(subject, predicate, bound.trim_start_matches(','));
-        }
+        let what = self.object(object).zip(predicate);
+        self.expect_becomes(what, bound);
     }
 
     fn object_lasts(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
-        if let (Some(subject), Some(predicate)) = (self.object(object), predicate) {
-            self.expect_lasts(subject, predicate, bound.trim_start_matches(','));
-        }
+        let what = self.object(object).zip(predicate);
+        self.expect_lasts(what, bound);
     }
 
     fn condition(&mut self, condition: &str, reason: &str, message: &str) -> Option<Predicate> {

@@ -53,6 +53,8 @@ pub fn compile(file: &FeatureFile) -> (Vec<Compiled>, Vec<Problem>) {
 fn compile_case(file: &FeatureFile, case: &Case) -> (Scenario, Vec<Problem>) {
     let (area, topic) = file.id.rsplit_once("::").unwrap_or(("", &file.id));
     let mut draft = Draft::new(&file.path, case, area, topic);
+    let is_lost = |line: usize| file.problems.iter().any(|problem| problem.line == line);
+    file.prose.iter().filter(|prose| is_lost(prose.line)).for_each(|prose| draft.doubt(&prose.text));
     for line in &case.steps {
         draft.begin(line);
         if !apply(&mut draft, &line.step) {
@@ -60,6 +62,7 @@ fn compile_case(file: &FeatureFile, case: &Case) -> (Scenario, Vec<Problem>) {
             problem.message = format!("there is no sentence \"{}\"", line.sentence());
             problem.help = unknown(line);
             draft.problems.push(problem);
+            draft.doubt(&line.step.value);
         }
     }
     draft.finish()
@@ -112,10 +115,31 @@ fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, Sentence)> {
     let mut near: Vec<(f64, Sentence)> = catalogue()
         .into_iter()
         .filter(|sentence| keyword.is_none_or(|keyword| sentence.keywords.contains(&catalogue::keyword_name(keyword))))
-        .map(|sentence| (likeness(&own, &split(&sentence.words)), sentence))
+        .map(|sentence| (nearness(&own, &sentence.words), sentence))
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     near
+}
+
+/// Returns how near words are to a sentence of the vocabulary, with `{object}` read as each of the objects and without
+/// what may be left out.
+fn nearness(words: &[&str], sentence: &str) -> f64 {
+    let mut needed = String::new();
+    let mut depth = 0_usize;
+    for c in sentence.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => needed.push(c),
+            _ => {}
+        }
+    }
+    let objects = ["Node {node}", "Pod {pod}", "the Lease of Node {node}"];
+    let forms =
+        objects.map(|object| needed.replacen("{object}", object, 1).replace(" {bound}", "").replace(" {for}", ""));
+    let fullest = sentence.replace(['[', ']'], " ");
+    let fullest = objects.map(|object| fullest.replacen("{object}", object, 1));
+    forms.iter().chain(&fullest).map(|form| likeness(words, &split(form))).fold(0.0, f64::max)
 }
 
 /// Splits into words; what stands in quotes or braces is one word.
@@ -165,7 +189,7 @@ fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
         }
         let words: Vec<&str> = split(&prose.text);
         let Some((_, rest)) = words.split_first().filter(|(_, rest)| rest.len() > 2) else { continue };
-        let best = catalogue().into_iter().map(|s| likeness(rest, &split(&s.words))).fold(0.0, f64::max);
+        let best = catalogue().into_iter().map(|s| nearness(rest, &s.words)).fold(0.0, f64::max);
         if best >= NEAR {
             let message = "this would be a description, and no step".to_owned();
             let problem = Problem {

@@ -139,6 +139,41 @@ fn an_unknown_sentence_shows_the_nearest_and_a_snippet() {
 }
 
 #[test]
+fn the_nearest_sentences_are_those_that_may_be_meant() {
+    let cases: [(StepType, &str, &[&str]); 12] = [
+        (StepType::Then, "field status.x of Node \"n\" stays", &["field {path} is", "{object} stays"]),
+        (StepType::Then, "Node \"n\" becomes Ready=Unknown within 50s", &["has condition"]),
+        (StepType::Then, "the Pod \"p\" gets deleted within 5m", &["{object} is deleted"]),
+        (StepType::Then, "taint \"a:NoExecute\" is gone from Node \"n\" within 5s", &["taint \"{taint}\"", "is gone"]),
+        (StepType::Then, "the Lease of Node \"n\" gets renewed each 10s for 1m", &["is renewed every"]),
+        (StepType::Then, "nothing about Node \"n\" changes", &["nothing else about"]),
+        (StepType::When, "the node \"n\" is cordoned by the user", &["cordons|uncordons"]),
+        (StepType::When, "machine \"n\" looses power", &["loses power"]),
+        (StepType::When, "5 minutes passed", &["{duration} pass"]),
+        (StepType::When, "user adds taint \"a:NoExecute\" to Node \"n\"", &["the user taints", "removes taint"]),
+        (StepType::Given, "a Node \"n\" that is ready", &["a ready Node"]),
+        (StepType::Given, "a Pod \"p\" running on Node \"n\"", &["a Pod \"{pod}\" on Node"]),
+    ];
+    let mut missing = Vec::new();
+    for (keyword, words, expected) in cases {
+        let shown: Vec<String> = nearest(words, Some(keyword)).into_iter().take(3).map(|(_, s)| s.words).collect();
+        let absent = expected.iter().filter(|part| !shown.iter().any(|sentence| sentence.contains(**part)));
+        missing.extend(absent.map(|part| format!("{words}: {part} is not in {shown:#?}")));
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn what_is_not_understood_leads_to_no_further_problems() {
+    let (_, problems) = read(
+        "Given one fine Node \"w\" with Pod \"p\"\nWhen the kubelet on \"w\" stops\nThen Pod \"p\" stays for 5s\nAnd Node \"v\" exists at noon",
+    );
+    let messages: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(messages.len(), 3, "{messages:?}");
+    assert!(messages[1].contains("no Node \"v\"") && messages[2].contains("noon"), "{messages:?}");
+}
+
+#[test]
 fn wrong_words_have_their_place() {
     check(r#"When the kubelet on "worker-2" stops"#, 22, "no Node \"worker-2\"", "\"worker-1\"?");
     check("When 40 passes", 6, "unit is missing", "40s");

@@ -1,0 +1,99 @@
+//! What the subcommands share of a terminal: output that survives a reader who leaves, colours, and a line of progress.
+//!
+//! Outputs: text on standard output and standard error. Invariant: `nodeproof … | head` neither panics nor changes the
+//! exit code: what nobody reads is dropped, and the verdict stays true. Any other failure to write (a full disk) ends
+//! the program as misuse, since half of an output must not pass for the whole.
+
+use std::fmt;
+use std::io::{self, IsTerminal as _, Write};
+
+use super::MISUSE;
+
+/// Prints a line to standard output.
+pub(super) fn line(text: impl fmt::Display) {
+    write(&mut io::stdout().lock(), format_args!("{text}\n"));
+}
+
+/// Prints text that ends its own lines to standard output.
+pub(super) fn text(text: &str) {
+    write(&mut io::stdout().lock(), format_args!("{text}"));
+}
+
+/// Prints a line for people to standard error.
+pub(super) fn note(text: impl fmt::Display) {
+    drop(writeln!(io::stderr().lock(), "{text}"));
+}
+
+fn write(out: &mut impl Write, text: fmt::Arguments<'_>) {
+    match out.write_fmt(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            note(format_args!("error: the output cannot be written: {error}"));
+            std::process::exit(MISUSE.into());
+        }
+        _ => {}
+    }
+}
+
+/// Colours as cargo uses them: on a terminal, unless `NO_COLOR` or `CARGO_TERM_COLOR` says otherwise.
+pub(super) struct Colour(bool);
+
+impl Colour {
+    /// Returns the colours of what is printed to a stream.
+    pub(super) fn of(stream: &impl io::IsTerminal) -> Self {
+        let setting = std::env::var("CARGO_TERM_COLOR").unwrap_or_default();
+        let forbidden = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || setting == "never";
+        Self(!forbidden && (stream.is_terminal() || setting == "always"))
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[1;{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Green.
+    pub(super) fn good(&self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    /// Red.
+    pub(super) fn bad(&self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    /// Cyan.
+    pub(super) fn note(&self, text: &str) -> String {
+        self.paint("36", text)
+    }
+}
+
+/// A line on the terminal that tells how far a run is; nothing where nobody looks.
+pub(super) struct Progress {
+    total: usize,
+    is_shown: bool,
+}
+
+impl Progress {
+    /// Begins a run of so many scenarios.
+    pub(super) fn new(total: usize) -> Self {
+        Self { total, is_shown: io::stderr().is_terminal() }
+    }
+
+    /// Shows how many are done.
+    pub(super) fn show(&self, done: usize) {
+        if self.is_shown {
+            let running = Colour::of(&io::stderr()).note("     Running");
+            drop(write!(io::stderr(), "\r{running} {done}/{}", self.total));
+        }
+    }
+
+    /// Takes the line away, so that others can be printed.
+    pub(super) fn clear(&self) {
+        if self.is_shown {
+            drop(write!(io::stderr(), "\r\x1b[K"));
+        }
+    }
+}
+
+/// Returns `1 scenario`, `2 scenarios`.
+pub(super) fn counted(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}

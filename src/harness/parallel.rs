@@ -1,0 +1,56 @@
+//! Runs scenarios on all cores and hands them over in their order.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use super::options::Options;
+use super::scenario::{Door, Judged, run};
+use super::snapshots::Store;
+use super::suite::Planned;
+
+/// A scenario to run, with what the run is asked for, or why it is not to be run.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// The scenario.
+    pub planned: &'a Planned,
+    /// Release and seed.
+    pub options: Options,
+    /// Why it is skipped.
+    pub skipped: Option<String>,
+}
+
+/// Runs scenarios and calls `done` for each, in their order, as soon as it and those before it are judged.
+pub fn run_all<'a>(jobs: &'a [Job<'a>], store: &Store, door: Door, mut done: impl FnMut(&Job<'a>, Judged)) {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(at) else { return };
+                    let judged = match &job.skipped {
+                        Some(why) => Judged::skipped(why.clone()),
+                        None => run(job.planned, &job.options, store, door),
+                    };
+                    if sender.send((at, judged)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut waiting = BTreeMap::new();
+        let mut due = 0;
+        for (at, judged) in receiver {
+            waiting.insert(at, judged);
+            while let Some(judged) = waiting.remove(&due) {
+                done(&jobs[due], judged);
+                due += 1;
+            }
+        }
+    });
+}
