@@ -56,6 +56,27 @@ Feature: Nodes are tainted for eviction one after the other
       And 2 Nodes of zone "a" have taint "node.kubernetes.io/not-ready:NoExecute" between 2s and 2.2s after 1 Node of zone "a" has taint "node.kubernetes.io/not-ready:NoExecute"
       And 3 Nodes of zone "a" have taint "node.kubernetes.io/not-ready:NoExecute" between 4s and 4.3s after 1 Node of zone "a" has taint "node.kubernetes.io/not-ready:NoExecute"
 
+    Scenario: With a rate of zero the full bucket of the start is all that there is
+      A zone begins with one token and gets no other, however long it was quiet.
+
+      Given kube-controller-manager runs with:
+        | node-eviction-rate | 0 |
+      And 10 hand-fed Nodes in zone "a"
+      And 1h passes
+      When the first 3 Nodes of zone "a" post condition Ready=False
+      Then 3 Nodes of zone "a" have taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
+      And 1 Node of zone "a" has taint "node.kubernetes.io/not-ready:NoExecute" within 6s
+      But never 2 Nodes of zone "a" have taint "node.kubernetes.io/not-ready:NoExecute" for 1h
+
+    Scenario: With a rate of zero a node that is tainted already still changes its taint
+      Given kube-controller-manager runs with:
+        | node-eviction-rate | 0 |
+      And 10 hand-fed Nodes in zone "a"
+      And Node "a-1" posts condition Ready=False
+      And Node "a-1" has taint "node.kubernetes.io/not-ready:NoExecute"
+      When Node "a-1" falls silent
+      Then Node "a-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 29s and 61s
+
   Rule: Only adding the first NoExecute taint is limited: not its removal, nor the exchange of one for the other
 
     Scenario: Nodes that come back lose their taints together

@@ -77,3 +77,18 @@ Feature: The pods of a node that stays unreachable are evicted
       When the kubelet on "worker-1" is killed
       Then Pod "web" stays for 49s
       And Pod "web" is deleted at 20s after Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
+
+  Rule: The time counts from the first taint; the other taint in its place does not start it anew
+
+    Scenario: A node is not ready first and unreachable later
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      When Node "worker-1" posts condition Ready=False
+      And Node "worker-1" falls silent
+      Then Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute" within 6s
+      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 29s and 66s
+      And Pod "web" is deleted at 300s after Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute"
+      And Pod "web" stays for 300s
+      When 1s passes
+      Then Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 60s
+      And Node "worker-1" keeps taint "node.kubernetes.io/unreachable:NoExecute" for 60s

@@ -35,3 +35,15 @@ Feature: Every node is checked each monitor period
       When Node "worker-1" posts condition Ready=False
       Then Node "worker-1" has taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
       And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute" within 61s
+
+    Scenario: A node that is ready again before the pass is never tainted for eviction
+      Given kube-controller-manager runs with:
+        | node-monitor-period | 10m |
+      And a hand-fed Node "worker-1"
+      And 3m pass
+      When Node "worker-1" posts condition Ready=False
+      Then Node "worker-1" has taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
+      And Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 30s
+      When Node "worker-1" posts condition Ready=True
+      Then Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
+      But Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 20m

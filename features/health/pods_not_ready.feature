@@ -78,6 +78,29 @@ Feature: The pods of a node that falls silent are marked as not ready
       But Pod "web" keeps condition Ready=True for 120s
       And no Event NodeNotReady about Pod "web" for 120s
 
+    Scenario: A node that never was ready becomes Unknown
+      Given the objects:
+        """yaml
+        apiVersion: v1
+        kind: Node
+        metadata: {name: by-hand}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: web, namespace: default}
+        spec: {nodeName: by-hand, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
+        """
+      When the user sends strategic PATCH /api/v1/namespaces/default/pods/web/status:
+        """yaml
+        status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
+        """
+      Then Node "by-hand" never has condition Ready=Unknown for 59s
+      And Node "by-hand" has condition Ready=Unknown, reason "NodeStatusNeverUpdated", message "Kubelet never posted node status.", between 59s and 66s
+      But Pod "web" keeps condition Ready=True for 180s
+      And no Event NodeNotReady about Pod "web" for 180s
+      And no Event NodeNotReady about Node "by-hand" for 180s
+      And nothing else about Pod "web" changes
+
     Scenario: A pod that comes to a node that is Unknown already
       Given a hand-fed Node "worker-1"
       And Node "worker-1" falls silent

@@ -68,6 +68,17 @@ Feature: Conditions become taints
 
   Rule: A node that is not Ready gets NoExecute as well, with the next health pass
 
+    Scenario: Ready=False
+      Given a hand-fed Node "worker-1"
+      When Node "worker-1" posts condition Ready=False
+      Then Node "worker-1" has condition Ready=False, reason "KubeletNotReady", within 1s
+      And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
+      And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute" within 6s
+      And Node "worker-1" field spec.taints[node.kubernetes.io/not-ready:NoExecute].timeAdded is set within 6s
+      But Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoSchedule" for 60s
+      And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoExecute" for 60s
+      And nothing else about Node "worker-1" changes
+
     Scenario Outline: <condition> brings no NoExecute
       Given a hand-fed Node "worker-1"
       And a Pod "web" on Node "worker-1"

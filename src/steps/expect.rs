@@ -133,12 +133,29 @@ fn keeps_field(draft: &mut Draft, object: String, path: String, value: String, b
     draft.object_lasts(&object, predicate, &bound);
 }
 
-/// A Node's Lease is renewed at this pace; a quarter of it is allowed for jitter.
-#[then(regex = r#"^(?P<object>the Lease of Node "[^"]*") is renewed every (?P<every>\S+)(?P<for> .*)?$"#)]
-fn lease_is_renewed(draft: &mut Draft, object: String, every: String, bound: String) {
-    let Some(pace) = draft.duration(&every) else { return };
-    let predicate = Predicate::RenewedEvery { every: pace, tolerance: pace / 4 };
-    draft.object_lasts(&object, Some(predicate), &bound);
+/// A Node's Lease is renewed at this pace; a quarter of it is allowed for jitter, unless the longest pause is named:
+/// `is renewed every 10s to 10.5s`.
+#[then(
+    regex = r#"^(?P<object>the Lease of Node "[^"]*") is renewed every (?P<every>\S+)(?: to (?P<longest>\S+))?(?P<for> .*)?$"#
+)]
+fn lease_is_renewed(draft: &mut Draft, object: String, every: String, longest: String, bound: String) {
+    draft.renewals(&object, &every, &longest, &bound);
+}
+
+/// The kubelet's conditions get a new heartbeat time at this pace, whether anything else changes or not; a quarter of it is
+/// allowed for jitter, unless the longest pause is named: `is written every 5m to 5m11s`.
+#[then(
+    regex = r#"^the status of (?P<object>Node "[^"]*") is written every (?P<every>\S+)(?: to (?P<longest>\S+))?(?P<for> .*)?$"#
+)]
+fn status_is_written(draft: &mut Draft, object: String, every: String, longest: String, bound: String) {
+    draft.renewals(&object, &every, &longest, &bound);
+}
+
+/// A Node's Lease is renewed for the first time since the act began.
+#[then(regex = r#"^(?P<object>the Lease of Node "[^"]*") is renewed (?P<bound>(?:within|between|at|after) .*)$"#)]
+fn lease_is_renewed_once(draft: &mut Draft, object: String, bound: String) {
+    let predicate = draft.field_test("spec.renewTime", "unchanged").map(Predicate::negated);
+    draft.object_becomes(&object, predicate, &bound);
 }
 
 /// An object is there.
@@ -382,6 +399,21 @@ impl Draft {
     fn object_lasts(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
         let what = self.object(object).zip(predicate);
         self.expect_lasts(what, bound);
+    }
+
+    fn renewals(&mut self, object: &str, every: &str, longest: &str, bound: &str) {
+        let Some(pace) = self.duration(every) else { return };
+        let predicate = if longest.is_empty() {
+            Predicate::RenewedEvery { every: pace, tolerance: pace / 4 }
+        } else {
+            let Some(longest) = self.duration(longest) else { return };
+            if longest < pace {
+                self.problem(every, format!("{every} is the shortest pause, and longer than the longest"));
+                return;
+            }
+            Predicate::RenewedEvery { every: (pace + longest) / 2, tolerance: (longest - pace) / 2 }
+        };
+        self.object_lasts(object, Some(predicate), bound);
     }
 
     fn condition(&mut self, condition: &str, reason: &str, message: &str) -> Option<Predicate> {

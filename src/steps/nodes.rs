@@ -11,7 +11,7 @@ use super::words;
 use crate::load::near::nearest;
 
 /// A Node with a kubelet: Ready=True, its Lease is there, NetworkUnavailable=False, and two health passes went by since
-/// its status was last written.
+/// its status was last written (or it has been ready for five minutes, where passes are rarer than writes).
 #[given(regex = r#"^a ready Node "(?P<node>[^"]*)"(?: in zone "(?P<zone>[^"]*)")?$"#)]
 fn ready_node(draft: &mut Draft, node: String, zone: String) {
     let zone = Some(zone.as_str()).filter(|zone| !zone.is_empty());

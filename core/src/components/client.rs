@@ -338,25 +338,25 @@ impl TokenBucket {
         granted
     }
 
-    /// Returns since when or from when on there is a token.
+    /// Returns since when or from when on there is a token; `None` if none comes any more, as with a rate of zero.
     #[must_use]
-    pub fn next_token(&self) -> Timestamp {
+    pub fn next_token(&self) -> Option<Timestamp> {
         let missing = 1.0 - self.tokens;
-        if missing <= 1e-9 { self.at } else { later(self.at, missing / self.qps) }
+        if missing <= 1e-9 { Some(self.at) } else { later(self.at, missing / self.qps) }
     }
 
     /// Takes a token that may lie in the future, and returns when it is there: what a client's rate limit does.
     pub fn reserve(&mut self, now: Timestamp) -> Timestamp {
         self.refill(now);
         self.tokens -= 1.0;
-        if self.tokens >= -1e-9 { now } else { later(now, -self.tokens / self.qps) }
+        if self.tokens >= -1e-9 { now } else { later(now, -self.tokens / self.qps).unwrap_or(Timestamp::MAX) }
     }
 }
 
-/// Returns the instant so many seconds later; a rate of zero gives none before the end of time.
-fn later(at: Timestamp, seconds: f64) -> Timestamp {
-    let wait = SignedDuration::try_from_secs_f64(seconds);
-    wait.ok().and_then(|wait| at.checked_add(wait).ok()).unwrap_or(Timestamp::MAX)
+/// Returns the instant so many seconds later, unless time ends before.
+fn later(at: Timestamp, seconds: f64) -> Option<Timestamp> {
+    let wait = SignedDuration::try_from_secs_f64(seconds).ok()?;
+    at.checked_add(wait).ok()
 }
 
 /// The client of one controller, with its rate limit: what client-go's `rest.Config` with QPS and Burst does.

@@ -99,7 +99,7 @@ pub struct Given {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setup {
     /// Ready Nodes: Ready=True, Lease there, NetworkUnavailable=False, and two health passes since the last status
-    /// write. They start together.
+    /// write, or five minutes of being ready. They start together.
     ReadyNodes(Vec<MachineSpec>),
     /// A Node without a kubelet, fed by the scenario.
     HandFedNode(HandFedNode),

@@ -126,7 +126,7 @@ pub enum Predicate {
     Phase(Text),
     /// `has reason REASON`: `status.reason`.
     Reason(Text),
-    /// A Lease is renewed again and again; wants [`Bound::For`].
+    /// A Lease is renewed, or the Ready condition of a Node gets a new heartbeat time, again and again; wants [`Bound::For`].
     RenewedEvery {
         /// The pause between two renewals.
         every: SignedDuration,

@@ -88,7 +88,10 @@ impl fmt::Display for Predicate {
             Self::NothingElseChanges => f.write_str("nothing changes that no other line names"),
             Self::MatchesSnapshot(SnapshotKind::History) => f.write_str("its history matches its snapshot"),
             Self::MatchesSnapshot(_) => f.write_str("it matches its snapshot"),
-            Self::Not(inner) => write!(f, "no {inner}"),
+            Self::Not(inner) => match &**inner {
+                Self::Field { path, test: FieldTest::Unchanged } => write!(f, "{path} changed"),
+                inner => write!(f, "no {inner}"),
+            },
             Self::All(parts) => {
                 let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
                 f.write_str(&parts.join(" and "))

@@ -511,5 +511,6 @@ fn on_grid(at: Timestamp, grid: Timestamp, step: SignedDuration) -> Timestamp {
     let passed = at.duration_since(grid).as_nanos();
     let step = step.as_nanos();
     let steps = passed.div_euclid(step) + i128::from(passed.rem_euclid(step) > 0);
-    grid + SignedDuration::from_nanos(i64::try_from(steps * step).unwrap_or(0))
+    let wait = i64::try_from(steps * step).map_or(SignedDuration::MAX, SignedDuration::from_nanos);
+    grid.checked_add(wait).unwrap_or(Timestamp::MAX)
 }

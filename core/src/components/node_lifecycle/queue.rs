@@ -112,7 +112,7 @@ impl TaintQueue {
     pub(super) fn next_grant(&self) -> Option<Timestamp> {
         let ((due, _), _) = self.order.first_key_value()?;
         match &self.limiter {
-            Limiter::Bucket(bucket, _) => Some(bucket.next_token().max(*due)),
+            Limiter::Bucket(bucket, _) => bucket.next_token().map(|at| at.max(*due)),
             Limiter::Never => None,
         }
     }
@@ -192,6 +192,19 @@ mod tests {
             }
         }
         assert_eq!(gone, [(1, 0), (2, 100), (3, 200)]);
+    }
+
+    #[test]
+    fn a_rate_of_zero_lets_one_node_go_and_no_other() {
+        let mut queue = TaintQueue::new(0.0, START);
+        queue.add(1, START);
+        queue.add(2, START);
+        queue.swap_limiter(0.0, START);
+        assert_eq!(queue.next_grant(), Some(START));
+        assert_eq!(queue.try_next(START), Some(1));
+        queue.finish(1);
+        assert_eq!(queue.next_grant(), None);
+        assert_eq!(queue.try_next(at(1_000_000)), None);
     }
 
     #[test]

@@ -439,7 +439,7 @@ impl Judge {
         };
         let (every, tolerance) = (*every, *tolerance);
         let Some(change) = scene.change.filter(|change| self.is_about(change)) else { return };
-        let renewal = |object: &Option<Object>| object.as_ref().and_then(|object| object.renew_time());
+        let renewal = |object: &Option<Object>| object.as_ref().and_then(beat);
         let new = renewal(&change.after);
         if new.is_none() || new == renewal(&change.before) || !self.is_open() {
             return;
@@ -561,4 +561,9 @@ impl Judge {
         }
         if text.is_empty() { "nothing".to_string() } else { text }
     }
+}
+
+/// Returns the time of an object's last heartbeat.
+fn beat(object: &Object) -> Option<Timestamp> {
+    object.renew_time().or_else(|| object.heartbeat_time("Ready"))
 }

@@ -82,7 +82,7 @@ enum Phase {
 struct Waiting {
     since: Timestamp,
     facts: Vec<Fact>,
-    /// Nodes whose status must not have been written for two health passes.
+    /// Nodes that must have settled: no status write for two health passes, or ready for long.
     quiet: Vec<Text>,
 }
 

@@ -3,6 +3,9 @@
 use super::*;
 use crate::components::machine::MachineSpec;
 
+/// A Node that has been ready for this long need not become quieter: a kubelet writes its status that often.
+const SETTLED: SignedDuration = SignedDuration::from_mins(5);
+
 impl Run {
     pub(super) fn enter_setup(&mut self, given: usize, now: Timestamp) {
         self.phase = Phase::Setup(given);
@@ -87,8 +90,12 @@ impl Run {
         if self.first_untrue(waiting).is_some() { end } else { quiet.map_or(waiting.since, |at| at.min(end)) }
     }
 
+    /// Two health passes after the last status write. Where the status is written more often than that, a node that
+    /// has been ready for long is as quiet as it gets.
     fn quiet_since(&self, node: &str) -> Option<Timestamp> {
-        self.view.status_written(node).map(|at| at + self.options.health_period * 2)
+        let written = self.view.status_written(node)? + self.options.health_period * 2;
+        let settled = self.view.ready_turned(node).map(|at| at + SETTLED);
+        Some(settled.map_or(written, |settled| settled.min(written)))
     }
 
     fn first_untrue(&self, waiting: &Waiting) -> Option<truth::Truth> {

@@ -22,6 +22,8 @@ pub(super) struct View {
     /// The uid under which an object was seen first in this act.
     first_uid: BTreeMap<Place, String>,
     status_written: BTreeMap<Text, Timestamp>,
+    /// When a Node's Ready condition got another status last.
+    ready_turned: BTreeMap<Text, Timestamp>,
     machines: BTreeMap<Text, Json>,
     answer: Option<AnswerSeen>,
     refusal: Option<String>,
@@ -33,6 +35,9 @@ impl View {
         let place = (change.resource.clone(), change.key.clone());
         if change.resource == NODES && change.writer.subresource == "status" {
             self.status_written.insert(change.key.name.clone(), now);
+        }
+        if change.resource == NODES && ready(change.before.as_ref()) != ready(change.after.as_ref()) {
+            self.ready_turned.insert(change.key.name.clone(), now);
         }
         self.known.insert(place.clone());
         match &change.after {
@@ -118,6 +123,11 @@ impl View {
         self.status_written.get(node).copied()
     }
 
+    /// Returns when a Node's Ready condition got another status last.
+    pub(super) fn ready_turned(&self, node: &str) -> Option<Timestamp> {
+        self.ready_turned.get(node).copied()
+    }
+
     /// Returns reason, message and count of each Event about an object, by the Event's key.
     pub(super) fn events_about(&self, of: &ObjectRef) -> Vec<EventSeen> {
         self.objects_of(&EVENTS)
@@ -141,6 +151,12 @@ impl View {
             })
             .collect()
     }
+}
+
+/// Returns the status of a Node's Ready condition.
+fn ready(node: Option<&Object>) -> Option<&str> {
+    let conditions = node?.stable().at(&["status", "conditions"]).items();
+    conditions.iter().find(|item| item.get("type").as_str() == Some("Ready"))?.get("status").as_str()
 }
 
 /// What matters of an Event.
