@@ -16,7 +16,6 @@ Feature: A kubelet renews the Lease of its Node
       And the Lease of Node "worker-1" keeps field metadata.ownerReferences[0].uid set for 1m
       And the Lease of Node "worker-1" keeps field spec.acquireTime absent for 1m
       And Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime set for 1m
-      And the Lease of Node "worker-1" matches its snapshot
 
     Scenario: The Lease is made a renewal after the Node
       An attempt comes with the start of the kubelet already, and finds no Node that could own the Lease.
