@@ -109,6 +109,11 @@ impl Control {
             }
             _ => return Err(FieldError::new("body", "exactly one of by, until and toNext is needed").into()),
         };
+        if target > super::setup::LATEST {
+            let field = if by.is_some() { "by" } else { "until" };
+            let message = format!("the clock does not reach that far: it ends at {}", super::setup::LATEST);
+            return Err(FieldError::new(field, message).into());
+        }
         let (stopped, writes) = self.advance_to(target, stop_when.as_ref());
         let advanced: SignedDuration = self.sim.now().duration_since(now);
         Ok(Reply::ok(json!({

@@ -1,7 +1,8 @@
 //! The calls about machines and what runs on them.
 
-use nodeproof_core::components::machine::{MachineAction, MachineSpec, PodBehaviour};
-use nodeproof_core::network::PODS;
+use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec, PodBehaviour};
+use nodeproof_core::json;
+use nodeproof_core::network::{PODS, Rule};
 use nodeproof_core::objects::{FieldError, Json, ObjectKey};
 
 use super::calls::{missing, refused};
@@ -17,8 +18,7 @@ impl Control {
 
     pub(super) fn machines(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
-        let now = self.sim.now();
-        Ok(Reply::ok(self.sim.machines().map(|machine| machine.describe(now)).collect()))
+        Ok(Reply::ok(self.sim.machines().map(|machine| self.described(machine)).collect()))
     }
 
     pub(super) fn machine(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
@@ -88,6 +88,19 @@ impl Control {
     fn shown(&self, name: &str) -> Result<Json, Refusal> {
         let names: Vec<String> = self.sim.machines().map(|machine| machine.name().to_string()).collect();
         let machine = self.sim.machine(name).ok_or_else(|| missing("machine", name, &names))?;
-        Ok(machine.describe(self.sim.now()))
+        Ok(self.described(machine))
+    }
+
+    /// Shows a machine with its links: what the rules of the network do to them.
+    fn described(&self, machine: &Machine) -> Json {
+        let name = format!("machine/{}", machine.name());
+        let lies = |rule: &&Rule| rule.lies_on(&name);
+        let state = if self.sim.rules().filter(lies).any(Rule::stalls) { "stalled" } else { "up" };
+        let rules: Json = self.sim.rules().filter(lies).map(|rule| Json::from(rule.id.name())).collect();
+        let mut link = json!({"to": "api", "state": state});
+        link.set(&["rules"], rules);
+        let mut shown = machine.describe(self.sim.now());
+        shown.set(&["links"], json!([link]));
+        shown
     }
 }

@@ -94,7 +94,10 @@ impl From<FieldError> for Refusal {
 }
 
 impl From<Refusal> for Reply {
-    fn from(refusal: Refusal) -> Self {
+    fn from(mut refusal: Refusal) -> Self {
+        if refusal.error.field.is_empty() {
+            refusal.error.field = String::from("call");
+        }
         let mut body = Json::object();
         body.set(&["error"], refusal.error.json());
         Self::json(refusal.code, body)

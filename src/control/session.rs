@@ -92,9 +92,9 @@ impl Session {
 }
 
 fn read(line: &[u8]) -> Result<Json, Refusal> {
-    let text =
-        std::str::from_utf8(line).map_err(|error| Refusal::new(400, format!("the line is no UTF-8: {error}")))?;
-    Json::parse(text).map_err(|error| Refusal::new(400, format!("the line is no JSON: {error}")))
+    let refused = |message: String| Refusal { code: 400, error: FieldError::new("line", message) };
+    let text = std::str::from_utf8(line).map_err(|error| refused(format!("the line is no UTF-8: {error}")))?;
+    Json::parse(text).map_err(|error| refused(format!("the line is no JSON: {error}")))
 }
 
 fn call(control: &mut Control, request: &Json) -> Result<Reply, Refusal> {

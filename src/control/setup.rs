@@ -1,10 +1,41 @@
 //! How a cluster of the control interface begins: release, flags, seed, start and what is in it.
 
 use jiff::Timestamp;
+use nodeproof_core::components::controllers::{CONTROLLERS, enabled};
+use nodeproof_core::components::kubelet::config::{FLAGS, KubeletConfig, read_flag};
+use nodeproof_core::components::machine::{KubeletSpec, MachineSpec};
 use nodeproof_core::json;
-use nodeproof_core::objects::{FieldError, Json, Reader};
-use nodeproof_core::profile::{ROWS, Release, Settings, SettingsError, Value};
+use nodeproof_core::objects::{FieldError, Json, Reader, Text, nearest};
+use nodeproof_core::profile::{GATES, ROWS, Release, Settings, SettingsError, Value};
 use nodeproof_core::sim::{DEFAULT_START, Options};
+
+/// The instants between which a simulation may start and go on: what components add to them stays in reach.
+const EARLIEST: Timestamp = Timestamp::UNIX_EPOCH;
+pub(super) const LATEST: Timestamp = Timestamp::constant(95_617_584_000, 0);
+
+/// Flags of components and behaviours that are not modelled, for telling a slip from them.
+const NOT_MODELLED: &[&str] = &[
+    "admission-control-config-file",
+    "allocate-node-cidrs",
+    "attach-detach-reconcile-sync-period",
+    "cluster-cidr",
+    "cluster-signing-duration",
+    "disable-admission-plugins",
+    "disable-attach-detach-reconcile-sync",
+    "disable-force-detach-on-timeout",
+    "enable-admission-plugins",
+    "leader-elect",
+    "leader-elect-lease-duration",
+    "leader-elect-renew-deadline",
+    "leader-elect-retry-period",
+    "node-cidr-mask-size",
+    "node-cidr-mask-size-ipv4",
+    "node-cidr-mask-size-ipv6",
+    "request-timeout",
+    "service-cluster-ip-range",
+    "terminated-pod-gc-threshold",
+    "watch-cache",
+];
 
 /// How a cluster begins.
 #[derive(Clone, Debug)]
@@ -15,6 +46,8 @@ pub struct Setup {
     /// Flags with their values, in the order in which they were given.
     flags: Vec<(String, String)>,
     settings: Settings,
+    /// The controllers that start with the control plane.
+    controllers: Vec<&'static str>,
     /// Machines and objects: `{"machines": [...], "objects": [...]}`.
     cluster: Json,
 }
@@ -28,6 +61,7 @@ impl Default for Setup {
             start: DEFAULT_START,
             flags: Vec::new(),
             settings,
+            controllers: CONTROLLERS.to_vec(),
             cluster: Json::object(),
         }
     }
@@ -45,15 +79,31 @@ impl Setup {
         flags: Vec<(String, String)>,
         cluster: Json,
     ) -> Result<Self, FieldError> {
+        if start < EARLIEST || start > LATEST {
+            let message = format!("an instant from {EARLIEST} to {LATEST} is needed, not {start}");
+            return Err(FieldError::new("start", message));
+        }
         let mut settings = Settings::of(release);
+        let mut controllers = CONTROLLERS.to_vec();
+        let any_machine = MachineSpec { name: Text::of("machine"), ..MachineSpec::default() };
         for (flag, value) in &flags {
-            settings.set(flag, value).map_err(|error| about_flag(flag, error))?;
+            let field = || format!("settings.{flag}");
+            if matches!(flag.as_str(), "controllers" | "kube-controller-manager.controllers") {
+                controllers = enabled(value).map_err(|error| FieldError::new(field(), error))?;
+            } else if let Some(flag) = kubelet_flag(flag) {
+                let (flag, value) = read_flag(&Text::from(flag), &Json::from(value.as_str()), "settings.kubelet")?;
+                settings.set_kubelet_flag(flag, value);
+                KubeletConfig::resolve(&any_machine, &KubeletSpec::default(), &settings)
+                    .map_err(|error| FieldError::new(field(), error))?;
+            } else {
+                settings.set(flag, value).map_err(|error| about_flag(flag, error))?;
+            }
         }
         let mut reader = Reader::new(&cluster, "cluster")?;
         reader.list("machines")?;
         reader.list("objects")?;
         reader.finish()?;
-        Ok(Self { release, seed, start, flags, settings, cluster })
+        Ok(Self { release, seed, start, flags, settings, controllers, cluster })
     }
 
     /// Reads the body of `POST reset` over this set-up: what is left out stays, and flags are added.
@@ -75,6 +125,10 @@ impl Setup {
             let value = match value {
                 Json::Str(text) => text.to_string(),
                 Json::Bool(_) | Json::Int(_) | Json::Float(_) => value.to_string(),
+                Json::Object(_) if flag.ends_with("feature-gates") => gates_text(value),
+                Json::Array(_) if flag.ends_with("controllers") => {
+                    value.items().iter().map(|item| item.as_str().unwrap_or("null")).collect::<Vec<_>>().join(",")
+                }
                 _ => {
                     return Err(FieldError::new(
                         format!("settings.{flag}"),
@@ -93,7 +147,8 @@ impl Setup {
     /// Returns the options of the simulation.
     #[must_use]
     pub fn options(&self) -> Options {
-        Options { settings: self.settings.clone(), seed: self.seed, start: self.start, ..Options::default() }
+        let (settings, controllers) = (self.settings.clone(), self.controllers.clone());
+        Options { settings, seed: self.seed, start: self.start, controllers, ..Options::default() }
     }
 
     /// Returns machines and objects that are there from the start.
@@ -121,11 +176,41 @@ impl Setup {
             let place = if row.flag.is_empty() { &mut behaviours } else { &mut flags };
             place.set(&[if row.flag.is_empty() { row.name } else { row.flag }], entry);
         }
+        for (flag, field) in FLAGS {
+            let own = format!("kubelet.{flag}");
+            if flags.get(&own).is_null() {
+                let value = self.settings.kubelet_flags().get(*flag).map_or(Json::Null, Json::from);
+                let is_set = !value.is_null();
+                let mut entry = json!({"source": "cmd/kubelet/app/options/options.go (v1.34)", "set": is_set});
+                entry.set(&["value"], value);
+                if !field.is_empty() {
+                    entry.set(&["field"], *field);
+                }
+                flags.set(&[own.as_str()], entry);
+            }
+        }
         let mut json = json!({"profile": profile.release().to_string(), "seed": self.seed});
+        json.set(&["controllers"], self.controllers.iter().map(|name| Json::from(*name)).collect::<Json>());
+        json.set(&["featureGates"], self.gates_json());
         json.set(&["start"], nodeproof_core::objects::time::to_micro_time(self.start));
         json.set(&["flags"], flags);
         json.set(&["behaviours"], behaviours);
         json
+    }
+
+    fn gates_json(&self) -> Json {
+        let mut gates = Json::object();
+        for gate in GATES {
+            let stage = gate.stage_at(self.release);
+            let Some(default) = stage.default_value() else { continue };
+            let value = self.settings.is_gate_on(gate.name);
+            let set = self.settings.gates().contains_key(gate.name);
+            let is_modelled = !gate.rows.is_empty();
+            let mut entry = json!({"value": value, "default": default, "set": set, "modelled": is_modelled});
+            entry.set(&["stage"], if stage.name().is_empty() { "GA" } else { stage.name() });
+            gates.set(&[gate.name], entry);
+        }
+        gates
     }
 }
 
@@ -140,14 +225,36 @@ pub(crate) fn shown(value: Value) -> Json {
     }
 }
 
+/// Finds the flag of a kubelet that is meant and that is no row of the profile; `None` for a flag of something else.
+fn kubelet_flag(flag: &str) -> Option<&str> {
+    let (component, short) = flag.split_once('.').unwrap_or(("", flag));
+    let is_row = |row: &nodeproof_core::profile::Row| row.flag.split_once('.').is_some_and(|(_, own)| own == short);
+    let is_kubelets = match component {
+        "kubelet" => short != "feature-gates" && !ROWS.iter().any(|row| row.flag == flag),
+        "" => FLAGS.iter().any(|(own, _)| *own == short) && !ROWS.iter().any(is_row),
+        _ => false,
+    };
+    is_kubelets.then_some(short)
+}
+
+fn gates_text(gates: &Json) -> String {
+    gates.fields().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")
+}
+
 fn about_flag(flag: &str, error: SettingsError) -> FieldError {
     let mut about = FieldError::new(format!("settings.{flag}"), error.to_string());
     if let SettingsError::UnknownFlag { did_you_mean, .. } = error {
+        let short = flag.split_once('.').map_or(flag, |(_, short)| short);
+        if NOT_MODELLED.contains(&short) {
+            about.message = format!("flag {flag} is not modelled yet");
+            return about;
+        }
         let names = ROWS.iter().filter(|row| !row.flag.is_empty()).flat_map(|row| {
             let short = row.flag.split_once('.').map_or(row.flag, |(_, short)| short);
             [row.flag, short]
         });
-        about.did_you_mean = did_you_mean.or_else(|| nodeproof_core::objects::nearest(flag, names).map(String::from));
+        let names = names.chain(["feature-gates", "controllers"]).chain(FLAGS.iter().map(|(flag, _)| *flag));
+        about.did_you_mean = did_you_mean.or_else(|| nearest(flag, names).map(String::from));
         about.message = format!("unknown flag {flag:?}");
     }
     about

@@ -1,6 +1,8 @@
 //! The controllers by name: how one is started, and what all of them can be asked.
 
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -88,6 +90,38 @@ pub enum ControllerAction {
 /// Source: cmd/kube-controller-manager/app/controllermanager.go (v1.34), `NewControllerDescriptors`.
 pub const CONTROLLERS: &[&str] =
     &["garbage-collector-controller", "ttl-controller", "node-lifecycle-controller", "taint-eviction-controller"];
+
+/// The short names that `--controllers` takes beside the names above.
+///
+/// Source: cmd/kube-controller-manager/names/controller_names.go (v1.34), `KCMControllerAliases`.
+const ALIASES: &[(&str, &str)] = &[
+    ("garbagecollector", "garbage-collector-controller"),
+    ("ttl", "ttl-controller"),
+    ("nodelifecycle", "node-lifecycle-controller"),
+];
+
+/// Reads `--controllers`: `*` for all, `NAME` for one, `-NAME` for none of that name, separated by commas.
+///
+/// # Errors
+/// The words with which kube-controller-manager refuses a name that it does not know.
+pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
+    let mut named = Vec::new();
+    let mut all = false;
+    for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        if item == "*" {
+            all = true;
+            continue;
+        }
+        let (on, name) = item.strip_prefix('-').map_or((true, item), |name| (false, name));
+        let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| *name);
+        match CONTROLLERS.iter().find(|own| **own == name) {
+            Some(own) => named.push((*own, on)),
+            None => return Err(format!("{name:?} is not in the list of known controllers")),
+        }
+    }
+    let is_on = |name: &str| named.iter().find(|(own, _)| *own == name).map_or(all, |(_, on)| *on);
+    Ok(CONTROLLERS.iter().copied().filter(|name| is_on(name)).collect())
+}
 
 /// Starts a controller; `None` for a name that is not modelled.
 #[must_use]

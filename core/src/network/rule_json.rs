@@ -16,7 +16,7 @@ use crate::objects::time::{exact_seconds, to_micro_time};
 use crate::objects::{FieldError, Json, Reader, Text};
 
 /// The HTTP codes that a rule can answer with.
-pub const CODES: [u16; 5] = [404, 409, 429, 500, 503];
+pub const CODES: [u16; 9] = [401, 403, 404, 409, 410, 429, 500, 503, 504];
 const VERBS: [Verb; 8] =
     [Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Update, Verb::Patch, Verb::Delete, Verb::DeleteCollection];
 
@@ -32,6 +32,9 @@ impl Fault {
         reader.any("from");
         reader.any("to");
         let api = Endpoint::Name(Text::of("api"));
+        if from != api && to != api {
+            return Err(reader.error("to", "a connection that does not lead to \"api\" is not modelled yet"));
+        }
         if (from == api) == (to == api) {
             return Err(reader.error("to", "one end, and one only, has to be \"api\": every connection leads there"));
         }

@@ -604,6 +604,12 @@ impl Due {
 fn canned(code: u16, ask: &Ask) -> Answer {
     let (_, resource, _, name) = ask.subject();
     let (reason, message) = match code {
+        401 => ("Unauthorized", alloc::string::String::from("Unauthorized")),
+        403 => ("Forbidden", alloc::format!("{resource} \"{name}\" is forbidden: refused by a rule of the network")),
+        410 => ("Expired", alloc::string::String::from("The resourceVersion for the provided list is too old.")),
+        504 => {
+            ("Timeout", alloc::string::String::from("Timeout: request did not complete within the allotted timeout"))
+        }
         404 => ("NotFound", alloc::format!("{resource} \"{name}\" not found")),
         409 => (
             "Conflict",

@@ -244,7 +244,15 @@ impl<'a> Reader<'a> {
     pub fn finish(self) -> Result<(), FieldError> {
         match self.json.fields().find(|(name, _)| !self.asked.iter().any(|asked| *asked == name.as_str())) {
             None => Ok(()),
-            Some((name, _)) => Err(FieldError::unknown(self.path(name), "field", name, self.asked.iter().copied())),
+            Some((name, _)) => {
+                let mut known: Vec<&str> = Vec::new();
+                for asked in self.asked.iter().copied() {
+                    if !known.contains(&asked) {
+                        known.push(asked);
+                    }
+                }
+                Err(FieldError::unknown(self.path(name), "field", name, known.iter().copied()))
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 //! compare versions. Release, feature gate and flag are three axes: a flag's *default* is a row here, its value in
 //! force stands in [`Settings`].
 
+mod gates;
 mod rows;
 mod settings;
 
@@ -13,6 +14,7 @@ use alloc::format;
 use jiff::SignedDuration;
 
 pub use crate::objects::{DEFAULT_RELEASE, RELEASES, Release, UnknownRelease};
+pub use gates::{GATES, Gate, Stage};
 pub use rows::{ROWS, Row, Value, row};
 pub use settings::{Settings, SettingsError};
 

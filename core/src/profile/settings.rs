@@ -6,14 +6,17 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::{Profile, ROWS, Release, Value};
+use super::{GATES, Profile, ROWS, Release, Row, Value, gates};
+use crate::objects::time::parse_duration;
+use crate::objects::{Text, nearest};
 
 /// A profile with the flags and feature gates of one cluster.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Settings {
     profile: Profile,
     flags: BTreeMap<&'static str, Value>,
-    gates: BTreeMap<String, bool>,
+    gates: BTreeMap<&'static str, bool>,
+    kubelet_flags: BTreeMap<Text, Text>,
 }
 
 /// A setting that cannot be had.
@@ -43,13 +46,13 @@ impl Settings {
     /// Returns the defaults of a release.
     #[must_use]
     pub const fn of(release: Release) -> Self {
-        Self { profile: Profile::of(release), flags: BTreeMap::new(), gates: BTreeMap::new() }
+        Self::with_profile(Profile::of(release))
     }
 
     /// Returns the defaults of a profile.
     #[must_use]
     pub const fn with_profile(profile: Profile) -> Self {
-        Self { profile, flags: BTreeMap::new(), gates: BTreeMap::new() }
+        Self { profile, flags: BTreeMap::new(), gates: BTreeMap::new(), kubelet_flags: BTreeMap::new() }
     }
 
     /// Returns the same flags and gates with the defaults of another release, as a component has that is not upgraded.
@@ -88,11 +91,41 @@ impl Settings {
         }
     }
 
+    /// Returns the feature gates that were set.
+    #[must_use]
+    pub const fn gates(&self) -> &BTreeMap<&'static str, bool> {
+        &self.gates
+    }
+
+    /// Tells whether a feature gate is on; false for one that there is not.
+    #[must_use]
+    pub fn is_gate_on(&self, name: &str) -> bool {
+        let default = || GATES.iter().find(|gate| gate.name == name)?.stage_at(self.profile.release()).default_value();
+        self.gates.get(name).copied().or_else(default).unwrap_or(false)
+    }
+
+    /// Returns the flags that every kubelet of the cluster runs with, unless its own say otherwise.
+    #[must_use]
+    pub const fn kubelet_flags(&self) -> &BTreeMap<Text, Text> {
+        &self.kubelet_flags
+    }
+
+    /// Lays down a flag that every kubelet of the cluster runs with. Whether there is such a flag, and whether the
+    /// value fits, is the kubelet's to say.
+    pub fn set_kubelet_flag(&mut self, flag: Text, value: Text) {
+        self.kubelet_flags.insert(flag, value);
+    }
+
     /// Sets a flag, `[COMPONENT.]FLAG`, from its text; the component may be left out where only one has the flag.
+    /// `feature-gates` may be set again: gates that it does not name stay.
     ///
     /// # Errors
     /// The flag is unknown, or the value does not fit; nothing is changed then.
     pub fn set(&mut self, flag: &str, value: &str) -> Result<(), SettingsError> {
+        let bad = |why: String| SettingsError::BadValue { flag: String::from(flag), value: String::from(value), why };
+        if is_feature_gates(flag) {
+            return self.set_gates(value).map_err(bad);
+        }
         let rows: Vec<_> = ROWS
             .iter()
             .filter(|row| {
@@ -103,21 +136,123 @@ impl Settings {
         let [row] = rows.as_slice() else {
             return Err(SettingsError::UnknownFlag { flag: String::from(flag), did_you_mean: None });
         };
-        let bad = |why: &str| SettingsError::BadValue {
-            flag: String::from(flag),
-            value: String::from(value),
-            why: String::from(why),
-        };
-        let parsed = match self.profile.value(row.name) {
-            Value::Bool(_) => value.parse().map(Value::Bool).map_err(|_| bad("true or false is needed"))?,
-            Value::Number(_) => value.parse().map(Value::Number).map_err(|_| bad("a number is needed"))?,
-            Value::Duration(_) => value
-                .parse()
-                .map(Value::Duration)
-                .map_err(|_| bad("a duration with a unit is needed, as \"40s\" or \"5m\""))?,
-            Value::Text(_) => return Err(bad("it cannot be set")),
-        };
+        let parsed = parse(row, self.profile.value(row.name), value).map_err(|why| bad(String::from(why)))?;
         self.flags.insert(row.name, parsed);
         Ok(())
+    }
+
+    fn set_gates(&mut self, text: &str) -> Result<(), String> {
+        let read = gates::parse(text, self.profile.release()).map_err(|error| {
+            let name = error.strip_prefix("unrecognized feature gate: ").unwrap_or_default();
+            match nearest(name, GATES.iter().map(|gate| gate.name)) {
+                Some(near) => alloc::format!("{error}: did you mean {near:?}?"),
+                None => error,
+            }
+        })?;
+        for (gate, on) in read {
+            self.gates.insert(gate.name, on);
+            for (row, value) in gate.row_values(on) {
+                self.profile = core::mem::take(&mut self.profile).with(row, value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The components that have `--feature-gates`.
+const GATED: [&str; 5] =
+    ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "cloud-controller-manager"];
+
+fn is_feature_gates(flag: &str) -> bool {
+    match flag.split_once('.') {
+        None => flag == "feature-gates",
+        Some((component, flag)) => flag == "feature-gates" && GATED.contains(&component),
+    }
+}
+
+/// Reads the text of a flag's value as the component does that has the flag, and refuses what would stop its loops.
+fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
+    let range = row.flag.split_once('.').map_or(row.flag, |(_, short)| short);
+    match default {
+        Value::Bool(_) => text.parse().map(Value::Bool).map_err(|_| "true or false is needed"),
+        Value::Text(_) => Err("it cannot be set"),
+        Value::Duration(_) => match parse_duration(text) {
+            Some(duration) if duration > SignedDuration::ZERO => Ok(Value::Duration(duration)),
+            Some(_) => Err("it must be greater than zero"),
+            None => Err("a duration with a unit is needed, as \"40s\" or \"5m\""),
+        },
+        Value::Number(_) => {
+            let number: f64 = text.parse().map_err(|_| "a number is needed")?;
+            let is_whole = || text.parse::<i32>().is_ok();
+            match range {
+                _ if !number.is_finite() => Err("a number is needed"),
+                "node-eviction-rate" | "secondary-node-eviction-rate" if number < 0.0 => Err("it must not be negative"),
+                "unhealthy-zone-threshold" if !(0.0..=1.0).contains(&number) => Err("a share from 0 to 1 is needed"),
+                "kube-api-qps" if number <= 0.0 => Err("it must be greater than zero"),
+                "node-eviction-rate" | "secondary-node-eviction-rate" | "unhealthy-zone-threshold" | "kube-api-qps" => {
+                    Ok(Value::Number(number))
+                }
+                "default-not-ready-toleration-seconds" | "default-unreachable-toleration-seconds" => {
+                    text.parse::<i64>().map(|_| Value::Number(number)).map_err(|_| "a whole number is needed")
+                }
+                _ if !is_whole() => Err("a whole number is needed"),
+                "kube-api-burst" | "node-lease-duration-seconds" if number < 1.0 => Err("it must be greater than zero"),
+                _ if number < 0.0 => Err("it must not be negative"),
+                _ => Ok(Value::Number(number)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Settings;
+    use crate::profile::{Release, Value};
+
+    #[test]
+    fn what_would_stop_a_loop_or_is_no_value_is_refused() {
+        let mut settings = Settings::default();
+        for (flag, value) in [
+            ("node-monitor-period", "0s"),
+            ("node-monitor-period", "-5s"),
+            ("node-monitor-period", "5"),
+            ("node-monitor-period", "5 seconds"),
+            ("node-monitor-grace-period", ""),
+            ("node-eviction-rate", "-0.1"),
+            ("node-eviction-rate", "NaN"),
+            ("node-eviction-rate", "inf"),
+            ("unhealthy-zone-threshold", "1.1"),
+            ("large-cluster-size-threshold", "2.5"),
+            ("kube-api-qps", "0"),
+            ("kube-api-burst", "0"),
+            ("kubelet.max-pods", "-1"),
+            ("node-lease-duration-seconds", "0"),
+            ("default-not-ready-toleration-seconds", "ten"),
+            ("feature-gates", "NodeSwap=false"),
+            ("kubectl.feature-gates", "NodeSwap=true"),
+            ("kube-apiserver.node-monitor-period", "5s"),
+        ] {
+            assert!(settings.set(flag, value).is_err(), "{flag}={value}");
+        }
+        assert_eq!(settings, Settings::default());
+        for (flag, value) in [
+            ("node-monitor-period", "2s"),
+            ("kube-controller-manager.node-monitor-grace-period", "1m30s"),
+            ("node-eviction-rate", "0"),
+            ("unhealthy-zone-threshold", "0.3"),
+            ("default-not-ready-toleration-seconds", "0"),
+        ] {
+            assert_eq!(settings.set(flag, value), Ok(()), "{flag}={value}");
+        }
+    }
+
+    #[test]
+    fn a_gate_switches_the_rows_that_it_drives() {
+        let mut settings = Settings::of(Release::new(34, 4));
+        settings.set("feature-gates", "PodObservedGenerationTracking=false").unwrap();
+        settings.set("kubelet.feature-gates", "MemoryQoS=true").unwrap();
+        assert_eq!(settings.value("pod-observed-generation"), Value::Bool(false));
+        assert!(settings.is_gate_on("MemoryQoS") && settings.is_gate_on("NodeSwap"));
+        assert!(!settings.is_gate_on("PodObservedGenerationTracking") && !settings.is_gate_on("NoSuchGate"));
     }
 }

@@ -259,7 +259,14 @@ impl KubeletConfig {
     /// # Errors
     /// The words with which the kubelet refuses.
     pub fn resolve(machine: &MachineSpec, spec: &KubeletSpec, settings: &Settings) -> Result<Self, String> {
-        let merged = merge(spec)?;
+        let mut spec = spec.clone();
+        for (flag, value) in settings.kubelet_flags() {
+            let field = FLAGS.iter().find(|(known, _)| *known == flag.as_str()).map_or("", |(_, field)| *field);
+            if spec.config.get(field).is_null() && !spec.flags.iter().any(|(own, _)| own == flag) {
+                spec.flags.push((flag.clone(), value.clone()));
+            }
+        }
+        let merged = merge(&spec)?;
         let read = Decoder(&merged);
         let flag = |name: &str| spec.flags.iter().find(|(own, _)| *own == *name).map(|(_, value)| value.clone());
         let mut node_labels = parse_labels(flag("node-labels").as_deref().unwrap_or_default());

@@ -152,6 +152,11 @@ impl MachineSpec {
     pub fn from_json(body: &Json) -> Result<Self, FieldError> {
         let mut reader = Reader::new(body, "")?;
         let mut spec = Self { name: reader.needed_text("name")?.clone(), ..Self::default() };
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
+        if spec.name.len() > 253 || !spec.name.chars().all(fits) {
+            let message = "a host name is needed: at most 253 letters, digits, '-', '.' and '_'";
+            return Err(reader.error("name", message));
+        }
         spec.node_name = reader.text("nodeName")?.cloned();
         spec.zone = reader.text("zone")?.cloned();
         spec.region = reader.text("region")?.cloned();
