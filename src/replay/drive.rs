@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use nodeproof_core::chance::Chance;
-use nodeproof_core::components::Output;
 use nodeproof_core::components::controllers::{self, Context, Controller};
+use nodeproof_core::components::{Decision, Output};
 use nodeproof_core::network::{Answer, Ask, Body, Call, EVENTS, NODES, Request, RequestId, ToClient, Verb};
 use nodeproof_core::objects::{Json, Object, Text};
 use nodeproof_core::profile::Settings;
@@ -33,7 +33,7 @@ const READ_TAKES: Micros = 300;
 const LATE: Micros = 1_000;
 /// The beginning of a taint pass is known from its first request, to some milliseconds: these instants are tried.
 const TICK_AROUND: [Micros; 6] = [-20_000, 0, 2_000, 5_000, 10_000, 20_000];
-/// A read of the node this shortly before shows that the taint pass has come.
+/// A decision for the node this shortly before shows that the taint pass has come.
 const TAINT_WITHIN: Micros = 60_000;
 /// How far ahead the order of nodes within a pass looks for the next taint: the time of one token and a pass.
 const ORDER_LOOKS_AHEAD: Micros = 15_000_000;
@@ -49,8 +49,8 @@ pub struct Choices {
     pub early_tick: BTreeSet<usize>,
     /// Health passes with a taint pass between their last node and their judgement of the zones.
     pub tick_in_pass: BTreeSet<usize>,
-    /// Renewals that reached the cache at another instant than that at which they were sent.
-    pub renewals: BTreeMap<usize, Micros>,
+    /// Events (stream and position) that reached the cache at another instant than the recorder.
+    pub moved: BTreeMap<(usize, usize), Micros>,
 }
 
 /// A write that the component made.
@@ -125,8 +125,8 @@ struct Drive<'a> {
     updates: usize,
     /// The Events that the component made, by name: a repeated one is a patch of its count.
     events: BTreeMap<Text, Json>,
-    /// Nodes that the component read, in order.
-    node_reads: Vec<(Micros, Text)>,
+    /// The nodes that the component decided to taint, in order.
+    tainted_at: Vec<(Micros, String)>,
     run: Run,
 }
 
@@ -157,7 +157,7 @@ pub fn run(
         now: begin,
         updates: 0,
         events: BTreeMap::new(),
-        node_reads: Vec::new(),
+        tainted_at: Vec::new(),
         run: Run::default(),
     };
     drive.plan();
@@ -184,7 +184,7 @@ impl Drive<'_> {
         let recorded = self.recorded;
         for (stream, list) in recorded.streams.iter().enumerate() {
             for (at, event) in list.events.iter().enumerate().filter(|(_, event)| !event.listed) {
-                let t = self.choices.renewals.get(&at).filter(|_| event.is_renewal()).copied().unwrap_or(event.t);
+                let t = self.choices.moved.get(&(stream, at)).copied().unwrap_or(event.t);
                 self.at(t, Due::Event(stream, at));
             }
         }
@@ -351,7 +351,7 @@ impl Drive<'_> {
     /// Tells whether a recorded taint was asked for already.
     fn tainted(&self, tainting: usize) -> bool {
         let Tainting { t, node } = &self.taintings[tainting];
-        self.node_reads.iter().rev().take_while(|(read, _)| t - read < TAINT_WITHIN).any(|(_, name)| **name == **node)
+        self.tainted_at.iter().rev().take_while(|(at, _)| t - at < TAINT_WITHIN).any(|(_, name)| name == node)
     }
 
     /// Reads the order of nodes within a pass from the recording: first who is tainted next, then who is written first.
@@ -382,8 +382,18 @@ impl Drive<'_> {
             match output {
                 Output::Request(request) => self.request(request),
                 Output::Cancel(id) => self.world.cancel(id),
-                Output::CloseConnections | Output::Exit | Output::Decision(_) | Output::Log(_) => {}
+                Output::Decision(decision) => self.note(&decision),
+                Output::CloseConnections | Output::Exit | Output::Log(_) => {}
             }
+        }
+    }
+
+    /// Remembers which nodes were chosen for an eviction taint.
+    fn note(&mut self, decision: &Decision) {
+        if let Some(node) = decision.about.strip_prefix("node/")
+            && decision.what.split(' ').any(|change| change.starts_with('+') && change.ends_with(":NoExecute"))
+        {
+            self.tainted_at.push((self.now, node.to_owned()));
         }
     }
 
@@ -401,9 +411,6 @@ impl Drive<'_> {
                 self.at(self.now, Due::Answer { life: self.life, id, answer, write: None });
             }
             Verb::Get => {
-                if place.resource == NODES {
-                    self.node_reads.push((self.now, place.name.clone()));
-                }
                 let answer = self
                     .world
                     .read(&place)
@@ -450,7 +457,8 @@ impl Drive<'_> {
             self.updates += usize::from(call.verb == Verb::Update);
             let write = &self.recorded.writes[index];
             for field in write.change.differences(&change, tolerance(write.tolerance)) {
-                let difference = Difference::of_field(self.writer, write.t, &place, field);
+                let object = super::subject(&write.place, &write.change);
+                let difference = Difference { object, ..Difference::of_field(self.writer, write.t, &place, field) };
                 self.run.differences.push((index, difference));
             }
         }

@@ -169,6 +169,11 @@ impl Recording {
         let watch = load_lines(dir, "watch.jsonl", "watch.jsonl (or watch.jsonl.gz)", watch_line)?;
         let writes = load_lines(dir, "writes.jsonl", "writes.jsonl (or writes.jsonl.gz)", write_line)?;
         let actions = load_lines(dir, "actions.jsonl", "actions.jsonl (or actions.jsonl.gz)", action_line)?;
+        let mut about = about;
+        if about.ended == 0 {
+            let ends = writes.iter().map(|line: &WriteLine| line.end.max(line.t));
+            about.ended = ends.chain(watch.iter().map(|line: &WatchLine| line.t)).max().unwrap_or(0);
+        }
         Ok(Self { about, watch, writes, actions })
     }
 

@@ -10,20 +10,22 @@ pub mod admission;
 pub mod drive;
 pub mod ledger;
 pub mod load;
+pub mod order;
 pub mod phases;
 pub mod recorded;
 pub mod report;
+pub mod search;
 pub mod trials;
 pub mod world;
 pub mod writers;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
 use nodeproof_core::json;
-use nodeproof_core::network::{EVENTS, LEASES, NODES, Verb};
+use nodeproof_core::network::{EVENTS, Verb};
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::{Release, Settings};
 
@@ -31,23 +33,13 @@ pub use ledger::{Ledger, LedgerError};
 pub use load::{LoadError, Recording};
 pub use report::{Difference, Report};
 
-use drive::{Choices, Run};
+use drive::Run;
 use load::Micros;
 use phases::Passes;
 use recorded::Recorded;
+use search::Search;
 use writers::{Change, Writer};
 
-/// How often a run is repeated with choices found in the one before.
-const ROUNDS_MAX: usize = 8;
-/// A write that repeats another of the same object within this time saw an old copy in its cache.
-const STALE_WITHIN: Micros = 1_000_000;
-/// A taint that comes this soon after the status that causes it may have missed its tick.
-const TICK_WITHIN: Micros = 300_000;
-/// A renewal may reach the cache this much later than an answer usually takes, or this much earlier.
-const RENEWAL_LATE: Micros = 60_000;
-const RENEWAL_EARLY: Micros = 4_000;
-/// A renewal bears on whether a node is silent for this long at most.
-const RENEWAL_MATTERS: Micros = 120_000_000;
 /// A write of the same content this far away is shown as one that came at another instant.
 const SHIFTED_WITHIN: Micros = 60_000_000;
 
@@ -117,9 +109,9 @@ fn settings(recording: &Recording) -> (Arc<Settings>, Vec<String>) {
     let mut settings = Settings::of(recording.about.release);
     let mut unknown = Vec::new();
     for (component, flags) in &recording.about.flags {
-        for flag in flags.iter().filter_map(|flag| flag.strip_prefix("--")) {
+        for flag in flags.iter().flat_map(|line| line.split_whitespace()).filter_map(|flag| flag.strip_prefix("--")) {
             let (name, value) = flag.split_once('=').unwrap_or((flag, "true"));
-            let leaves_no_trace = WITHOUT_TRACE.contains(&name) || name.starts_with("audit-") || name.starts_with("v ");
+            let leaves_no_trace = WITHOUT_TRACE.contains(&name) || name.starts_with("audit-");
             if settings.set(&format!("{component}.{name}"), value).is_err() && !leaves_no_trace {
                 unknown.push(format!("{component} --{name}"));
             }
@@ -151,7 +143,7 @@ fn judge_writer(
     report: &mut Report,
 ) {
     let judged = recorded.writes_of(writer).count();
-    let Some((run, choices)) = best_run(recorded, writer, settings, passes) else {
+    let Some((run, choices)) = Search::new(recorded, writer, settings, passes).best() else {
         report.unjudged += judged;
         if judged == 0 {
             return;
@@ -173,125 +165,17 @@ fn judge_writer(
     count("own writes seen late", choices.late_echo.len());
     count("taint passes before the status was seen", choices.early_tick.len());
     count("taint passes before the zones were judged", choices.tick_in_pass.len());
-    count("renewals beside a health pass", choices.renewals.len());
+    count("renewals and changes beside a health pass", choices.moved.len());
     count("conflicts", recorded.writes_of(writer).filter(|(_, write)| write.code == 409).count());
     let events = run.predictions.iter().filter(|made| made.place.resource == EVENTS && made.verb == Verb::Create);
     count("names of Events", events.count());
     report.differences.extend(differences(recorded, writer, &run));
 }
 
-/// Repeats the run with the choices that the recording shows, as long as that brings it nearer.
-fn best_run(
-    recorded: &Recorded<'_>,
-    writer: Writer,
-    settings: &Arc<Settings>,
-    passes: &Passes,
-) -> Option<(Run, Choices)> {
-    let mut choices = Choices::default();
-    let mut best = drive::run(recorded, writer, settings, passes, &choices)?;
-    let mut open = differences(recorded, writer, &best).len();
-    for _ in 0..ROUNDS_MAX {
-        if open == 0 {
-            break;
-        }
-        let more = more_choices(recorded, writer, passes, &best, &choices);
-        if more == choices {
-            break;
-        }
-        let run = drive::run(recorded, writer, settings, passes, &more)?;
-        let left = differences(recorded, writer, &run).len();
-        if left >= open {
-            break;
-        }
-        (best, choices, open) = (run, more, left);
-    }
-    Some((best, choices))
-}
-
-/// Finds the choices that would explain what is still open after a run.
-fn more_choices(recorded: &Recorded<'_>, writer: Writer, passes: &Passes, run: &Run, before: &Choices) -> Choices {
-    let mut choices = before.clone();
-    for (index, write) in recorded.writes_of(writer) {
-        if run.matched.contains_key(&index) {
-            continue;
-        }
-        if matches!(&write.change, Change::Taints { added, .. } if added.iter().any(phases::is_eviction_taint)) {
-            let pass = passes.starts.partition_point(|start| *start <= write.t);
-            if pass > 0 && write.t - passes.starts[pass - 1] < TICK_WITHIN {
-                choices.tick_in_pass.insert(pass - 1);
-            }
-        }
-        if is_silence(write.verb, &write.place) {
-            // The model was later: a renewal that it saw in one pass was seen in none, or in the one before.
-            choices.renewals.extend(renewals_near(recorded, passes, &write.place.name, write.t, -RENEWAL_EARLY));
-        }
-    }
-    for made in run.predictions.iter().filter(|made| made.matched.is_none() && is_silence(made.verb, &made.place)) {
-        choices.renewals.extend(renewals_near(recorded, passes, &made.place.name, made.t, RENEWAL_LATE));
-    }
-    for (index, write) in recorded.writes_of(writer) {
-        if run.matched.contains_key(&index) || write.place.resource == EVENTS {
-            continue;
-        }
-        let earlier = recorded.writes_of(writer).filter(|(other, earlier)| {
-            *other < index
-                && earlier.place == write.place
-                && earlier.verb == write.verb
-                && write.t - earlier.t < STALE_WITHIN
-                && earlier.code < 300
-                && (write.change.is_empty() || earlier.change == write.change)
-        });
-        choices.late_echo.extend(earlier.map(|(other, _)| other));
-    }
-    for made in run.predictions.iter().filter(|made| made.matched.is_none()) {
-        let Change::Taints { added, .. } = &made.change else { continue };
-        if !added.iter().any(phases::is_eviction_taint) {
-            continue;
-        }
-        let status = recorded.writes_of(writer).filter(|(_, write)| {
-            write.place.resource == NODES
-                && write.verb == Verb::Update
-                && write.place.name == made.place.name
-                && made.t - write.end < TICK_WITHIN
-                && write.t <= made.t
-        });
-        choices.early_tick.extend(status.map(|(index, _)| index));
-    }
-    choices
-}
-
-/// Tells whether a write is the one by which a health pass marks a silent node.
-fn is_silence(verb: Verb, place: &writers::Place) -> bool {
-    verb == Verb::Update && place.resource == NODES
-}
-
-/// Finds the renewals of a node of which it is not certain whether a health pass saw them, and moves them to the other
-/// side of the pass: later by up to `moved`, or earlier if that is negative.
-fn renewals_near(
-    recorded: &Recorded<'_>,
-    passes: &Passes,
-    node: &str,
-    before: Micros,
-    moved: Micros,
-) -> Vec<(usize, Micros)> {
-    let leases = recorded.streams.iter().find(|stream| stream.resource == LEASES);
-    let events = leases.map_or(&[][..], |stream| stream.events.as_slice());
-    let mut found = Vec::new();
-    for (at, event) in events.iter().enumerate() {
-        let is_its =
-            event.is_renewal() && event.object.name() == node && event.t < before && before - event.t < RENEWAL_MATTERS;
-        let (from, until) = (event.t.min(event.t + moved), event.t.max(event.t + moved));
-        let pass = passes.starts.iter().find(|start| **start >= from && **start <= until);
-        if let (true, Some(pass)) = (is_its, pass) {
-            found.push((at, if moved < 0 { pass - 1 } else { pass + 1 }));
-        }
-    }
-    found
-}
-
-/// Returns all differences of a run: fields, writes that only one side has, writes at another instant.
+/// Returns all differences of a run: fields, order, writes that only one side has, writes at another instant.
 fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Difference> {
     let mut found: Vec<Difference> = run.differences.iter().map(|(_, difference)| difference.clone()).collect();
+    found.extend(order::differences(recorded, writer, run));
     let mut extra: Vec<&drive::Prediction> = run.predictions.iter().filter(|made| made.matched.is_none()).collect();
     for (index, write) in recorded.writes_of(writer) {
         if run.matched.contains_key(&index) {
@@ -363,8 +247,14 @@ fn finish(report: &mut Report, ledger: &Ledger) {
     for difference in &mut report.differences {
         difference.ledger = ledger.explain(&report.recording, difference).map(|entry| entry.why.clone());
     }
-    report.explained = report.differences.iter().filter(|difference| difference.ledger.is_some()).count();
-    report.unexplained = report.differences.len() - report.explained;
+    // A write counts once, in however many fields it differs, and is explained only if all of them are.
+    let mut writes: BTreeMap<(Micros, &str, &str), bool> = BTreeMap::new();
+    for difference in &report.differences {
+        let key = (difference.t, difference.writer, difference.object.as_str());
+        *writes.entry(key).or_insert(true) &= difference.ledger.is_some();
+    }
+    report.explained = writes.values().filter(|explained| **explained).count();
+    report.unexplained = writes.len() - report.explained;
 }
 
 #[cfg(test)]

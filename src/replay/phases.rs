@@ -14,9 +14,15 @@ use super::writers::{Change, Writer};
 
 /// What a pass without writes takes: recordings show a period of 5.001 s.
 const PASS_TAKES: Micros = 1_000;
+/// What a pass takes at least: an anchor that writes show is late rather than early.
+const PASS_TAKES_MIN: Micros = 500;
 /// The pause between two taint passes.
 /// Source: pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go (v1.34), `NodeEvictionPeriod`.
 pub const TICK: Micros = 100_000;
+/// The first write of a health pass is received about this long after its beginning.
+const WRITES_AFTER: Micros = 3_000;
+/// The two patches of a swap of taints follow each other within this time.
+const SWAP_WITHIN: Micros = 1_000_000;
 /// The taint pass begins this long before its first request is received.
 const TICK_BEFORE_READ: Micros = 500;
 
@@ -25,25 +31,37 @@ const TICK_BEFORE_READ: Micros = 500;
 pub struct Passes {
     /// The starts in order.
     pub starts: Vec<Micros>,
+    /// Those that the log shows.
+    logged: Vec<Micros>,
     /// How many of them the recording shows by itself.
     pub seen: usize,
     /// By how much all starts could be shifted and still fit all writes.
     pub slack: (Micros, Micros),
 }
 
+impl Passes {
+    /// Tells whether the log shows the instant of a pass to the millisecond.
+    #[must_use]
+    pub fn is_seen(&self, pass: usize) -> bool {
+        self.starts.get(pass).is_some_and(|start| self.logged.binary_search(start).is_ok())
+    }
+}
+
 /// Infers the starts of the health passes.
 #[must_use]
 pub fn passes(recorded: &Recorded<'_>, period: Micros) -> Passes {
     let about = &recorded.recording.about;
-    let logged = !about.health_passes_seen.is_empty();
-    let anchors = if logged { about.health_passes_seen.clone() } else { anchors_of_writes(recorded, period) };
+    let mut logged = about.health_passes_seen.clone();
+    logged.sort_unstable();
+    logged.dedup();
+    let anchors = with_anchors_of_writes(recorded, &logged, period);
     let mut starts = spread(&anchors, period, about.ended);
     let first_after = |until: Micros| anchors.iter().copied().find(|anchor| *anchor >= until).unwrap_or(until);
     for outage in &recorded.outages {
         starts.retain(|start| *start < outage.from || *start >= first_after(outage.until));
     }
-    let slack = slack(recorded, &starts, logged);
-    Passes { seen: anchors.len(), starts, slack }
+    let slack = slack(recorded, &starts, !logged.is_empty());
+    Passes { seen: anchors.len(), starts, logged, slack }
 }
 
 fn spread(anchors: &[Micros], period: Micros, ended: Micros) -> Vec<Micros> {
@@ -72,24 +90,52 @@ fn only_a_pass_writes(recorded: &Recorded<'_>, index: usize) -> bool {
     match &write.change {
         Change::Status(_) | Change::Unknown => write.place.resource == NODES && write.verb == Verb::Update,
         Change::Event(event) => matches!(event.get("reason").as_str(), Some("RegisteredNode" | "RemovingNode")),
+        Change::Taints { added, removed } => {
+            added.is_empty() && removed.iter().any(is_eviction_taint) && !is_half_of_a_swap(recorded, index)
+        }
         _ => false,
     }
 }
 
-fn anchors_of_writes(recorded: &Recorded<'_>, period: Micros) -> Vec<Micros> {
-    let mut anchors: Vec<Micros> = Vec::new();
+/// Tells whether the node got the other taint just before: the taint pass swaps them too.
+fn is_half_of_a_swap(recorded: &Recorded<'_>, index: usize) -> bool {
+    let removal = &recorded.writes[index];
+    recorded.writes[..index].iter().rev().take_while(|write| removal.t - write.t < SWAP_WITHIN).any(|write| {
+        write.place == removal.place
+            && matches!(&write.change, Change::Taints { added, .. } if added.iter().any(is_eviction_taint))
+    })
+}
+
+/// Adds to the passes of the log those that only writes show: a pass begins the period after the end of the one before.
+fn with_anchors_of_writes(recorded: &Recorded<'_>, logged: &[Micros], period: Micros) -> Vec<Micros> {
+    let mut found: Vec<Micros> = Vec::new();
+    let mut busy_until = Micros::MIN;
     for (index, write) in recorded.writes_of(Writer::NodeLifecycle) {
-        let start = write.t - 3_000;
-        if only_a_pass_writes(recorded, index) && anchors.last().is_none_or(|last| start - last > period * 6 / 10) {
-            anchors.push(start);
+        if !only_a_pass_writes(recorded, index) {
+            continue;
         }
+        if found.is_empty() || write.t - busy_until > period * 8 / 10 {
+            found.push(write.t - WRITES_AFTER);
+        }
+        busy_until = busy_until.max(write.end);
     }
+    found.retain(|start| {
+        let before = logged[..logged.partition_point(|other| *other <= start + TICK)].last();
+        let after = logged[logged.partition_point(|other| *other <= start + TICK)..].first();
+        before.is_none_or(|before| start - before > period * 8 / 10)
+            && after.is_none_or(|after| after - start > period * 8 / 10)
+    });
+    let mut anchors: Vec<(Micros, bool)> = logged.iter().map(|start| (*start, true)).collect();
+    anchors.extend(found.iter().map(|start| (*start, false)));
+    anchors.sort_unstable();
     // A pause is never shorter than the period: an anchor that follows too soon shows that the one before it was late.
     for at in (1..anchors.len()).rev() {
-        let count = (anchors[at] - anchors[at - 1] + period / 2) / period;
-        anchors[at - 1] = anchors[at - 1].min(anchors[at] - count * period);
+        let count = (anchors[at].0 - anchors[at - 1].0 + period / 2) / period;
+        if !anchors[at - 1].1 {
+            anchors[at - 1].0 = anchors[at - 1].0.min(anchors[at].0 - count * (period + PASS_TAKES_MIN));
+        }
     }
-    anchors
+    anchors.into_iter().map(|(start, _)| start).collect()
 }
 
 fn slack(recorded: &Recorded<'_>, starts: &[Micros], logged: bool) -> (Micros, Micros) {

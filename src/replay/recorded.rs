@@ -312,6 +312,7 @@ impl<'a> Recorded<'a> {
             let by_whom = line.actor.is_empty()
                 || (line.actor == user && line.verb == verb && line.subresource == *write.place.subresource);
             by_whom
+                && write.change.is_in(event.event, &event.object)
                 && !taken.contains(&(stream, *at))
                 && event.t >= write.t - 1_000
                 && event.t <= write.end + ECHO_LAG_MAX

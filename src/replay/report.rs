@@ -59,7 +59,7 @@ pub struct Report {
     pub judged: usize,
     /// Those that the model predicted.
     pub matched: usize,
-    /// Differences that the ledger explains.
+    /// Writes whose differences the ledger explains.
     pub explained: usize,
     /// Writes that only one side has, or that differ, and nothing explains.
     pub unexplained: usize,

@@ -4,7 +4,7 @@ use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 
 use super::ledger::Ledger;
-use super::load::{Recording, WriteLine};
+use super::load::{Recording, WatchLine, WriteLine};
 use super::trials::recorded_dir;
 use super::{Report, judge, writers};
 
@@ -70,6 +70,130 @@ fn another_value_is_a_difference_of_its_field() {
     }));
     assert_eq!(path, "metadata.annotations.node.alpha.kubernetes.io/ttl");
     assert_eq!((real.as_str(), sim.as_str()), (Some("15"), Some("0")));
+}
+
+/// Replays a recording after a change; returns its unexplained differences.
+fn changed(name: &str, change: impl Fn(&mut Recording)) -> Report {
+    let mut recording = recording(name);
+    change(&mut recording);
+    judge(&recording, &Ledger::default())
+}
+
+fn paths(report: &Report) -> Vec<(&str, &str)> {
+    report.differences.iter().map(|difference| (difference.object.as_str(), difference.path.as_str())).collect()
+}
+
+#[test]
+fn two_writes_in_another_order_are_a_difference() {
+    let report = changed("1.34.4/user-noexecute-taints", |recording| {
+        let is_of = |line: &WriteLine, verb: &str| line.verb == verb && line.user.ends_with(":node-controller");
+        let delete = recording.writes.iter().position(|line| is_of(line, "delete")).expect("pods are evicted");
+        let pod = recording.writes[delete].uri.clone();
+        let patch = recording.writes.iter().position(|line| is_of(line, "patch") && line.uri.starts_with(&pod));
+        let (patch, delete) = (patch.expect("each eviction marks its pod first"), delete);
+        let (one, other) = (recording.writes[patch].clone(), recording.writes[delete].clone());
+        (recording.writes[patch].t, recording.writes[patch].end) = (other.t, other.end);
+        (recording.writes[delete].t, recording.writes[delete].end) = (one.t, one.end);
+    });
+    assert!(
+        paths(&report).iter().any(|(object, path)| object.starts_with("pods/") && *path == "order"),
+        "{}",
+        report.text()
+    );
+}
+
+#[test]
+fn an_event_that_says_something_else_is_a_difference_and_so_is_one_that_is_missing() {
+    let is_it =
+        |line: &WatchLine| line.kind == "Event" && line.object.stable().get("reason").as_str() == Some("NodeNotReady");
+    let report = changed("1.34.4/node-silent-evict-return", |recording| {
+        let line = recording.watch.iter_mut().find(|line| is_it(line)).expect("a node falls silent");
+        let mut event = line.object.json();
+        event.set(&["message"], "Node went away");
+        line.object = nodeproof_core::objects::Object::as_received(event);
+    });
+    let found = paths(&report);
+    assert!(found.iter().any(|(object, path)| object.contains("worker") && *path == "message"), "{}", report.text());
+    let report = changed("1.34.4/node-silent-evict-return", |recording| {
+        let at = recording.watch.iter().position(is_it).expect("a node falls silent");
+        recording.watch.remove(at);
+    });
+    let [difference] = report.differences.as_slice() else { panic!("{}", report.text()) };
+    assert!(difference.object.ends_with("/NodeNotReady") && difference.real.is_null(), "{}", report.text());
+}
+
+#[test]
+fn a_created_object_that_the_server_made_otherwise_is_a_difference() {
+    let report = changed("1.34.4/single-node-silent", |recording| {
+        let added = |line: &&mut WatchLine| line.kind == "Node" && !line.listed;
+        let line = recording.watch.iter_mut().find(added).expect("a node registers");
+        let mut node = line.object.json();
+        node.remove(&["spec", "taints"]);
+        line.object = nodeproof_core::objects::Object::as_received(node);
+    });
+    let admission: Vec<&str> = report
+        .differences
+        .iter()
+        .filter(|difference| difference.writer == "admission")
+        .map(|difference| difference.path.as_str())
+        .collect();
+    assert_eq!(admission.len(), 1, "{}", report.text());
+    assert!(admission[0].starts_with("spec.taints"), "{}", report.text());
+}
+
+#[test]
+fn other_flags_than_those_of_the_recording_are_noticed() {
+    let cases = [
+        ("1.34.4/node-silent-evict-return", "node-monitor-grace-period=40s"),
+        ("1.34.4/node-silent-evict-return", "node-monitor-grace-period=60s"),
+        ("1.34.4/registration-no-status", "node-startup-grace-period=30s"),
+        ("1.34.4/zones-all-down", "node-eviction-rate=1"),
+        ("1.34.4/large-zone-60", "secondary-node-eviction-rate=0.1"),
+        ("1.34.4/large-zone-60", "large-cluster-size-threshold=70"),
+        ("1.34.4/zone-3-of-4", "unhealthy-zone-threshold=0.8"),
+        ("1.34.4/fast-monitor", "node-monitor-period=5s"),
+    ];
+    for (name, flag) in cases {
+        let report = changed(name, |recording| {
+            let flags = recording.about.flags.entry("kube-controller-manager".to_owned()).or_default();
+            flags.push(format!("--{flag}"));
+        });
+        assert!(report.unexplained > 0, "{name} agrees with --{flag}");
+    }
+}
+
+#[test]
+fn another_release_than_that_of_the_recording_is_noticed() {
+    let cases = [
+        ("1.34.4/node-silent-evict-return", "1.31.0"),
+        ("1.31.0/node-silent-evict-return", "1.34.4"),
+        ("1.36.3/zone-1-of-4", "1.31.0"),
+    ];
+    for (name, release) in cases {
+        let dir = recorded_dir().join(name);
+        let report = super::replay(&dir, Some(release.parse().expect("a release")), &Ledger::default());
+        assert!(report.expect("the fixtures are whole").unexplained > 0, "{name} agrees with {release}");
+    }
+}
+
+#[test]
+fn the_instants_of_passes_are_inferred_where_the_log_does_not_show_them() {
+    for name in ["1.34.4/node-silent-evict-return", "1.31.0/zone-1-of-4", "1.36.3/kubelet-posts-not-ready"] {
+        let report = changed(name, |recording| recording.about.health_passes_seen.clear());
+        assert!(report.passed(), "{}", report.text());
+    }
+}
+
+#[test]
+fn a_recording_that_ends_early_agrees_as_far_as_it_goes() {
+    let report = changed("1.34.4/node-silent-evict-return", |recording| {
+        let end = 150_000_000;
+        recording.writes.retain(|line| line.end <= end);
+        recording.watch.retain(|line| line.t <= end);
+        recording.actions.retain(|line| line.t <= end);
+        recording.about.ended = end;
+    });
+    assert!(report.passed() && report.judged > 0, "{}", report.text());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use nodeproof_core::json;
-use nodeproof_core::network::{Call, Resource, Target, Verb};
+use nodeproof_core::network::{Call, Resource, Target, Verb, WatchType};
 use nodeproof_core::objects::{Json, Object, Text, time};
 
 use super::load::{WatchLine, WriteLine};
@@ -221,6 +221,23 @@ impl Change {
         }
     }
 
+    /// Tells whether an object, as a watch shows it, may be what the write left behind.
+    #[must_use]
+    pub fn is_in(&self, event: WatchType, object: &Object) -> bool {
+        match self {
+            Self::Delete(_) => {
+                event == WatchType::Deleted || !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+            }
+            Self::Taints { added, removed } => {
+                let there = object.stable().at(&["spec", "taints"]).items();
+                let has = |taint: &Json| there.iter().any(|other| identity(other) == identity(taint));
+                added.iter().all(has) && !removed.iter().any(has)
+            }
+            Self::Patch(patch) => holds(&object.json(), patch),
+            Self::Status(_) | Self::Event(_) | Self::Unknown => true,
+        }
+    }
+
     /// Returns the change as JSON, for reports.
     #[must_use]
     pub fn as_json(&self) -> Json {
@@ -260,6 +277,22 @@ fn patch(place: &Place, body: &Json, revisions: &Revisions) -> Change {
     Change::Taints {
         added: sorted(after.iter().filter(|taint| lacks(&before, taint))),
         removed: sorted(before.iter().filter(|taint| lacks(after, taint))),
+    }
+}
+
+/// Tells whether an object holds what a strategic merge patch sets.
+fn holds(object: &Json, patch: &Json) -> bool {
+    match patch {
+        Json::Null => object.is_null(),
+        Json::Object(_) => patch
+            .fields()
+            .filter(|(name, _)| !name.starts_with('$'))
+            .all(|(name, value)| holds(object.get(name), value)),
+        Json::Array(_) => {
+            let merged = patch.items().iter().filter(|item| item.get("$patch").is_null());
+            merged.into_iter().all(|item| object.items().iter().any(|there| holds(there, item)))
+        }
+        _ => object == patch,
     }
 }
 

@@ -146,6 +146,13 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "pod-topology-labels",
+        says: "a pod gets the zone and region labels of the node to which it is bound",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(35, 0), Value::Bool(true))],
+        source: "plugin/pkg/admission/podtopologylabels/admission.go (v1.35); KEP 4742",
+        flag: "",
+    },
+    Row {
         name: "pod-conditions-observe-generation",
         says: "a condition that a controller sets on a pod says which generation it is about",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(34, 0), Value::Bool(true))],

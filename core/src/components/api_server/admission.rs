@@ -1,15 +1,15 @@
 //! What the built-in admission plugins change and refuse.
 //!
-//! Mirrors plugin/pkg/admission/{nodetaint,defaulttolerationseconds,priority} (v1.34), in the order of
-//! pkg/kubeapiserver/options/plugins.go. Left out on purpose: plugins that act only on objects which are not modelled,
-//! and ServiceAccount's token volumes.
+//! Mirrors plugin/pkg/admission/{serviceaccount,nodetaint,priority,defaulttolerationseconds,podtopologylabels} (v1.36),
+//! in the order of pkg/kubeapiserver/options/plugins.go. Left out on purpose: plugins that act only on objects which are
+//! not modelled, and ServiceAccount's token volumes.
 
 use alloc::format;
 
 use super::resources::Kind;
 use super::{ApiServer, status};
 use crate::json;
-use crate::network::{Answer, Resource};
+use crate::network::{Answer, NODES, Resource};
 use crate::objects::{Json, ObjectKey};
 
 const PRIORITY_CLASSES: Resource = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
@@ -19,12 +19,11 @@ pub(super) fn create(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result
     match kind.name {
         "Node" => taint_new_node(tree),
         "Pod" => {
-            if tree.at(&["spec", "serviceAccountName"]).is_null() {
-                tree.set(&["spec", "serviceAccountName"], "default");
-                tree.set(&["spec", "serviceAccount"], "default");
-            }
+            set_service_account(kind, tree)?;
             set_priority(server, kind, tree)?;
             add_default_tolerations(server, tree);
+            let node = tree.at(&["spec", "nodeName"]).as_text().cloned().unwrap_or_default();
+            add_topology_labels(server, &node, tree);
         }
         _ => {}
     }
@@ -37,6 +36,36 @@ pub(super) fn update(server: &ApiServer, kind: &Kind, subresource: &str, tree: &
         add_default_tolerations(server, tree);
     }
     Ok(())
+}
+
+/// Source: plugin/pkg/admission/serviceaccount/admission.go (v1.34): a mirror pod gets no account and may have none.
+fn set_service_account(kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
+    let named = tree.at(&["spec", "serviceAccountName"]).as_str().is_some_and(|name| !name.is_empty());
+    if !tree.at(&["metadata", "annotations", "kubernetes.io/config.mirror"]).is_null() {
+        let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+        let why = "a mirror pod may not reference service accounts";
+        return if named { Err(status::forbidden(&kind.resource, &name, why)) } else { Ok(()) };
+    }
+    if !named {
+        tree.set(&["spec", "serviceAccountName"], "default");
+        tree.set(&["spec", "serviceAccount"], "default");
+    }
+    Ok(())
+}
+
+/// Gives a pod the zone and region of the node to which it is bound.
+/// Source: plugin/pkg/admission/podtopologylabels/admission.go (v1.35).
+pub(super) fn add_topology_labels(server: &ApiServer, node: &str, tree: &mut Json) {
+    if node.is_empty() || !server.settings.profile().is("pod-topology-labels") {
+        return;
+    }
+    let Some(node) = server.object(&NODES, &ObjectKey::cluster(node)) else { return };
+    for label in ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"] {
+        let value = node.stable().at(&["metadata", "labels", label]);
+        if !value.is_null() {
+            tree.set(&["metadata", "labels", label], value.clone());
+        }
+    }
 }
 
 /// Source: plugin/pkg/admission/nodetaint/admission.go (v1.34), TaintNodesByCondition.

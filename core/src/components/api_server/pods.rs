@@ -256,7 +256,8 @@ impl ApiServer {
         if !tree.at(&["spec", "schedulingGates"]).is_empty() {
             return refuse(format!("pod {} has non-empty .spec.schedulingGates", aim.name));
         }
-        tree.set(&["spec", "nodeName"], node);
+        tree.set(&["spec", "nodeName"], &node);
+        super::admission::add_topology_labels(self, &node, &mut tree);
         for map in ["annotations", "labels"] {
             for (name, value) in binding.at(&["metadata", map]).fields() {
                 tree.set(&["metadata", map, name], value.clone());

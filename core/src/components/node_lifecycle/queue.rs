@@ -107,6 +107,20 @@ impl TaintQueue {
         (self.limiter.try_take(now) && due <= now).then_some(node)
     }
 
+    /// Moves a node to the front of those that were added since an instant, if no other waits longer.
+    pub(super) fn bring_forward(&mut self, node: NodeId, since: Timestamp) {
+        let Some(((due, number), first)) = self.order.first_key_value().map(|(place, first)| (*place, *first)) else {
+            return;
+        };
+        let Some(place) = self.places.get(&node).copied().filter(|_| first != node && due >= since) else { return };
+        self.order.remove(&place);
+        self.order.remove(&(due, number));
+        self.order.insert((due, number), node);
+        self.order.insert(place, first);
+        self.places.insert(node, (due, number));
+        self.places.insert(first, place);
+    }
+
     /// Returns since when or from when on a node may go; `None` if none waits or the limiter never grants.
     #[must_use]
     pub(super) fn next_grant(&self) -> Option<Timestamp> {
@@ -175,6 +189,18 @@ mod tests {
         assert!(queue.forget(1));
         assert!(queue.add(1, at(5)));
         assert!(!queue.forget(2));
+    }
+
+    #[test]
+    fn a_node_comes_forward_only_among_those_that_were_added_since() {
+        let mut queue = TaintQueue::new(0.1, START);
+        queue.add(1, at(5));
+        queue.add(2, at(6));
+        queue.bring_forward(2, at(6));
+        assert_eq!(queue.waiting().collect::<alloc::vec::Vec<_>>(), [1, 2]);
+        queue.bring_forward(2, at(5));
+        assert_eq!(queue.waiting().collect::<alloc::vec::Vec<_>>(), [2, 1]);
+        assert_eq!(queue.try_next(at(6)), Some(2));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Mirrors `doNoExecuteTaintingPass` (node_lifecycle_controller.go, v1.34). The passes lie on a grid of 100 ms from the
 //! controller's start; one is made only when some limiter can grant something, since the others would change nothing.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -44,7 +44,30 @@ impl NodeLifecycle {
 
     pub(super) fn begin_tick(&mut self, now: Timestamp) {
         self.last_tick = now;
-        self.tick = Some(Tick { zones: self.zones.iter().map(|(key, _)| key.clone()).collect(), writing: false });
+        let mut zones: Vec<ZoneKey> = self.zones.iter().map(|(key, _)| key.clone()).collect();
+        if !self.preferred.is_empty() {
+            self.order_tick(&mut zones);
+        }
+        self.tick = Some(Tick { zones: zones.into(), writing: false });
+    }
+
+    /// Lays the order that a driver prefers: of the zones, and in each of the nodes that the last health pass queued.
+    /// Upstream's zones are in the order of a map, and a health pass looks at its nodes side by side.
+    fn order_tick(&mut self, zones: &mut [ZoneKey]) {
+        let since = self.passes.last().copied().unwrap_or(Timestamp::MAX);
+        let preferred: Vec<NodeId> = self.preferred.iter().filter_map(|name| self.ids.get(name).copied()).collect();
+        let first = |key: &ZoneKey| {
+            let zone = self.zones.get(key)?;
+            preferred.iter().position(|id| zone.queue.waiting().any(|waiting| waiting == *id))
+        };
+        let ranks: BTreeMap<ZoneKey, usize> =
+            zones.iter().filter_map(|key| first(key).map(|at| (key.clone(), at))).collect();
+        zones.sort_by_key(|key| ranks.get(key).copied().unwrap_or(usize::MAX));
+        for (key, at) in &ranks {
+            if let Some(zone) = self.zones.get_mut(key) {
+                zone.queue.bring_forward(preferred[*at], since);
+            }
+        }
     }
 
     pub(super) fn advance_tick(&mut self, now: Timestamp) {

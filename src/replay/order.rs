@@ -1,0 +1,105 @@
+//! The order of a writer's writes to one object: what upstream does one after the other must come in that order.
+//!
+//! Inputs: a run whose writes are matched with the recorded ones. Outputs: a difference for each write that the model
+//! makes before one that was recorded before it. Free is only what different goroutines do side by side: the NoSchedule
+//! taints and labels of a node beside its NoExecute taints, and Events beside the writes that they tell of.
+
+use std::collections::BTreeMap;
+
+use nodeproof_core::network::{EVENTS, NODES};
+use nodeproof_core::objects::Json;
+
+use super::drive::Run;
+use super::phases;
+use super::recorded::{Recorded, RecordedWrite};
+use super::report::Difference;
+use super::writers::{Change, Writer};
+use super::{shown, subject};
+
+/// Which of the things that go on side by side a write belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Strand {
+    /// One after the other with everything.
+    Main,
+    /// The NoExecute taints of a Node.
+    NoExecute,
+    /// The NoSchedule taints and labels of a Node.
+    NoSchedule,
+    /// Nothing that could be told: a write that changes nothing.
+    Any,
+}
+
+fn strand(write: &RecordedWrite) -> Strand {
+    match &write.change {
+        change if change.is_empty() => Strand::Any,
+        Change::Taints { added, removed } => {
+            if added.iter().chain(removed).any(phases::is_eviction_taint) {
+                Strand::NoExecute
+            } else {
+                Strand::NoSchedule
+            }
+        }
+        Change::Patch(_) if write.place.resource == NODES => Strand::NoSchedule,
+        _ => Strand::Main,
+    }
+}
+
+const fn are_ordered(one: Strand, other: Strand) -> bool {
+    !matches!(
+        (one, other),
+        (Strand::Any, _)
+            | (_, Strand::Any)
+            | (Strand::NoExecute, Strand::NoSchedule)
+            | (Strand::NoSchedule, Strand::NoExecute)
+    )
+}
+
+/// Names what a write is about: Events by the object that they tell of, apart from its own writes.
+fn about(write: &RecordedWrite) -> (bool, String) {
+    match &write.change {
+        Change::Event(event) => {
+            let part = |field| event.at(&["involvedObject", field]).as_str().unwrap_or_default().to_owned();
+            (true, format!("{}/{}/{}", part("kind"), part("namespace"), part("name")))
+        }
+        _ => (false, write.place.object()),
+    }
+}
+
+/// Returns the writes that the model makes in another order than the recorded one.
+#[must_use]
+pub fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Difference> {
+    let mut by_object: BTreeMap<(bool, String), Vec<(&RecordedWrite, usize)>> = BTreeMap::new();
+    for (index, write) in recorded.writes_of(writer) {
+        if let Some(prediction) = run.matched.get(&index) {
+            by_object.entry(about(write)).or_default().push((write, *prediction));
+        }
+    }
+    let mut found = Vec::new();
+    for writes in by_object.values() {
+        for (at, (write, made)) in writes.iter().enumerate() {
+            let overtaken = writes[..at].iter().find(|(before, made_before)| {
+                made_before > made && before.t < write.t && are_ordered(strand(before), strand(write))
+            });
+            if let Some((before, _)) = overtaken {
+                found.push(Difference {
+                    t: write.t,
+                    writer: writer.name(),
+                    object: subject(&write.place, &write.change),
+                    path: "order".to_owned(),
+                    real: sequence(before, write),
+                    sim: sequence(write, before),
+                    ledger: None,
+                });
+            }
+        }
+    }
+    found
+}
+
+fn sequence(first: &RecordedWrite, second: &RecordedWrite) -> Json {
+    let one = |write: &RecordedWrite| {
+        let what = if write.place.resource == EVENTS { "event" } else { write.verb.name() };
+        Json::array(Vec::from([Json::text(what), shown(&write.change)]))
+    };
+    Json::array(Vec::from([one(first), one(second)]))
+}

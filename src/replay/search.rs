@@ -1,0 +1,260 @@
+//! Looks for the free choices under which a component makes the recorded writes.
+//!
+//! A real run is full of races: whether a taint pass came before a status was seen, whether a renewal reached the cache
+//! before a health pass began. What is still open after a run names the choices that could explain it; they are tried
+//! together, then one by one, and kept only if they bring the run nearer. Invariant: a choice is one that was really
+//! possible, within the milliseconds by which the recorded instants are uncertain; one that changes nothing is dropped.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use nodeproof_core::network::{EVENTS, NODES, Verb};
+use nodeproof_core::profile::Settings;
+
+use super::differences;
+use super::drive::{self, Choices, Prediction, Run};
+use super::load::Micros;
+use super::phases::{self, Passes};
+use super::recorded::{Recorded, RecordedWrite};
+use super::writers::{Change, Writer};
+
+/// How many runs of one writer a search may take.
+const RUNS_MAX: usize = 100;
+/// A write that repeats another of the same object within this time saw an old copy in its cache.
+const STALE_WITHIN: Micros = 1_000_000;
+/// A taint that comes this soon after the status that causes it may have missed its tick.
+const TICK_WITHIN: Micros = 300_000;
+/// An event may reach a cache this much later than the recorder, or this much earlier.
+const EVENT_LATE: Micros = 60_000;
+const EVENT_EARLY: Micros = 4_000;
+/// The same beside a pass whose instant is inferred from its neighbours.
+const PASS_UNCERTAIN: Micros = 150_000;
+/// A renewal bears on whether a node is silent for this long at most.
+const RENEWAL_MATTERS: Micros = 120_000_000;
+/// A change of a Node bears on the passes of this many periods.
+const CHANGE_MATTERS: Micros = 15_000_000;
+
+/// A choice that could explain something.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Choice {
+    LateEcho(usize),
+    EarlyTick(usize),
+    TickInPass(usize),
+    /// An event of a stream came at another instant.
+    Moved(usize, usize, Micros),
+}
+
+impl Choice {
+    fn is_in(self, choices: &Choices) -> bool {
+        match self {
+            Self::LateEcho(write) => choices.late_echo.contains(&write),
+            Self::EarlyTick(write) => choices.early_tick.contains(&write),
+            Self::TickInPass(pass) => choices.tick_in_pass.contains(&pass),
+            Self::Moved(stream, at, _) => choices.moved.contains_key(&(stream, at)),
+        }
+    }
+
+    fn put(self, choices: &mut Choices) {
+        match self {
+            Self::LateEcho(write) => {
+                choices.late_echo.insert(write);
+            }
+            Self::EarlyTick(write) => {
+                choices.early_tick.insert(write);
+            }
+            Self::TickInPass(pass) => {
+                choices.tick_in_pass.insert(pass);
+            }
+            Self::Moved(stream, at, to) => {
+                choices.moved.entry((stream, at)).or_insert(to);
+            }
+        }
+    }
+
+    fn take(self, choices: &mut Choices) {
+        match self {
+            Self::LateEcho(write) => {
+                choices.late_echo.remove(&write);
+            }
+            Self::EarlyTick(write) => {
+                choices.early_tick.remove(&write);
+            }
+            Self::TickInPass(pass) => {
+                choices.tick_in_pass.remove(&pass);
+            }
+            Self::Moved(stream, at, _) => {
+                choices.moved.remove(&(stream, at));
+            }
+        }
+    }
+}
+
+fn all_of(choices: &Choices) -> Vec<Choice> {
+    let mut all: Vec<Choice> = choices.late_echo.iter().map(|write| Choice::LateEcho(*write)).collect();
+    all.extend(choices.early_tick.iter().map(|write| Choice::EarlyTick(*write)));
+    all.extend(choices.tick_in_pass.iter().map(|pass| Choice::TickInPass(*pass)));
+    all.extend(choices.moved.iter().map(|((stream, at), to)| Choice::Moved(*stream, *at, *to)));
+    all
+}
+
+/// A search for the best run of one writer.
+pub struct Search<'a> {
+    recorded: &'a Recorded<'a>,
+    writer: Writer,
+    settings: &'a Arc<Settings>,
+    passes: &'a Passes,
+    runs: usize,
+}
+
+impl<'a> Search<'a> {
+    /// Begins a search.
+    #[must_use]
+    pub const fn new(
+        recorded: &'a Recorded<'a>,
+        writer: Writer,
+        settings: &'a Arc<Settings>,
+        passes: &'a Passes,
+    ) -> Self {
+        Self { recorded, writer, settings, passes, runs: 0 }
+    }
+
+    /// Returns the run that comes nearest to the recording, with its choices; `None` if the writer is not modelled.
+    #[must_use]
+    pub fn best(mut self) -> Option<(Run, Choices)> {
+        let mut choices = Choices::default();
+        let (mut run, mut open) = self.run(&choices)?;
+        while open > 0
+            && let Some((better, more, left)) = self.better(&run, &choices, open)
+        {
+            (run, choices, open) = (better, more, left);
+        }
+        for choice in all_of(&choices) {
+            let mut fewer = choices.clone();
+            choice.take(&mut fewer);
+            if self.runs >= RUNS_MAX {
+                break;
+            }
+            let (without, left) = self.run(&fewer)?;
+            if left <= open {
+                (run, choices, open) = (without, fewer, left);
+            }
+        }
+        Some((run, choices))
+    }
+
+    fn run(&mut self, choices: &Choices) -> Option<(Run, usize)> {
+        self.runs += 1;
+        let run = drive::run(self.recorded, self.writer, self.settings, self.passes, choices)?;
+        let open = differences(self.recorded, self.writer, &run).len();
+        Some((run, open))
+    }
+
+    /// Finds choices that bring the run nearer: all that come into question, or else the first that helps.
+    fn better(&mut self, run: &Run, choices: &Choices, open: usize) -> Option<(Run, Choices, usize)> {
+        let found: Vec<Choice> = self.candidates(run).into_iter().filter(|choice| !choice.is_in(choices)).collect();
+        let groups =
+            (found.len() > 1).then(|| found.clone()).into_iter().chain(found.iter().map(|one| Vec::from([*one])));
+        for group in groups {
+            if self.runs >= RUNS_MAX {
+                return None;
+            }
+            let mut more = choices.clone();
+            for choice in group {
+                choice.put(&mut more);
+            }
+            let (next, left) = self.run(&more)?;
+            if left < open {
+                return Some((next, more, left));
+            }
+        }
+        None
+    }
+
+    fn candidates(&self, run: &Run) -> BTreeSet<Choice> {
+        let mut found = BTreeSet::new();
+        let missed = self.recorded.writes_of(self.writer).filter(|(index, _)| !run.matched.contains_key(index));
+        for (index, write) in missed {
+            if write.place.resource != EVENTS {
+                found.extend(self.stale(index, write));
+            }
+            if self.writer == Writer::NodeLifecycle && write.place.resource == NODES {
+                found.extend(self.tick_in_pass(write));
+                found.extend(self.events_beside_passes(&write.place.name, write.t));
+            }
+        }
+        for made in run.predictions.iter().filter(|made| made.matched.is_none()) {
+            if self.writer == Writer::NodeLifecycle && made.place.resource == NODES {
+                found.extend(self.early_tick(made));
+                found.extend(self.events_beside_passes(&made.place.name, made.t));
+            }
+        }
+        found
+    }
+
+    /// A write that repeats an earlier one had not seen its effect.
+    fn stale(&self, index: usize, write: &RecordedWrite) -> Vec<Choice> {
+        let earlier = self.recorded.writes_of(self.writer).filter(|(other, earlier)| {
+            *other < index
+                && earlier.place == write.place
+                && earlier.verb == write.verb
+                && write.t - earlier.t < STALE_WITHIN
+                && earlier.code < 300
+                && (write.change.is_empty() || earlier.change == write.change)
+        });
+        earlier.map(|(other, _)| Choice::LateEcho(other)).collect()
+    }
+
+    /// A taint pass came between the last node of a health pass and its judgement of the zones.
+    fn tick_in_pass(&self, write: &RecordedWrite) -> Option<Choice> {
+        let Change::Taints { added, .. } = &write.change else { return None };
+        let pass = self.passes.starts.partition_point(|start| *start <= write.t).checked_sub(1)?;
+        let soon = write.t - self.passes.starts[pass] < TICK_WITHIN;
+        (soon && added.iter().any(phases::is_eviction_taint)).then_some(Choice::TickInPass(pass))
+    }
+
+    /// A taint pass came before the status of the node that it took was seen.
+    fn early_tick(&self, made: &Prediction) -> Vec<Choice> {
+        let Change::Taints { added, .. } = &made.change else { return Vec::new() };
+        if !added.iter().any(phases::is_eviction_taint) {
+            return Vec::new();
+        }
+        let status = self.recorded.writes_of(self.writer).filter(|(_, write)| {
+            write.place.resource == NODES
+                && write.verb == Verb::Update
+                && write.place.name == made.place.name
+                && made.t - write.end < TICK_WITHIN
+                && write.t <= made.t
+        });
+        status.map(|(index, _)| Choice::EarlyTick(index)).collect()
+    }
+
+    /// Finds the renewals and changes of a node of which it is not certain whether a health pass saw them, and moves
+    /// each to the other side of the pass.
+    fn events_beside_passes(&self, node: &str, before: Micros) -> Vec<Choice> {
+        let mut found = Vec::new();
+        for (stream, list) in self.recorded.streams.iter().enumerate() {
+            for (at, event) in list.events.iter().enumerate() {
+                let matters = if event.is_renewal() { RENEWAL_MATTERS } else { CHANGE_MATTERS };
+                let may_move = (event.is_renewal() || (list.resource == NODES && event.cause.is_none()))
+                    && event.object.name() == node
+                    && event.t < before + EVENT_LATE
+                    && before - event.t < matters;
+                if may_move && let Some(to) = self.beyond_pass(event.t) {
+                    found.push(Choice::Moved(stream, at, to));
+                }
+            }
+        }
+        found
+    }
+
+    fn beyond_pass(&self, t: Micros) -> Option<Micros> {
+        let after = self.passes.starts.partition_point(|start| *start < t);
+        let near = |pass: usize, certain: Micros| {
+            let start = *self.passes.starts.get(pass)?;
+            let reach = if self.passes.is_seen(pass) { certain } else { PASS_UNCERTAIN };
+            ((start - t).abs() <= reach).then_some(start)
+        };
+        let later = near(after, EVENT_LATE).map(|start| start + 1);
+        later.or_else(|| near(after.checked_sub(1)?, EVENT_EARLY).map(|start| start - 1))
+    }
+}
