@@ -8,6 +8,7 @@ use serde_json::json;
 use super::MISUSE;
 use super::terminal::{counted, line};
 use crate::harness::Suite;
+use crate::load::Problem;
 
 /// Options of `nodeproof lint`.
 #[derive(Debug, clap::Args)]
@@ -18,7 +19,7 @@ Examples:
   nodeproof lint --json | jq -r '.problems[] | \"\\(.file):\\(.line): \\(.message)\"'
 
 Prints each problem as file:line:column with the line, and what to do about it. Of a file that is no Gherkin
-the first problem alone is known. Nothing is run.
+the first problem alone is known. Stored snapshots that no scenario uses are problems too. Nothing is run.
 
 Exit code: 0 nothing is wrong, 2 something is.")]
 pub struct Args {
@@ -33,7 +34,11 @@ pub struct Args {
 #[must_use]
 pub fn run(args: Args) -> ExitCode {
     let suite = Suite::load(&args.paths);
-    let problems: Vec<_> = suite.problems().collect();
+    let unused = suite.unused_snapshots().into_iter().map(|text| {
+        let (file, message) = text.split_once(' ').unwrap_or(("snapshots", &text));
+        Problem::of_file(file, message)
+    });
+    let problems: Vec<Problem> = suite.problems().cloned().chain(unused).collect();
     let scenarios = suite.planned.len();
     let is_empty = problems.is_empty() && scenarios == 0;
     if args.json {

@@ -4,7 +4,6 @@
 //! ignored at list time, and one trial by its exact name reads one feature file. Options travel in environment
 //! variables, since cargo refuses flags that it does not know.
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,7 +13,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use super::options::Options;
 use super::scenario::{Door, keep_panics_quiet, run};
-use super::suite::{Planned, Suite};
+use super::suite::Suite;
 use crate::load::Problem;
 use crate::load::near::nearest;
 
@@ -138,12 +137,6 @@ fn one_that_is_not_there(name: &str, root: &Path, suite: &Suite) -> Result<Vec<T
 }
 
 fn snapshots_are_used(suite: &Suite) -> Result<(), Failed> {
-    let area = |name: &str| {
-        let parts: Vec<&str> = name.split("::").skip(1).collect();
-        parts[..parts.len().saturating_sub(1)].join("/")
-    };
-    let broken: BTreeSet<String> = suite.broken.iter().map(|(name, ..)| area(name)).collect();
-    let planned: &[Planned] = &suite.planned;
-    let unused = suite.store.unused(planned, &broken);
+    let unused = suite.unused_snapshots();
     if unused.is_empty() { Ok(()) } else { Err(Failed::from(unused.join("\n"))) }
 }

@@ -75,6 +75,8 @@ pub struct Suite {
     pub requirements: Requirements,
     /// The places that were asked for and hold nothing.
     pub missing: Vec<Problem>,
+    /// Whether these are all features of their tree, so that what they do not use is used by nobody.
+    pub is_whole: bool,
 }
 
 impl Suite {
@@ -105,6 +107,8 @@ impl Suite {
         };
         let mut suite = Self::of(&sources, requirements, Store::beside(paths));
         suite.missing = missing;
+        suite.is_whole =
+            paths.iter().any(|path| path.is_dir() && path.file_name().is_some_and(|name| name == "features"));
         suite
     }
 
@@ -128,6 +132,7 @@ impl Suite {
         };
         let mut suite = Self::of(&sources, requirements, Store::Tree(root.join("snapshots")));
         suite.missing = missing;
+        suite.is_whole = only.is_none();
         suite
     }
 
@@ -151,6 +156,17 @@ impl Suite {
             path: file.path.clone(),
             compiled,
         }));
+    }
+
+    /// Returns what is wrong with stored snapshots that no scenario uses; nothing unless all features were loaded.
+    #[must_use]
+    pub fn unused_snapshots(&self) -> Vec<String> {
+        let area = |name: &str| {
+            let parts: Vec<&str> = name.split("::").skip(1).collect();
+            parts[..parts.len().saturating_sub(1)].join("/")
+        };
+        let broken = self.broken.iter().map(|(name, ..)| area(name)).collect();
+        if self.is_whole { self.store.unused(&self.planned, &broken) } else { Vec::new() }
     }
 
     /// Returns all problems, those of missing places first.

@@ -1,0 +1,229 @@
+//! Bad input: a message with its place and a remedy, exit code 2, and what is good beside it is run.
+
+use std::fs;
+use std::io::Read as _;
+use std::process::Stdio;
+
+use super::world::{Answer, FAILING, GOOD, Named, World, require};
+
+pub(crate) const TRIALS: &[Named] = &[
+    ("input::feature_files_that_are_broken", feature_files),
+    ("input::outlines_and_languages", outlines_and_languages),
+    ("input::options", options),
+    ("input::variables", variables),
+    ("input::places_that_cannot_be_read_or_written", places),
+    ("input::recordings", recordings),
+    ("input::readers_who_leave", readers_who_leave),
+    ("input::help_for_each_command", help),
+];
+
+/// Runs and checks a tree that holds one good file and the given ones; each is named with its words.
+fn broken(files: &[(&str, Vec<u8>, &str)]) -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    for (name, bytes, _) in files {
+        world.write(&format!("features/a/{name}.feature"), bytes);
+    }
+    let lint = world.call(&["lint"]).ends(2)?;
+    let run = world.call(&["run", "--json"]).ends(2)?.says("\"result\":\"passed\"")?;
+    require(run.out.lines().count() == 1, || format!("one scenario is good: {}", run.out))?;
+    let door = Answer::of(&mut world.door(&[])).ends(101)?.says("sim::a::good::it_is_killed")?;
+    for (name, _, words) in files {
+        let place = format!("features/a/{name}.feature");
+        for text in [&lint.out, &run.err, &door.out] {
+            let found = text
+                .split("features/a/")
+                .any(|part| part.starts_with(&format!("{name}.feature")) && part.contains(words));
+            require(found, || format!("{place}: {words:?} is missing in\n{text}"))?;
+        }
+        require(door.out.contains(&format!("sim::a::{name}::feature_file")), || format!("{place} has no trial"))?;
+    }
+    Ok(())
+}
+
+fn feature_files() -> Result<(), String> {
+    let utf16: Vec<u8> = [0xfeff].into_iter().chain(GOOD.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let twice = format!("{GOOD}{}", GOOD.split_once('\n').map_or("", |(_, scenario)| scenario));
+    broken(&[
+        ("empty", Vec::new(), "the file is empty"),
+        ("binary", (0..=255).cycle().take(5_000).collect(), "feature:2:118: the byte 0x80 is not UTF-8"),
+        ("huge", b"# x\n".repeat(50 << 18), "52428800 bytes, more than"),
+        ("utf16", utf16, "save it as UTF-8"),
+        (
+            "latin1",
+            GOOD.replace("A kubelet", "\u{1}").bytes().map(|b| if b == 1 { 0xf6 } else { b }).collect(),
+            "feature:1:10: the byte 0xf6",
+        ),
+        ("old_mac", GOOD.replace('\n', "\r").into_bytes(), "end lines with a line feed"),
+        ("prose", b"hello world\n".to_vec(), "begins with `Feature:`"),
+        ("twice", twice.into_bytes(), "feature:6:3: the trial a::twice::it_is_killed is there already, on line 2"),
+        ("typo", GOOD.replace("When", "Whne").into_bytes(), "did you mean \"When\"?"),
+        ("first_typo", GOOD.replace("Given", "Givn").into_bytes(), "did you mean \"Given\"?"),
+        ("no_sentence", GOOD.replace("is killed", "explodes").into_bytes(), "feature:4:10: there is no sentence"),
+        ("no_bound", GOOD.replace(" for 39s", "").into_bytes(), "the bound is missing"),
+        ("no_unit", GOOD.replace("39s", "39").into_bytes(), "the unit is missing"),
+        ("tag", format!("@slwo\n{GOOD}").into_bytes(), "did you mean @slow?"),
+        ("no_scenario", b"Feature: x\n".to_vec(), "the feature has no scenario"),
+        (
+            "open_text",
+            b"Feature: x\n  Scenario: y\n    Given the object:\n      \"\"\"\n      a: b\n".to_vec(),
+            "does not end",
+        ),
+    ])
+}
+
+fn outlines_and_languages() -> Result<(), String> {
+    let outline = |rows: &str| {
+        format!("{}{rows}", GOOD.replace("Scenario:", "Scenario Outline:").replace("worker-1", "<name>")).into_bytes()
+    };
+    broken(&[
+        ("no_rows", outline("    Examples:\n      | name |\n"), "the examples have no rows"),
+        ("no_examples", outline(""), "the outline has no `Examples:`"),
+        ("ragged", outline("    Examples:\n      | name | x |\n      | a |\n"), "this row has 1 cells"),
+        ("other_column", outline("    Examples:\n      | nam |\n      | a |\n"), "did you mean <nam>?"),
+        ("bad_row", outline("    Examples:\n      | name |\n      | a |\n      | B_ |\n"), "row: name=B_"),
+        (
+            "same_rows",
+            outline("    Examples:\n      | name |\n      | a |\n      | a |\n"),
+            "rows of one outline must differ",
+        ),
+        ("klingon", b"# language: klingon\nFeature: x\n".to_vec(), "there is no language \"klingon\""),
+        (
+            "german",
+            "# language: de\nFunktionalit\u{e4}t: x\n  Szenario: y\n    Angenommen no other Node\n    Wen 1s passes\n"
+                .into(),
+            "all keywords are those of that language",
+        ),
+    ])?;
+    let world = World::new();
+    world.write("features/a/german.feature", "# language: de\nFunktionalit\u{e4}t: x\n  Szenario: y\n    Angenommen a ready Node \"w\"\n    Wenn 1s passes\n    Dann Node \"w\" exists at once\n");
+    world.write("features/a/windows.feature", GOOD.replace('\n', "\r\n"));
+    world.write("features/a/marked.feature", format!("\u{feff}{GOOD}"));
+    world.call(&["run"]).ends(0)?.says("3 passed")?;
+    Ok(())
+}
+
+fn options() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    let cases: &[(&[&str], &str)] = &[
+        (&["run", "--seed", "x"], "is no seed: a whole number"),
+        (&["run", "--seed=-1"], "is no seed"),
+        (&["run", "--seed", "18446744073709551616"], "is no seed"),
+        (&["run", "--k8s", "1.33"], "known are 1.31 (1.31.0), 1.34 (1.34.4) and 1.36"),
+        (&["run", "--tags", "core"], "tags begin with @"),
+        (&["run", "--tags", "not @slwo"], "did you mean @slow?"),
+        (&["run", "--tags", "@core and"], "is no tag expression"),
+        (&["run", "--tags", "@slow"], "@slow selects no scenario"),
+        (&["run", "--only", "sim::a::good::it_is_kiled"], "did you mean sim::a::good::it_is_killed?"),
+        (&["run", "--backend", "cloud"], "possible values: sim"),
+        (&["run", "nowhere"], "nowhere: there is no such file or directory"),
+        (&["run", "--sed", "1"], "--seed"),
+        (&["lint", "nowhere"], "nowhere: there is no such file or directory"),
+        (&["explain", "NC-99999"], "there is no requirement \"NC-99999\""),
+        (&["steps", "zzz"], "no sentence holds zzz"),
+        (&["replay", "nowhere"], "is not a recording"),
+        (&["replay"], "<DIR>"),
+        (&["bench", "--nodes", "0"], "more than nothing"),
+        (&["bench", "--for", "soon"], "as 1h or 90s"),
+        (&["control", "--cluster", "nowhere"], "cannot read nowhere"),
+        (&["control", "--set", "x"], "FLAG=VALUE is needed"),
+        (&["nonsense"], "unrecognized subcommand 'nonsense'"),
+        (&[], "Usage: nodeproof <COMMAND>"),
+    ];
+    for (arguments, words) in cases {
+        world.call(arguments).ends(2)?.says(words)?;
+    }
+    Ok(())
+}
+
+fn variables() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    for (name, value, words) in [
+        ("NODEPROOF_SEED", "x", "NODEPROOF_SEED: \"x\" is no seed"),
+        ("NODEPROOF_K8S", "9", "NODEPROOF_K8S: no profile for Kubernetes \"9\""),
+        ("NODEPROOF_TAGS", "core", "NODEPROOF_TAGS: \"core\" is no tag expression"),
+        ("NODEPROOF_TAGS", "not @slwo", "did you mean @slow?"),
+        ("NODEPROOF_TAGS", "@slow", "selects no scenario"),
+    ] {
+        Answer::of(world.command(&["run"]).env(name, value)).ends(2)?.says(words)?;
+        Answer::of(world.door(&[]).env(name, value)).ends(2)?.says(words)?;
+    }
+    let seeded = Answer::of(world.command(&["run", "--json"]).env("NODEPROOF_SEED", "7")).ends(0)?;
+    seeded.says("\"seed\":7")?;
+    let both = Answer::of(world.command(&["run", "--json", "--seed", "8"]).env("NODEPROOF_SEED", "7")).ends(0)?;
+    both.says("\"seed\":8")?;
+    Answer::of(world.command(&["run"]).env("NODEPROOF_SED", "7")).ends(0)?.says("did you mean NODEPROOF_SEED?")?;
+    Ok(())
+}
+
+fn places() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    world.write("file", "x");
+    fs::create_dir_all(world.path("features/b/directory.feature")).map_err(|error| error.to_string())?;
+    world.call(&["run", "--report", "file/report"]).ends(2)?.says("the report cannot be written")?;
+    world.call(&["run", "--report", "file"]).ends(2)?.says("file: the report cannot be written")?;
+    require(world.read("file") == "x", || "the file is as it was".to_owned())?;
+    world.call(&["run", "features/b/directory.feature"]).ends(2)?.says("the directory holds no feature files")?;
+    world.call(&["lint", "file"]).ends(2)?.says("this is no feature file")?;
+    world.call(&["run", "--report", "out"]).ends(0)?;
+    let files = world.files("out");
+    let kinds = ["decisions.jsonl", "history.yaml", "trace.jsonl"];
+    let expected: Vec<String> = kinds.iter().map(|kind| format!("out/a/good/it_is_killed.{kind}")).collect();
+    require(files == expected, || format!("{files:?}"))
+}
+
+fn recordings() -> Result<(), String> {
+    let world = World::new();
+    let real = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/recorded/1.34.4/registration");
+    let about = fs::read_to_string(real.join("about.yaml")).map_err(|error| error.to_string())?;
+    let lines = ["watch.jsonl", "writes.jsonl", "actions.jsonl"];
+    world.write("half/about.yaml", &about);
+    lines.iter().for_each(|name| world.write(&format!("half/{name}"), "{\"t\": 1.0, \"ty"));
+    world.call(&["replay", "half"]).ends(2)?.says("jsonl")?;
+    world.write("garbage/about.yaml", "a: [");
+    world.call(&["replay", "garbage"]).ends(2)?.says("about.yaml")?;
+    world.write("packed/about.yaml", &about);
+    lines.iter().for_each(|name| world.write(&format!("packed/{name}.gz"), b"no gzip"));
+    world.call(&["replay", "packed"]).ends(2)?.says("gz")?;
+    Ok(())
+}
+
+fn readers_who_leave() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    world.write("features/a/failing.feature", FAILING);
+    for (arguments, code) in [
+        (&["run", "--json"] as &[&str], 1),
+        (&["run", "features/a/good.feature"], 0),
+        (&["steps"], 0),
+        (&["profiles"], 0),
+        (&["lint"], 0),
+        (&["explain"], 0),
+        (&["run", "--help"], 0),
+    ] {
+        let mut child =
+            world.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        drop(child.stdout.take());
+        let mut err = String::new();
+        child.stderr.take().expect("it is piped").read_to_string(&mut err).expect("it is text");
+        let status = child.wait().expect("it ends");
+        require(status.code() == Some(code) && !err.contains("panicked"), || format!("{arguments:?}: {status} {err}"))?;
+    }
+    Ok(())
+}
+
+fn help() -> Result<(), String> {
+    let world = World::new();
+    for command in ["run", "lint", "steps", "explain", "replay", "bench", "profiles", "control"] {
+        let answer = world.call(&[command, "--help"]).ends(0)?;
+        require(
+            answer.out.contains(&format!("nodeproof {command} ")) || answer.out.contains("nodeproof control"),
+            || format!("{command} has no example: {}", answer.out),
+        )?;
+    }
+    world.call(&["--help"]).ends(0)?.says("First steps")?.says("Exit code")?;
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! The command and the test harness from outside: what a person, a script or nextest meets at either door.
+//!
+//! Inputs: trees of feature files in temporary directories. Outputs: exit codes, both streams, files. This program is a
+//! harness of its own, so that it can stand for the test target of another tree: with `DOOR_OF` set it runs the
+//! scenarios of that directory as `cargo test --test conformance` would.
+
+mod input;
+mod lines;
+mod snapshots;
+mod trials;
+mod world;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// The variable that makes this program the test harness of a tree.
+const DOOR_OF: &str = "DOOR_OF";
+
+fn main() -> ExitCode {
+    if let Some(root) = std::env::var_os(DOOR_OF) {
+        return nodeproof::harness::conformance::main(Path::new(&root), Vec::new);
+    }
+    let trials = [input::TRIALS, lines::TRIALS, snapshots::TRIALS, trials::TRIALS].concat();
+    let trials = trials.into_iter().map(|(name, run)| Trial::test(name, move || run().map_err(Failed::from))).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
