@@ -7,13 +7,14 @@ use nodeproof_core::profile::Release;
 
 use super::misuse;
 use super::terminal::{line, text};
-use crate::replay::{self, Ledger};
+use crate::replay::{self, Ledger, exchanges};
 
 /// Options of `nodeproof replay`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   nodeproof replay fixtures/recorded/1.34.4/zones-all-down
+  nodeproof replay recordings/api-1.34.4 --topic nodes-crud
   nodeproof replay fixtures/recorded/*/* --json | jq -r '\"\\(.recording) \\(.unexplained)\"'
 
 Each modelled controller is given what it really saw, and its next writes are compared with the recorded ones:
@@ -21,7 +22,8 @@ object, field, writer and time. A difference is unexplained unless the ledger ha
 
 Exit code: 0 nothing unexplained, 1 something is, 2 misuse or no recording.")]
 pub struct Args {
-    /// The directories of the recordings, each with about.yaml, watch.jsonl, writes.jsonl and actions.jsonl (or .gz)
+    /// The directories of the recordings, each with about.yaml, watch.jsonl, writes.jsonl and actions.jsonl (or .gz);
+    /// or with exchanges of an API server, one TOPIC.jsonl a topic
     #[arg(required = true, value_name = "DIR")]
     dirs: Vec<PathBuf>,
 
@@ -32,6 +34,10 @@ pub struct Args {
     /// Replay under another release than the recording's own
     #[arg(long, value_name = "RELEASE")]
     k8s: Option<Release>,
+
+    /// Replay the exchanges of one topic alone, as nodes-crud
+    #[arg(long, value_name = "TOPIC")]
+    topic: Option<String>,
 
     /// A ledger of known differences in place of the one that belongs to this version
     #[arg(long, value_name = "FILE")]
@@ -48,14 +54,23 @@ pub fn run(args: Args) -> ExitCode {
     let mut passed = true;
     let mut misused = None;
     for dir in &args.dirs {
-        match replay::replay(dir, args.k8s, &ledger) {
-            Ok(report) => {
+        let outcome = if exchanges::is_here(dir) {
+            exchanges::replay(dir, args.k8s, args.topic.as_deref(), &ledger)
+                .map(|report| (report.json().to_string(), report.text(), report.passed()))
+                .map_err(|error| error.to_string())
+        } else {
+            replay::replay(dir, args.k8s, &ledger)
+                .map(|report| (report.json().to_string(), report.text(), report.passed()))
+                .map_err(|error| error.to_string())
+        };
+        match outcome {
+            Ok((json, shown, agrees)) => {
                 if args.json {
-                    line(report.json());
+                    line(json);
                 } else {
-                    text(&report.text());
+                    text(&shown);
                 }
-                passed &= report.passed();
+                passed &= agrees;
             }
             Err(error) => misused = Some(misuse(error)),
         }

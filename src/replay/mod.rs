@@ -8,6 +8,7 @@
 
 pub mod admission;
 pub mod drive;
+pub mod exchanges;
 pub mod ledger;
 pub mod load;
 pub mod order;

@@ -160,6 +160,7 @@ impl<'a> World<'a> {
             resource_version: self.version,
             items,
             next: Text::of(""),
+            remaining: None,
         };
         Answer { code: 200, headers: Vec::new(), content }
     }

@@ -41,8 +41,15 @@ impl Call {
         } else {
             Json::parse(body).map_or_else(|_| Body::Raw(body.to_string()), Body::Json)
         };
-        let parts: Vec<String> = path.split('/').skip(1).map(|part| decode(part, false)).collect();
-        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        // An encoded slash separates parts too: the path is decoded before it is taken apart.
+        let decoded = decode(path, false);
+        let mut parts: Vec<&str> = decoded.split('/').skip(1).collect();
+        // The old form of a watch has it in the path: /api/v1/watch/nodes.
+        let at = if parts.first() == Some(&"api") { 2 } else { 3 };
+        let watches = method == "GET" && parts.get(at) == Some(&"watch") && parts.len() > at + 1;
+        if watches {
+            parts.remove(at);
+        }
         let target = target(path, &parts).ok_or_else(|| {
             let message = "the server could not find the requested resource";
             refusal(404, "NotFound", message, Some(Json::object()))
@@ -51,6 +58,7 @@ impl Call {
             let message = "the server does not allow this method on the requested resource";
             refusal(405, "MethodNotAllowed", message, Some(Json::object()))
         })?;
+        let verb = if watches { Verb::Watch } else { verb };
         Ok(Self { verb, target, query, headers, body })
     }
 }

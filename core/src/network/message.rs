@@ -412,6 +412,8 @@ pub enum Content {
         items: Vec<Object>,
         /// `metadata.continue`; empty at the end.
         next: Text,
+        /// `metadata.remainingItemCount`, where it is known.
+        remaining: Option<u64>,
     },
     /// Plain text, as of `/healthz`.
     Text(Text),
@@ -466,13 +468,16 @@ impl Answer {
             Content::Object(object) => object.json(),
             Content::Text(text) => Json::Str(text.clone()),
             Content::Watching => Json::Null,
-            Content::List { kind, api_version, resource_version, items, next } => {
+            Content::List { kind, api_version, resource_version, items, next, remaining } => {
                 let mut list = Json::object();
                 list.set(&["kind"], kind);
                 list.set(&["apiVersion"], api_version);
                 list.set(&["metadata", "resourceVersion"], format!("{resource_version}"));
                 if !next.is_empty() {
                     list.set(&["metadata", "continue"], next);
+                }
+                if let Some(remaining) = remaining {
+                    list.set(&["metadata", "remainingItemCount"], i64::try_from(*remaining).unwrap_or(i64::MAX));
                 }
                 // Items of a list carry neither kind nor apiVersion: the list's say it.
                 list.set(&["items"], items.iter().map(|item| without_type(item.json())).collect::<Json>());

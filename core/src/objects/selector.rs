@@ -329,11 +329,8 @@ fn field_value(kind: &str, field: &str, object: &Json) -> Text {
             let component = if component.is_null() { object.get("reportingComponent") } else { component };
             return component.as_text().cloned().unwrap_or_default();
         }
-        ("pods", "status.podIPs") => {
-            let ips: Vec<&str> =
-                object.at(&["status", "podIPs"]).items().iter().filter_map(|ip| ip.get("ip").as_str()).collect();
-            return Text::from(ips.join(","));
-        }
+        // The field is known but never filled: pkg/registry/core/pod/strategy.go (v1.34), `ToSelectableFields`.
+        ("pods", "status.podIPs") => return Text::of(""),
         _ => {}
     }
     let value = field.split('.').fold(object, |value, part| value.get(part));

@@ -139,6 +139,18 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "watch-list",
+        says: "a watch can begin with the objects that there are and a bookmark after them",
+        values: &[
+            (OLDEST, Value::Bool(false)),
+            (Release::new(32, 0), Value::Bool(true)),
+            (Release::new(33, 0), Value::Bool(false)),
+            (Release::new(34, 0), Value::Bool(true)),
+        ],
+        source: "k8s.io/apiserver pkg/features/kube_features.go (v1.34), WatchList",
+        flag: "",
+    },
+    Row {
         name: "pod-generation",
         says: "the API server counts changes of a pod's specification in metadata.generation",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(33, 0), Value::Bool(true))],

@@ -1,30 +1,33 @@
 //! What the built-in admission plugins change and refuse.
 //!
-//! Mirrors plugin/pkg/admission/{serviceaccount,nodetaint,priority,defaulttolerationseconds,podtopologylabels} (v1.36),
-//! in the order of pkg/kubeapiserver/options/plugins.go. Left out on purpose: plugins that act only on objects which are
-//! not modelled, and ServiceAccount's token volumes.
+//! Mirrors plugin/pkg/admission/{nodetaint,priority,defaulttolerationseconds,runtimeclass,podtopologylabels} (v1.36), in
+//! the order of pkg/kubeapiserver/options/plugins.go. Left out on purpose: plugins that act only on objects which are
+//! not modelled.
 
 use alloc::format;
 
 use super::resources::Kind;
-use super::{ApiServer, status};
+use super::{ApiServer, service_accounts, status};
 use crate::json;
 use crate::network::{Answer, NODES, Resource};
 use crate::objects::{Json, ObjectKey};
 
+const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
 const PRIORITY_CLASSES: Resource = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
 
 /// Runs the plugins for a new object.
-pub(super) fn create(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
+pub(super) fn create(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
     match kind.name {
         "Node" => taint_new_node(tree),
         "Pod" => {
-            set_service_account(kind, tree)?;
+            service_accounts::admit(server, kind, tree)?;
             set_priority(server, kind, tree)?;
             add_default_tolerations(server, tree);
+            add_overhead(server, kind, tree)?;
             let node = tree.at(&["spec", "nodeName"]).as_text().cloned().unwrap_or_default();
             add_topology_labels(server, &node, tree);
         }
+        "PriorityClass" => only_one_default(server, kind, tree)?,
         _ => {}
     }
     Ok(())
@@ -34,21 +37,6 @@ pub(super) fn create(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result
 pub(super) fn update(server: &ApiServer, kind: &Kind, subresource: &str, tree: &mut Json) -> Result<(), Answer> {
     if kind.name == "Pod" && subresource.is_empty() {
         add_default_tolerations(server, tree);
-    }
-    Ok(())
-}
-
-/// Source: plugin/pkg/admission/serviceaccount/admission.go (v1.34): a mirror pod gets no account and may have none.
-fn set_service_account(kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
-    let named = tree.at(&["spec", "serviceAccountName"]).as_str().is_some_and(|name| !name.is_empty());
-    if !tree.at(&["metadata", "annotations", "kubernetes.io/config.mirror"]).is_null() {
-        let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
-        let why = "a mirror pod may not reference service accounts";
-        return if named { Err(status::forbidden(&kind.resource, &name, why)) } else { Ok(()) };
-    }
-    if !named {
-        tree.set(&["spec", "serviceAccountName"], "default");
-        tree.set(&["spec", "serviceAccount"], "default");
     }
     Ok(())
 }
@@ -100,6 +88,52 @@ fn add_default_tolerations(server: &ApiServer, tree: &mut Json) {
                 json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds});
             tree.entry(&["spec", "tolerations"]).make_array().push(toleration);
         }
+    }
+}
+
+/// Source: plugin/pkg/admission/runtimeclass/admission.go (v1.34).
+fn add_overhead(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
+    let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+    let refuse = |why: &str| Err(status::forbidden(&kind.resource, &name, &format!("pod rejected: {why}")));
+    let sent = tree.at(&["spec", "overhead"]).clone();
+    let class = tree.at(&["spec", "runtimeClassName"]).as_text().cloned().unwrap_or_default();
+    if class.is_empty() {
+        return if sent.is_empty() {
+            Ok(())
+        } else {
+            refuse("Pod Overhead set without corresponding RuntimeClass defined Overhead")
+        };
+    }
+    let Some(class) = server.object(&RUNTIME_CLASSES, &ObjectKey::cluster(&class)) else {
+        return refuse(&format!("RuntimeClass {:?} not found", class.as_str()));
+    };
+    let overhead = class.stable().at(&["overhead", "podFixed"]);
+    if !sent.is_empty() && sent != *overhead {
+        return refuse("Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+    }
+    if !overhead.is_empty() {
+        tree.set(&["spec", "overhead"], overhead.clone());
+    }
+    Ok(())
+}
+
+/// Source: plugin/pkg/admission/priority/admission.go (v1.34), `validatePriorityClass`.
+fn only_one_default(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
+    if tree.get("globalDefault").as_bool() != Some(true) {
+        return Ok(());
+    }
+    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+    let classes = server.objects(&PRIORITY_CLASSES);
+    let other = classes
+        .iter()
+        .find(|class| class.stable().get("globalDefault").as_bool() == Some(true) && class.name() != name);
+    match other {
+        Some(other) => {
+            let why =
+                format!("PriorityClass {} is already marked as default. Only one default can exist", other.name());
+            Err(status::forbidden(&kind.resource, name, &why))
+        }
+        None => Ok(()),
     }
 }
 

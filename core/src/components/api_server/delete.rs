@@ -31,6 +31,7 @@ pub(super) struct DeleteOptions {
 impl DeleteOptions {
     /// Reads the options: from the body if there is one, else from the query.
     pub(super) fn read(options: &Options, body: &Body) -> Result<Self, Answer> {
+        check_body(body)?;
         let mut read = match body {
             Body::Json(json) => Self {
                 grace: json.get("gracePeriodSeconds").as_i64(),
@@ -147,9 +148,10 @@ impl ApiServer {
             grace == 0
         };
         let removed = remove_now && tree.at(&["metadata", "finalizers"]).is_empty();
-        let marked = self.store_unless_same(aim, origin, delete, current, tree);
+        let mut marked = self.store_unless_same(aim, origin, delete, current, tree);
         if removed && !delete.dry_run {
-            self.commit_removal(aim.kind, origin, &current.key());
+            // The answer shows the object under the revision of its end.
+            marked = self.commit_removal(aim.kind, origin, &current.key()).unwrap_or(marked);
         }
         let code = if !removed && delete.orphan_dependents == Some(false) { 202 } else { 200 };
         Ok(Answer::object(code, marked))
@@ -165,7 +167,10 @@ impl ApiServer {
         let kind = &KINDS[aim.kind];
         let delete = DeleteOptions::read(options, body)?;
         let selection = selection(aim, options, meta::wording(&self.settings))?;
-        let items = self.selected(aim.kind, &selection);
+        let mut items = self.selected(aim.kind, &selection);
+        if let Some(limit) = options.limit.and_then(|limit| usize::try_from(limit).ok()) {
+            items.truncate(limit);
+        }
         let revision = self.revision;
         for item in &items {
             let key = item.key();
@@ -181,8 +186,29 @@ impl ApiServer {
             resource_version: revision,
             items,
             next: Text::of(""),
+            remaining: None,
         };
         Ok(Answer { code: 200, headers: Vec::new(), content })
+    }
+}
+
+/// Refuses a body that is another kind of object. Source: k8s.io/apiserver pkg/endpoints/handlers/delete.go (v1.34).
+fn check_body(body: &Body) -> Result<(), Answer> {
+    match body {
+        Body::Json(json) => {
+            let (kind, version) = (json.get("kind").as_str(), json.get("apiVersion").as_str().unwrap_or(""));
+            match kind {
+                None | Some("" | "DeleteOptions") => Ok(()),
+                Some(kind) => Err(status::untyped(&format!(
+                    "no kind {kind:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:110\""
+                ))),
+            }
+        }
+        Body::Raw(text) => {
+            let why = super::syntax::problem(text);
+            Err(status::untyped(&format!("couldn't get version/kind; json parse error: {why}")))
+        }
+        Body::Empty => Ok(()),
     }
 }
 

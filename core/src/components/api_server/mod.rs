@@ -12,14 +12,19 @@ mod delete;
 mod history;
 mod nodes;
 mod options;
+mod paging;
+mod patch;
 mod paths;
 mod pods;
 mod read;
 mod resources;
+mod service_accounts;
 mod status;
 mod store;
 mod strategy;
+mod syntax;
 mod validation;
+mod warnings;
 mod watch;
 mod write;
 
@@ -416,7 +421,7 @@ impl ApiServer {
 
     /// Returns an object of a kind without any value, as Go prints it.
     fn empty(&self, kind: &Kind) -> Json {
-        self.schema.decode(kind.name, &Json::object()).map_or_else(|_| Json::object(), |decoded| decoded.object)
+        self.schema.decode(kind.type_name(), &Json::object()).map_or_else(|_| Json::object(), |decoded| decoded.object)
     }
 
     fn put_initial(&mut self, kind: usize, mut tree: Json, now: Timestamp) {

@@ -4,10 +4,14 @@
 
 use alloc::vec::Vec;
 
+use super::pods::round_up;
 use crate::objects::Json;
 
 /// Sets the defaults: allocatable from capacity, and `podCIDR` and the first of `podCIDRs` as one value.
 pub(super) fn default(tree: &mut Json) {
+    for list in ["capacity", "allocatable"] {
+        round_up(tree, &["status", list]);
+    }
     let capacity = tree.at(&["status", "capacity"]).clone();
     if !capacity.is_empty() && tree.at(&["status", "allocatable"]).is_empty() {
         tree.set(&["status", "allocatable"], capacity);

@@ -3,10 +3,11 @@
 //! Source: k8s.io/apimachinery pkg/apis/meta/v1/validation/validation.go and pkg/apis/meta/internalversion (v1.34).
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::status;
-use super::validation::FieldError;
+use super::validation::{FieldError, Problem};
 use crate::network::{Answer, Call, Verb};
 use crate::objects::Text;
 
@@ -42,7 +43,8 @@ impl Options {
         let mut errors = Vec::new();
         let dry_run = text("dryRun");
         if !dry_run.is_empty() && dry_run != "All" {
-            errors.push(FieldError::not_supported("dryRun", &dry_run, &["All"]));
+            let why = "supported values: \"All\"";
+            errors.push(FieldError::new("dryRun", Problem::NotSupported, format!("[{:?}]", dry_run.as_str()), why));
         }
         let field_validation = match text("fieldValidation").as_str() {
             "" | "Warn" => FieldValidation::Warn,
@@ -67,11 +69,11 @@ impl Options {
             field_validation,
             label_selector: text("labelSelector"),
             field_selector: text("fieldSelector"),
-            limit: text("limit").parse().ok().filter(|limit| *limit > 0),
+            limit: number(&text("limit"))?,
             next: text("continue"),
             resource_version: text("resourceVersion"),
             version_match: text("resourceVersionMatch"),
-            timeout_seconds: text("timeoutSeconds").parse().ok(),
+            timeout_seconds: number(&text("timeoutSeconds"))?,
             bookmarks: is_true(&text("allowWatchBookmarks")),
             send_initial_events: call.parameter("sendInitialEvents").map(is_true),
             query: call.query.clone(),
@@ -83,18 +85,35 @@ impl Options {
         self.query.iter().find(|(key, _)| *key == *name).map(|(_, value)| value)
     }
 
-    /// Returns the revision that the request names.
-    pub(super) fn version(&self) -> Result<Option<u64>, Answer> {
-        if self.resource_version.is_empty() {
+    /// Returns the revision that the request names, or what is wrong with it.
+    pub(super) fn version(&self) -> Result<Option<u64>, String> {
+        let text = self.resource_version.as_str();
+        if text.is_empty() {
             return Ok(None);
         }
-        self.resource_version.parse().map(Some).map_err(|_| {
-            status::bad_request(&format!(
-                "invalid resource version: strconv.ParseUint: parsing {:?}: invalid syntax",
-                self.resource_version.as_str()
-            ))
+        text.parse().map(Some).map_err(|_| {
+            let why = why_no_number(text);
+            format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}")
         })
     }
+}
+
+/// Reads a whole number; nothing and what is not above zero is no number at all.
+fn number(text: &str) -> Result<Option<u64>, Answer> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let number: Result<i64, _> = text.parse();
+    number
+        .map(|number| u64::try_from(number).ok().filter(|number| *number > 0))
+        .map_err(|_| status::bad_request(&format!("strconv.ParseInt: parsing {text:?}: {}", why_no_number(text))))
+}
+
+/// Says why Go's strconv does not take a number.
+fn why_no_number(text: &str) -> &'static str {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number && !text.starts_with('-') { "value out of range" } else { "invalid syntax" }
 }
 
 /// Source: k8s.io/apimachinery pkg/runtime/conversion.go (v1.34), `Convert_Slice_string_To_bool`: anything but `false`

@@ -7,6 +7,8 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use jiff::Timestamp;
+
 use super::call::{Aim, json_of};
 use super::options::Options;
 use super::resources::KINDS;
@@ -79,6 +81,9 @@ fn default_container(container: &mut Json, host_network: bool) {
             }
         }
     }
+    for list in ["limits", "requests"] {
+        round_up(container, &["resources", list]);
+    }
     let limits = container.at(&["resources", "limits"]).clone();
     for (name, limit) in limits.fields() {
         if container.at(&["resources", "requests"]).get(name).is_null() {
@@ -116,6 +121,18 @@ fn default_container(container: &mut Json, host_network: bool) {
     }
 }
 
+/// Rounds amounts up to thousandths. Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_ResourceList`.
+pub(super) fn round_up(tree: &mut Json, path: &[&str]) {
+    let list = tree.at(path).clone();
+    for (name, amount) in list.fields() {
+        let Some(quantity) = amount.as_str().and_then(Quantity::parse) else { continue };
+        let whole = Quantity::milli(quantity.milli_value());
+        if whole != quantity && whole > quantity {
+            tree.entry(path).set(&[name.as_str()], whole.to_string());
+        }
+    }
+}
+
 /// Tells whether an image has the tag `latest` or none.
 fn uses_latest(image: &str) -> bool {
     let last = image.rsplit('/').next().unwrap_or(image);
@@ -141,7 +158,10 @@ fn default_volume(volume: &mut Json) {
 }
 
 /// Gives a new Pod its first status.
-pub(super) fn prepare_create(tree: &mut Json, settings: &Settings) {
+pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestamp) {
+    if tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().is_some_and(|seconds| seconds < 0) {
+        tree.set(&["spec", "terminationGracePeriodSeconds"], 1_i64);
+    }
     if settings.profile().is("pod-generation") {
         tree.set(&["metadata", "generation"], 1_i64);
     }
@@ -149,7 +169,7 @@ pub(super) fn prepare_create(tree: &mut Json, settings: &Settings) {
     if !tree.at(&["spec", "schedulingGates"]).is_empty() {
         let condition = json!({"type": "PodScheduled", "status": "False", "reason": "SchedulingGated",
             "message": "Scheduling is blocked due to non-empty scheduling gates",
-            "lastProbeTime": null, "lastTransitionTime": null});
+            "lastProbeTime": null, "lastTransitionTime": time::to_time(now)});
         tree.entry(&["status", "conditions"]).make_array().push(condition);
     }
 }
@@ -220,7 +240,13 @@ impl ApiServer {
     }
 
     /// Assigns a Pod to a node. Source: pkg/registry/core/pod/storage/storage.go (v1.34), `BindingREST`.
-    fn bind(&mut self, aim: &Aim, options: &Options, origin: &Origin, binding: &Json) -> Result<Answer, Answer> {
+    pub(super) fn bind(
+        &mut self,
+        aim: &Aim,
+        options: &Options,
+        origin: &Origin,
+        binding: &Json,
+    ) -> Result<Answer, Answer> {
         const BINDING: Resource = Resource::of("", "v1", "pods/binding");
         let kind = &KINDS[aim.kind];
         let named = binding.at(&["metadata", "name"]).as_str().unwrap_or("");

@@ -3,14 +3,14 @@
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/get.go and pkg/storage/cacher (v1.34).
 
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
 use super::call::Aim;
 use super::options::Options;
-use super::resources::KINDS;
+use super::paging::{self, WatchList};
+use super::resources::{KINDS, Kind};
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
@@ -24,11 +24,18 @@ use crate::objects::{Object, Text};
 const WATCH_LEAST: SignedDuration = SignedDuration::from_secs(1800);
 
 impl ApiServer {
-    pub(super) fn get(&self, aim: &Aim, _options: &Options) -> Result<Answer, Answer> {
+    pub(super) fn get(&self, aim: &Aim, options: &Options) -> Result<Answer, Answer> {
         let kind = &KINDS[aim.kind];
-        self.tables[aim.kind]
-            .store
-            .get(&aim.namespace, &aim.name)
+        if let Some(asked) =
+            options.version().map_err(|why| status::untyped(&why))?.filter(|asked| *asked > self.revision)
+        {
+            return Err(status::too_large_version(asked, self.revision));
+        }
+        let found = self.tables[aim.kind].store.get(&aim.namespace, &aim.name);
+        if let (Some(object), false) = (found, ["", "status", "scale"].contains(&aim.subresource.as_str())) {
+            return connect(kind, &aim.subresource, object);
+        }
+        found
             .map(|object| Answer::object(200, object.clone()))
             .ok_or_else(|| status::not_found(&kind.resource, &aim.name))
     }
@@ -36,14 +43,15 @@ impl ApiServer {
     pub(super) fn list(&self, aim: &Aim, options: &Options) -> Result<Answer, Answer> {
         let kind = &KINDS[aim.kind];
         let selection = selection(aim, options, meta::wording(&self.settings))?;
-        options.version()?;
-        let items = self.selected(aim.kind, &selection);
+        paging::check_list(options)?;
+        let page = self.page(aim.kind, &selection, options)?;
         let content = Content::List {
             kind: Text::from(format!("{}List", kind.name)),
             api_version: Text::from(kind.api_version()),
-            resource_version: self.revision,
-            items,
-            next: Text::of(""),
+            resource_version: page.revision,
+            items: page.items,
+            next: Text::from(page.next),
+            remaining: page.remaining,
         };
         Ok(Answer { code: 200, headers: Vec::new(), content })
     }
@@ -68,14 +76,30 @@ impl ApiServer {
         id: RequestId,
     ) -> Result<Answer, Answer> {
         let selection = selection(aim, options, meta::wording(&self.settings))?;
-        let from = options.version()?.filter(|version| *version > 0);
+        let streams_lists = if self.settings.profile().is("watch-list") { WatchList::On } else { WatchList::Off };
+        paging::check_watch(options, streams_lists)?;
+        let from = options.version().map_err(|why| status::untyped(&why))?.filter(|version| *version > 0);
         let send = |message| ServerOutput::ToClient { client: origin.client, message };
         let opened = Answer { code: 200, headers: Vec::new(), content: Content::Watching };
         let kind = &KINDS[aim.kind];
+        let streams = options.send_initial_events == Some(true);
         match from {
-            None => {
+            Some(asked) if streams && asked > self.revision => {
+                let object = Object::as_received(status::too_large_version(asked, self.revision).body());
+                self.events.push_back(send(ToClient::Watch { id, event: WatchType::Error, object }));
+                self.events.push_back(send(ToClient::WatchEnded { id }));
+                return Ok(opened);
+            }
+            None if options.send_initial_events == Some(false) => {}
+            _ if streams || from.is_none() => {
                 for object in self.selected(aim.kind, &selection) {
                     self.events.push_back(send(ToClient::Watch { id, event: WatchType::Added, object }));
+                }
+                if streams && options.bookmarks {
+                    let mut tree = self.bookmark(kind).json();
+                    tree.set(&["metadata", "annotations", "k8s.io/initial-events-end"], "true");
+                    let object = Object::as_received(tree);
+                    self.events.push_back(send(ToClient::Watch { id, event: WatchType::Bookmark, object }));
                 }
             }
             Some(from) => {
@@ -88,6 +112,7 @@ impl ApiServer {
                     return Ok(opened);
                 }
             }
+            None => {}
         }
         let lasts = match options.timeout_seconds {
             Some(seconds) if seconds > 0 => SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX / 2)),
@@ -99,6 +124,7 @@ impl ApiServer {
             id,
             kind: aim.kind,
             selection,
+            after: from.unwrap_or(0),
             bookmarks: options.bookmarks,
             omits_heartbeats: options.parameter("omitHeartbeats").is_some(),
             ends,
@@ -107,7 +133,7 @@ impl ApiServer {
         if watcher.bookmarks {
             watcher.wakes = watcher.next_bookmark(origin.now).min(ends);
         }
-        if let Some(from) = from {
+        if let Some(from) = from.filter(|_| !streams) {
             for past in self.tables[aim.kind].history.after(from) {
                 let Some(seen) = watcher.sees(&kind.resource.plural, past.event, &past.object, past.before.as_ref())
                 else {
@@ -138,12 +164,26 @@ impl ApiServer {
     }
 }
 
+/// Answers for a subresource that a kubelet would serve. Source: pkg/registry/core/pod/rest/{log,subresources}.go (v1.34).
+fn connect(kind: &Kind, subresource: &str, object: &Object) -> Result<Answer, Answer> {
+    let unbound = object.stable().at(&["spec", "nodeName"]).as_str().unwrap_or("").is_empty();
+    match subresource {
+        "log" if unbound => Ok(Answer { code: 204, headers: Vec::new(), content: Content::Text(Text::of("")) }),
+        "exec" | "attach" | "portforward" if !unbound => Err(status::bad_request("Upgrade request required")),
+        "ephemeralcontainers" | "resize" | "approval" => Ok(Answer::object(200, object.clone())),
+        _ => {
+            let message = format!("{}/{subresource} is not modelled", kind.resource.plural);
+            Err(status::failure(501, "NotImplemented", &message, None))
+        }
+    }
+}
+
 /// Reads the selectors of a request.
 pub(super) fn selection(aim: &Aim, options: &Options, wording: Wording) -> Result<Selection, Answer> {
     let kind = &KINDS[aim.kind];
     let labels = Selector::parse(&options.label_selector, wording).map_err(|message| status::bad_request(&message))?;
     let mut fields = FieldSelector::parse(&options.field_selector).map_err(|message| status::bad_request(&message))?;
-    check_fields(&kind.resource.plural, &mut fields)?;
+    check_fields(kind, &mut fields)?;
     if !aim.name.is_empty() {
         let own = FieldSelector::parse(&format!("metadata.name={}", aim.name)).unwrap_or_default();
         fields = fields.and(own);
@@ -151,13 +191,15 @@ pub(super) fn selection(aim: &Aim, options: &Options, wording: Wording) -> Resul
     Ok(Selection { namespace: aim.namespace.clone(), labels, fields })
 }
 
-/// Refuses fields that objects of a kind cannot be selected by. Source: pkg/apis/core/v1/conversion.go (v1.34).
-fn check_fields(plural: &str, fields: &mut FieldSelector) -> Result<(), Answer> {
-    let own: &[&str] = match plural {
-        "nodes" => &["metadata.name", "spec.unschedulable"],
-        "pods" => {
+/// Refuses fields that objects of a kind cannot be selected by. Source: the conversions in pkg/apis (v1.34),
+/// `AddFieldLabelConversionsFor…`, and k8s.io/apimachinery pkg/runtime/converter.go for all other kinds.
+fn check_fields(kind: &Kind, fields: &mut FieldSelector) -> Result<(), Answer> {
+    let group = kind.resource.group.as_str();
+    let own: Option<&[&str]> = match (group, kind.resource.plural.as_str()) {
+        ("", "nodes") => Some(&["metadata.name", "spec.unschedulable"]),
+        ("", "pods") => {
             fields.rename(|field| (*field == "spec.host").then(|| Text::of("spec.nodeName")));
-            &[
+            Some(&[
                 "metadata.name",
                 "metadata.namespace",
                 "spec.nodeName",
@@ -169,9 +211,9 @@ fn check_fields(plural: &str, fields: &mut FieldSelector) -> Result<(), Answer> 
                 "status.podIP",
                 "status.podIPs",
                 "status.nominatedNodeName",
-            ]
+            ])
         }
-        "events" => &[
+        ("", "events") => Some(&[
             "involvedObject.kind",
             "involvedObject.namespace",
             "involvedObject.name",
@@ -185,23 +227,40 @@ fn check_fields(plural: &str, fields: &mut FieldSelector) -> Result<(), Answer> 
             "type",
             "metadata.namespace",
             "metadata.name",
-        ],
-        "namespaces" => &["metadata.name", "status.phase"],
-        _ => &["metadata.name", "metadata.namespace"],
+        ]),
+        ("events.k8s.io", "events") => Some(&[
+            "regarding.kind",
+            "regarding.namespace",
+            "regarding.name",
+            "regarding.uid",
+            "regarding.apiVersion",
+            "regarding.resourceVersion",
+            "regarding.fieldPath",
+            "reason",
+            "reportingController",
+            "type",
+            "metadata.namespace",
+            "metadata.name",
+        ]),
+        ("", "namespaces") => Some(&["metadata.name", "status.phase"]),
+        ("", "secrets") => Some(&["type", "metadata.namespace", "metadata.name"]),
+        ("", "services") => Some(&["spec.clusterIP", "spec.type", "metadata.namespace", "metadata.name"]),
+        ("", "replicationcontrollers") => Some(&["status.replicas", "metadata.namespace", "metadata.name"]),
+        ("batch", "jobs") => Some(&["status.successful", "metadata.namespace", "metadata.name"]),
+        ("certificates.k8s.io", "certificatesigningrequests") => Some(&["spec.signerName", "metadata.name"]),
+        _ => None,
     };
-    let special = matches!(plural, "nodes" | "pods" | "events" | "namespaces");
-    for field in fields.fields() {
-        if !own.contains(&field.as_str()) {
-            let message = if special {
-                format!("field label not supported: {field}")
-            } else {
-                format!(
-                    "{:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
-                    field.as_str()
-                )
-            };
-            return Err(status::bad_request(&message.to_string()));
-        }
+    for field in fields.fields().map(Text::as_str) {
+        let message = match own {
+            Some(own) if own.contains(&field) => continue,
+            Some(_) if group == "batch" => format!("field label {field:?} not supported for Job"),
+            Some(_) => format!("field label not supported: {field}"),
+            None if ["metadata.name", "metadata.namespace"].contains(&field) => continue,
+            None => {
+                format!("{field:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"")
+            }
+        };
+        return Err(status::bad_request(&message));
     }
     Ok(())
 }

@@ -66,6 +66,11 @@ impl Kind {
         self.subresources.iter().find(|sub| sub.name == name)
     }
 
+    /// Returns the name of the kind's type in the schema; `Event` is that of the core group there.
+    pub(super) fn type_name(&self) -> &'static str {
+        if self.name == "Event" && !self.resource.group.is_empty() { "events.k8s.io Event" } else { self.name }
+    }
+
     /// Returns the kind with its group behind it, as messages name it.
     pub(super) fn qualified(&self) -> alloc::string::String {
         if self.resource.group.is_empty() {

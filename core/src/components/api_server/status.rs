@@ -102,7 +102,9 @@ pub(super) fn forbidden(resource: &Resource, name: &str, why: &str) -> Answer {
 
 /// 422 Invalid of an object.
 pub(super) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Answer {
-    invalid_of(kind.name, &kind.resource.group, name, errors)
+    // Both groups of Events are checked by the strategy of the core group.
+    let group = if kind.name == "Event" { "" } else { kind.resource.group.as_str() };
+    invalid_of(kind.name, group, name, errors)
 }
 
 /// 422 Invalid of anything that has a kind and a group.

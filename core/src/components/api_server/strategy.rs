@@ -6,9 +6,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use jiff::Timestamp;
+
 use super::call::Aim;
 use super::resources::{KINDS, Kind, Trait};
-use super::validation::{FieldError, event, lease, meta, node, pod};
+use super::validation::{FieldError, event, lease, meta, node, others, pod};
 use super::{nodes, pods, status};
 use crate::json;
 use crate::network::{Answer, NAMESPACES, Resource};
@@ -57,6 +59,14 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
         "Node" => nodes::default(tree),
         "Pod" => pods::default(tree),
         "Namespace" => default_namespace(tree),
+        "Lease" => {
+            // Fields of CoordinatedLeaderElection, which no release has on by default.
+            tree.remove(&["spec", "strategy"]);
+            tree.remove(&["spec", "preferredHolder"]);
+        }
+        "PriorityClass" if tree.get("preemptionPolicy").is_null() => {
+            tree.set(&["preemptionPolicy"], "PreemptLowerPriority");
+        }
         _ => {}
     }
 }
@@ -69,9 +79,10 @@ fn default_namespace(tree: &mut Json) {
 }
 
 /// Resets and sets what a kind does on creation.
-pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings) {
+pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, now: Timestamp) {
     match kind.name {
-        "Pod" => pods::prepare_create(tree, settings),
+        "Pod" => pods::prepare_create(tree, settings, now),
+        "PersistentVolume" | "PersistentVolumeClaim" => tree.set(&["status"], json!({"phase": "Pending"})),
         "Namespace" => {
             tree.set(&["status"], json!({"phase": "Active"}));
             let has = tree.at(&["spec", "finalizers"]).items().iter().any(|item| item.as_str() == Some("kubernetes"));
@@ -88,11 +99,36 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings) 
     }
 }
 
+/// Tells whether a new object begins with an empty status, whatever was sent.
+pub(super) fn resets_status(kind: &Kind) -> bool {
+    let own = ["Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Service"];
+    kind.subresource("status").is_some() && !own.contains(&kind.name)
+}
+
+/// Tells whether the release knows a kind under another version too. Source: the `install` packages in pkg/apis (v1.34).
+pub(super) fn has_version(kind: &Kind, found: &str, version: &str) -> bool {
+    let others: &[&str] = match kind.name {
+        "Lease" => &["coordination.k8s.io/v1beta1", "coordination.k8s.io/v1alpha2"],
+        "PodDisruptionBudget" => &["policy/v1beta1"],
+        "DaemonSet" | "ReplicaSet" => &["apps/v1beta2", "extensions/v1beta1"],
+        "Deployment" => &["apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"],
+        "StatefulSet" => &["apps/v1beta1", "apps/v1beta2"],
+        "ControllerRevision" => &["apps/v1beta1", "apps/v1beta2"],
+        "CronJob" => &["batch/v1beta1"],
+        "EndpointSlice" => &["discovery.k8s.io/v1beta1"],
+        "PriorityClass" => &["scheduling.k8s.io/v1beta1", "scheduling.k8s.io/v1alpha1"],
+        "CSINode" | "CSIDriver" | "StorageClass" => &["storage.k8s.io/v1beta1"],
+        "VolumeAttachment" => &["storage.k8s.io/v1beta1", "storage.k8s.io/v1alpha1"],
+        "CertificateSigningRequest" => &["certificates.k8s.io/v1beta1"],
+        "Event" => &["v1", "events.k8s.io/v1", "events.k8s.io/v1beta1"],
+        _ => &[],
+    };
+    found == kind.name && others.contains(&version)
+}
+
 /// Resets what a write cannot change: the status through the object, everything else through the status.
 pub(super) fn prepare_update(kind: &Kind, subresource: &str, tree: &mut Json, old: &Json, settings: &Settings) {
-    if !old.at(&["metadata", "generation"]).is_null() || kind.is(Trait::Generation) {
-        put(tree, &["metadata", "generation"], old.at(&["metadata", "generation"]));
-    }
+    put(tree, &["metadata", "generation"], old.at(&["metadata", "generation"]));
     let has_status = kind.subresource("status").is_some();
     match (kind.name, subresource) {
         ("Pod", "status") => pods::prepare_status_update(tree, old, settings),
@@ -135,6 +171,10 @@ pub(super) fn validate_create(kind: &Kind, tree: &Json, settings: &Settings) -> 
             match (kind.name, kind.resource.group.as_str()) {
                 ("Lease", _) => lease::validate_spec(tree, &mut errors),
                 ("Event", "") => event::validate(tree, wording, &mut errors),
+                ("Event", _) => others::new_event(tree, wording, &mut errors),
+                ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
+                ("PriorityClass", _) => others::priority_class(tree, &mut errors),
+                ("CSINode", _) => others::csi_node(tree, &mut errors),
                 _ => {}
             }
             errors
@@ -153,7 +193,10 @@ pub(super) fn validate_update(
     let wording = meta::wording(settings);
     let mut errors = meta::validate_update(tree, old, wording);
     match (kind.name, subresource) {
-        ("Node", "status") => errors.extend(node::validate_update(tree, old, wording)),
+        ("Node", "status") => {
+            meta::validate_labels(tree.at(&["metadata", "labels"]), "metadata.labels", wording, &mut errors);
+            errors.extend(node::validate_update(tree, old, wording));
+        }
         ("Node", _) => {
             errors.extend(node::validate(kind, tree, wording));
             errors.extend(node::validate_update(tree, old, wording));
@@ -165,9 +208,32 @@ pub(super) fn validate_update(
         ("Pod", "status") => errors.extend(pod::validate_status_update(tree, old, wording)),
         ("Pod", _) => errors.extend(pod::validate_update(tree, old, wording)),
         ("Event", _) if kind.resource.group.is_empty() => event::validate(tree, wording, &mut errors),
-        _ => errors.extend(meta::validate_update(tree, old, wording)),
+        _ => {
+            errors.extend(meta::validate_update(tree, old, wording));
+            match (kind.name, subresource) {
+                ("Namespace", "status") => namespace_status(tree, old, &mut errors),
+                ("PodDisruptionBudget", "status") => others::budget_status(tree, &mut errors),
+                ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
+                ("CSINode", _) => others::csi_node(tree, &mut errors),
+                _ => {}
+            }
+        }
     }
     errors
+}
+
+/// Source: pkg/apis/core/validation/validation.go (v1.34), `ValidateNamespaceStatusUpdate`.
+fn namespace_status(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    let phase = tree.at(&["status", "phase"]);
+    let live = old.at(&["metadata", "deletionTimestamp"]).is_null();
+    let (wanted, why) = if live {
+        ("Active", "may only be 'Active' if `deletionTimestamp` is empty")
+    } else {
+        ("Terminating", "may only be 'Terminating' if `deletionTimestamp` is not empty")
+    };
+    if phase.as_str() != Some(wanted) {
+        errors.push(FieldError::invalid("status.Phase", phase, why));
+    }
 }
 
 /// Tells whether a terminating object has nothing left to wait for.
@@ -181,7 +247,9 @@ pub(super) fn is_finished(tree: &Json) -> bool {
 
 /// Tells whether an object waits for finalizers in its specification, as a Namespace does.
 pub(super) fn has_spec_finalizers(kind: &Kind, tree: &Json) -> bool {
-    kind.name == "Namespace" && !tree.at(&["spec", "finalizers"]).is_empty()
+    // The first deletion of a Namespace only begins its end, even if nothing is left to wait for.
+    let live = tree.at(&["metadata", "deletionTimestamp"]).is_null();
+    kind.name == "Namespace" && (live || !tree.at(&["spec", "finalizers"]).is_empty())
 }
 
 /// Sets what a kind sets when its deletion begins.

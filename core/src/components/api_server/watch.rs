@@ -37,7 +37,7 @@ impl Selection {
             && self.fields.matches(kind, tree)
     }
 
-    fn is_everything(&self) -> bool {
+    pub(super) fn is_everything(&self) -> bool {
         self.labels.is_everything() && self.fields.is_everything()
     }
 }
@@ -49,6 +49,8 @@ pub(super) struct Watcher {
     pub(super) id: RequestId,
     pub(super) kind: usize,
     pub(super) selection: Selection,
+    /// The revision that the watch began from: what is not newer is not for it.
+    pub(super) after: u64,
     pub(super) bookmarks: bool,
     /// Renewals and heartbeats that went the typed way are left out: a cheaper watch for this program's own clients.
     pub(super) omits_heartbeats: bool,
@@ -65,6 +67,9 @@ impl Watcher {
         object: &Object,
         before: Option<&Object>,
     ) -> Option<WatchType> {
+        if object.resource_version() <= self.after {
+            return None;
+        }
         if self.omits_heartbeats && event == WatchType::Modified && object.is_heartbeat() {
             return None;
         }

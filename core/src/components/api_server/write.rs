@@ -1,6 +1,6 @@
-//! POST, PUT and PATCH.
+//! POST and PUT.
 //!
-//! Mirrors k8s.io/apiserver pkg/endpoints/handlers/{create,update,patch}.go, pkg/registry/generic/registry/store.go and
+//! Mirrors k8s.io/apiserver pkg/endpoints/handlers/{create,update}.go, pkg/registry/generic/registry/store.go and
 //! pkg/registry/rest/{create,update}.go (v1.34).
 
 use alloc::format;
@@ -10,22 +10,19 @@ use alloc::vec::Vec;
 use super::call::{Aim, json_of};
 use super::options::{FieldValidation, Options};
 use super::resources::{KINDS, Kind, Trait};
-use super::validation::FieldError;
-use super::{ApiServer, Origin, admission, status, strategy};
-use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH};
-use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};
+use super::validation::{FieldError, meta};
+use super::{ApiServer, Origin, admission, resources, status, strategy, syntax};
+use crate::network::{Answer, Body, PODS};
+use crate::objects::schema::Decoded;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
-/// Most operations of a JSON patch. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.34),
-/// `maxJSONPatchOperations`.
-const MOST_OPERATIONS: usize = 10_000;
 /// How often the server invents a name before it gives up. Source: store.go (v1.34), `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: u32 = 8;
 
 /// An object of a request, as the server has understood it.
-struct Read {
-    tree: Json,
-    warnings: Vec<Text>,
+pub(super) struct Read {
+    pub(super) tree: Json,
+    pub(super) warnings: Vec<Text>,
 }
 
 /// Returns the text of a failed precondition about the uid. Source: k8s.io/apiserver pkg/storage/errors.go.
@@ -45,15 +42,29 @@ impl ApiServer {
         body: Body,
     ) -> Result<Answer, Answer> {
         let kind = &KINDS[aim.kind];
+        if kind.name == "Binding" {
+            let binding = json_of(body).unwrap_or_default();
+            let name = binding.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+            let pods = resources::find(&PODS).expect("a kind of the table");
+            let pod = Aim { kind: pods, namespace: aim.namespace.clone(), name, subresource: Text::of("binding") };
+            return self.bind(&pod, options, origin, &binding);
+        }
         if kind.is(Trait::Review) {
             return self.review(aim, origin, json_of(body));
         }
         let read = self.read_body(kind, options, body)?;
-        self.create_tree(aim, options, origin, read.tree).map(|object| answer(201, object, read.warnings))
+        let (object, more) = self.create_tree(aim, options, origin, read.tree)?;
+        Ok(answer(201, object, [read.warnings, more].concat()))
     }
 
-    /// Creates an object; the name of the URL, if there is one, is the object's.
-    fn create_tree(&mut self, aim: &Aim, options: &Options, origin: &Origin, mut tree: Json) -> Result<Object, Answer> {
+    /// Creates an object; returns it with what the server warns of.
+    fn create_tree(
+        &mut self,
+        aim: &Aim,
+        options: &Options,
+        origin: &Origin,
+        mut tree: Json,
+    ) -> Result<(Object, Vec<Text>), Answer> {
         let kind = &KINDS[aim.kind];
         fix_namespace(kind, &mut tree, &aim.namespace)?;
         let given_name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
@@ -72,16 +83,21 @@ impl ApiServer {
         {
             return Err(status::untyped("resourceVersion should not be set on objects to be created"));
         }
-        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"] {
+        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion", "managedFields"]
+        {
             tree.remove(&["metadata", field]);
         }
         tree.set(&["metadata", "uid"], self.new_uid());
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
-        strategy::prepare_create(kind, &mut tree, &self.settings);
+        strategy::prepare_create(kind, &mut tree, &self.settings, origin.now);
+        if strategy::resets_status(kind) {
+            strategy::put(&mut tree, &["status"], self.empty(kind).get("status"));
+        }
         let base = tree.at(&["metadata", "generateName"]).as_text().cloned().unwrap_or_default();
         let generated = given_name.is_empty() && !base.is_empty();
         if generated {
             self.generate_name(aim, &base, &mut tree);
+            strategy::default(kind, &mut tree);
         }
         let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
         let errors = strategy::validate_create(kind, &tree, &self.settings);
@@ -92,10 +108,11 @@ impl ApiServer {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
             return Err(refuse_existing(kind, &name, terminating, generated));
         }
+        let warnings = as_headers(&super::warnings::of(kind, &tree, meta::wording(&self.settings)));
         if options.dry_run {
-            return Ok(Object::as_received(tree));
+            return Ok((Object::as_received(tree), warnings));
         }
-        Ok(self.commit(aim.kind, origin, tree))
+        Ok((self.commit(aim.kind, origin, tree), warnings))
     }
 
     fn generate_name(&mut self, aim: &Aim, base: &str, tree: &mut Json) {
@@ -109,7 +126,7 @@ impl ApiServer {
     }
 
     /// Returns five random characters. Source: k8s.io/apimachinery pkg/util/rand/rand.go (v1.34), `alphanums`.
-    fn random_suffix(&mut self) -> String {
+    pub(super) fn random_suffix(&mut self) -> String {
         const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
         (0..5).map(|_| char::from(ALPHABET[usize::try_from(self.chance.below(27)).unwrap_or(0)])).collect()
     }
@@ -132,8 +149,8 @@ impl ApiServer {
             let why = uid_precondition(&strategy::storage_key(kind, aim), sent, current.uid());
             return Err(status::conflict(&kind.resource, &aim.name, &why));
         }
-        let object = self.update_tree(aim, options, origin, &current, read.tree)?;
-        Ok(answer(200, object, read.warnings))
+        let (object, more) = self.update_tree(aim, options, origin, &current, read.tree)?;
+        Ok(answer(200, object, [read.warnings, more].concat()))
     }
 
     fn put_missing(&mut self, aim: &Aim, options: &Options, origin: &Origin, read: Read) -> Result<Answer, Answer> {
@@ -148,10 +165,11 @@ impl ApiServer {
         }
         let mut tree = read.tree;
         tree.remove(&["metadata", "resourceVersion"]);
-        self.create_tree(aim, options, origin, tree).map(|object| answer(201, object, read.warnings))
+        let (object, more) = self.create_tree(aim, options, origin, tree)?;
+        Ok(answer(201, object, [read.warnings, more].concat()))
     }
 
-    /// Puts a new state in the place of an object's current one.
+    /// Puts a new state in the place of an object's current one; returns it with what the server warns of.
     pub(super) fn update_tree(
         &mut self,
         aim: &Aim,
@@ -159,8 +177,9 @@ impl ApiServer {
         origin: &Origin,
         current: &Object,
         mut tree: Json,
-    ) -> Result<Object, Answer> {
+    ) -> Result<(Object, Vec<Text>), Answer> {
         let kind = &KINDS[aim.kind];
+        tree.remove(&["metadata", "managedFields"]);
         let old = current.json();
         strategy::default(kind, &mut tree);
         admission::update(self, kind, &aim.subresource, &mut tree)?;
@@ -172,59 +191,21 @@ impl ApiServer {
             return Err(status::invalid(kind, &aim.name, &errors));
         }
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
+        let warnings = as_headers(&super::warnings::of(kind, &tree, meta::wording(&self.settings)));
         if tree == old {
-            return Ok(current.clone());
+            return Ok((current.clone(), warnings));
         }
         if options.dry_run {
-            return Ok(Object::as_received(tree));
+            return Ok((Object::as_received(tree), warnings));
         }
         let key = current.key();
         if strategy::is_finished(&tree) {
-            // The last finalizer went: the object goes in the same request, and the answer shows its last state.
-            let last = Object::as_received(tree);
-            self.replace_silently(aim.kind, &key, last.clone());
+            // The last finalizer went: the object goes in the same request. The answer shows it without the finalizer;
+            // watches see it as it was stored last.
             self.commit_removal(aim.kind, origin, &key);
-            return Ok(last);
+            return Ok((Object::as_received(tree), warnings));
         }
-        Ok(self.commit(aim.kind, origin, tree))
-    }
-
-    /// Changes what the coming removal shows as the last state, without a write of its own.
-    pub(super) fn replace_silently(&mut self, kind: usize, key: &ObjectKey, object: Object) {
-        let store = &mut self.tables[kind].store;
-        if let Some(place) = store.find(&key.namespace, &key.name) {
-            store.replace(place, object);
-        }
-    }
-
-    pub(super) fn patch(
-        &mut self,
-        aim: &Aim,
-        options: &Options,
-        origin: &Origin,
-        call: &Call,
-    ) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
-        let content_type = call.header_value("content-type").map_or("", |value| value.as_str());
-        let content_type = content_type.split(';').next().unwrap_or("").trim().to_lowercase();
-        let patch = patch_body(&call.body, &content_type)?;
-        let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
-            return Err(status::not_found(&kind.resource, &aim.name));
-        };
-        let old = current.json();
-        let patched = match content_type.as_str() {
-            JSON_PATCH => apply_json_patch(&patch, &old)?,
-            MERGE_PATCH => merge(&old, &patch),
-            _ => strategic_merge(&self.schema, kind.name, &old, &patch).map_err(|error| refuse_patch(&error))?,
-        };
-        let shown = if content_type == STRATEGIC_MERGE_PATCH { go_value(&patch) } else { patched.to_string() };
-        let read = self.decode_patched(kind, options, &patched, &shown)?;
-        let mut tree = read.tree;
-        tree.set(&["kind"], kind.name);
-        tree.set(&["apiVersion"], kind.api_version());
-        check_patched_name(&tree, aim)?;
-        let object = self.update_tree(aim, options, origin, &current, tree)?;
-        Ok(answer(200, object, read.warnings))
+        Ok((self.commit(aim.kind, origin, tree), warnings))
     }
 
     /// Reads the object of a POST or PUT.
@@ -234,12 +215,29 @@ impl ApiServer {
         };
         let tree = match body {
             Body::Json(tree) if tree.is_object() => tree,
-            Body::Empty => {
-                return Err(refuse(
-                    "couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)",
-                ));
+            Body::Json(other) => {
+                let found = match other {
+                    Json::Array(_) => "array",
+                    Json::Str(_) => "string",
+                    Json::Bool(_) => "bool",
+                    _ => "number",
+                };
+                let shown = syntax::summary(&other.to_string());
+                let target = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
+                              \"json:\\\"kind,omitempty\\\"\" }";
+                return Err(refuse(&format!(
+                    "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type \
+                     {target} ({shown})"
+                )));
             }
-            Body::Json(_) | Body::Raw(_) => return Err(refuse("couldn't get version/kind; json parse error")),
+            Body::Empty | Body::Raw(_) => {
+                let text = if let Body::Raw(text) = &body { text.as_str() } else { "" };
+                return Err(refuse(&format!(
+                    "couldn't get version/kind; json parse error: {} ({})",
+                    syntax::problem(text),
+                    syntax::summary(text)
+                )));
+            }
         };
         let said = |field: &str| tree.get(field).as_str().unwrap_or("").to_string();
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
@@ -251,20 +249,25 @@ impl ApiServer {
                 kind.name
             ))
         };
+        if found_version != wanted && strategy::has_version(kind, &found_kind, &found_version) {
+            return Err(status::bad_request(&format!(
+                "the API version in the data ({found_version}) does not match the expected API version ({wanted})"
+            )));
+        }
         if !found_kind.is_empty() && (found_kind != kind.name || !found_version.is_empty() && found_version != wanted) {
             return Err(handled(&strategy::wrong_kind(kind, &found_kind, &found_version)));
         }
-        let decoded = self.schema.decode(kind.name, &tree).map_err(|error| {
+        let decoded = self.schema.decode(kind.type_name(), &tree).map_err(|error| {
             let version = kind.resource.version.as_str();
             status::bad_request(&format!(
                 "{} in version {version:?} cannot be handled as a {}: {error}",
                 kind.name, kind.name
             ))
         })?;
+        let unknown = unknown_fields(&decoded);
         let mut tree = decoded.object;
         tree.set(&["kind"], kind.name);
         tree.set(&["apiVersion"], wanted);
-        let unknown: Vec<String> = decoded.unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
         if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
             let version = kind.resource.version.as_str();
             return Err(status::bad_request(&format!(
@@ -275,20 +278,6 @@ impl ApiServer {
             )));
         }
         Ok(Read { tree, warnings: warnings(options, &unknown) })
-    }
-
-    /// Reads the outcome of a patch.
-    fn decode_patched(&self, kind: &Kind, options: &Options, tree: &Json, shown: &str) -> Result<Read, Answer> {
-        let refuse = |why: String| {
-            let error = FieldError::invalid_text("patch", shown, why);
-            status::invalid_of("", "", "", &[error])
-        };
-        let decoded = self.schema.decode(kind.name, tree).map_err(|error| refuse(error.to_string()))?;
-        let unknown: Vec<String> = decoded.unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
-        if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
-            return Err(refuse(format!("strict decoding error: {}", unknown.join(", "))));
-        }
-        Ok(Read { tree: decoded.object, warnings: warnings(options, &unknown) })
     }
 
     /// Refuses new objects in a namespace that is going away. Source: k8s.io/apiserver
@@ -313,11 +302,21 @@ impl ApiServer {
     }
 }
 
-fn warnings(options: &Options, unknown: &[String]) -> Vec<Text> {
+/// Names the fields that no type of the release has.
+pub(super) fn unknown_fields(decoded: &Decoded) -> Vec<String> {
+    decoded.unknown.iter().map(|field| format!("unknown field {field:?}")).collect()
+}
+
+pub(super) fn warnings(options: &Options, unknown: &[String]) -> Vec<Text> {
     if options.field_validation == FieldValidation::Ignore {
         return Vec::new();
     }
-    unknown.iter().map(|text| Text::from(format!("299 - \"{}\"", text.replace('"', "\\\"")))).collect()
+    as_headers(unknown)
+}
+
+/// Writes warnings as headers carry them. Source: k8s.io/apimachinery pkg/util/net/http.go (v1.34), `NewWarningHeader`.
+fn as_headers(warnings: &[String]) -> Vec<Text> {
+    warnings.iter().map(|text| Text::from(format!("299 - \"{}\"", text.replace('"', "\\\"")))).collect()
 }
 
 pub(super) fn answer(code: u16, object: Object, warnings: Vec<Text>) -> Answer {
@@ -364,36 +363,23 @@ fn fix_namespace(kind: &Kind, tree: &mut Json, namespace: &Text) -> Result<(), A
     Ok(())
 }
 
+pub(super) fn no_name(aim: &Aim) -> Answer {
+    status::bad_request(&format!(
+        "the name of the object ({} based on URL) was undeterminable: name must be provided",
+        aim.name
+    ))
+}
+
 fn check_name(kind: &Kind, tree: &mut Json, aim: &Aim) -> Result<(), Answer> {
     fix_namespace(kind, tree, &aim.namespace)?;
     match tree.at(&["metadata", "name"]).as_str() {
-        None | Some("") => Err(status::bad_request(&format!(
-            "the name of the object ({} based on URL) was undeterminable: name must be provided",
-            aim.name
-        ))),
+        None | Some("") => Err(no_name(aim)),
         Some(name) if name != aim.name.as_str() => Err(status::bad_request(&format!(
             "the name of the object ({name}) does not match the name on the URL ({})",
             aim.name
         ))),
         Some(_) => Ok(()),
     }
-}
-
-fn check_patched_name(tree: &Json, aim: &Aim) -> Result<(), Answer> {
-    let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
-    if namespace != aim.namespace.as_str() {
-        return Err(status::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ));
-    }
-    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
-    if name != aim.name.as_str() {
-        return Err(status::bad_request(&format!(
-            "the name of the object ({name}) does not match the name on the URL ({})",
-            aim.name
-        )));
-    }
-    Ok(())
 }
 
 /// Refuses a write that is based on an older revision.
@@ -438,62 +424,5 @@ fn restore(tree: &mut Json, stored: &Json, field: &str) {
         tree.remove(&["metadata", field]);
     } else {
         tree.set(&["metadata", field], stored.get(field).clone());
-    }
-}
-
-fn patch_body(body: &Body, content_type: &str) -> Result<Json, Answer> {
-    let known = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH].contains(&content_type);
-    if !known {
-        let message = "the body of the request was in an unknown format - accepted media types include: \
-                       application/json-patch+json, application/merge-patch+json, \
-                       application/strategic-merge-patch+json, application/apply-patch+yaml";
-        return Err(status::failure(415, "UnsupportedMediaType", message, Some(Json::object())));
-    }
-    match body {
-        Body::Json(patch) => match patch {
-            Json::Object(_) => Ok(patch.clone()),
-            Json::Array(_) if content_type == JSON_PATCH => Ok(patch.clone()),
-            _ if content_type == JSON_PATCH => Ok(patch.clone()),
-            other => {
-                let found = match other {
-                    Json::Array(_) => "array",
-                    Json::Str(_) => "string",
-                    Json::Bool(_) => "bool",
-                    _ => "number",
-                };
-                let prefix = if content_type == MERGE_PATCH { "error decoding patch: " } else { "" };
-                Err(status::bad_request(&format!(
-                    "{prefix}json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
-                )))
-            }
-        },
-        Body::Empty | Body::Raw(_) => Err(status::bad_request("error decoding patch: unexpected end of JSON input")),
-    }
-}
-
-fn apply_json_patch(patch: &Json, old: &Json) -> Result<Json, Answer> {
-    let patch =
-        JsonPatch::parse(patch).map_err(|error| status::bad_request(&format!("error decoding patch: {error}")))?;
-    if patch.len() > MOST_OPERATIONS {
-        let message = format!(
-            "Request entity too large: The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {}",
-            patch.len()
-        );
-        return Err(status::failure(413, "RequestEntityTooLarge", &message, None));
-    }
-    patch.apply(old).map_err(|_| {
-        let message = "the server rejected our request due to an error in our request";
-        status::failure(422, "Invalid", message, Some(Json::object()))
-    })
-}
-
-fn refuse_patch(error: &PatchError) -> Answer {
-    match error {
-        PatchError::Malformed(message) => status::bad_request(message),
-        PatchError::Unsupported(_) => {
-            let message = "the server rejected our request due to an error in our request";
-            status::failure(422, "Invalid", message, Some(Json::object()))
-        }
-        PatchError::Other(message) => status::untyped(message),
     }
 }

@@ -144,7 +144,8 @@ impl<'a> Merger<'a> {
             _ if is_delete_list => {
                 return Ok(original.iter().filter(|value| !patch.contains(value)).cloned().collect());
             }
-            Merge::Replace => return Ok(without_directives(&Json::array(patch.to_vec()))),
+            // What replaces a list is taken as it is: a directive in it is nothing but an unknown field.
+            Merge::Replace => return Ok(Json::array(patch.to_vec())),
             Merge::Set => {
                 if let Some(item) = patch.iter().chain(original).find(|item| item.is_array()) {
                     let _ = item;

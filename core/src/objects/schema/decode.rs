@@ -98,7 +98,11 @@ impl Reader<'_> {
 
     /// Reads a field; `None` for a value that Go does not print.
     fn field(&mut self, of: &Struct, field: &Field, value: &Json) -> Result<Option<Json>, DecodeError> {
-        let value = self.value(of, &field.kind, value)?;
+        let mut value = self.value(of, &field.kind, value)?;
+        if field.presence == Presence::Always && matches!(field.kind, Kind::List(_)) && value.is_empty() {
+            // The stored form knows no empty list.
+            value = Json::Null;
+        }
         let is_zero = match &value {
             Json::Bool(value) => !value,
             Json::Int(number) => *number == 0 && field.kind != Kind::IntOrString,
@@ -123,7 +127,7 @@ impl Reader<'_> {
             }
             (Kind::Int32, Json::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
             (Kind::Quantity, Json::Str(text)) => quantity(text),
-            (Kind::Quantity, Json::Int(_) | Json::Float(_)) => quantity(&value.to_string()),
+            (Kind::Quantity, _) => quantity(&value.to_string()),
             (Kind::Time, Json::Str(text)) => read_time(text),
             (Kind::MicroTime, Json::Str(text)) => read_micro_time(text),
             (Kind::Object(place), Json::Object(_)) => {
@@ -219,7 +223,8 @@ fn quantity(text: &str) -> Result<Json, DecodeError> {
 /// `ErrFormatWrong` and `ErrSuffix`.
 fn quantity_problem(text: &str) -> &'static str {
     let number = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let suffix = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let fraction = number.trim_start_matches(|c: char| c.is_ascii_digit());
+    let suffix = fraction.strip_prefix('.').unwrap_or(fraction).trim_start_matches(|c: char| c.is_ascii_digit());
     let letters = suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c));
     let exponent = letters.strip_prefix(['+', '-']).unwrap_or(letters);
     if suffix.len() == number.len() || !exponent.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -23,10 +23,10 @@ pub(in super::super) fn validate(tree: &Json, wording: Wording, errors: &mut Vec
     }
     let controller = text(&["reportingComponent"]);
     if controller.is_empty() {
-        errors.push(FieldError::required("reportingController", ""));
+        errors.push(FieldError::required("reportingComponent", ""));
     }
     for problem in names::qualified(controller, wording) {
-        errors.push(FieldError::invalid_text("reportingController", controller, problem));
+        errors.push(FieldError::invalid_text("reportingComponent", controller, problem));
     }
     for (field, name) in [("reportingInstance", "reportingInstance"), ("action", "action"), ("reason", "reason")] {
         let value = text(&[field]);

@@ -31,7 +31,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> 
         _ if kind.resource.group == *"rbac.authorization.k8s.io" => Vec::new(),
         _ => names::subdomain(name, wording),
     };
-    if let Some(base) = metadata.get("generateName").as_str().filter(|base| !base.is_empty()) {
+    if let Some(base) = metadata.get("generateName").as_str().filter(|base| !base.is_empty() && kind.name != "Event") {
         let masked = match base.strip_suffix('-') {
             Some(rest) if !rest.is_empty() => format!("{rest}a"),
             _ => String::from(base),

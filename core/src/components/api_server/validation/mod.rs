@@ -6,6 +6,8 @@ pub(super) mod event;
 pub(super) mod lease;
 pub(super) mod meta;
 pub(super) mod node;
+pub(super) mod others;
+pub(super) mod placement;
 pub(super) mod pod;
 
 use alloc::format;
@@ -19,12 +21,10 @@ use crate::objects::Json;
 pub(super) enum Problem {
     Required,
     Invalid,
-    TypeInvalid,
     NotSupported,
     Duplicate,
     Forbidden,
     TooLong,
-    TooMany,
     Internal,
     NotFound,
 }
@@ -77,12 +77,11 @@ impl FieldError {
     fn kind_text(&self) -> &'static str {
         match self.problem {
             Problem::Required => "Required value",
-            Problem::Invalid | Problem::TypeInvalid => "Invalid value",
+            Problem::Invalid => "Invalid value",
             Problem::NotSupported => "Unsupported value",
             Problem::Duplicate => "Duplicate value",
             Problem::Forbidden => "Forbidden",
             Problem::TooLong => "Too long",
-            Problem::TooMany => "Too many",
             Problem::Internal => "Internal error",
             Problem::NotFound => "Not found",
         }
@@ -92,12 +91,10 @@ impl FieldError {
         match self.problem {
             Problem::Required => "FieldValueRequired",
             Problem::Invalid => "FieldValueInvalid",
-            Problem::TypeInvalid => "FieldValueTypeInvalid",
             Problem::NotSupported => "FieldValueNotSupported",
             Problem::Duplicate => "FieldValueDuplicate",
             Problem::Forbidden => "FieldValueForbidden",
             Problem::TooLong => "FieldValueTooLong",
-            Problem::TooMany => "FieldValueTooMany",
             Problem::Internal => "InternalError",
             Problem::NotFound => "FieldValueNotFound",
         }
@@ -124,6 +121,11 @@ impl FieldError {
     pub(super) fn cause(&self) -> Json {
         json!({"reason": self.reason(), "message": self.body(), "field": self.field.as_str()})
     }
+}
+
+/// Tells whether a text is absent or empty.
+fn is_blank(value: &Json) -> bool {
+    value.as_str().unwrap_or("").is_empty()
 }
 
 /// Quotes as Go's `%q` does.

@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::resources::Kind;
-use super::{FieldError, Problem, meta};
+use super::{FieldError, Problem, meta, placement};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
@@ -55,6 +55,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> 
             }
         }
     }
+    placement::validate(spec, wording, &mut errors);
     tolerations(spec, wording, &mut errors);
     gates(spec, wording, &mut errors);
     errors
@@ -114,6 +115,9 @@ fn containers(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
                 errors,
             );
             resources(container.get("resources"), &format!("{path}.resources"), errors);
+            placement::claims(spec, container, &path, errors);
+            let grace = spec.get("terminationGracePeriodSeconds").as_i64().unwrap_or(0);
+            placement::lifecycle(container, &path, grace, errors);
         }
     }
 }
@@ -237,6 +241,13 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
                 errors.push(FieldError::required(format!("spec.{list}[{at}].image"), ""));
                 errors.push(FieldError::required(format!("spec.{list}[{at}].image"), ""));
             }
+        }
+    }
+    for list in ["containers", "initContainers"] {
+        if spec.get(list).items().len() != stored.get(list).items().len() {
+            let why = "pod updates may not add or remove containers";
+            errors.push(FieldError::forbidden(format!("spec.{list}"), why));
+            return errors;
         }
     }
     let deadline = |spec: &Json| spec.get("activeDeadlineSeconds").as_i64();

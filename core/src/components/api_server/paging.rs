@@ -1,0 +1,286 @@
+//! Lists in pages and lists of the past: continue tokens, resourceVersion and its match rules.
+//!
+//! Mirrors k8s.io/apiserver pkg/storage/{continue,errors}.go, pkg/storage/cacher/store_btree.go and
+//! k8s.io/apimachinery pkg/apis/meta/internalversion/validation (v1.34). A past state is made from the present one by
+//! undoing the writes that the watch history holds. Left out on purpose: the wait of up to three seconds for a revision
+//! that is still to come; the server refuses at once.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::options::Options;
+use super::validation::FieldError;
+use super::watch::Selection;
+use super::{ApiServer, status};
+use crate::network::{Answer, WatchType};
+use crate::objects::{Json, Object, ObjectKey};
+
+const VERSION: &str = "meta.k8s.io/v1";
+/// Source: k8s.io/apiserver pkg/storage/errors.go (v1.34), `expired`.
+const TOO_OLD_TO_CONTINUE: &str = "The provided continue parameter is too old to display a consistent list result. \
+    You can start a new list without the continue parameter, or use the continue token in this response to retrieve \
+    the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that \
+    were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+const TOO_OLD_TO_LIST: &str = "The resourceVersion for the provided list is too old.";
+
+/// Where the next page begins, and in which state of the store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Token {
+    /// The revision of the first page; below zero for whatever is current.
+    revision: i64,
+    /// The key from which on the page is shown, below the kind's prefix.
+    start: String,
+}
+
+impl Token {
+    fn parse(text: &str) -> Result<Self, String> {
+        let bad = |why: String| format!("invalid continue token: continue key is not valid: {why}");
+        let bytes = decode(text).map_err(|at| bad(format!("illegal base64 data at input byte {at}")))?;
+        let text = String::from_utf8(bytes.clone());
+        let json = text.ok().and_then(|text| Json::parse(&text).ok());
+        let Some(json) = json else {
+            let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
+            return Err(bad(super::syntax::problem(&text)));
+        };
+        let version = json.get("v").as_str().unwrap_or("");
+        if version != VERSION {
+            return Err(bad(format!("server does not recognize this encoded version {version}")));
+        }
+        let revision = json.get("rv").as_i64().unwrap_or(0);
+        if revision == 0 {
+            return Err(bad(format!("incorrect encoded start resourceVersion (version {VERSION})")));
+        }
+        match json.get("start").as_str() {
+            None | Some("") => Err(bad(format!("encoded start key empty (version {VERSION})"))),
+            Some(start) => Ok(Self { revision, start: start.trim_start_matches('/').to_string() }),
+        }
+    }
+
+    fn text(&self) -> String {
+        encode(format!("{{\"v\":\"{VERSION}\",\"rv\":{},\"start\":\"/{}\\u0000\"}}", self.revision, self.start))
+    }
+}
+
+/// A page: its objects, the state it shows, and what follows.
+pub(super) struct Page {
+    pub(super) items: Vec<Object>,
+    pub(super) revision: u64,
+    pub(super) next: String,
+    pub(super) remaining: Option<u64>,
+}
+
+impl ApiServer {
+    /// Finds the objects that a list shows.
+    pub(super) fn page(&self, kind: usize, selection: &Selection, options: &Options) -> Result<Page, Answer> {
+        let (revision, start) = self.state_to_list(options)?;
+        let all = if revision == self.revision {
+            self.selected(kind, selection)
+        } else {
+            self.selected_at(kind, selection, revision).ok_or_else(|| self.expired_list(start.as_ref()))?
+        };
+        let whole = options.resource_version == "0" && start.is_none();
+        let key = |object: &Object| path_of(object, selection);
+        let rest = match &start {
+            None => all,
+            Some(token) => {
+                let from = token.start.trim_end_matches('\0');
+                let after = |object: &Object| key(object).as_str() > from;
+                all.into_iter().skip_while(|object| !after(object)).collect()
+            }
+        };
+        let limit = options.limit.filter(|_| !whole).and_then(|limit| usize::try_from(limit).ok());
+        let Some(limit) = limit.filter(|limit| *limit < rest.len()) else {
+            return Ok(Page { items: rest, revision, next: String::new(), remaining: None });
+        };
+        let left = rest.len() - limit;
+        let items: Vec<Object> = rest.into_iter().take(limit).collect();
+        let start = items.last().map(key).unwrap_or_default();
+        let next = Token { revision: i64::try_from(revision).unwrap_or(-1), start }.text();
+        let remaining = selection.is_everything().then(|| u64::try_from(left).unwrap_or(u64::MAX));
+        Ok(Page { items, revision, next, remaining })
+    }
+
+    /// Reads which state a list asks for, and where its page begins.
+    fn state_to_list(&self, options: &Options) -> Result<(u64, Option<Token>), Answer> {
+        if !options.next.is_empty() {
+            let token = Token::parse(&options.next).map_err(|why| status::bad_request(&why))?;
+            if !matches!(options.resource_version.as_str(), "" | "0") {
+                let why = "specifying resource version is not allowed when using continue";
+                return Err(status::bad_request(why));
+            }
+            let revision = u64::try_from(token.revision).unwrap_or(self.revision);
+            return Ok((revision.min(self.revision), Some(token)));
+        }
+        let asked =
+            options.version().map_err(|why| status::bad_request(&format!("invalid resource version: {why}")))?;
+        let exact = match options.version_match.as_str() {
+            "" => options.limit.is_some(),
+            other => other == "Exact",
+        };
+        match asked {
+            Some(asked) if asked > self.revision => Err(status::too_large_version(asked, self.revision)),
+            Some(asked) if asked > 0 && exact => Ok((asked, None)),
+            _ => Ok((self.revision, None)),
+        }
+    }
+
+    /// Returns what a list has shown at a revision of the past, if that is still known.
+    fn selected_at(&self, kind: usize, selection: &Selection, revision: u64) -> Option<Vec<Object>> {
+        let table = &self.tables[kind];
+        if revision < table.history.oldest() {
+            return None;
+        }
+        let mut objects: BTreeMap<ObjectKey, Object> =
+            table.store.iter("").map(|object| (object.key(), object.clone())).collect();
+        for event in table.history.newest_first().take_while(|event| event.object.resource_version() > revision) {
+            let key = event.object.key();
+            match (event.event, &event.before) {
+                (WatchType::Added, _) | (_, None) => objects.remove(&key),
+                (_, Some(before)) => objects.insert(key, before.clone()),
+            };
+        }
+        let plural = &super::KINDS[kind].resource.plural;
+        Some(objects.into_values().filter(|object| selection.matches(plural, object)).collect())
+    }
+
+    fn expired_list(&self, start: Option<&Token>) -> Answer {
+        let Some(token) = start else { return status::expired(TOO_OLD_TO_LIST) };
+        let mut answer = status::expired(TOO_OLD_TO_CONTINUE);
+        if let crate::network::Content::Json(body) = &mut answer.content {
+            let start = token.start.trim_end_matches('\0').to_string();
+            body.set(&["metadata", "continue"], Token { revision: -1, start }.text());
+        }
+        answer
+    }
+}
+
+/// Returns an object's key below the prefix that a list covers.
+fn path_of(object: &Object, selection: &Selection) -> String {
+    let key = object.key();
+    if key.namespace.is_empty() || !selection.namespace.is_empty() {
+        key.name.to_string()
+    } else {
+        format!("{}/{}", key.namespace, key.name)
+    }
+}
+
+/// Checks the options of a list. Source: internalversion/validation/validation.go (v1.34), `ValidateListOptions`.
+pub(super) fn check_list(options: &Options) -> Result<(), Answer> {
+    let mut errors = Vec::new();
+    let wanted = options.version_match.as_str();
+    let mut forbid = |why: &str| errors.push(FieldError::forbidden("resourceVersionMatch", why));
+    if !wanted.is_empty() {
+        if options.resource_version.is_empty() {
+            forbid("resourceVersionMatch is forbidden unless resourceVersion is provided");
+        }
+        if !options.next.is_empty() {
+            forbid("resourceVersionMatch is forbidden when continue is provided");
+        }
+        if !["Exact", "NotOlderThan"].contains(&wanted) {
+            let supported = ["Exact", "NotOlderThan", ""];
+            errors.push(FieldError::not_supported("resourceVersionMatch", wanted, &supported));
+        } else if wanted == "Exact" && options.resource_version == "0" {
+            forbid("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+        }
+    }
+    if options.send_initial_events.is_some() {
+        errors.push(FieldError::forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(status::invalid_options("ListOptions", &errors)) }
+}
+
+/// Checks the options of a watch. Source: internalversion/validation/validation.go (v1.34), `validateWatchOptions`.
+pub(super) fn check_watch(options: &Options, streams_lists: WatchList) -> Result<(), Answer> {
+    let mut errors = Vec::new();
+    let wanted = options.version_match.as_str();
+    let field = "resourceVersionMatch";
+    if options.send_initial_events.is_some() {
+        if wanted != "NotOlderThan" {
+            let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            errors.push(FieldError::forbidden(field, why));
+        }
+        if streams_lists == WatchList::Off {
+            let why = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+            errors.push(FieldError::forbidden("sendInitialEvents", why));
+        }
+    }
+    if !wanted.is_empty() {
+        if options.send_initial_events.is_none() {
+            let why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            errors.push(FieldError::forbidden(field, why));
+        }
+        if wanted != "NotOlderThan" {
+            errors.push(FieldError::not_supported(field, wanted, &["NotOlderThan"]));
+        }
+        if !options.next.is_empty() {
+            errors.push(FieldError::forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(status::invalid_options("ListOptions", &errors)) }
+}
+
+/// Whether a watch can begin with a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WatchList {
+    On,
+    Off,
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Base64 for URLs without padding (RFC 4648, section 5).
+fn encode(text: String) -> String {
+    let mut out = String::new();
+    for chunk in text.as_bytes().chunks(3) {
+        let bits = chunk.iter().fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..=chunk.len() {
+            out.push(char::from(ALPHABET[bits >> (18 - 6 * place) & 63]));
+        }
+    }
+    out
+}
+
+/// Reads base64 for URLs; the error is the place of the first wrong character.
+fn decode(text: &str) -> Result<Vec<u8>, usize> {
+    let mut out = Vec::new();
+    let (mut bits, mut count) = (0_usize, 0);
+    for (at, byte) in text.bytes().enumerate() {
+        bits = bits << 6 | ALPHABET.iter().position(|own| *own == byte).ok_or(at)?;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push(u8::try_from(bits >> count & 255).unwrap_or(0));
+            bits &= (1 << count) - 1;
+        }
+    }
+    if count == 6 { Err(text.len()) } else { Ok(out) }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::Token;
+
+    #[test]
+    fn a_token_is_read_back() {
+        let token = Token { revision: 6219, start: "n1".to_string() };
+        assert_eq!(token.text(), "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NjIxOSwic3RhcnQiOiIvbjFcdTAwMDAifQ");
+        assert_eq!(Token::parse(&token.text()).unwrap().start.trim_end_matches('\0'), "n1");
+    }
+
+    #[test]
+    fn a_token_that_is_none_is_refused_in_the_servers_words() {
+        let cases = [
+            ("abc", "invalid character 'i' looking for beginning of value"),
+            ("a*c", "illegal base64 data at input byte 1"),
+            ("e30", "server does not recognize this encoded version "),
+        ];
+        for (text, why) in cases {
+            let expected = alloc::format!("invalid continue token: continue key is not valid: {why}");
+            assert_eq!(Token::parse(text).unwrap_err(), expected);
+        }
+    }
+}

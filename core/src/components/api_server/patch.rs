@@ -1,0 +1,186 @@
+//! PATCH: which kind of patch, what is wrong with it, what it makes of the stored object.
+//!
+//! Mirrors k8s.io/apiserver pkg/endpoints/handlers/patch.go and k8s.io/apimachinery pkg/runtime/converter.go (v1.34).
+//! Left out on purpose: server-side apply.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::call::Aim;
+use super::options::{FieldValidation, Options};
+use super::resources::{KINDS, Kind};
+use super::validation::FieldError;
+use super::write::{Read, answer, unknown_fields, warnings};
+use super::{ApiServer, Origin, status, syntax};
+use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH};
+use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};
+use crate::objects::{Json, Text};
+
+/// Most operations of a JSON patch. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.34),
+/// `maxJSONPatchOperations`.
+const MOST_OPERATIONS: usize = 10_000;
+
+impl ApiServer {
+    pub(super) fn patch(
+        &mut self,
+        aim: &Aim,
+        options: &Options,
+        origin: &Origin,
+        call: &Call,
+    ) -> Result<Answer, Answer> {
+        let kind = &KINDS[aim.kind];
+        let content_type = call.header_value("content-type").map_or("", |value| value.as_str());
+        let content_type = content_type.split(';').next().unwrap_or("").trim().to_lowercase();
+        let patch = patch_body(&call.body, &content_type)?;
+        let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
+            return Err(status::not_found(&kind.resource, &aim.name));
+        };
+        let old = current.json();
+        let patched = match content_type.as_str() {
+            JSON_PATCH => apply_json_patch(&patch, &old)?,
+            MERGE_PATCH => merge(&old, &patch),
+            _ => strategic_merge(&self.schema, kind.type_name(), &old, &patch).map_err(|error| refuse_patch(&error))?,
+        };
+        let strategic = content_type == STRATEGIC_MERGE_PATCH;
+        let shown = if strategic { go_value(&patch) } else { patched.to_string() };
+        let read = self.decode_patched(kind, options, &patched).map_err(|refusal| match refusal {
+            Refusal::Type(why) if strategic => refuse_document(&shown, converter_words(&why)),
+            Refusal::Type(why) | Refusal::Other(why) => refuse_document(&shown, why),
+        })?;
+        let mut tree = read.tree;
+        tree.set(&["kind"], kind.name);
+        tree.set(&["apiVersion"], kind.api_version());
+        check_patched_name(&tree, aim)?;
+        match self.update_tree(aim, options, origin, &current, tree) {
+            Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
+            Err(mut refusal) => {
+                refusal.headers.extend(read.warnings.into_iter().map(|warning| (Text::of("Warning"), warning)));
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Reads the outcome of a patch.
+    fn decode_patched(&self, kind: &Kind, options: &Options, tree: &Json) -> Result<Read, Refusal> {
+        let said = |field: &str| tree.get(field).as_str().unwrap_or("").to_string();
+        let (found_kind, found_version) = (said("kind"), said("apiVersion"));
+        if found_kind != kind.name || found_version != kind.api_version() {
+            return Err(Refusal::Other(format!(
+                "no kind {found_kind:?} is registered for version {found_version:?} in scheme \"pkg/runtime/scheme.go:110\""
+            )));
+        }
+        let decoded = self.schema.decode(kind.type_name(), tree).map_err(|error| Refusal::Type(error.to_string()))?;
+        let unknown = unknown_fields(&decoded);
+        if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
+            return Err(Refusal::Other(format!("strict decoding error: {}", unknown.join(", "))));
+        }
+        Ok(Read { tree: decoded.object, warnings: warnings(options, &unknown) })
+    }
+}
+
+/// Why the outcome of a patch is no object.
+enum Refusal {
+    /// A field has the wrong type, in the decoder's words.
+    Type(String),
+    Other(String),
+}
+
+fn refuse_document(shown: &str, why: String) -> Answer {
+    let error = FieldError::invalid_text("patch", shown, why);
+    status::invalid_of("", "", "", &[error])
+}
+
+/// Says what the converter of unstructured objects says where the JSON decoder speaks of Go's struct fields.
+fn converter_words(why: &str) -> String {
+    let parts = why.strip_prefix("json: cannot unmarshal ").and_then(|rest| rest.split_once(" of type "));
+    let Some((found, wanted)) = parts else { return why.to_string() };
+    let found = match found.split(' ').next().unwrap_or("") {
+        "number" => "int64",
+        "array" => "slice",
+        "object" => "map",
+        other => other,
+    };
+    if wanted.starts_with("[]") {
+        format!("cannot restore slice from {found}")
+    } else if wanted.starts_with("map[") {
+        format!("cannot restore map from {found}")
+    } else if wanted.starts_with("v1.") {
+        format!("cannot restore struct from: {found}")
+    } else {
+        format!("unrecognized type: {wanted}")
+    }
+}
+
+fn check_patched_name(tree: &Json, aim: &Aim) -> Result<(), Answer> {
+    let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
+    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+    if name.is_empty() {
+        return Err(super::write::no_name(aim));
+    }
+    if namespace != aim.namespace.as_str() {
+        return Err(status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    if name != aim.name.as_str() {
+        return Err(status::bad_request(&format!(
+            "the name of the object ({name}) does not match the name on the URL ({})",
+            aim.name
+        )));
+    }
+    Ok(())
+}
+
+fn patch_body(body: &Body, content_type: &str) -> Result<Json, Answer> {
+    let known = [JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH].contains(&content_type);
+    if !known {
+        let message = "415: Unsupported Media Type";
+        return Err(status::failure(415, "UnsupportedMediaType", message, Some(Json::object())));
+    }
+    let prefix = if content_type == STRATEGIC_MERGE_PATCH { "" } else { "error decoding patch: " };
+    match body {
+        Body::Json(patch) => match patch {
+            Json::Object(_) => Ok(patch.clone()),
+            _ if content_type == JSON_PATCH => Ok(patch.clone()),
+            other => {
+                let found = match other {
+                    Json::Array(_) => "array",
+                    Json::Str(_) => "string",
+                    Json::Bool(_) => "bool",
+                    _ => "number",
+                };
+                Err(status::bad_request(&format!(
+                    "{prefix}json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+                )))
+            }
+        },
+        Body::Empty => Err(status::bad_request(&format!("{prefix}{}", syntax::problem("")))),
+        Body::Raw(text) => Err(status::bad_request(&format!("{prefix}{}", syntax::problem(text)))),
+    }
+}
+
+fn apply_json_patch(patch: &Json, old: &Json) -> Result<Json, Answer> {
+    let patch =
+        JsonPatch::parse(patch).map_err(|error| status::bad_request(&format!("error decoding patch: {error}")))?;
+    if patch.len() > MOST_OPERATIONS {
+        let message = format!(
+            "Request entity too large: The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {}",
+            patch.len()
+        );
+        return Err(status::failure(413, "RequestEntityTooLarge", &message, None));
+    }
+    patch.apply(old).map_err(|_| rejected())
+}
+
+fn rejected() -> Answer {
+    let message = "the server rejected our request due to an error in our request";
+    status::failure(422, "Invalid", message, Some(Json::object()))
+}
+
+fn refuse_patch(error: &PatchError) -> Answer {
+    match error {
+        PatchError::Malformed(message) => status::bad_request(message),
+        PatchError::Unsupported(_) => rejected(),
+        PatchError::Other(message) => status::untyped(message),
+    }
+}

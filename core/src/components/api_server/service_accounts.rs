@@ -1,0 +1,96 @@
+//! Gives a new Pod its service account and the volume with its token.
+//!
+//! Mirrors plugin/pkg/admission/serviceaccount/admission.go (v1.34). The controller that makes the account `default` of
+//! each namespace is no part of the server: in a namespace without any ServiceAccount none is looked up and no token is
+//! mounted.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::resources::{self, Kind};
+use super::{ApiServer, status};
+use crate::json;
+use crate::network::{Answer, Resource};
+use crate::objects::Json;
+
+const SERVICE_ACCOUNTS: Resource = Resource::of("", "v1", "serviceaccounts");
+/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MirrorPodAnnotationKey`.
+const MIRROR: &str = "kubernetes.io/config.mirror";
+/// Source: admission.go, `DefaultAPITokenMountPath`.
+const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+/// Source: pkg/serviceaccount/util.go (v1.34), `WarnOnlyBoundTokenExpirationPeriod`: an hour and seven seconds.
+const TOKEN_SECONDS: i64 = 60 * 60 + 7;
+
+/// Runs the plugin for a new Pod.
+pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
+    let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+    let refuse = |why: &str| status::forbidden(&kind.resource, &name, why);
+    let spec = tree.get("spec");
+    if !tree.at(&["metadata", "annotations", MIRROR]).is_null() {
+        if !spec.get("serviceAccountName").is_null() {
+            return Err(refuse("a mirror pod may not reference service accounts"));
+        }
+        let volumes = spec.get("volumes").items();
+        if volumes.iter().any(|volume| !volume.get("secret").is_null()) {
+            return Err(refuse("a mirror pod may not reference secrets"));
+        }
+        let mut sources = volumes.iter().flat_map(|volume| volume.at(&["projected", "sources"]).items());
+        if sources.any(|source| !source.get("serviceAccountToken").is_null()) {
+            return Err(refuse("a mirror pod may not use ServiceAccountToken volume projections"));
+        }
+        return Ok(());
+    }
+    if spec.get("serviceAccountName").is_null() {
+        tree.set(&["spec", "serviceAccountName"], "default");
+        tree.set(&["spec", "serviceAccount"], "default");
+    }
+    let account = tree.at(&["spec", "serviceAccountName"]).as_text().cloned().unwrap_or_default();
+    let namespace = tree.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
+    let accounts = resources::find(&SERVICE_ACCOUNTS).expect("a kind of the table");
+    let store = &server.tables[accounts].store;
+    if store.iter(&namespace).next().is_none() {
+        return Ok(());
+    }
+    let Some(found) = store.get(&namespace, &account).cloned() else {
+        let why =
+            format!("error looking up service account {namespace}/{account}: serviceaccount {account:?} not found");
+        return Err(refuse(&why));
+    };
+    let wanted = |json: &Json| json.get("automountServiceAccountToken").as_bool();
+    if wanted(tree.get("spec")).or_else(|| wanted(found.stable())).unwrap_or(true) {
+        mount_token(&format!("kube-api-access-{}", server.random_suffix()), tree);
+    }
+    let secrets = found.stable().get("imagePullSecrets");
+    if tree.at(&["spec", "imagePullSecrets"]).is_empty() && !secrets.is_empty() {
+        tree.set(&["spec", "imagePullSecrets"], secrets.clone());
+    }
+    Ok(())
+}
+
+fn mount_token(volume: &str, tree: &mut Json) {
+    let mut mounted = false;
+    for list in ["initContainers", "containers"] {
+        if !tree.at(&["spec", list]).is_array() {
+            continue;
+        }
+        for container in tree.entry(&["spec", list]).make_array() {
+            let has = |mount: &Json| mount.get("mountPath").as_str() == Some(MOUNT_PATH);
+            if container.get("volumeMounts").items().iter().any(has) {
+                continue;
+            }
+            let mut mount = json!({"readOnly": true, "mountPath": MOUNT_PATH});
+            mount.set(&["name"], String::from(volume));
+            container.entry(&["volumeMounts"]).make_array().push(mount);
+            mounted = true;
+        }
+    }
+    if mounted {
+        let mut token = json!({"projected": {"defaultMode": 420, "sources": [
+            {"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {"downwardAPI": {"items": [
+                {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}]}}]}});
+        token.set(&["name"], String::from(volume));
+        tree.entry(&["spec", "volumes"]).make_array().push(token);
+    }
+}

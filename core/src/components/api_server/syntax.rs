@@ -1,0 +1,225 @@
+//! What is said about a text that is no JSON.
+//!
+//! Mirrors the scanner of Go's encoding/json (1.24) and `summarizeData` of k8s.io/apiserver
+//! pkg/endpoints/handlers/rest.go (v1.34). Inputs: the text of a body. Outputs: the message's end.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+const CUT_OFF: &str = "unexpected end of JSON input";
+/// How much of a body a message quotes. Source: k8s.io/apiserver pkg/endpoints/handlers/create.go (v1.34).
+const QUOTED: usize = 30;
+
+/// Says where a text departs from JSON; a text that is JSON gets the words for one that ends too early.
+pub(super) fn problem(text: &str) -> String {
+    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0 };
+    let found = scanner.value().and_then(|()| {
+        scanner.skip();
+        scanner.peek().map_or(Ok(()), |byte| Err(wrong(byte, "after top-level value")))
+    });
+    found.err().unwrap_or_else(|| CUT_OFF.to_string())
+}
+
+/// Returns the beginning of a body as messages show it: text if it looks like JSON, else hexadecimal digits.
+pub(super) fn summary(text: &str) -> String {
+    let bytes = text.as_bytes();
+    if bytes.is_empty() {
+        return "<empty>".to_string();
+    }
+    let shown = &bytes[..bytes.len().min(QUOTED)];
+    let dots = if bytes.len() > QUOTED { " ..." } else { "" };
+    if bytes[0] == b'{' {
+        return format!("{}{dots}", String::from_utf8_lossy(shown));
+    }
+    let digits: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{digits}{dots}")
+}
+
+fn wrong(byte: u8, place: &str) -> String {
+    let shown = match byte {
+        b'\'' => "'\\''".to_string(),
+        b'"' => "'\"'".to_string(),
+        byte => {
+            let quoted = format!("{:?}", char::from(byte).to_string());
+            format!("'{}'", quoted.trim_matches('"'))
+        }
+    };
+    format!("invalid character {shown} {place}")
+}
+
+struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Scanner<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn skip(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    fn next(&mut self) -> Result<u8, String> {
+        let byte = self.peek().ok_or_else(|| CUT_OFF.to_string())?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn value(&mut self) -> Result<(), String> {
+        self.skip();
+        match self.next()? {
+            b'{' => self.members(),
+            b'[' => self.items(),
+            b'"' => self.string(),
+            b't' => self.literal("true"),
+            b'f' => self.literal("false"),
+            b'n' => self.literal("null"),
+            b'-' => match self.next()? {
+                byte if byte.is_ascii_digit() => self.number(),
+                byte => Err(wrong(byte, "in numeric literal")),
+            },
+            byte if byte.is_ascii_digit() => self.number(),
+            byte => Err(wrong(byte, "looking for beginning of value")),
+        }
+    }
+
+    fn members(&mut self) -> Result<(), String> {
+        self.skip();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.skip();
+            match self.next()? {
+                b'"' => self.string()?,
+                byte => return Err(wrong(byte, "looking for beginning of object key string")),
+            }
+            self.skip();
+            match self.next()? {
+                b':' => self.value()?,
+                byte => return Err(wrong(byte, "after object key")),
+            }
+            self.skip();
+            match self.next()? {
+                b',' => {}
+                b'}' => return Ok(()),
+                byte => return Err(wrong(byte, "after object key:value pair")),
+            }
+        }
+    }
+
+    fn items(&mut self) -> Result<(), String> {
+        self.skip();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.value()?;
+            self.skip();
+            match self.next()? {
+                b',' => {}
+                b']' => return Ok(()),
+                byte => return Err(wrong(byte, "after array element")),
+            }
+        }
+    }
+
+    fn string(&mut self) -> Result<(), String> {
+        loop {
+            match self.next()? {
+                b'"' => return Ok(()),
+                b'\\' => match self.next()? {
+                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
+                    b'u' => {
+                        for _ in 0..4 {
+                            let byte = self.next()?;
+                            if !byte.is_ascii_hexdigit() {
+                                return Err(wrong(byte, "in \\u hexadecimal character escape"));
+                            }
+                        }
+                    }
+                    byte => return Err(wrong(byte, "in string escape code")),
+                },
+                byte if byte < 0x20 => return Err(wrong(byte, "in string literal")),
+                _ => {}
+            }
+        }
+    }
+
+    fn literal(&mut self, word: &str) -> Result<(), String> {
+        for expected in word.bytes().skip(1) {
+            let byte = self.next()?;
+            if byte != expected {
+                return Err(wrong(byte, &format!("in literal {word} (expecting '{}')", char::from(expected))));
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), String> {
+        let digits = |scanner: &mut Self| {
+            while scanner.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+                scanner.at += 1;
+            }
+        };
+        if self.bytes[self.at - 1] != b'0' {
+            digits(self);
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            match self.next()? {
+                byte if byte.is_ascii_digit() => digits(self),
+                byte => return Err(wrong(byte, "after decimal point in numeric literal")),
+            }
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            match self.next()? {
+                byte if byte.is_ascii_digit() => digits(self),
+                byte => return Err(wrong(byte, "in exponent of numeric literal")),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{problem, summary};
+
+    #[test]
+    fn a_text_that_is_no_json_is_told_in_gos_words() {
+        let cases = [
+            ("", "unexpected end of JSON input"),
+            ("{", "unexpected end of JSON input"),
+            ("spec", "invalid character 's' looking for beginning of value"),
+            ("{a", "invalid character 'a' looking for beginning of object key string"),
+            ("{\"a\" 1}", "invalid character '1' after object key"),
+            ("{\"a\":1 2}", "invalid character '2' after object key:value pair"),
+            ("[1 2]", "invalid character '2' after array element"),
+            ("{} x", "invalid character 'x' after top-level value"),
+            ("tru", "unexpected end of JSON input"),
+            ("trux", "invalid character 'x' in literal true (expecting 'e')"),
+            ("-x", "invalid character 'x' in numeric literal"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(problem(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_body_is_quoted_by_its_beginning() {
+        assert_eq!(summary(""), "<empty>");
+        assert_eq!(summary("ab"), "6162");
+        assert_eq!(summary("{\"a\": 1234567890123456789012345}"), "{\"a\": 123456789012345678901234 ...");
+    }
+}

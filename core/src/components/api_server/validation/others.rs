@@ -1,0 +1,193 @@
+//! Validation of the kinds around a node's life: budgets, priority classes, CSINodes, Events of their own group.
+//!
+//! Mirrors pkg/apis/{policy,scheduling,storage}/validation/validation.go and pkg/apis/core/validation/events.go (v1.34).
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::{FieldError, Problem, meta};
+use crate::objects::Json;
+use crate::objects::names::{self, Wording};
+
+/// Source: pkg/apis/scheduling/types.go (v1.34), `HighestUserDefinablePriority`.
+const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
+const SYSTEM_CLASSES: [&str; 2] = ["system-node-critical", "system-cluster-critical"];
+
+/// Checks a PodDisruptionBudget.
+pub(in super::super) fn budget(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
+    if !spec.get("minAvailable").is_null() && !spec.get("maxUnavailable").is_null() {
+        let mut value = alloc::string::String::from("{");
+        let fields = [
+            ("MinAvailable", "minAvailable"),
+            ("Selector", "selector"),
+            ("MaxUnavailable", "maxUnavailable"),
+            ("UnhealthyPodEvictionPolicy", "unhealthyPodEvictionPolicy"),
+        ];
+        for (at, (shown, field)) in fields.into_iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            value.push_str(&format!("{comma}{shown:?}:{}", spec.get(field)));
+        }
+        value.push('}');
+        let why = "minAvailable and maxUnavailable cannot be both set";
+        errors.push(FieldError::new("spec", Problem::Invalid, value, why));
+    }
+    for field in ["minAvailable", "maxUnavailable"] {
+        let value = spec.get(field);
+        let path = format!("spec.{field}");
+        match value {
+            Json::Int(number) if *number < 0 => {
+                errors.push(FieldError::invalid(path, value, "must be greater than or equal to 0"));
+            }
+            Json::Str(text) if !is_percentage(text) => {
+                let why = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
+                           '93%', regex used for validation is '[0-9]+%')";
+                errors.push(FieldError::invalid(path, value, why));
+            }
+            Json::Str(text) if text.trim_end_matches('%').parse::<u64>().is_ok_and(|percent| percent > 100) => {
+                errors.push(FieldError::invalid(path, value, "must not be greater than 100%"));
+            }
+            _ => {}
+        }
+    }
+    if let Some(policy) = spec.get("unhealthyPodEvictionPolicy").as_str() {
+        let policies = ["AlwaysAllow", "IfHealthyBudget"];
+        if !policies.contains(&policy) {
+            errors.push(FieldError::not_supported("spec.unhealthyPodEvictionPolicy", policy, &policies));
+        }
+    }
+    label_selector(spec.get("selector"), "spec.selector", wording, errors);
+}
+
+fn is_percentage(text: &str) -> bool {
+    text.strip_suffix('%').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Checks the status of a PodDisruptionBudget.
+pub(in super::super) fn budget_status(tree: &Json, errors: &mut Vec<FieldError>) {
+    for field in ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] {
+        let value = tree.at(&["status", field]);
+        if value.as_i64().is_some_and(|number| number < 0) {
+            errors.push(FieldError::invalid(format!("status.{field}"), value, "must be greater than or equal to 0"));
+        }
+    }
+}
+
+/// Checks a selector of labels. Source: k8s.io/apimachinery pkg/apis/meta/v1/validation (v1.34), `ValidateLabelSelector`.
+pub(in super::super) fn label_selector(selector: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    meta::validate_labels(selector.get("matchLabels"), &format!("{path}.matchLabels"), wording, errors);
+    for (at, term) in selector.get("matchExpressions").items().iter().enumerate() {
+        let path = format!("{path}.matchExpressions[{at}]");
+        let (key, operator) = (term.get("key").as_str().unwrap_or(""), term.get("operator").as_str().unwrap_or(""));
+        match operator {
+            "In" | "NotIn" if term.get("values").is_empty() => {
+                let why = "must be specified when `operator` is 'In' or 'NotIn'";
+                errors.push(FieldError::required(format!("{path}.values"), why));
+            }
+            "In" | "NotIn" => {}
+            "Exists" | "DoesNotExist" if !term.get("values").is_empty() => {
+                let why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                errors.push(FieldError::forbidden(format!("{path}.values"), why));
+            }
+            "Exists" | "DoesNotExist" => {}
+            other => {
+                errors.push(FieldError::invalid_text(
+                    format!("{path}.operator"),
+                    other,
+                    "not a valid selector operator",
+                ));
+            }
+        }
+        for problem in names::qualified(key, wording) {
+            errors.push(FieldError::invalid_text(format!("{path}.key"), key, problem));
+        }
+    }
+}
+
+/// Checks a PriorityClass.
+pub(in super::super) fn priority_class(tree: &Json, errors: &mut Vec<FieldError>) {
+    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+    let value = tree.get("value").as_i64().unwrap_or(0);
+    if name.starts_with("system-") {
+        if !SYSTEM_CLASSES.contains(&name) {
+            let why = format!(
+                "priority class names with 'system-' prefix are reserved for system use only. error: {name} is not a \
+                 known system priority class"
+            );
+            errors.push(FieldError::forbidden("metadata.name", why));
+        }
+    } else if value > HIGHEST_USER_PRIORITY {
+        let why = format!("maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}");
+        errors.push(FieldError::forbidden("value", why));
+    }
+    if let Some(policy) = tree.get("preemptionPolicy").as_str() {
+        let policies = ["Never", "PreemptLowerPriority"];
+        if !policies.contains(&policy) {
+            errors.push(FieldError::not_supported("preemptionPolicy", policy, &policies));
+        }
+    }
+}
+
+/// Checks a CSINode.
+pub(in super::super) fn csi_node(tree: &Json, errors: &mut Vec<FieldError>) {
+    let drivers = tree.at(&["spec", "drivers"]).items();
+    for (at, driver) in drivers.iter().enumerate() {
+        let path = format!("spec.drivers[{at}]");
+        let name = driver.get("name");
+        if super::is_blank(name) {
+            errors.push(FieldError::required(format!("{path}.name"), ""));
+        }
+        if super::is_blank(driver.get("nodeID")) {
+            errors.push(FieldError::required(format!("{path}.nodeID"), ""));
+        }
+        if drivers[..at].iter().any(|other| other.get("name") == name) {
+            errors.push(FieldError::duplicate(format!("{path}.name"), name));
+        }
+        let count = driver.at(&["allocatable", "count"]);
+        if count.as_i64().is_some_and(|count| count < 0) {
+            let why = "must be greater than or equal to 0";
+            errors.push(FieldError::invalid(format!("{path}.allocatable.count"), count, why));
+        }
+    }
+}
+
+/// Checks an Event of the group `events.k8s.io`; errors name the fields of the internal type.
+pub(in super::super) fn new_event(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let text = |field: &str| tree.get(field).as_str().unwrap_or("");
+    if tree.get("eventTime").is_null() {
+        errors.push(FieldError::required("eventTime", ""));
+    }
+    let controller = text("reportingController");
+    if controller.is_empty() {
+        errors.push(FieldError::required("reportingController", ""));
+    }
+    for problem in names::qualified(controller, wording) {
+        errors.push(FieldError::invalid_text("reportingController", controller, problem));
+    }
+    for field in ["reportingInstance", "action", "reason"] {
+        if text(field).is_empty() {
+            errors.push(FieldError::required(field, ""));
+        }
+        if text(field).len() > 128 {
+            errors.push(FieldError::invalid_text(field, "", "can have at most 128 characters"));
+        }
+    }
+    let kind = text("type");
+    if !["Normal", "Warning"].contains(&kind) {
+        errors.push(FieldError::invalid_text("type", "", format!("has invalid value: {kind}")));
+    }
+    if text("note").len() > 1024 {
+        errors.push(FieldError::invalid_text("message", "", "can have at most 1024 characters"));
+    }
+    let removed = [
+        ("deprecatedFirstTimestamp", "firstTimestamp"),
+        ("deprecatedLastTimestamp", "lastTimestamp"),
+        ("deprecatedCount", "count"),
+        ("deprecatedSource", "source"),
+    ];
+    for (field, shown) in removed {
+        if !tree.get(field).is_empty() && tree.get(field).as_i64() != Some(0) {
+            errors.push(FieldError::invalid_text(shown, "", "needs to be unset"));
+        }
+    }
+}

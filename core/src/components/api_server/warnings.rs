@@ -1,0 +1,89 @@
+//! What the server warns of though it takes an object.
+//!
+//! Mirrors the strategies' `WarningsOnCreate` and `WarningsOnUpdate`: pkg/api/{pod,node}/warnings.go and
+//! k8s.io/apimachinery pkg/util/validation/ip.go (v1.34). Left out on purpose: warnings about volumes and about fields
+//! and labels that are deprecated.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+use super::resources::Kind;
+use crate::objects::Json;
+use crate::objects::names::{self, Wording};
+
+/// Returns the warnings about an object that is written.
+pub(super) fn of(kind: &Kind, tree: &Json, wording: Wording) -> Vec<String> {
+    let mut warnings = Vec::new();
+    match kind.name {
+        "Node" => {
+            for (at, cidr) in tree.at(&["spec", "podCIDRs"]).items().iter().enumerate() {
+                warnings
+                    .extend(cidr.as_str().and_then(ambiguous_cidr).map(|why| format!("spec.podCIDRs[{at}]: {why}")));
+            }
+            if !tree.at(&["spec", "externalID"]).is_null() {
+                let why = "spec.externalID: this field is deprecated, and is unused by Kubernetes";
+                warnings.push(String::from(why));
+            }
+        }
+        "Pod" => pod(tree, wording, &mut warnings),
+        _ => {}
+    }
+    warnings
+}
+
+fn pod(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {
+    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+    let problems = names::label(name, wording);
+    if !problems.is_empty() {
+        warnings.push(format!(
+            "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is \
+             recommended: [{}]",
+            problems.join(" ")
+        ));
+    }
+    for (at, constraint) in tree.at(&["spec", "topologySpreadConstraints"]).items().iter().enumerate() {
+        if constraint.get("labelSelector").is_null() {
+            let field = format!("spec.topologySpreadConstraints[{at}].labelSelector");
+            warnings.push(format!("{field}: a null labelSelector results in matching no pod"));
+        }
+    }
+}
+
+/// Says that a CIDR's address is not the first of its network.
+pub(super) fn ambiguous_cidr(text: &str) -> Option<String> {
+    let (address, length) = text.split_once('/')?;
+    let address: IpAddr = address.parse().ok()?;
+    let bits: u32 = length.parse().ok()?;
+    let (network, most) = match address {
+        IpAddr::V4(ip) => {
+            let mask = u32::MAX.checked_shl(32_u32.checked_sub(bits)?).unwrap_or(0);
+            (IpAddr::from((u32::from(ip) & mask).to_be_bytes()), 32)
+        }
+        IpAddr::V6(ip) => {
+            let mask = u128::MAX.checked_shl(128_u32.checked_sub(bits)?).unwrap_or(0);
+            (IpAddr::from((u128::from(ip) & mask).to_be_bytes()), 128)
+        }
+    };
+    (network != address).then(|| {
+        format!(
+            "CIDR value {text:?} is ambiguous in this context (should be \"{network}/{bits}\" or \"{address}/{most}\"?)"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ambiguous_cidr;
+
+    #[test]
+    fn a_network_whose_address_is_not_its_first_is_ambiguous() {
+        assert_eq!(ambiguous_cidr("10.0.0.0/24"), None);
+        assert_eq!(ambiguous_cidr("fd00::/64"), None);
+        assert_eq!(
+            ambiguous_cidr("10.0.0.1/24").unwrap(),
+            "CIDR value \"10.0.0.1/24\" is ambiguous in this context (should be \"10.0.0.0/24\" or \"10.0.0.1/32\"?)"
+        );
+    }
+}

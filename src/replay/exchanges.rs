@@ -1,0 +1,172 @@
+//! Recordings of single requests and their answers: sends each to the model's API server and compares what comes back.
+//!
+//! A directory `api-RELEASE` holds one file a topic (`nodes-crud.jsonl`), one case a line: requests that prepare it, the
+//! request, its answer or the stream of a watch. Each case gets a server of its own that holds what `given.yaml` says.
+//! Inputs: the directory. Outputs: a [`Report`]. Invariants: ids, resourceVersions and instants differ between the two
+//! sides but stand in a one-to-one relation within a case; everything else is compared as it is. Lines of other forms
+//! (a session of kubectl or of an informer) and refusals for lack of rights are counted and not judged.
+
+mod compare;
+mod files;
+mod report;
+mod server;
+
+use std::path::Path;
+
+use nodeproof_core::objects::Json;
+use nodeproof_core::profile::Release;
+
+pub use report::{Difference, Report};
+
+use super::load::LoadError;
+use super::{Ledger, report as writers_report};
+use compare::Comparison;
+use files::{Case, Exchanges};
+use server::World;
+
+/// Tells whether a directory holds exchanges and no recording of controllers.
+#[must_use]
+pub fn is_here(dir: &Path) -> bool {
+    files::is_here(dir)
+}
+
+/// Replays the exchanges of a directory, all or those of one topic, under its own release or another.
+///
+/// # Errors
+/// A file cannot be read or understood, or there is no such topic.
+pub fn replay(dir: &Path, release: Option<Release>, topic: Option<&str>, ledger: &Ledger) -> Result<Report, LoadError> {
+    let exchanges = Exchanges::load(dir, release, topic)?;
+    let mut report = Report { recording: exchanges.name.clone(), ..Report::default() };
+    for case in &exchanges.cases {
+        let judged = is_judged(&case.line);
+        let mut differences = if judged { judge(&exchanges, case) } else { Vec::new() };
+        for difference in &mut differences {
+            difference.ledger = explain(ledger, &exchanges.name, difference);
+        }
+        report.count(&case.topic, judged, differences);
+    }
+    Ok(report)
+}
+
+/// Tells whether a line is one exchange of what the model has: who may do what is not modelled, so refusals of people
+/// other than the administrator are not judged.
+fn is_judged(line: &Json) -> bool {
+    let response = line.get("response");
+    let code = response.get("code").as_i64();
+    let is_exchange = !response.is_null() && !line.get("request").is_null();
+    is_exchange && (line.get("user").as_str() == Some("admin") || !matches!(code, Some(401 | 403)))
+}
+
+fn explain(ledger: &Ledger, recording: &str, difference: &Difference) -> Option<String> {
+    let asked = writers_report::Difference {
+        t: 0,
+        writer: "kube-apiserver",
+        object: format!("{}/{}", difference.topic, difference.name),
+        path: difference.path.clone(),
+        real: difference.real.clone(),
+        sim: difference.sim.clone(),
+        ledger: None,
+    };
+    ledger.explain(recording, &asked).map(|entry| entry.why.clone())
+}
+
+/// Plays one case and compares its answers.
+fn judge(exchanges: &Exchanges, case: &Case) -> Vec<Difference> {
+    let line = &case.line;
+    let mut world = World::new(exchanges.release, &exchanges.given);
+    let mut comparison = Comparison::of(line);
+    let mut answered: Vec<Json> = Vec::new();
+    for (at, step) in line.get("given").items().iter().enumerate() {
+        // A note stands for a compaction of etcd, which the watch cache outlives.
+        if step.get("request").is_null() {
+            answered.push(Json::Null);
+            continue;
+        }
+        let request = comparison.translated(&substituted(step.get("request"), line, &answered));
+        let answer = world.ask(step.get("user").as_str().unwrap_or_default(), &request);
+        comparison.bind(&format!("given[{at}]"), step.get("response"), &answer);
+        answered.push(answer.get("body").clone());
+    }
+    let request = comparison.translated(&substituted(line.get("request"), line, &answered));
+    let user = line.get("user").as_str().unwrap_or_default();
+    let response = line.get("response");
+    if response.get("timeline").is_null() || !world.would_watch(&request) {
+        let answer = world.ask(user, &request);
+        if response.get("timeline").is_null() {
+            comparison.answer("", response, &answer);
+        } else {
+            let body = response.get("timeline").items().first().map_or(&Json::Null, |entry| entry.get("event"));
+            comparison.body("", body, answer.get("body"));
+        }
+    } else {
+        watch(&mut world, &mut comparison, user, &request, response);
+    }
+    comparison.finish(&case.topic, line.get("name").as_str().unwrap_or_default())
+}
+
+/// Plays a watch: the recorded events in order, with the writes that were made between them.
+fn watch(world: &mut World, comparison: &mut Comparison, user: &str, request: &Json, response: &Json) {
+    let answer = world.open_watch(user, request);
+    comparison.code("", response, &answer);
+    let until = world.after(response.get("seconds"));
+    for (at, entry) in response.get("timeline").items().iter().enumerate() {
+        let path = format!("timeline[{at}]");
+        if entry.get("do").is_object() {
+            let step = entry.get("do");
+            let request = comparison.translated(step.get("request"));
+            let answer = world.ask(step.get("user").as_str().unwrap_or_default(), &request);
+            comparison.bind(&path, step.get("response"), &answer);
+            continue;
+        }
+        let real = entry.get("event");
+        // Beside the bookmark that ends the initial events a bookmark may come at any instant.
+        let optional = is_bookmark(real) && !ends_initial_events(real);
+        let sim = loop {
+            match world.next_event(until) {
+                Some(event) if is_bookmark(&event) && !is_bookmark(real) => {}
+                Some(event) if optional && !is_bookmark(&event) => {
+                    world.put_back(event);
+                    break None;
+                }
+                other => break other,
+            }
+        };
+        match sim {
+            Some(sim) => comparison.body(&path, real, &sim),
+            None if optional => {}
+            None => comparison.only_real(&path, real),
+        }
+    }
+    while let Some(event) = world.next_event(until) {
+        if !is_bookmark(&event) {
+            comparison.only_sim("timeline", &event);
+        }
+    }
+    if response.get("ended").as_str() == Some("server") && !world.is_over() {
+        comparison.only_real("ended", response.get("ended"));
+    }
+}
+
+fn is_bookmark(event: &Json) -> bool {
+    event.get("type").as_str() == Some("BOOKMARK")
+}
+
+fn ends_initial_events(event: &Json) -> bool {
+    !event.at(&["object", "metadata", "annotations", "k8s.io/initial-events-end"]).is_null()
+}
+
+/// Puts this run's ids and versions in the place of the recorded ones that a request refers to.
+fn substituted(request: &Json, line: &Json, answered: &[Json]) -> Json {
+    let mut text = request.to_string();
+    for reference in line.get("refs").items() {
+        let from = reference.get("from").as_i64().and_then(|from| usize::try_from(from).ok());
+        let Some(body) = from.and_then(|from| answered.get(from)) else { continue };
+        let path: Vec<&str> = reference.get("path").as_str().unwrap_or_default().split('.').collect();
+        let (Some(real), Some(ours)) = (reference.get("value").as_str(), body.at(&path).as_str()) else { continue };
+        text = text.replace(real, ours);
+    }
+    Json::parse(&text).unwrap_or_else(|_| request.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! The model's API server with one client that asks and one that watches.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use nodeproof_core::chance::Chance;
+use nodeproof_core::components::api_server::{ApiServer, ServerOutput, find_kind};
+use nodeproof_core::components::controllers::Context;
+use nodeproof_core::json;
+use nodeproof_core::network::{Answer, Ask, Call, ClientId, Content, Identity, Request, RequestId, ToClient, Verb};
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::profile::{Release, Settings};
+
+const ASKING: ClientId = ClientId(1);
+const WATCHING: ClientId = ClientId(2);
+/// How much longer than the real server the model may take to end a watch.
+const PATIENCE: SignedDuration = SignedDuration::from_secs(5);
+
+/// A server and what its clients have received.
+pub(super) struct World {
+    server: ApiServer,
+    now: Timestamp,
+    last: u64,
+    events: VecDeque<Json>,
+    over: bool,
+}
+
+impl World {
+    pub(super) fn new(release: Release, given: &[Json]) -> Self {
+        let now = "2026-11-21T10:00:00Z".parse().expect("a fixed date");
+        let context = Context { settings: Arc::new(Settings::of(release)), chance: Chance::new(1) };
+        let server = ApiServer::new(context, now);
+        let mut world = Self { server, now, last: 0, events: VecDeque::new(), over: false };
+        for object in given {
+            world.create(object);
+        }
+        world
+    }
+
+    fn create(&mut self, object: &Json) {
+        let Some((resource, namespaced)) = object.get("kind").as_str().and_then(find_kind) else { return };
+        let mut object = object.clone();
+        object.remove(&["metadata", "resourceVersion"]);
+        object.remove(&["metadata", "managedFields"]);
+        let namespace = object.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
+        let namespace = if namespaced { namespace } else { Text::of("") };
+        let call = Call::new(Verb::Create, resource, namespace, "").body(object);
+        self.send(ASKING, identity("admin", ""), call);
+    }
+
+    /// Sends a recorded request; returns the answer in the form of the recordings.
+    pub(super) fn ask(&mut self, user: &str, request: &Json) -> Json {
+        let answer = match call_of(request) {
+            Ok(call) => self.send(ASKING, identity(user, agent(request)), call),
+            Err(answer) => answer,
+        };
+        recorded_form(&answer)
+    }
+
+    /// Tells whether a request opens a watch.
+    pub(super) fn would_watch(&self, request: &Json) -> bool {
+        call_of(request).is_ok_and(|call| call.verb == Verb::Watch)
+    }
+
+    pub(super) fn open_watch(&mut self, user: &str, request: &Json) -> Json {
+        let answer = match call_of(request) {
+            Ok(call) => self.send(WATCHING, identity(user, agent(request)), call),
+            Err(answer) => answer,
+        };
+        recorded_form(&answer)
+    }
+
+    /// Returns the instant a number of seconds from now, and some more.
+    pub(super) fn after(&self, seconds: &Json) -> Timestamp {
+        let seconds = match seconds {
+            Json::Int(seconds) => SignedDuration::from_secs(*seconds),
+            Json::Float(seconds) => SignedDuration::try_from_secs_f64(*seconds).unwrap_or_default(),
+            _ => SignedDuration::ZERO,
+        };
+        self.now + seconds + PATIENCE
+    }
+
+    /// Returns the next event of the watch, if one comes before an instant.
+    pub(super) fn next_event(&mut self, until: Timestamp) -> Option<Json> {
+        while self.events.is_empty() && !self.over {
+            let at = self.server.next_deadline().map(|deadline| deadline.at).filter(|at| *at <= until)?;
+            self.now = self.now.max(at);
+            self.server.handle_timeout(self.now);
+            self.collect(None);
+        }
+        self.events.pop_front()
+    }
+
+    pub(super) fn put_back(&mut self, event: Json) {
+        self.events.push_front(event);
+    }
+
+    /// Tells whether the server has ended the watch.
+    pub(super) const fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn send(&mut self, client: ClientId, identity: Arc<Identity>, call: Call) -> Answer {
+        self.now += SignedDuration::from_millis(1);
+        self.last += 1;
+        let id = RequestId(self.last);
+        let request = Request { id, identity, ask: Ask::Call(call.into()), timeout: None, because: None };
+        self.server.handle_request(client, request, self.now);
+        self.collect(Some(id)).expect("each request is answered")
+    }
+
+    fn collect(&mut self, wanted: Option<RequestId>) -> Option<Answer> {
+        let mut found = None;
+        while let Some(output) = self.server.poll_output() {
+            let ServerOutput::ToClient { message, .. } = output else { continue };
+            match message {
+                ToClient::Response { id, result } if Some(id) == wanted => found = result.ok(),
+                ToClient::Response { .. } => {}
+                ToClient::Watch { event, object, .. } => {
+                    self.events.push_back(json!({"type": event.name(), "object": object.json()}));
+                }
+                ToClient::WatchEnded { .. } => self.over = true,
+            }
+        }
+        found
+    }
+}
+
+/// The recorder's users: an administrator, nodes, and people without rights.
+fn identity(user: &str, agent: &str) -> Arc<Identity> {
+    let groups: &[&'static str] = match user {
+        "admin" => &["system:masters", "system:authenticated"],
+        "anonymous" | "badtoken" => &["system:unauthenticated"],
+        user if user.starts_with("system:node:") => &["system:nodes", "system:authenticated"],
+        _ => &["system:authenticated"],
+    };
+    Arc::new(Identity {
+        user: Text::from(user),
+        groups: groups.iter().map(|group| Text::of(group)).collect(),
+        agent: Text::from(if agent.is_empty() { "nodeproof-recorder" } else { agent }),
+    })
+}
+
+fn header<'a>(request: &'a Json, name: &str) -> &'a str {
+    let found = request.get("headers").fields().find(|(own, _)| own.eq_ignore_ascii_case(name));
+    found.and_then(|(_, value)| value.as_str()).unwrap_or_default()
+}
+
+fn agent(request: &Json) -> &str {
+    header(request, "user-agent").split('/').next().unwrap_or_default()
+}
+
+fn call_of(request: &Json) -> Result<Call, Answer> {
+    let text = |field: &str| request.get(field).as_str().unwrap_or_default();
+    let body = match request.get("body") {
+        Json::Null => text("bodyText").to_owned(),
+        body => body.to_string(),
+    };
+    // A YAML body reaches the server as JSON, as from any shell.
+    let is_yaml = header(request, "content-type").contains("yaml") && request.get("body").is_null();
+    let body = match serde_yaml::from_str::<serde_json::Value>(&body) {
+        Ok(value) if is_yaml => value.to_string(),
+        _ => body,
+    };
+    let headers: Vec<(&str, &str)> = request
+        .get("headers")
+        .fields()
+        .map(|(name, value)| (name.as_str(), value.as_str().unwrap_or_default()))
+        .collect();
+    Call::from_http(text("method"), text("path"), &headers, &body).map_err(|answer| *answer)
+}
+
+fn recorded_form(answer: &Answer) -> Json {
+    let mut form = json!({"code": i64::from(answer.code)});
+    let mut warnings = Vec::new();
+    for (name, value) in &answer.headers {
+        if *name == "Warning" {
+            warnings.push(Json::from(value));
+        } else {
+            form.set(&["headers", name], value);
+        }
+    }
+    form.set(&["headers", "Warning"], warnings);
+    match &answer.content {
+        Content::Text(text) => form.set(&["bodyText"], text),
+        Content::Watching => {}
+        _ => form.set(&["body"], answer.body()),
+    }
+    form
+}
