@@ -344,6 +344,40 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "event-pulled",
+        says: "the message of the Event Pulled for an image that is there; {} is the image",
+        values: &[
+            (OLDEST, Value::Text("Container image \"{}\" already present on machine")),
+            (
+                Release::new(35, 0),
+                Value::Text("Container image \"{}\" already present on machine and can be accessed by the pod"),
+            ),
+        ],
+        source: "pkg/kubelet/images/image_manager.go (v1.34, v1.36)",
+        flag: "",
+    },
+    Row {
+        name: "event-created",
+        says: "the message of the Event Created of a container; {} is its name",
+        values: &[
+            (OLDEST, Value::Text("Created container {}")),
+            (Release::new(32, 0), Value::Text("Created container: {}")),
+            (Release::new(35, 0), Value::Text("Container created")),
+        ],
+        source: "pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.31, v1.34, v1.36)",
+        flag: "",
+    },
+    Row {
+        name: "event-started",
+        says: "the message of the Event Started of a container; {} is its name",
+        values: &[
+            (OLDEST, Value::Text("Started container {}")),
+            (Release::new(35, 0), Value::Text("Container started")),
+        ],
+        source: "pkg/kubelet/kuberuntime/kuberuntime_container.go (v1.34, v1.36)",
+        flag: "",
+    },
+    Row {
         name: "container-resources-in-status",
         says: "a running container's status has its resources",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(33, 0), Value::Bool(true))],

@@ -1,8 +1,9 @@
 //! Admission: whether a pod that was bound to the node fits there.
 //!
-//! Mirrors pkg/kubelet/lifecycle/predicate.go and the scheduler's noderesources plug-in (v1.34): number of pods, cpu and
-//! memory against what is allocatable; the first that fails is reported.
-//! Left out on purpose: node affinity, host ports, taints, topology, devices, preemption by critical pods.
+//! Mirrors pkg/kubelet/lifecycle/predicate.go and pkg/scheduler/eventhandlers.go, `AdmissionCheck` (v1.34): operating
+//! system, resources against what is allocatable, affinity, name, host ports and NoExecute taints, in this order; the
+//! first that fails is reported.
+//! Left out on purpose: topology, devices, preemption by critical pods, and another admission after a restart.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,8 +12,21 @@ use alloc::vec::Vec;
 use super::config::KubeletConfig;
 use crate::components::machine::host::Host;
 use crate::components::machine::values::quantity;
-use crate::objects::Object;
-use crate::objects::quantity::Quantity;
+use crate::components::taint_eviction::tolerates;
+use crate::objects::quantity::{Format, Quantity};
+use crate::objects::{Json, Object};
+
+/// Reason and message of a refusal.
+type Refusal = (&'static str, String);
+
+/// The reasons of resources that other than the well-known ones have. Source: pkg/kubelet/lifecycle/predicate.go (v1.34), `OutOf`.
+const OUT_OF: [(&str, &str); 5] = [
+    ("cpu", "OutOfcpu"),
+    ("memory", "OutOfmemory"),
+    ("ephemeral-storage", "OutOfephemeral-storage"),
+    ("hugepages-1Gi", "OutOfhugepages-1Gi"),
+    ("hugepages-2Mi", "OutOfhugepages-2Mi"),
+];
 
 /// Adds up what the containers of a pod ask for.
 fn request(pod: &Object, resource: &str) -> Quantity {
@@ -24,14 +38,61 @@ fn request(pod: &Object, resource: &str) -> Quantity {
         .fold(Quantity::milli(0), |sum, amount| sum + amount)
 }
 
-/// Returns reason and message with which a pod is refused.
+/// Returns reason and message with which a pod is refused on a node, `Null` for one that is not known.
 pub(super) fn refusal<'a>(
     pod: &Object,
     others: impl Iterator<Item = &'a Object>,
     config: &KubeletConfig,
     host: &Host,
-) -> Option<(&'static str, String)> {
+    node: &Json,
+) -> Option<Refusal> {
     let others: Vec<&Object> = others.collect();
+    let spec = pod.stable().get("spec");
+    wrong_system(pod, node)
+        .or_else(|| out_of_resources(pod, &others, config, host))
+        .or_else(|| {
+            let fits = node.is_null() || matches_node(spec, node);
+            (!fits).then(|| predicate("NodeAffinity", "didn't match Pod's node affinity/selector"))
+        })
+        .or_else(|| {
+            let wanted: Vec<Port<'_>> = host_ports(pod).collect();
+            let is_taken =
+                |port: &Port<'_>| others.iter().flat_map(|other| host_ports(other)).any(|own| own.meets(port));
+            wanted
+                .iter()
+                .any(is_taken)
+                .then(|| predicate("NodePorts", "didn't have free ports for the requested pod ports"))
+        })
+        .or_else(|| {
+            let taints = node.at(&["spec", "taints"]).items().iter();
+            let is_hostile = |taint: &Json| {
+                taint.get("effect").as_str() == Some("NoExecute")
+                    && !spec.get("tolerations").items().iter().any(|toleration| tolerates(toleration, taint))
+            };
+            taints
+                .into_iter()
+                .any(is_hostile)
+                .then(|| predicate("TaintToleration", "had taints that the pod didn't tolerate"))
+        })
+}
+
+fn predicate(reason: &'static str, what: &str) -> Refusal {
+    (reason, format!("Predicate {reason} failed: node(s) {what}"))
+}
+
+fn wrong_system(pod: &Object, node: &Json) -> Option<Refusal> {
+    let label = |object: &Json| object.at(&["metadata", "labels", "kubernetes.io/os"]).as_text().cloned();
+    let wanted = label(pod.stable());
+    if !node.is_null() && wanted.is_some() && wanted != label(node) {
+        let message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
+        return Some(("PodOSSelectorNodeLabelDoesNotMatch", message.into()));
+    }
+    let system = pod.stable().at(&["spec", "os", "name"]).as_str();
+    let message = "Failed to admit pod as the OS field doesn't match node OS";
+    system.is_some_and(|name| name != "linux").then(|| ("PodOSNotSupported", message.into()))
+}
+
+fn out_of_resources(pod: &Object, others: &[&Object], config: &KubeletConfig, host: &Host) -> Option<Refusal> {
     let hardware = &host.spec.hardware;
     let message = |resource: &str, requested: i64, used: i64, capacity: i64| {
         format!(
@@ -43,11 +104,21 @@ pub(super) fn refusal<'a>(
         return Some(("OutOfpods", message("pods", 1, count, pods)));
     }
     let kept = config.reservations;
-    for (resource, reason, total) in [
-        ("cpu", "OutOfcpu", hardware.cpu - kept.cpu),
-        ("memory", "OutOfmemory", hardware.memory - kept.memory),
-        ("ephemeral-storage", "OutOfephemeral-storage", hardware.ephemeral_storage - kept.ephemeral_storage),
-    ] {
+    let huge_pages: Quantity = hardware
+        .extended
+        .iter()
+        .filter(|(name, ..)| name.starts_with("hugepages-"))
+        .fold(Quantity::whole(0, Format::BinarySi), |sum, (_, all, _)| sum + *all);
+    for (resource, reason) in OUT_OF {
+        let total = match resource {
+            "cpu" => hardware.cpu - kept.cpu,
+            "memory" => hardware.memory - kept.memory - huge_pages,
+            "ephemeral-storage" => hardware.ephemeral_storage - kept.ephemeral_storage,
+            other => {
+                let own = hardware.extended.iter().find(|(name, ..)| *name == *other);
+                own.map_or(Quantity::whole(0, Format::BinarySi), |(_, _, free)| *free)
+            }
+        };
         let requested = request(pod, resource);
         let used = others.iter().fold(Quantity::milli(0), |sum, other| sum + request(other, resource));
         if !requested.is_zero() && requested + used > total {
@@ -56,4 +127,63 @@ pub(super) fn refusal<'a>(
         }
     }
     None
+}
+
+/// Source: k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go (v1.34), `GetRequiredNodeAffinity`.
+fn matches_node(spec: &Json, node: &Json) -> bool {
+    let label = |key: &str| node.at(&["metadata", "labels", key]).as_str();
+    let selected = spec.get("nodeSelector").fields().all(|(key, value)| label(key) == value.as_str());
+    let required = spec.at(&["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"]);
+    selected
+        && (required.is_null() || required.get("nodeSelectorTerms").items().iter().any(|term| term_matches(term, node)))
+}
+
+fn term_matches(term: &Json, node: &Json) -> bool {
+    let (expressions, fields) = (term.get("matchExpressions").items(), term.get("matchFields").items());
+    let label = |key: &str| node.at(&["metadata", "labels", key]).as_str();
+    let field = |key: &str| if key == "metadata.name" { node.at(&["metadata", "name"]).as_str() } else { None };
+    let holds = |requirement: &Json, value: Option<&str>| {
+        let values = requirement.get("values").items();
+        let is_listed = values.iter().any(|own| own.as_str() == value && value.is_some());
+        let number = |text: Option<&str>| text.and_then(|text| text.parse::<i64>().ok());
+        let bound = number(values.first().and_then(Json::as_str));
+        match requirement.get("operator").as_str() {
+            Some("In") => is_listed,
+            Some("NotIn") => !is_listed,
+            Some("Exists") => value.is_some(),
+            Some("DoesNotExist") => value.is_none(),
+            Some("Gt") => number(value).zip(bound).is_some_and(|(own, bound)| own > bound),
+            Some("Lt") => number(value).zip(bound).is_some_and(|(own, bound)| own < bound),
+            _ => false,
+        }
+    };
+    let key = |requirement: &Json| requirement.get("key").as_text().cloned().unwrap_or_default();
+    // A term that asks for nothing matches nothing.
+    !(expressions.is_empty() && fields.is_empty())
+        && expressions.iter().all(|requirement| holds(requirement, label(&key(requirement))))
+        && fields.iter().all(|requirement| holds(requirement, field(&key(requirement))))
+}
+
+/// A port of the host that a container asks for.
+struct Port<'a> {
+    address: &'a str,
+    protocol: &'a str,
+    number: i64,
+}
+
+impl Port<'_> {
+    fn meets(&self, other: &Self) -> bool {
+        let is_any = |address: &str| matches!(address, "" | "0.0.0.0");
+        let same_address = is_any(self.address) || is_any(other.address) || self.address == other.address;
+        self.number == other.number && self.protocol == other.protocol && same_address
+    }
+}
+
+fn host_ports(pod: &Object) -> impl Iterator<Item = Port<'_>> {
+    let containers = pod.stable().at(&["spec", "containers"]).items().iter();
+    containers.flat_map(|container| container.get("ports").items()).filter_map(|port| {
+        let number = port.get("hostPort").as_i64().filter(|number| *number > 0)?;
+        let text = |field: &str, default| port.get(field).as_str().unwrap_or(default);
+        Some(Port { address: text("hostIP", ""), protocol: text("protocol", "TCP"), number })
+    })
 }

@@ -9,6 +9,7 @@ use alloc::string::String;
 use jiff::SignedDuration;
 
 use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
+use crate::chance::Chance;
 use crate::json;
 use crate::network::{CSI_NODES, Call, Verb};
 use crate::objects::{Json, Text};
@@ -26,6 +27,8 @@ const TRY_PAUSES: [SignedDuration; 5] = [
     SignedDuration::from_millis(15_360),
     SignedDuration::from_millis(122_880),
 ];
+/// By how much a pause is longer at most. Source: as [`ATTEMPT_PAUSES`] and [`TRY_PAUSES`], `Jitter: 0.1`.
+const PAUSE_JITTER: f64 = 0.1;
 /// Source: nodeinfomanager.go (v1.34), the plug-ins whose volumes CSI drivers serve.
 const MIGRATED_PLUGINS: &str = "kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/azure-file,kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume";
 const MIGRATED_ANNOTATION: &str = "storage.alpha.kubernetes.io/migrated-plugins";
@@ -41,8 +44,9 @@ pub(super) enum Step {
 }
 
 /// The initialisation of the CSINode.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Csi {
+    chance: Chance,
     is_probing: bool,
     is_done: bool,
     tries: usize,
@@ -51,6 +55,11 @@ pub(super) struct Csi {
 }
 
 impl Csi {
+    /// Begins with nothing done.
+    pub(super) const fn new(chance: Chance) -> Self {
+        Self { chance, is_probing: false, is_done: false, tries: 0, attempts: 0, failed: None }
+    }
+
     /// Returns why the node is not ready for storage.
     pub(super) fn error(&self) -> Option<&str> {
         if self.is_done { None } else { Some(self.failed.as_deref().unwrap_or("CSINode is not yet initialized")) }
@@ -129,7 +138,8 @@ impl Kubelet {
     fn fail_csi(&mut self, why: String, turn: &mut Turn<'_>) {
         if let Some(pause) = ATTEMPT_PAUSES.get(self.csi.attempts) {
             self.csi.attempts += 1;
-            self.set(Timer::Csi, turn.now + *pause);
+            let pause = self.csi.chance.jitter(*pause, PAUSE_JITTER);
+            self.set(Timer::Csi, turn.now + pause);
             return;
         }
         self.csi.attempts = 0;
@@ -142,7 +152,8 @@ impl Kubelet {
         match TRY_PAUSES.get(self.csi.tries) {
             Some(pause) => {
                 self.csi.tries += 1;
-                self.set(Timer::Csi, turn.now + *pause);
+                let pause = self.csi.chance.jitter(*pause, PAUSE_JITTER);
+                self.set(Timer::Csi, turn.now + pause);
             }
             None => {
                 self.fatal = Some(String::from(

@@ -20,6 +20,10 @@ use crate::objects::{Json, Object, Text};
 
 /// Pause between two tries. Source: tools/record/event.go (v1.34), `defaultSleepDuration`.
 const RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(10);
+/// Events about one object that go out at once. Source: tools/record/events_cache.go (v1.34), `defaultSpamBurst`.
+const SPAM_BURST: f64 = 25.0;
+/// The time in which one more may follow. Source: as above, `defaultSpamQPS`.
+const SPAM_REFILL: SignedDuration = SignedDuration::from_secs(300);
 /// Tries in all. Source: as [`RETRY_PAUSE`], `maxTriesPerEvent`.
 const TRIES_MAX: u32 = 12;
 
@@ -41,6 +45,14 @@ struct Known {
     count: i64,
 }
 
+/// How many more Events about an object may go out.
+#[derive(Debug)]
+struct Allowance {
+    about: u64,
+    left: f64,
+    at: Timestamp,
+}
+
 #[derive(Debug)]
 struct Waiting {
     hash: u64,
@@ -55,6 +67,7 @@ struct Waiting {
 pub(super) struct EventSink {
     chance: Chance,
     known: Vec<Known>,
+    allowances: Vec<Allowance>,
     queue: VecDeque<Waiting>,
     is_sending: bool,
     again: Option<Timestamp>,
@@ -64,7 +77,35 @@ pub(super) struct EventSink {
 impl EventSink {
     /// Makes an empty queue.
     pub(super) const fn new(chance: Chance) -> Self {
-        Self { chance, known: Vec::new(), queue: VecDeque::new(), is_sending: false, again: None, last_nanos: 0 }
+        Self {
+            chance,
+            known: Vec::new(),
+            allowances: Vec::new(),
+            queue: VecDeque::new(),
+            is_sending: false,
+            again: None,
+            last_nanos: 0,
+        }
+    }
+
+    /// Takes one of the Events that an object has left, if it has one.
+    fn take_allowance(&mut self, about: u64, now: Timestamp) -> bool {
+        let refilled = |own: &Allowance| {
+            let more = now.duration_since(own.at).as_secs_f64() / SPAM_REFILL.as_secs_f64();
+            (own.left + more).min(SPAM_BURST)
+        };
+        // An object with all of them left is one of which nothing need be known.
+        self.allowances.retain(|own| refilled(own) < SPAM_BURST);
+        let Some(own) = self.allowances.iter_mut().find(|own| own.about == about) else {
+            self.allowances.push(Allowance { about, left: SPAM_BURST - 1.0, at: now });
+            return true;
+        };
+        (own.left, own.at) = (refilled(own), now);
+        let is_left = own.left >= 1.0;
+        if is_left {
+            own.left -= 1.0;
+        }
+        is_left
     }
 
     /// Returns when an Event is tried again.
@@ -124,10 +165,14 @@ impl Kubelet {
         let text = |field: &str| about.get(field).as_str().unwrap_or_default();
         let namespace = if text("namespace").is_empty() { Text::of("default") } else { Text::from(text("namespace")) };
         let said = [text("uid"), text("name"), text("fieldPath"), reason, &message].join("\n");
-        // FNV-1a, 64 bits: it tells a handful of texts apart.
-        let hash = said
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let hash = hash(&said);
+        if !self.events.take_allowance(self::hash(&[text("kind"), text("uid"), text("name")].join("\n")), turn.now) {
+            // What is held back counts all the same.
+            if let Some(known) = self.events.known.iter_mut().find(|known| known.hash == hash) {
+                known.count += 1;
+            }
+            return;
+        }
         let host = self.config.node_name.as_str();
         let mut body = json!({
             "kind": "Event", "apiVersion": "v1",
@@ -197,4 +242,9 @@ impl Kubelet {
             self.flush_events(turn);
         }
     }
+}
+
+/// FNV-1a, 64 bits: it tells a handful of texts apart.
+fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

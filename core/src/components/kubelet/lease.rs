@@ -114,8 +114,11 @@ impl Kubelet {
     }
 
     fn update_lease(&mut self, turn: &mut Turn<'_>) {
-        let Some(base) = self.lease.base.clone() else { return self.finish_lease(turn) };
         self.lease.sent = Some(turn.now);
+        // Without a Lease to go on from, as after its Node was deleted, each update begins with a look for the owner.
+        let Some(base) = self.lease.base.clone() else {
+            return self.heartbeat_call(self.get_node(), None, Purpose::Lease(Step::OwnerForUpdate), turn);
+        };
         if self.is_plain(&base) {
             let ask = Ask::RenewLease {
                 name: self.config.node_name.clone(),
@@ -155,9 +158,9 @@ impl Kubelet {
             }
             Step::Update if code == 409 => self.begin_ensure(Ensure::Conflict, turn),
             Step::Update => self.update_failed(&why.unwrap_or_default(), turn),
-            Step::OwnerForUpdate => match (object, self.lease.base.clone()) {
-                (Some(node), Some(base)) if is_success => {
-                    let mut body = base.json();
+            Step::OwnerForUpdate => match object {
+                Some(node) if is_success => {
+                    let mut body = self.lease.base.as_ref().map_or_else(|| self.bare_lease(), Object::json);
                     body.set(&["metadata", "ownerReferences"], self.owner(&node));
                     self.put_lease(body, turn);
                 }
@@ -184,15 +187,19 @@ impl Kubelet {
         }
     }
 
-    fn create_lease(&mut self, node: &Object, turn: &mut Turn<'_>) {
+    fn bare_lease(&self) -> Json {
         let name = self.config.node_name.as_str();
-        self.lease.sent = Some(turn.now);
-        let mut body = json!({
+        json!({
             "kind": "Lease", "apiVersion": "coordination.k8s.io/v1",
             "metadata": {"name": name, "namespace": NODE_LEASES},
-            "spec": {"holderIdentity": name, "leaseDurationSeconds": self.config.lease_duration_seconds,
-                "renewTime": to_micro_time(turn.wall())},
-        });
+            "spec": {"holderIdentity": name, "leaseDurationSeconds": self.config.lease_duration_seconds},
+        })
+    }
+
+    fn create_lease(&mut self, node: &Object, turn: &mut Turn<'_>) {
+        self.lease.sent = Some(turn.now);
+        let mut body = self.bare_lease();
+        body.set(&["spec", "renewTime"], to_micro_time(turn.wall()));
         body.set(&["metadata", "ownerReferences"], self.owner(node));
         let create = Call::new(Verb::Create, LEASES, NODE_LEASES, "").body(body);
         self.heartbeat_call(create, None, Purpose::Lease(Step::Create), turn);

@@ -65,15 +65,24 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &View<'_>) -> Json {
     }
     if let Some((reason, message)) = &worker.rejection {
         let mut rejected = json!({"phase": "Failed", "reason": reason, "message": message.as_str()});
+        if let Some(generation) = observed_generation(&stored, view) {
+            rejected.set(&["observedGeneration"], generation);
+        }
+        match status.get("startTime") {
+            Json::Null => rejected.set(&["startTime"], view.time(worker.seen_at)),
+            since => rejected.set(&["startTime"], since.clone()),
+        }
         if !status.get("qosClass").is_null() {
             rejected.set(&["qosClass"], status.get("qosClass").clone());
         }
         return rejected;
     }
-    let generation = stored.at(&["metadata", "generation"]).as_i64();
-    let generation = generation.filter(|_| view.settings.profile().is("pod-observed-generation"));
+    let generation = observed_generation(&stored, view);
     let phase = phase(worker, view.host);
-    status.set(&["phase"], phase);
+    let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
+    if !is_held || status.get("phase").is_null() {
+        status.set(&["phase"], phase);
+    }
     if let Some(generation) = generation {
         status.set(&["observedGeneration"], generation);
     }
@@ -84,7 +93,10 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &View<'_>) -> Json {
         status.set(&["startTime"], view.time(worker.seen_at));
     }
     let sandbox = view.host.runtime.sandbox(&worker.uid);
-    if let Some(sandbox) = sandbox {
+    if sandbox.is_some_and(|sandbox| !sandbox.is_ready) {
+        status.remove(&["podIP"]);
+        status.remove(&["podIPs"]);
+    } else if let Some(sandbox) = sandbox {
         let ip = if sandbox.ip.is_empty() { view.host_ip } else { &sandbox.ip };
         status.set(&["podIP"], ip);
         status.set(&["podIPs"], [json!({"ip": ip})].into_iter().collect::<Json>());
@@ -95,6 +107,11 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &View<'_>) -> Json {
     status.set(&["containerStatuses"], statuses);
     conditions(&mut status, worker, &unready, phase, generation, view);
     status
+}
+
+fn observed_generation(pod: &Json, view: &View<'_>) -> Option<i64> {
+    let is_tracked = view.settings.profile().is("pod-observed-generation");
+    pod.at(&["metadata", "generation"]).as_i64().filter(|_| is_tracked)
 }
 
 impl Plan {
@@ -115,7 +132,9 @@ fn conditions(
 ) {
     let before = status.get("conditions").clone();
     let is_over = matches!(phase, "Succeeded" | "Failed");
-    let has_sandbox = view.host.runtime.sandbox(&worker.uid).is_some() && !is_over;
+    let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
+    let has_sandbox =
+        view.host.runtime.sandbox(&worker.uid).is_some_and(|sandbox| sandbox.is_ready) && (!is_over || is_held);
     let mut written: Vec<Json> = Vec::new();
     for kind in OWNED {
         if kind == "PodReadyToStartContainers" && !view.settings.profile().is("pod-ready-to-start-containers") {
@@ -197,11 +216,11 @@ fn container_status(worker: &Worker, plan: &Plan, pod: &Json, view: &View<'_>) -
             status.set(&["started"], true);
             status.set(&["state", "running", "startedAt"], view.time(container.started_at));
         }
-        ContainerState::Exited { .. } if plan.start_at.is_some() && !worker.is_over() => {
+        ContainerState::Exited { .. } if plan.is_crash_looping && !worker.is_over() => {
             status.set(&["lastState", "terminated"], terminated(container, view));
             let text = format!(
                 "back-off {} restarting failed container={} pod={}_{}({})",
-                go_duration(plan.backoff),
+                go_duration(plan.backoff.unwrap_or_default()),
                 plan.name,
                 worker.object.key().name,
                 worker.object.key().namespace,

@@ -17,9 +17,10 @@ use super::patch::two_way;
 use super::pod_status::{View, build};
 use super::runtime_state::RELIST_PERIOD;
 use super::{Kubelet, Outcome, Purpose, Turn};
+use crate::chance::Chance;
 use crate::components::client::Reflector;
 use crate::components::machine::host::Host;
-use crate::components::machine::runtime::Container;
+use crate::components::machine::runtime::{Container, ContainerState};
 use crate::components::{Because, Deadline};
 use crate::json;
 use crate::network::{Call, PODS, RequestId, ToClient, Verb};
@@ -35,6 +36,15 @@ const STATUS_SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(10);
 const CRASH_PAUSE_FIRST: SignedDuration = SignedDuration::from_secs(10);
 /// The longest such pause. Source: pkg/kubelet/kubelet.go (v1.34), `MaxCrashLoopBackOff`.
 const CRASH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
+/// Pause after a failed attempt to bring a pod forward, up to half longer.
+/// Source: pkg/kubelet/kubelet.go and pkg/kubelet/pod_workers.go (v1.34), `backOffPeriod`, `workerBackOffPeriodJitterFactor`.
+const FAILED_SYNC_PAUSE: SignedDuration = SignedDuration::from_secs(10);
+/// The same for a pod that waits for the network. Source: pkg/kubelet/pod_workers.go (v1.34), `backOffOnTransientErrorPeriod`.
+const NETWORK_PAUSE: SignedDuration = SignedDuration::from_secs(1);
+/// Source: pkg/kubelet/pod_workers.go (v1.34), `workerBackOffPeriodJitterFactor`.
+const PAUSE_JITTER: f64 = 0.5;
+/// How often the kubelet looks which pods are due. Source: pkg/kubelet/kubelet.go (v1.34), `syncTicker` of `syncLoop`.
+const SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 
 /// What an answer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,8 +81,12 @@ pub(super) struct Plan {
     pub(super) ready_at: Option<Timestamp>,
     /// How often it was started again.
     pub(super) restarts: u32,
-    /// The last pause before a restart.
-    pub(super) backoff: SignedDuration,
+    /// The pause that its next crash brings; `None` until the first.
+    pub(super) backoff: Option<SignedDuration>,
+    /// Whether it has ended, and is to run again after its pause.
+    pub(super) is_waiting: bool,
+    /// Whether a second look has found it waiting: only then its status says so.
+    pub(super) is_crash_looping: bool,
     /// How its last run ended.
     pub(super) last_end: Option<Container>,
 }
@@ -90,12 +104,15 @@ pub(super) struct Worker {
     pub(super) rejection: Option<(&'static str, Text)>,
     /// The containers.
     pub(super) plans: Vec<Plan>,
+    /// Until when the phase that the API server has stays, after the containers have ended by themselves.
+    pub(super) phase_held_until: Option<Timestamp>,
     stage: Stage,
     is_gone: bool,
     is_dirty: bool,
     is_syncing: bool,
     sync_at: Option<Timestamp>,
     delete_at: Option<Timestamp>,
+    retry_at: Option<Timestamp>,
 }
 
 impl Worker {
@@ -121,21 +138,28 @@ impl Worker {
         let is_active = self.stage == Stage::Active;
         let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
         let readies = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.ready_at.filter(|at| *at > now));
-        starts.chain(readies).chain(self.sync_at).chain(self.delete_at).min()
+        let retry = self.retry_at.filter(|_| matches!(self.stage, Stage::Active | Stage::Blocked));
+        starts.chain(readies).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
     }
 }
 
 /// All pods of the node.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pods {
     /// The watch.
     pub(super) source: Option<Reflector>,
+    chance: Chance,
     workers: BTreeMap<Text, Worker>,
     due: Option<Timestamp>,
     is_filled: bool,
 }
 
 impl Pods {
+    /// Begins without pods.
+    pub(super) const fn new(chance: Chance) -> Self {
+        Self { source: None, chance, workers: BTreeMap::new(), due: None, is_filled: false }
+    }
+
     /// Tells whether a message is of the watch.
     pub(super) fn owns(&self, id: RequestId) -> bool {
         self.source.as_ref().is_some_and(|source| source.owns(id))
@@ -158,6 +182,10 @@ impl Kubelet {
         let Some(source) = &mut self.pods.source else { return };
         let changes: Vec<_> = source.handle_message(message, turn.outbox, turn.now).into_iter().collect();
         let is_first = !self.pods.is_filled && source.synced();
+        // Without a runtime the kubelet does nothing with what it hears; it looks at its cache once the runtime is back.
+        if !self.pod_work_is_possible(turn.host, turn.now, false) {
+            return;
+        }
         let mut seen: Vec<Object> = Vec::new();
         for change in changes {
             let replaced =
@@ -167,21 +195,25 @@ impl Kubelet {
             }
             seen.extend(change.after);
         }
-        // New pods are admitted in the order of their creation.
-        seen.sort_by(|one, other| {
-            let created = |pod: &Object| {
-                Text::from(pod.stable().at(&["metadata", "creationTimestamp"]).as_str().unwrap_or_default())
-            };
-            created(one).cmp(&created(other))
-        });
-        for pod in seen {
-            self.pod_seen(pod, turn);
-        }
+        self.pods_seen(seen, turn);
         if is_first {
             self.pods.is_filled = true;
             self.end_orphans(turn);
         }
         self.pods.reckon(turn.now);
+    }
+
+    /// Takes pods in the order of their creation, in which new ones are admitted.
+    fn pods_seen(&mut self, mut pods: Vec<Object>, turn: &mut Turn<'_>) {
+        pods.sort_by(|one, other| {
+            let created = |pod: &Object| {
+                Text::from(pod.stable().at(&["metadata", "creationTimestamp"]).as_str().unwrap_or_default())
+            };
+            created(one).cmp(&created(other))
+        });
+        for pod in pods {
+            self.pod_seen(pod, turn);
+        }
     }
 
     /// Ends what runs without a pod in the API, once all pods are known.
@@ -242,6 +274,8 @@ impl Kubelet {
             is_syncing: false,
             sync_at: None,
             delete_at: None,
+            retry_at: None,
+            phase_held_until: None,
             object: pod.clone(),
         };
         let is_deleted = worker.is_deleted();
@@ -268,17 +302,21 @@ impl Kubelet {
         if worker.stage != Stage::Blocked {
             return;
         }
-        let needs_network = worker.needs_network() && turn.host.runtime.sandbox(uid).is_none();
-        if !self.pod_work_is_possible(turn.host, turn.now, needs_network) {
-            if let Some(error) = self.network_error().filter(|_| needs_network) {
-                let pod = worker.object.clone();
-                let message = format!("network is not ready: {error}");
-                self.pod_event(&pod, None, (Kind::Warning, "NetworkNotReady", message), turn);
-            }
+        if !self.pod_work_is_possible(turn.host, turn.now, false) {
+            return;
+        }
+        let needs_network =
+            worker.needs_network() && turn.host.runtime.sandbox(uid).is_none_or(|sandbox| !sandbox.is_ready);
+        if let Some(error) = self.network_error().filter(|_| needs_network) {
+            let pod = worker.object.clone();
+            let message = format!("network is not ready: {error}");
+            self.pod_event(&pod, None, (Kind::Warning, "NetworkNotReady", message), turn);
+            self.retry_pod(uid, NETWORK_PAUSE, turn.now);
             return;
         }
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.stage = Stage::Active;
+        worker.retry_at = None;
         for plan in &mut worker.plans {
             let container = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
             let behaviour = turn.host.runtime.behaviour(&worker.object, &plan.name);
@@ -292,8 +330,30 @@ impl Kubelet {
         }
     }
 
-    /// Goes on with the pods that had to wait.
+    /// Looks at a pod again after a pause, at the next tick of the loop.
+    fn retry_pod(&mut self, uid: &Text, pause: SignedDuration, now: Timestamp) {
+        let at = now + self.pods.chance.jitter(pause, PAUSE_JITTER);
+        let age = at.duration_since(self.started).as_nanos();
+        let late = (-age).rem_euclid(SYNC_PERIOD.as_nanos());
+        if let Some(worker) = self.pods.workers.get_mut(uid) {
+            worker.retry_at = Some(at + SignedDuration::from_nanos(i64::try_from(late).unwrap_or(0)));
+        }
+    }
+
+    /// Goes on with the pods that had to wait, and with what was heard of pods meanwhile.
     pub(super) fn resume_pods(&mut self, turn: &mut Turn<'_>) {
+        let heard: Vec<Object> = self.pods.source.iter().flat_map(Reflector::objects).cloned().collect();
+        if self.pods.source.as_ref().is_some_and(Reflector::synced) {
+            let is_gone = |uid: &Text| !heard.iter().any(|pod| pod.uid() == uid.as_str());
+            let gone: Vec<Text> = self.pods.workers.keys().filter(|uid| is_gone(uid)).cloned().collect();
+            for uid in gone {
+                self.pod_gone(&uid, turn);
+            }
+            self.pods_seen(heard, turn);
+            if !core::mem::replace(&mut self.pods.is_filled, true) {
+                self.end_orphans(turn);
+            }
+        }
         let uids: Vec<Text> = self.pods.workers.keys().cloned().collect();
         for uid in uids {
             let is_deleted = self.pods.workers.get(&uid).is_some_and(|worker| worker.is_deleted() && !worker.is_over());
@@ -318,6 +378,7 @@ impl Kubelet {
         }
         let uids: Vec<Text> = self.pods.workers.keys().cloned().collect();
         for uid in uids {
+            self.retry_due(&uid, turn);
             self.start_due(&uid, turn);
             let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
             if worker.sync_at.is_some_and(|at| at <= turn.now) {
@@ -336,11 +397,39 @@ impl Kubelet {
         self.pods.reckon(turn.now);
     }
 
+    fn retry_due(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if worker.retry_at.is_none_or(|at| at > turn.now) {
+            return;
+        }
+        worker.retry_at = None;
+        match worker.stage {
+            Stage::Blocked => self.unblock(uid, turn),
+            Stage::Active => {
+                for plan in worker.plans.iter_mut().filter(|plan| plan.is_waiting) {
+                    plan.is_crash_looping = true;
+                    worker.is_dirty = true;
+                }
+                self.settle_pod(uid, turn);
+            }
+            Stage::Stopping | Stage::Over => {}
+        }
+    }
+
     fn start_due(&mut self, uid: &Text, turn: &mut Turn<'_>) {
         let cidr = self.cached_node().and_then(|node| node.stable().at(&["spec", "podCIDR"]).as_text().cloned());
-        let possible = self.pod_work_is_possible(turn.host, turn.now, false);
+        let possible = self.pod_work_is_possible(turn.host, turn.now, false) && turn.host.is_runtime_up;
+        let has_cni = turn.host.is_cni_installed;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if worker.stage != Stage::Active || !possible {
+        if worker.stage != Stage::Active {
+            return;
+        }
+        let has_sandbox = turn.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
+        if !possible || (worker.needs_network() && !has_sandbox && !has_cni) {
+            // No sandbox can be made: the attempt fails until the runtime or the network is back.
+            for plan in worker.plans.iter_mut().filter(|plan| plan.start_at.is_some_and(|at| at <= turn.now)) {
+                plan.start_at = Some(turn.now + SYNC_PERIOD);
+            }
             return;
         }
         let mut started = Vec::new();
@@ -348,7 +437,11 @@ impl Kubelet {
             plan.start_at = None;
             let behaviour = turn.host.runtime.behaviour(&worker.object, &plan.name);
             let before = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name)).cloned();
-            plan.last_end = before.or(plan.last_end.take());
+            if before.is_some() {
+                plan.restarts += 1;
+                plan.last_end = before;
+            }
+            (plan.is_waiting, plan.is_crash_looping) = (false, false);
             turn.host.runtime.start(&worker.object, &plan.name, plan.restarts, cidr.as_deref(), turn.now);
             plan.ready_at = Some(turn.now + behaviour.ready_after.unwrap_or_default());
             started.push(plan.name.clone());
@@ -360,17 +453,21 @@ impl Kubelet {
         let pod = worker.object.clone();
         for name in started {
             let image = image_of(&pod, &name);
-            let pulled = format!("Container image \"{image}\" already present on machine");
-            self.pod_event(&pod, Some(&name), (Kind::Normal, "Pulled", pulled), turn);
-            self.pod_event(&pod, Some(&name), (Kind::Normal, "Created", format!("Created container: {name}")), turn);
-            self.pod_event(&pod, Some(&name), (Kind::Normal, "Started", format!("Started container {name}")), turn);
+            for (reason, row, subject) in [
+                ("Pulled", "event-pulled", &image),
+                ("Created", "event-created", &name),
+                ("Started", "event-started", &name),
+            ] {
+                let message = self.settings.profile().text(row).replace("{}", subject);
+                self.pod_event(&pod, Some(&name), (Kind::Normal, reason, message), turn);
+            }
         }
         turn.outbox.decide(about(&pod.key()), "containers started", Vec::new());
     }
 
     /// Ends a pod: SIGTERM now, SIGKILL after its grace.
     fn stop_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
-        let possible = self.pod_work_is_possible(turn.host, turn.now, false);
+        let possible = self.pod_work_is_possible(turn.host, turn.now, false) && turn.host.is_runtime_up;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if worker.is_over() || !possible {
             return;
@@ -419,6 +516,10 @@ impl Kubelet {
 
     /// Takes word that processes of these pods have ended.
     pub fn handle_ended(&mut self, uids: &[Text], turn: &mut Turn<'_>) {
+        // Without a runtime nobody tells; it is found out when the runtime is back.
+        if !turn.host.is_runtime_up {
+            return;
+        }
         for uid in uids {
             if let Some(worker) = self.pods.workers.get_mut(uid) {
                 worker.is_dirty = !worker.is_gone;
@@ -452,21 +553,46 @@ impl Kubelet {
         }
         let policy = Text::from(worker.restart_policy());
         let mut is_over = !worker.plans.is_empty();
+        let mut held_back = Vec::new();
+        let mut is_starting = false;
         for plan in &mut worker.plans {
             let container = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
             let code = container.and_then(Container::exit_code);
-            if let Some(code) = code
+            let runs_again = policy == *"Always" || (policy == *"OnFailure" && code != Some(0));
+            if let Some(own) = container
+                && code.is_some()
                 && plan.start_at.is_none()
-                && (policy == *"Always" || (policy == *"OnFailure" && code != 0))
+                && runs_again
             {
-                plan.restart(container, turn.now);
+                let delay = turn.host.runtime.behaviour(&worker.object, &plan.name).start_delay();
+                if plan.restart(own, delay, turn.now) {
+                    is_starting = true;
+                } else {
+                    held_back.push(plan.name.clone());
+                }
                 worker.is_dirty = true;
             }
-            is_over &= code.is_some() && plan.start_at.is_none();
+            is_over &= code.is_some() && !runs_again;
         }
+        let pod = worker.object.clone();
         if is_over {
             worker.stage = Stage::Over;
             worker.is_dirty = true;
+            worker.phase_held_until = Some(turn.now + RELIST_PERIOD);
+            worker.sync_at = worker.phase_held_until;
+        }
+        if is_starting && turn.host.runtime.sandbox(uid).is_some_and(|sandbox| !sandbox.is_ready) {
+            let message = String::from("Pod sandbox changed, it will be killed and re-created.");
+            self.pod_event(&pod, None, (Kind::Normal, "SandboxChanged", message), turn);
+        }
+        for name in &held_back {
+            let key = pod.key();
+            let message =
+                format!("Back-off restarting failed container {name} in pod {}_{}({uid})", key.name, key.namespace);
+            self.pod_event(&pod, Some(name), (Kind::Warning, "BackOff", message), turn);
+        }
+        if !held_back.is_empty() {
+            self.retry_pod(uid, FAILED_SYNC_PAUSE, turn.now);
         }
     }
 
@@ -576,7 +702,8 @@ impl Kubelet {
 
     /// Says why a pod cannot run here: reason and message.
     fn refuses(&self, pod: &Object, host: &Host) -> Option<(&'static str, Text)> {
-        super::admission::refusal(pod, self.admitted(), &self.config, host)
+        let node = self.cached_node().map(|node| node.stable().clone()).unwrap_or_default();
+        super::admission::refusal(pod, self.admitted(), &self.config, host, &node)
             .map(|(reason, message)| (reason, Text::from(format!("Pod was rejected: {message}"))))
     }
 
@@ -586,23 +713,23 @@ impl Kubelet {
 }
 
 impl Plan {
-    /// Source: k8s.io/client-go util/flowcontrol/backoff.go (v1.34): doubled up to the longest, and begun anew after
-    /// twice the longest without a crash.
-    fn restart(&mut self, container: Option<&Container>, now: Timestamp) {
-        let ran = container.map_or(SignedDuration::ZERO, |own| now.duration_since(own.started_at));
-        let is_first = self.backoff.is_zero() || ran > CRASH_PAUSE_MAX * 2;
-        // The first restart is immediate; the back-off begins with the second.
-        let pause = if self.restarts == 0 {
-            SignedDuration::ZERO
-        } else if is_first {
-            CRASH_PAUSE_FIRST
-        } else {
-            (self.backoff * 2).min(CRASH_PAUSE_MAX)
-        };
-        self.backoff = pause;
-        self.restarts += 1;
+    /// Plans the restart of a container that has ended, or tells with `false` that it has to wait.
+    ///
+    /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `doBackOff`, and k8s.io/client-go
+    /// util/flowcontrol/backoff.go: the pause counts from the end, is doubled by each restart, and begins anew after
+    /// twice the longest.
+    fn restart(&mut self, ended: &Container, delay: SignedDuration, now: Timestamp) -> bool {
+        let ContainerState::Exited { finished_at, .. } = ended.state else { return false };
+        let is_expired = finished_at.duration_since(ended.started_at) > CRASH_PAUSE_MAX * 2;
+        let before = self.backoff.filter(|_| !is_expired);
+        self.is_waiting = before.is_some_and(|pause| now.duration_since(finished_at) < pause);
         self.ready_at = None;
-        self.start_at = Some(now + pause);
+        if self.is_waiting {
+            return false;
+        }
+        self.backoff = Some(before.map_or(CRASH_PAUSE_FIRST, |pause| (pause * 2).min(CRASH_PAUSE_MAX)));
+        self.start_at = Some(now + delay);
+        true
     }
 }
 
@@ -617,7 +744,9 @@ fn plan_of(name: &Text, pod: &Object, host: &Host) -> Plan {
         start_at: None,
         ready_at: None,
         restarts: known.map_or_else(|| u32::try_from(counted).unwrap_or_default(), |own| own.restarts),
-        backoff: SignedDuration::ZERO,
+        backoff: None,
+        is_waiting: false,
+        is_crash_looping: false,
         last_end: None,
     }
 }

@@ -69,9 +69,9 @@ impl Kubelet {
             return;
         }
         let network = if turn.host.is_cni_installed { Network::Ready } else { Network::NotConfigured };
-        let was_blocked = !self.pod_work_is_possible(turn.host, turn.now, false);
+        let was_away = !self.runtime.is_going_on;
         self.runtime = RuntimeState { last_good: Some(turn.now), is_going_on: true, network };
-        if was_blocked {
+        if was_away {
             self.resume_pods(turn);
         }
     }

@@ -297,17 +297,14 @@ impl Kubelet {
                 self.status.last_report = Some(turn.now);
                 self.finish_fast(turn);
             }
-            // The cached Node is probably stale: an ordinary tick asks the API server.
-            (Step::FastPatch, Some(_)) => {
-                self.set(Timer::FastStatus, turn.now + FAST_PERIOD);
-                self.begin_tries(turn);
-            }
+            // The cached Node is probably stale: an ordinary tick asks the API server. The fast loop has ended.
+            (Step::FastPatch, Some(_)) => self.begin_tries(turn),
         }
     }
 
     /// Looks whether the node has become ready, between the ticks of the first two minutes.
     pub(super) fn fast_tick(&mut self, turn: &mut Turn<'_>) {
-        if turn.now.duration_since(self.started) > FAST_FOR {
+        if turn.now.duration_since(self.started) >= FAST_FOR {
             if !self.is_cached_ready() {
                 self.log("Node not becoming ready in time after startup".into(), turn);
             }
@@ -333,6 +330,9 @@ impl Kubelet {
             return;
         }
         let computed = self.compute(&tree, turn);
+        if !is_ready(&computed.node) {
+            return;
+        }
         let because = self.decide_status(&tree, &computed, turn);
         self.emit_said(computed.said, because, turn);
         self.log("Fast updating node status as it just became ready".into(), turn);
@@ -349,14 +349,15 @@ impl Kubelet {
     }
 
     fn is_cached_ready(&self) -> bool {
-        self.cached_node().is_some_and(|node| {
-            node.stable()
-                .at(&["status", "conditions"])
-                .items()
-                .iter()
-                .any(|item| item.get("type").as_str() == Some("Ready") && item.get("status").as_str() == Some("True"))
-        })
+        self.cached_node().is_some_and(|node| is_ready(node.stable()))
     }
+}
+
+fn is_ready(node: &Json) -> bool {
+    let conditions = node.at(&["status", "conditions"]).items();
+    conditions
+        .iter()
+        .any(|item| item.get("type").as_str() == Some("Ready") && item.get("status").as_str() == Some("True"))
 }
 
 /// Tells whether two Nodes differ in their status, heartbeats apart.

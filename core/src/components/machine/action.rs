@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use super::behaviour::PodBehaviour;
-use super::spec::{Hardware, KubeletSpec};
+use super::spec::{KubeletSpec, MachineSpec};
 use crate::objects::{FieldError, Json, Reader, Text};
 
 /// What can happen to a machine.
@@ -41,7 +41,7 @@ pub enum MachineAction {
     CniRemove,
     /// The configuration of the container network is put in place.
     CniInstall,
-    /// Parts of the machine change; what is not named stays.
+    /// Parts of the machine or its clock change; what is not named stays.
     Change(Json),
     /// The containers of a pod behave in this way from now on.
     Behave {
@@ -91,7 +91,7 @@ impl MachineAction {
         let mut boot_id = None;
         let mut kubelet = None;
         match name {
-            "change" => return Hardware::default().changed(body).map(|_| Self::Change(body.clone())),
+            "change" => return MachineSpec::default().changed(body).map(|_| Self::Change(body.clone())),
             "kubelet-restart" | "kubelet-start" => {
                 kubelet = reader.any("kubelet").map(|body| KubeletSpec::from_json(body, "kubelet")).transpose()?;
             }

@@ -172,9 +172,9 @@ impl Machine {
             MachineAction::CniRemove => self.change_host(now, |host| host.is_cni_installed = false),
             MachineAction::CniInstall => self.change_host(now, |host| host.is_cni_installed = true),
             MachineAction::Change(body) => {
-                let changed = self.host.spec.hardware.changed(&body);
-                let hardware = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
-                self.change_host(now, |host| host.spec.hardware = Arc::new(hardware))
+                let changed = self.host.spec.changed(&body);
+                let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
+                self.change_host(now, |host| host.spec = spec)
             }
             MachineAction::Behave { .. } | MachineAction::NotModelled(_) => Ok(()),
         }

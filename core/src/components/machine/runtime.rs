@@ -80,6 +80,8 @@ impl Container {
 pub struct Sandbox {
     /// Namespace and name of the pod.
     pub key: ObjectKey,
+    /// Whether the sandbox itself lives; one that a power failure ended gets another address with its next container.
+    pub is_ready: bool,
     /// The address; empty for a pod in the host's network.
     pub ip: Text,
     /// The pod's own grace period, in seconds.
@@ -159,8 +161,11 @@ impl Runtime {
     pub fn start(&mut self, pod: &Object, container: &str, restarts: u32, pod_cidr: Option<&str>, now: Timestamp) {
         let behaviour = self.behaviour(pod, container);
         let uid = Text::from(pod.uid());
-        if !self.sandboxes.contains_key(&uid) {
-            let sandbox = self.new_sandbox(pod, pod_cidr);
+        if self.sandbox(&uid).is_none_or(|sandbox| !sandbox.is_ready) {
+            let mut sandbox = self.new_sandbox(pod, pod_cidr);
+            if let Some(dead) = self.sandboxes.remove(&uid) {
+                sandbox.containers = dead.containers;
+            }
             self.sandboxes.insert(uid.clone(), sandbox);
         }
         let Some(sandbox) = self.sandboxes.get_mut(&uid) else { return };
@@ -190,7 +195,7 @@ impl Runtime {
             Text::from(format!("{network}.{}", 1 + self.last_address % 250))
         };
         let grace_seconds = spec.get("terminationGracePeriodSeconds").as_i64().unwrap_or(30);
-        Sandbox { key: pod.key(), ip, grace_seconds, containers: Vec::new(), kill_at: None }
+        Sandbox { key: pod.key(), is_ready: true, ip, grace_seconds, containers: Vec::new(), kill_at: None }
     }
 
     /// Sends SIGTERM to all containers of a pod, and SIGKILL to those that still run after the grace.
@@ -230,6 +235,7 @@ impl Runtime {
     pub fn lose(&mut self, now: Timestamp) {
         for sandbox in self.sandboxes.values_mut() {
             sandbox.kill_at = None;
+            sandbox.is_ready = false;
             for container in sandbox.containers.iter_mut().filter(|container| container.is_running()) {
                 container.end(now, LOST, "Unknown");
             }

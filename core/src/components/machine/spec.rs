@@ -176,20 +176,23 @@ impl MachineSpec {
     }
 }
 
-impl Hardware {
+impl MachineSpec {
     /// Reads the fields of a `change`: what is not named stays as it is.
     ///
     /// # Errors
     /// A field is unknown, or has a value that cannot be; nothing is changed then.
     pub fn changed(&self, body: &Json) -> Result<Self, FieldError> {
-        let mut hardware = self.clone();
+        let mut hardware = Hardware::clone(&self.hardware);
         let mut reader = Reader::new(body, "")?;
         reader.any("action");
+        let clock_skew = reader.signed_duration("clockSkew")?.unwrap_or(self.clock_skew);
         hardware.read(&mut reader)?;
         reader.finish()?;
-        Ok(hardware)
+        Ok(Self { clock_skew, hardware: Arc::new(hardware), ..self.clone() })
     }
+}
 
+impl Hardware {
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), FieldError> {
         for name in ["numa", "attachLimits"] {
             if reader.any(name).is_some() {
