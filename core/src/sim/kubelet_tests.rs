@@ -5,22 +5,24 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use crate::components::machine::MachineSpec;
+use crate::components::machine::{MachineAction, MachineSpec};
 use crate::json;
-use crate::network::{CSI_NODES, LEASES, NODE_LEASES, NODES, Resource};
+use crate::network::{
+    CSI_NODES, Call, Effect, Fault, Identity, LEASES, Match, NODE_LEASES, NODES, Reply, Resource, Verb,
+};
 use crate::objects::{Json, ObjectKey};
 use crate::sim::{Options, Simulation};
 
-fn cluster() -> Simulation {
+pub(super) fn cluster() -> Simulation {
     Simulation::new(Options { controllers: Vec::new(), ..Options::default() })
 }
 
-fn advance(sim: &mut Simulation, millis: i64) {
+pub(super) fn advance(sim: &mut Simulation, millis: i64) {
     let until = sim.now() + SignedDuration::from_millis(millis);
     sim.advance_until(until);
 }
 
-fn get(sim: &Simulation, resource: &Resource, namespace: &str, name: &str) -> Json {
+pub(super) fn get(sim: &Simulation, resource: &Resource, namespace: &str, name: &str) -> Json {
     sim.api().object(resource, &ObjectKey::namespaced(namespace, name)).map(|object| object.json()).unwrap_or_default()
 }
 
@@ -31,7 +33,8 @@ fn condition(node: &Json, kind: &str) -> Json {
 
 /// Returns the requests of the only machine since an instant: offset in milliseconds, and the sentence.
 fn requests(sim: &Simulation, since: jiff::Timestamp, resource: &str) -> Vec<(i128, String)> {
-    let lines = sim.record().trace().iter().filter(|line| line.at >= since);
+    let is_own = |from: Option<&str>| from == Some("kubelet/w1");
+    let lines = sim.record().trace().iter().filter(|line| line.at >= since && is_own(line.fields.get("from").as_str()));
     lines
         .filter_map(|line| {
             let text = line.fields.get("request").as_str()?;
@@ -41,8 +44,12 @@ fn requests(sim: &Simulation, since: jiff::Timestamp, resource: &str) -> Vec<(i1
         .collect()
 }
 
-fn add(sim: &mut Simulation, body: Json) {
+pub(super) fn add(sim: &mut Simulation, body: Json) {
     sim.add_machine(MachineSpec::from_json(&body).unwrap()).unwrap();
+}
+
+pub(super) fn act(sim: &mut Simulation, body: Json) {
+    sim.machine_do("w1", MachineAction::from_json(&body).unwrap()).unwrap();
 }
 
 #[test]
@@ -88,4 +95,107 @@ fn a_fresh_kubelet_registers_becomes_ready_and_gets_its_lease_at_the_next_renewa
         condition(&get(&sim, &NODES, "", "w1"), "Ready").get("lastTransitionTime").as_str(),
         Some("2026-01-01T00:00:00Z")
     );
+}
+
+#[test]
+fn a_deleted_node_is_not_created_again_by_the_same_process_and_has_no_lease() {
+    let mut sim = Simulation::new(Options::default());
+    add(&mut sim, json!({"name": "w1"}));
+    advance(&mut sim, 30_000);
+    sim.request(Identity::admin(), Call::new(Verb::Delete, NODES, "", "w1")).unwrap();
+    let since = sim.now();
+    advance(&mut sim, 60_000);
+    assert!(get(&sim, &NODES, "", "w1").is_null());
+    assert!(get(&sim, &LEASES, NODE_LEASES, "w1").is_null());
+    let leases: Vec<String> = requests(&sim, since, "leases").into_iter().map(|(_, text)| text).collect();
+    // One update finds the Lease gone; from then on there is nothing to update, and without its owner nothing to create.
+    assert_eq!(leases[0], "PUT leases/kube-node-lease/w1");
+    assert!(leases[1..].iter().all(|text| text == "GET leases/kube-node-lease/w1"), "{leases:?}");
+    assert!(!requests(&sim, since, "nodes").iter().any(|(_, text)| text.starts_with("POST")));
+    act(&mut sim, json!({"action": "kubelet-restart"}));
+    advance(&mut sim, 11_000);
+    assert_eq!(condition(&get(&sim, &NODES, "", "w1"), "Ready").get("status").as_str(), Some("True"));
+    assert!(!get(&sim, &LEASES, NODE_LEASES, "w1").is_null());
+}
+
+#[test]
+fn a_restarted_kubelet_takes_over_its_node_and_puts_only_well_known_fields_right() {
+    let mut sim = cluster();
+    add(&mut sim, json!({"name": "w1", "zone": "a", "kubelet": {"flags": {"node-labels": "disk=ssd"}}}));
+    advance(&mut sim, 30_000);
+    let before = get(&sim, &NODES, "", "w1");
+    act(
+        &mut sim,
+        json!({"action": "kubelet-restart", "kubelet": {
+            "flags": {"node-labels": "disk=hdd,new=x,topology.kubernetes.io/zone=b", "register-with-taints": "k=v:NoSchedule"},
+            "config": {"maxPods": 20}}}),
+    );
+    advance(&mut sim, 5_000);
+    let after = get(&sim, &NODES, "", "w1");
+    let label = |node: &Json, key: &str| node.at(&["metadata", "labels", key]).as_text().cloned();
+    assert_eq!(label(&after, "disk"), label(&before, "disk"));
+    assert_eq!(label(&after, "new"), None);
+    assert_eq!(label(&after, "topology.kubernetes.io/zone").as_deref(), Some("b"));
+    assert_eq!(after.at(&["spec", "taints"]), before.at(&["spec", "taints"]));
+    assert_eq!(after.at(&["status", "capacity", "pods"]).as_str(), Some("20"));
+    assert_eq!(after.at(&["metadata", "uid"]), before.at(&["metadata", "uid"]));
+    let times = |node: &Json| condition(node, "Ready").get("lastTransitionTime").clone();
+    assert_eq!(times(&after), times(&before));
+}
+
+#[test]
+fn registration_is_tried_again_after_a_pause_that_doubles_up_to_seven_seconds() {
+    let mut sim = cluster();
+    let fault = Fault {
+        matching: Some(Match { resource: Some("nodes".into()), ..Match::default() }),
+        effect: Effect::Answer(Vec::from([Reply::Code(500)])),
+        ..Fault::disconnect("machine/w1")
+    };
+    sim.add_rule(fault);
+    let start = sim.now();
+    add(&mut sim, json!({"name": "w1"}));
+    advance(&mut sim, 30_000);
+    let posts: Vec<i128> = requests(&sim, start, "nodes")
+        .into_iter()
+        .filter(|(_, text)| text.starts_with("POST"))
+        .map(|(at, _)| at)
+        .collect();
+    assert_eq!(posts, [100, 300, 700, 1_500, 3_100, 6_300, 12_700, 19_700, 26_700]);
+}
+
+#[test]
+fn a_status_that_others_wrote_is_put_right_at_the_next_tick_but_a_right_condition_keeps_its_reason() {
+    let mut sim = cluster();
+    add(&mut sim, json!({"name": "w1"}));
+    advance(&mut sim, 30_000);
+    let patch = json!({"status": {"capacity": {"cpu": "77"}, "allocatable": {"example.com/foo": "3"}, "conditions": [
+        {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "m"},
+        {"type": "DiskPressure", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "m"},
+        {"type": "PIDPressure", "status": "False", "reason": "Other", "message": "o"},
+        {"type": "example.com/Foreign", "status": "True", "reason": "R", "message": "m"}]}});
+    sim.request(Identity::admin(), Call::strategic_patch(NODES, "", "w1", patch).subresource("status")).unwrap();
+    advance(&mut sim, 10_401);
+    let node = get(&sim, &NODES, "", "w1");
+    let reason = |kind: &str| condition(&node, kind).get("reason").as_text().cloned().unwrap_or_default();
+    assert_eq!(reason("Ready"), "KubeletReady");
+    assert_eq!(reason("DiskPressure"), "KubeletHasNoDiskPressure");
+    assert_eq!(reason("PIDPressure"), "Other");
+    assert_eq!(reason("example.com/Foreign"), "R");
+    assert_eq!(node.at(&["status", "capacity", "cpu"]).as_str(), Some("4"));
+    assert!(node.at(&["status", "allocatable", "example.com/foo"]).is_null());
+}
+
+#[test]
+fn a_clock_that_steps_moves_what_the_kubelet_writes_and_not_when_it_writes() {
+    let mut sim = cluster();
+    add(&mut sim, json!({"name": "w1"}));
+    advance(&mut sim, 30_000);
+    let since = sim.now();
+    act(&mut sim, json!({"action": "change", "clockSkew": "-1h"}));
+    advance(&mut sim, 10_401);
+    let renewals = requests(&sim, since, "leases");
+    assert_eq!(renewals.len(), 1);
+    let written =
+        get(&sim, &LEASES, NODE_LEASES, "w1").at(&["spec", "renewTime"]).as_text().cloned().unwrap_or_default();
+    assert!(written.starts_with("2025-12-31T23:00:3"), "{written}");
 }
