@@ -340,6 +340,8 @@ pub enum Ask {
         renew_time: Timestamp,
         /// The version that the kubelet saw last; another one in the store is a conflict.
         resource_version: u64,
+        /// Where the store keeps the Lease, as the answer to the last renewal said: [`Object::place`].
+        place: Option<u32>,
     },
     /// `PATCH` of a Node's status whose only change is `lastHeartbeatTime` of the kubelet's conditions.
     Heartbeat {

@@ -3,6 +3,7 @@
 //! Two writes make up nearly all traffic of a quiet cluster and change nothing but times: the renewal of a Lease and
 //! the status heartbeat of a Node. A revision made by one of them holds the tree before it and the new time; the JSON
 //! is built only when somebody reads it. Invariant (tested): the built tree equals the one that a full write stores.
+//! The same holds for bookmarks, which differ by their revision alone.
 
 use alloc::format;
 use alloc::sync::Arc;
@@ -47,7 +48,12 @@ struct Revision {
     base: Json,
     change: Change,
     resource_version: u64,
+    /// See [`Object::place`].
+    place: u32,
 }
+
+/// The place of an object that has none.
+const NOWHERE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
@@ -56,6 +62,8 @@ enum Change {
     Renewal(Timestamp),
     /// `lastHeartbeatTime` of the conditions that the kubelet owns.
     Heartbeat(Timestamp),
+    /// Nothing but `metadata.resourceVersion`.
+    Revision,
 }
 
 /// The conditions whose heartbeat a kubelet writes.
@@ -68,7 +76,13 @@ impl Object {
     #[must_use]
     pub fn new(mut base: Json, resource_version: u64) -> Self {
         base.set(&["metadata", "resourceVersion"], Json::text(format!("{resource_version}")));
-        Self(Arc::new(Revision { base, change: Change::None, resource_version }))
+        Self(Arc::new(Revision { base, change: Change::None, resource_version, place: NOWHERE }))
+    }
+
+    /// Makes the object of a bookmark: a tree that is shared by all of them, and a revision.
+    #[must_use]
+    pub fn bookmark(base: Json, resource_version: u64) -> Self {
+        Self(Arc::new(Revision { base, change: Change::Revision, resource_version, place: NOWHERE }))
     }
 
     /// Makes a revision of a tree as it came, with whatever resourceVersion it holds.
@@ -76,26 +90,32 @@ impl Object {
     pub fn as_received(base: Json) -> Self {
         let resource_version =
             base.at(&["metadata", "resourceVersion"]).as_str().and_then(|text| text.parse().ok()).unwrap_or(0);
-        Self(Arc::new(Revision { base, change: Change::None, resource_version }))
+        Self(Arc::new(Revision { base, change: Change::None, resource_version, place: NOWHERE }))
     }
 
     /// Returns this Lease with a new `spec.renewTime`, without building JSON.
     #[must_use]
     pub fn renewed(&self, renew_time: Timestamp, resource_version: u64) -> Self {
-        self.changed(Change::Renewal(time::whole_micros(renew_time)), resource_version)
+        self.renewed_at(renew_time, resource_version, self.0.place)
+    }
+
+    /// Returns this Lease with a new `spec.renewTime`, and with its place in the store.
+    #[must_use]
+    pub fn renewed_at(&self, renew_time: Timestamp, resource_version: u64, place: u32) -> Self {
+        self.changed(Change::Renewal(time::whole_micros(renew_time)), resource_version, place)
     }
 
     /// Returns this Node with a new `lastHeartbeatTime` of the kubelet's conditions, without building JSON.
     #[must_use]
     pub fn heartbeat(&self, at: Timestamp, resource_version: u64) -> Self {
-        self.changed(Change::Heartbeat(time::whole_seconds(at)), resource_version)
+        self.changed(Change::Heartbeat(time::whole_seconds(at)), resource_version, self.0.place)
     }
 
-    fn changed(&self, change: Change, resource_version: u64) -> Self {
+    fn changed(&self, change: Change, resource_version: u64, place: u32) -> Self {
         let same_kind = matches!((self.0.change, change), (Change::None, _) | (Change::Renewal(_), Change::Renewal(_)))
             || matches!((self.0.change, change), (Change::Heartbeat(_), Change::Heartbeat(_)));
         let base = if same_kind { self.0.base.clone() } else { self.json() };
-        Self(Arc::new(Revision { base, change, resource_version }))
+        Self(Arc::new(Revision { base, change, resource_version, place }))
     }
 
     /// Returns the whole tree.
@@ -104,6 +124,7 @@ impl Object {
         let mut tree = self.0.base.clone();
         match self.0.change {
             Change::None => return tree,
+            Change::Revision => {}
             Change::Renewal(at) => tree.set(&["spec", "renewTime"], time::to_micro_time(at)),
             Change::Heartbeat(at) => {
                 let text = Json::from(time::to_time(at));
@@ -130,7 +151,15 @@ impl Object {
     /// Tells whether the last write changed heartbeat times alone and went through the typed path.
     #[must_use]
     pub fn is_heartbeat(&self) -> bool {
-        self.0.change != Change::None
+        matches!(self.0.change, Change::Renewal(_) | Change::Heartbeat(_))
+    }
+
+    /// Returns where the store keeps the object, if the last write said so.
+    ///
+    /// A hint that saves a look for the name: whoever follows it has to make sure that this object stands there.
+    #[must_use]
+    pub fn place(&self) -> Option<u32> {
+        (self.0.place != NOWHERE).then_some(self.0.place)
     }
 
     /// Returns the revision in the store's count.

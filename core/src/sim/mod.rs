@@ -9,15 +9,15 @@ mod kubelet_pod_tests;
 #[cfg(test)]
 mod kubelet_tests;
 mod record;
+mod wakes;
 mod world;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BinaryHeap};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -37,6 +37,7 @@ use crate::network::{
 };
 use crate::objects::{Object, Text};
 use crate::profile::Settings;
+use wakes::Wakes;
 
 /// How many deliveries one instant may hold before it counts as a live-lock: a few for each of 100,000 nodes.
 const DELIVERIES_PER_INSTANT_MAX: u64 = 50_000_000;
@@ -139,7 +140,7 @@ pub struct Simulation {
     network: Network,
     slots: Vec<Slot>,
     by_name: BTreeMap<Text, ClientId>,
-    wakes: BinaryHeap<Reverse<(Timestamp, u32)>>,
+    wakes: Wakes,
     record: Record,
     commits: Vec<Commit>,
     deliveries: u64,
@@ -161,7 +162,7 @@ impl Simulation {
             chance,
             slots: Vec::new(),
             by_name: BTreeMap::new(),
-            wakes: BinaryHeap::new(),
+            wakes: Wakes::new(now),
             commits: Vec::new(),
             deliveries: 0,
             settings,
@@ -220,14 +221,8 @@ impl Simulation {
     /// Returns what is due next: when, whose, what for.
     #[must_use]
     pub fn next_due(&self) -> Option<(Timestamp, Text, &'static str)> {
-        let wake = self
-            .wakes
-            .iter()
-            .filter(|Reverse((at, client))| {
-                self.slots[*client as usize].scheduled.is_some_and(|scheduled| scheduled.at == *at)
-            })
-            .min_by_key(|Reverse(key)| *key)
-            .map(|Reverse((at, client))| {
+        let wake =
+            self.wakes.iter().filter(|(at, client)| self.is_scheduled(*client, *at)).min().map(|(at, client)| {
                 let slot = &self.slots[*client as usize];
                 (*at, slot.name.clone(), slot.scheduled.map_or("", |deadline| deadline.reason))
             });
@@ -499,15 +494,25 @@ impl Simulation {
         self.network.send(client, request, self.now);
     }
 
-    /// Finds the next instant at which something is due; stale entries fall out of the queue on the way.
-    fn next_instant(&mut self) -> Option<Timestamp> {
-        while let Some(Reverse((at, client))) = self.wakes.peek().copied() {
-            if self.slots[client as usize].scheduled.is_some_and(|scheduled| scheduled.at == at) {
-                break;
+    /// Tells whether a component waits for an instant; what else stands in the queue is stale.
+    fn is_scheduled(&self, client: u32, at: Timestamp) -> bool {
+        self.slots[client as usize].scheduled.is_some_and(|scheduled| scheduled.at == at)
+    }
+
+    /// Finds the next component to wake; stale entries fall out of the queue on the way.
+    fn next_wake(&mut self) -> Option<(Timestamp, u32)> {
+        loop {
+            let (at, client) = self.wakes.peek()?;
+            if self.is_scheduled(client, at) {
+                return Some((at, client));
             }
             self.wakes.pop();
         }
-        let wake = self.wakes.peek().map(|Reverse((at, _))| *at);
+    }
+
+    /// Finds the next instant at which something is due.
+    fn next_instant(&mut self) -> Option<Timestamp> {
+        let wake = self.next_wake().map(|(at, _)| at);
         [wake, self.network.next_deadline(), self.api.next_deadline().map(|deadline| deadline.at)]
             .into_iter()
             .flatten()
@@ -516,11 +521,7 @@ impl Simulation {
 
     /// Takes the first component that is due now out of the queue.
     fn pop_wake(&mut self) -> Option<ClientId> {
-        self.next_instant();
-        let Reverse((at, client)) = self.wakes.peek().copied()?;
-        if at > self.now {
-            return None;
-        }
+        let (_, client) = self.next_wake().filter(|(at, _)| *at <= self.now)?;
         self.wakes.pop();
         Some(ClientId(client))
     }
@@ -611,7 +612,7 @@ impl Simulation {
         if slot.scheduled.map(|scheduled| scheduled.at) != deadline.map(|deadline| deadline.at)
             && let Some(deadline) = deadline
         {
-            self.wakes.push(Reverse((deadline.at, client.0)));
+            self.wakes.push((deadline.at, client.0));
         }
         slot.scheduled = deadline;
     }
@@ -620,7 +621,7 @@ impl Simulation {
         while let Some(output) = self.api.poll_output() {
             match output {
                 ServerOutput::ToClient { client, message } => self.network.reply(client, message, self.now),
-                ServerOutput::Commit(commit) => self.commits.push(commit),
+                ServerOutput::Commit(commit) => self.commits.push(*commit),
             }
         }
     }

@@ -28,6 +28,7 @@ mod warnings;
 mod watch;
 mod write;
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
@@ -102,7 +103,7 @@ pub enum ServerOutput {
         message: ToClient,
     },
     /// A committed write, before any client hears of it.
-    Commit(Commit),
+    Commit(Box<Commit>),
 }
 
 /// Who writes, and how.
@@ -116,11 +117,20 @@ struct Origin {
     now: Timestamp,
 }
 
+/// What a write did beside its result.
+struct Change<'a> {
+    namespace: &'a str,
+    event: WatchType,
+    before: Option<Object>,
+}
+
 #[derive(Debug)]
 struct Table {
     store: Store,
     history: History,
     watches: Index,
+    /// The tree of this kind's bookmarks, without a revision; made for the first one.
+    bookmark: Option<Json>,
 }
 
 /// The API server.
@@ -160,7 +170,12 @@ impl ApiServer {
             revision: 1,
             tables: KINDS
                 .iter()
-                .map(|_| Table { store: Store::default(), history: History::new(0), watches: Index::default() })
+                .map(|_| Table {
+                    store: Store::default(),
+                    history: History::new(0),
+                    watches: Index::default(),
+                    bookmark: None,
+                })
                 .collect(),
             leases: place(&LEASES),
             nodes: place(&NODES),
@@ -195,8 +210,8 @@ impl ApiServer {
             now,
         };
         let outcome = match request.ask {
-            Ask::RenewLease { name, renew_time, resource_version } => {
-                self.renew_lease(&origin, &name, renew_time, resource_version)
+            Ask::RenewLease { name, renew_time, resource_version, place } => {
+                self.renew_lease(&origin, &name, renew_time, (resource_version, place))
             }
             Ask::Heartbeat { name, at } => {
                 origin.verb = Verb::Patch;
@@ -249,7 +264,7 @@ impl ApiServer {
             let (wakes, kind, bookmarks) = (watcher.wakes, watcher.kind, watcher.bookmarks);
             self.timers.insert((wakes, id));
             if bookmarks {
-                let object = self.bookmark(&KINDS[kind]);
+                let object = self.bookmark(kind);
                 let message = ToClient::Watch { id: request, event: WatchType::Bookmark, object };
                 self.outputs.push_back(ServerOutput::ToClient { client, message });
             }
@@ -291,12 +306,15 @@ impl ApiServer {
         origin: &Origin,
         name: &Text,
         renew_time: Timestamp,
-        resource_version: u64,
+        (resource_version, hint): (u64, Option<u32>),
     ) -> Result<Answer, Answer> {
-        let Some(place) = self.tables[self.leases].store.find(NODE_LEASES, name) else {
+        let store = &self.tables[self.leases].store;
+        // No two objects ever have one revision: if it stands at the hinted place, it is this Lease.
+        let hinted = hint.filter(|place| store.revision_at(*place) == Some(resource_version));
+        let Some(place) = hinted.or_else(|| store.find(NODE_LEASES, name)) else {
             return Err(self.deleted_under_writer(name));
         };
-        let current = self.tables[self.leases].store.at(place);
+        let current = store.at(place);
         if current.resource_version() != resource_version {
             return Err(status::conflict(&LEASES, name, status::MODIFIED));
         }
@@ -304,9 +322,10 @@ impl ApiServer {
             return Ok(Answer::object(200, current.clone()));
         }
         self.revision += 1;
-        let object = current.renewed(renew_time, self.revision);
+        let object = current.renewed_at(renew_time, self.revision, place);
         let before = self.tables[self.leases].store.replace(place, object.clone());
-        self.publish(self.leases, origin, WatchType::Modified, object.clone(), Some(before));
+        let change = Change { namespace: NODE_LEASES, event: WatchType::Modified, before: Some(before) };
+        self.publish(self.leases, origin, change, object.clone());
         Ok(Answer::object(200, object))
     }
 
@@ -332,7 +351,8 @@ impl ApiServer {
         self.revision += 1;
         let object = current.heartbeat(at, self.revision);
         let before = self.tables[self.nodes].store.replace(place, object.clone());
-        self.publish(self.nodes, origin, WatchType::Modified, object.clone(), Some(before));
+        let change = Change { namespace: "", event: WatchType::Modified, before: Some(before) };
+        self.publish(self.nodes, origin, change, object.clone());
         Ok(Answer::object(200, object))
     }
 
@@ -345,12 +365,12 @@ impl ApiServer {
         let before = match store.find(&key.namespace, &key.name) {
             Some(place) => Some(store.replace(place, object.clone())),
             None => {
-                store.insert(key.namespace, key.name, object.clone());
+                store.insert(key.namespace.clone(), key.name, object.clone());
                 None
             }
         };
         let event = if before.is_some() { WatchType::Modified } else { WatchType::Added };
-        self.publish(kind, origin, event, object.clone(), before);
+        self.publish(kind, origin, Change { namespace: &key.namespace, event, before }, object.clone());
         object
     }
 
@@ -359,20 +379,21 @@ impl ApiServer {
         let before = self.tables[kind].store.remove(&key.namespace, &key.name)?;
         self.revision += 1;
         let object = Object::new(before.json(), self.revision);
-        self.publish(kind, origin, WatchType::Deleted, object.clone(), Some(before));
+        let change = Change { namespace: &key.namespace, event: WatchType::Deleted, before: Some(before) };
+        self.publish(kind, origin, change, object.clone());
         Some(object)
     }
 
     /// Tells the tap and the watches of a write.
-    fn publish(&mut self, kind: usize, origin: &Origin, event: WatchType, object: Object, before: Option<Object>) {
+    fn publish(&mut self, kind: usize, origin: &Origin, change: Change<'_>, object: Object) {
+        let Change { namespace, event, before } = change;
         let table = &mut self.tables[kind];
         let mut candidates = core::mem::take(&mut self.candidates);
         table.watches.candidates(&object, before.as_ref(), &mut candidates);
         for id in candidates.drain(..) {
             let watcher = self.watchers[id as usize].as_ref().expect("an indexed watch is open");
-            let Some(seen) = watcher.sees(&KINDS[kind].resource.plural, event, &object, before.as_ref()) else {
-                continue;
-            };
+            let plural = &KINDS[kind].resource.plural;
+            let Some(seen) = watcher.sees(plural, namespace, event, &object, before.as_ref()) else { continue };
             let shown = match (seen, &before) {
                 (WatchType::Deleted, Some(before)) if event != WatchType::Deleted => {
                     Object::new(before.json(), object.resource_version())
@@ -386,7 +407,7 @@ impl ApiServer {
         if self.tap == Tap::Everything
             || self.tap == Tap::Changes && (event != WatchType::Modified || !object.is_heartbeat())
         {
-            self.outputs.push_back(ServerOutput::Commit(Commit {
+            self.outputs.push_back(ServerOutput::Commit(Box::new(Commit {
                 at: origin.now,
                 resource_version: object.resource_version(),
                 event,
@@ -398,7 +419,7 @@ impl ApiServer {
                 verb: origin.verb,
                 subresource: origin.subresource.clone(),
                 because: origin.because,
-            }));
+            })));
         }
         table.history.push(Event { at: origin.now, event, object, before });
     }
@@ -412,11 +433,15 @@ impl ApiServer {
     }
 
     /// Makes the object of a bookmark: nothing but the revision.
-    fn bookmark(&self, kind: &Kind) -> Object {
-        let mut tree = self.empty(kind);
-        tree.set(&["kind"], kind.name);
-        tree.set(&["apiVersion"], kind.api_version());
-        Object::new(tree, self.revision)
+    fn bookmark(&mut self, kind: usize) -> Object {
+        if let Some(tree) = &self.tables[kind].bookmark {
+            return Object::bookmark(tree.clone(), self.revision);
+        }
+        let mut tree = self.empty(&KINDS[kind]);
+        tree.set(&["kind"], KINDS[kind].name);
+        tree.set(&["apiVersion"], KINDS[kind].api_version());
+        self.tables[kind].bookmark = Some(tree.clone());
+        Object::bookmark(tree, self.revision)
     }
 
     /// Returns an object of a kind without any value, as Go prints it.

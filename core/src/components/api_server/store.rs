@@ -76,6 +76,11 @@ impl Store {
         &self.slots[place as usize].as_ref().expect("a found place holds an object").object
     }
 
+    /// Returns the revision of the object at a place that somebody remembers, if there is an object.
+    pub(super) fn revision_at(&self, place: Place) -> Option<u64> {
+        self.slots.get(place as usize)?.as_ref().map(|slot| slot.object.resource_version())
+    }
+
     /// Puts a newer revision in the place of an object; returns the older one.
     pub(super) fn replace(&mut self, place: Place, object: Object) -> Object {
         let slot = self.slots[place as usize].as_mut().expect("a found place holds an object");

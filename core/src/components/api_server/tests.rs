@@ -87,7 +87,12 @@ fn a_typed_renewal_stores_what_a_full_put_stores() {
     let at: Timestamp = "2026-01-01T00:00:10.123456789Z".parse().unwrap();
     let (lease, same) = (typed.create_lease("w1"), full.create_lease("w1"));
     assert_eq!(lease, same);
-    let renew = Ask::RenewLease { name: Text::from("w1"), renew_time: at, resource_version: lease.resource_version() };
+    let renew = Ask::RenewLease {
+        name: Text::from("w1"),
+        renew_time: at,
+        resource_version: lease.resource_version(),
+        place: None,
+    };
     let (answer, _) = typed.ask(renew);
     let mut body = same.json();
     body.set(&["spec", "renewTime"], "2026-01-01T00:00:10.123456Z");
@@ -121,6 +126,7 @@ fn a_renewal_of_an_older_version_conflicts_and_the_same_time_is_no_write() {
         name: Text::from("w1"),
         renew_time: at.parse().unwrap(),
         resource_version,
+        place: None,
     };
     let (first, _) = fixture.ask(renew("2026-01-01T00:00:10Z", lease.resource_version()));
     let version = first.as_object().unwrap().resource_version();

@@ -59,10 +59,11 @@ pub(super) struct Watcher {
 }
 
 impl Watcher {
-    /// Returns the type under which this watch sees a write, if it sees it.
+    /// Returns the type under which this watch sees a write in a namespace, if it sees it.
     pub(super) fn sees(
         &self,
         kind: &str,
+        namespace: &str,
         event: WatchType,
         object: &Object,
         before: Option<&Object>,
@@ -74,8 +75,7 @@ impl Watcher {
             return None;
         }
         if self.selection.is_everything() {
-            let same = self.selection.namespace.is_empty()
-                || object.stable().at(&["metadata", "namespace"]).as_text() == Some(&self.selection.namespace);
+            let same = self.selection.namespace.is_empty() || self.selection.namespace == *namespace;
             return same.then_some(event);
         }
         let matched = before.is_some_and(|before| self.selection.matches(kind, before));

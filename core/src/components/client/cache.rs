@@ -26,6 +26,8 @@ pub struct Cache {
     table: Vec<u32>,
     /// Entries of the table that are not `EMPTY`.
     used: usize,
+    /// The slots of the objects that came with a hint, by their places in the server's store; possibly outdated.
+    hinted: Vec<Slot>,
 }
 
 impl Cache {
@@ -66,6 +68,28 @@ impl Cache {
 
     /// Puts an object in and returns its place and what stood there.
     pub fn insert(&mut self, object: Object) -> (Slot, Option<Object>) {
+        if let Some(slot) = self.follow_hint(&object) {
+            return (slot, self.objects[slot as usize].replace(object));
+        }
+        let place = object.place();
+        let (slot, before) = self.insert_by_name(object);
+        if let Some(place) = place {
+            if self.hinted.len() <= place as usize {
+                self.hinted.resize(place as usize + 1, EMPTY);
+            }
+            self.hinted[place as usize] = slot;
+        }
+        (slot, before)
+    }
+
+    /// Finds the slot of an object of which nothing changed but the time of a heartbeat.
+    fn follow_hint(&self, object: &Object) -> Option<Slot> {
+        let slot = *self.hinted.get(object.place()? as usize)?;
+        let before = self.at(slot)?;
+        before.stable().is_same_allocation(object.stable()).then_some(slot)
+    }
+
+    fn insert_by_name(&mut self, object: Object) -> (Slot, Option<Object>) {
         let namespace = object.stable().at(&["metadata", "namespace"]).as_str().unwrap_or("");
         if let Some(slot) = self.find(namespace, object.name()) {
             return (slot, self.objects[slot as usize].replace(object));

@@ -124,6 +124,7 @@ impl Kubelet {
                 name: self.config.node_name.clone(),
                 renew_time: whole_micros(turn.wall()),
                 resource_version: base.resource_version(),
+                place: base.place(),
             };
             let timeout = Some(self.config.heartbeat_timeout());
             self.send(ask, timeout, None, Purpose::Lease(Step::Update), turn);

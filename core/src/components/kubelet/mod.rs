@@ -41,7 +41,7 @@ use super::machine::host::Host;
 use super::{Deadline, DecisionId, Outbox, Output};
 use crate::chance::Chance;
 use crate::network::{Answer, Ask, Call, Identity, NODES, PODS, Request, RequestId, ToClient, TransportError, Verb};
-use crate::objects::{Object, ObjectKey, Text};
+use crate::objects::{Object, Text};
 use crate::profile::Settings;
 
 /// The factor by which loops of a kubelet are late at most.
@@ -280,7 +280,8 @@ impl Kubelet {
 
     /// Returns the Node as the kubelet's own cache has it.
     fn cached_node(&self) -> Option<&Object> {
-        self.nodes.get(&ObjectKey::cluster(&self.config.node_name))
+        // The watch selects by name, so that there is one object at most.
+        self.nodes.cache().at(0)
     }
 
     fn send(

@@ -1,0 +1,161 @@
+//! When each component wants to be woken: a wheel with slots of a millisecond.
+//!
+//! Inputs: instants with the number of a component. Outputs: the earliest of them; equal instants go by that number.
+//! What lies within the next sixteen seconds, as all heartbeats do, costs the same however many components there are;
+//! the rest waits in a heap. Invariant (tested): the order is that of one sorted queue.
+
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use jiff::Timestamp;
+
+/// An instant and the component that it belongs to.
+pub(super) type Wake = (Timestamp, u32);
+
+/// Number of slots of the wheel; a power of two.
+const SLOTS: usize = 1 << 14;
+const WORD: usize = 64;
+
+/// The queue.
+#[derive(Debug)]
+pub(super) struct Wakes {
+    /// What lies in the slot in hand or before it.
+    near: BinaryHeap<Reverse<Wake>>,
+    slots: Vec<Vec<Wake>>,
+    /// A bit for each slot that holds something.
+    taken: Vec<u64>,
+    /// What lies beyond the last slot.
+    far: BinaryHeap<Reverse<Wake>>,
+    /// The slot in hand, in milliseconds since the epoch.
+    hand: i64,
+}
+
+impl Wakes {
+    /// Makes an empty queue for instants from the given one on.
+    pub(super) fn new(now: Timestamp) -> Self {
+        Self {
+            near: BinaryHeap::new(),
+            slots: alloc::vec![Vec::new(); SLOTS],
+            taken: alloc::vec![0; SLOTS / WORD],
+            far: BinaryHeap::new(),
+            hand: now.as_millisecond(),
+        }
+    }
+
+    /// Adds an instant.
+    pub(super) fn push(&mut self, wake: Wake) {
+        match self.distance(wake) {
+            None => self.near.push(Reverse(wake)),
+            Some(distance) if distance < SLOTS => self.put(wake),
+            Some(_) => self.far.push(Reverse(wake)),
+        }
+    }
+
+    /// Returns the earliest.
+    pub(super) fn peek(&mut self) -> Option<Wake> {
+        if self.near.is_empty() {
+            self.turn();
+        }
+        self.near.peek().map(|Reverse(wake)| *wake)
+    }
+
+    /// Takes out what [`Self::peek`] returned.
+    pub(super) fn pop(&mut self) {
+        self.near.pop();
+    }
+
+    /// Returns all, in no particular order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Wake> {
+        let heaps = self.near.iter().chain(&self.far).map(|Reverse(wake)| wake);
+        heaps.chain(self.slots.iter().flatten())
+    }
+
+    /// Returns how many slots ahead of the hand a wake lies; `None` for one that is not ahead.
+    fn distance(&self, wake: Wake) -> Option<usize> {
+        let ahead = wake.0.as_millisecond() - self.hand;
+        usize::try_from(ahead).ok().filter(|ahead| *ahead > 0)
+    }
+
+    fn put(&mut self, wake: Wake) {
+        let slot = slot_of(wake.0.as_millisecond());
+        self.slots[slot].push(wake);
+        self.taken[slot / WORD] |= 1 << (slot % WORD);
+    }
+
+    /// Moves the hand to the next instant that has something.
+    fn turn(&mut self) {
+        let in_wheel = self.next_taken().map(|ahead| self.hand + ahead);
+        let beyond = self.far.peek().map(|Reverse((at, _))| at.as_millisecond());
+        let Some(next) = in_wheel.into_iter().chain(beyond).min() else { return };
+        self.hand = next;
+        let slot = slot_of(next);
+        if in_wheel == Some(next) {
+            self.taken[slot / WORD] &= !(1 << (slot % WORD));
+            self.near.extend(self.slots[slot].drain(..).map(Reverse));
+        }
+        while let Some(Reverse(wake)) = self.far.peek().copied() {
+            match self.distance(wake) {
+                None => self.near.push(Reverse(wake)),
+                Some(distance) if distance < SLOTS => self.put(wake),
+                Some(_) => break,
+            }
+            self.far.pop();
+        }
+    }
+
+    /// Returns how far ahead of the hand the next taken slot lies.
+    fn next_taken(&self) -> Option<i64> {
+        let start = slot_of(self.hand + 1);
+        let (word, bit) = (start / WORD, start % WORD);
+        let words = self.taken.len();
+        let first = self.taken[word] & (u64::MAX << bit);
+        let rest = (1..=words).map(|step| ((word + step) % words, self.taken[(word + step) % words]));
+        let (word, bits) = core::iter::once((word, first)).chain(rest).find(|(_, bits)| *bits != 0)?;
+        let slot = word * WORD + bits.trailing_zeros() as usize;
+        i64::try_from((slot + SLOTS - start) % SLOTS + 1).ok()
+    }
+}
+
+/// Returns the slot of a millisecond.
+fn slot_of(millis: i64) -> usize {
+    usize::try_from(millis.rem_euclid(i64::try_from(SLOTS).unwrap_or(1))).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::{Wake, Wakes};
+    use crate::chance::Chance;
+
+    #[test]
+    fn it_agrees_with_a_sorted_queue_for_instants_near_and_far() {
+        let mut chance = Chance::new(5);
+        let mut now = Timestamp::UNIX_EPOCH;
+        let mut wakes = Wakes::new(now);
+        let mut model: BTreeSet<(Wake, u32)> = BTreeSet::new();
+        for number in 0..20_000 {
+            let span = [0, 3, 40_000_000, 17_000_000, 4_000_000_000][usize::try_from(chance.below(5)).unwrap()];
+            let wake = (now + chance.up_to(SignedDuration::from_micros(span)), number % 7);
+            wakes.push(wake);
+            model.insert((wake, number));
+            if chance.below(5) < 3 {
+                let expected = model.pop_first().map(|(wake, _)| wake);
+                assert_eq!(wakes.peek(), expected);
+                wakes.pop();
+                now = expected.map_or(now, |(at, _)| at.max(now));
+            }
+            if chance.below(50) == 0 {
+                wakes.peek();
+            }
+        }
+        while let Some((expected, _)) = model.pop_first() {
+            assert_eq!(wakes.peek(), Some(expected));
+            wakes.pop();
+        }
+        assert_eq!((wakes.peek(), wakes.iter().count()), (None, 0));
+    }
+}
