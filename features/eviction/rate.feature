@@ -94,3 +94,33 @@ Feature: Nodes are tainted for eviction one after the other
       When the first 2 Nodes of zone "a" post condition Ready=True
       Then each Node of zone "a" has no taint "node.kubernetes.io/not-ready:NoExecute" within 6s
       And never 2 Nodes of zone "a" have taint "node.kubernetes.io/not-ready:NoExecute" for 5m
+
+    Scenario: Nodes that come back while they wait for their turn leave the queue
+      Given 8 hand-fed Nodes in zone "a"
+      And the first 3 Nodes of zone "a" post condition Ready=False
+      And 1 Node of zone "a" has taint "node.kubernetes.io/not-ready:NoExecute"
+      When the first 3 Nodes of zone "a" post condition Ready=True
+      Then each Node of zone "a" has no taint "node.kubernetes.io/not-ready:NoExecute" within 6s
+      And never 2 Nodes of zone "a" have taint "node.kubernetes.io/not-ready:NoExecute" for 10m
+
+    Scenario: A node that comes back and goes again waits for the next token
+      Given kube-controller-manager runs with:
+        | node-eviction-rate | 0.01 |
+      And 6 hand-fed Nodes in zone "a"
+      And Node "a-1" posts condition Ready=False
+      And Node "a-1" has taint "node.kubernetes.io/not-ready:NoExecute"
+      And Node "a-1" posts condition Ready=True
+      And Node "a-1" has no taint "node.kubernetes.io/not-ready:NoExecute"
+      When Node "a-1" posts condition Ready=False
+      Then Node "a-1" has taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
+      And Node "a-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 85s
+      And Node "a-1" has taint "node.kubernetes.io/not-ready:NoExecute" between 85s and 100.2s
+
+    Scenario: A node that is deleted while it waits does not hold up the others
+      Given 8 hand-fed Nodes in zone "a"
+      And the first 3 Nodes of zone "a" post condition Ready=False
+      And 1 Node of zone "a" has taint "node.kubernetes.io/not-ready:NoExecute"
+      When the user deletes Node "a-3"
+      Then Node "a-1" has taint "node.kubernetes.io/not-ready:NoExecute" within 20.3s
+      And Node "a-2" has taint "node.kubernetes.io/not-ready:NoExecute" within 20.3s
+      And Node "a-3" is gone within 1s

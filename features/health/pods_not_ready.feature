@@ -79,7 +79,7 @@ Feature: The pods of a node that falls silent are marked as not ready
       And no Event NodeNotReady about Pod "web" for 120s
 
     Scenario: A node that never was ready becomes Unknown
-      Given the objects:
+      When the user creates:
         """yaml
         apiVersion: v1
         kind: Node
@@ -90,7 +90,7 @@ Feature: The pods of a node that falls silent are marked as not ready
         metadata: {name: web, namespace: default}
         spec: {nodeName: by-hand, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
         """
-      When the user sends strategic PATCH /api/v1/namespaces/default/pods/web/status:
+      And the user sends strategic PATCH /api/v1/namespaces/default/pods/web/status:
         """yaml
         status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
         """

@@ -131,3 +131,65 @@ Feature: A node that stops reporting becomes unreachable
       And Node "worker-1" keeps field spec.taints unchanged for 1h
       And no Event NodeNotReady about Node "worker-1" for 1h
       And nothing else about Node "worker-1" changes
+
+  Rule: A Node that never had a status is given the startup grace period
+
+    Scenario: A Node that is made by hand
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Node
+        metadata: {name: by-hand}
+        """
+      Then Event RegisteredNode about Node "by-hand", message "Node by-hand event: Registered Node by-hand in Controller", within 6s
+      And Node "by-hand" never has condition Ready=Unknown for 59s
+      And Node "by-hand" has condition Ready=Unknown, reason "NodeStatusNeverUpdated", message "Kubelet never posted node status.", between 59s and 66s
+      And Node "by-hand" has condition MemoryPressure=Unknown, reason "NodeStatusNeverUpdated", between 59s and 66s
+      And Node "by-hand" has condition DiskPressure=Unknown, reason "NodeStatusNeverUpdated", between 59s and 66s
+      And Node "by-hand" has condition PIDPressure=Unknown, reason "NodeStatusNeverUpdated", between 59s and 66s
+      And Node "by-hand" has taint "node.kubernetes.io/unreachable:NoSchedule" between 59s and 67s
+      And Node "by-hand" has taint "node.kubernetes.io/unreachable:NoExecute" between 59s and 72s
+      But no Event NodeNotReady about Node "by-hand" for 180s
+
+    Scenario: The startup grace period is the controller manager's flag
+      Given kube-controller-manager runs with:
+        | node-startup-grace-period | 20s |
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Node
+        metadata: {name: by-hand}
+        """
+      Then Node "by-hand" never has condition Ready=Unknown for 19s
+      And Node "by-hand" has condition Ready=Unknown, reason "NodeStatusNeverUpdated", between 19s and 26s
+
+    Scenario: A condition that was never posted says so, beside those that stopped
+      Given the objects:
+        """yaml
+        apiVersion: v1
+        kind: Node
+        metadata: {name: by-hand}
+        """
+      When the user sends strategic PATCH /api/v1/nodes/by-hand/status:
+        """yaml
+        status:
+          conditions:
+          - {type: Ready, status: "True", reason: KubeletReady}
+          - {type: DiskPressure, status: "False"}
+          - {type: Special, status: "True"}
+        """
+      Then Node "by-hand" keeps condition Ready=True for 39s
+      And Node "by-hand" has condition Ready=Unknown, reason "NodeStatusUnknown", between 39s and 56s
+      And Node "by-hand" has condition DiskPressure=Unknown, reason "NodeStatusUnknown", between 39s and 56s
+      And Node "by-hand" has condition MemoryPressure=Unknown, reason "NodeStatusNeverUpdated", between 39s and 56s
+      And Node "by-hand" has condition PIDPressure=Unknown, reason "NodeStatusNeverUpdated", between 39s and 56s
+      But Node "by-hand" keeps condition Special=True for 120s
+      And Node "by-hand" never has condition NetworkUnavailable=Unknown for 120s
+
+    Scenario: A Node that is deleted is told about, and no more
+      Given a hand-fed Node "worker-1"
+      And Node "worker-1" falls silent
+      When the user deletes Node "worker-1"
+      Then Node "worker-1" is gone within 1s
+      And 1 Event RemovingNode about Node "worker-1", message "Node worker-1 event: Removing Node worker-1 from Controller", within 120s
+      And no Event NodeNotReady about Node "worker-1" for 120s

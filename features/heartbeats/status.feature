@@ -45,8 +45,8 @@ Feature: A kubelet writes the status of its Node
       And the container network on "worker-1" is removed
       And Node "worker-1" has condition Ready=False
       When 1s passes
-      Then Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 145s
-      And the status of Node "worker-1" is written every 145s to 7m40.5s for 30m
+      Then Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 140s
+      And the status of Node "worker-1" is written every 140s to 7m40.5s for 30m
       When 1s passes
       Then the status of Node "worker-1" is written every 5m to 5m10.5s for 1h
 

@@ -88,6 +88,68 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
       Then Pod "web" is deleted within 1s
 
+    Scenario: Fewer tolerationSeconds than 0 are no time either, and null is for ever
+      Given a hand-fed Node "worker-1"
+      And the objects:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: negative}
+        spec:
+          nodeName: worker-1
+          tolerations: [{key: example.com/t, operator: Exists, effect: NoExecute, tolerationSeconds: -5}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: unlimited}
+        spec:
+          nodeName: worker-1
+          tolerations: [{key: example.com/t, operator: Exists, effect: NoExecute, tolerationSeconds: null}]
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      Then Pod "negative" is deleted within 1s
+      And Event TaintManagerEviction about Pod "negative", message "Marking for deletion Pod default/negative", within 1s
+      But Pod "unlimited" stays for 2h
+      And no Event TaintManagerEviction about Pod "unlimited" for 2h
+
+    Scenario: Of several tolerations that match a taint the first counts, not the longest
+      Given a hand-fed Node "worker-1"
+      And a Pod "short-first" on Node "worker-1" that tolerates "example.com/t:NoExecute" for 20s, "example.com/t=a:NoExecute"
+      And a Pod "long-first" on Node "worker-1" that tolerates "example.com/t=a:NoExecute", "example.com/t:NoExecute" for 20s
+      When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      Then Pod "short-first" stays for 19.9s
+      And Pod "short-first" is deleted at 20s after Node "worker-1" has taint "example.com/t=a:NoExecute"
+      But Pod "long-first" stays for 1h
+
+    Scenario: Another time given while the pod waits changes nothing
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1" that tolerates "example.com/t:NoExecute" for 60s
+      When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      And the user sends PATCH /api/v1/namespaces/default/pods/web:
+        """yaml
+        spec:
+          tolerations:
+          - {key: example.com/t, operator: Exists, effect: NoExecute, tolerationSeconds: 5}
+          - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
+          - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
+        """
+      Then Pod "web" stays for 59.9s
+      And Pod "web" is deleted between 59.9s and 60.1s
+      And no Event NodeNotReady about Pod "web" for 60s
+
+    Scenario: A pod that has ended already is evicted too, and is gone at once
+      Given a hand-fed Node "worker-1"
+      And a Pod "done" on Node "worker-1"
+      And the user sends strategic PATCH /api/v1/namespaces/default/pods/done/status:
+        """yaml
+        status: {phase: Succeeded}
+        """
+      When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      Then Pod "done" is gone within 1s
+      And Event TaintManagerEviction about Pod "done", message "Marking for deletion Pod default/done", within 1s
+
     Scenario: A toleration of every taint
       Given a hand-fed Node "worker-1"
       And the objects:
@@ -259,3 +321,35 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       Then Pod "late" is deleted within 1s
       And Pod "late-15" stays for 14.9s
       And Pod "late-15" is deleted between 14.9s and 15.2s
+
+  Rule: The time is kept in the memory of the controller
+
+    Scenario: A controller that is restarted gives the whole time again
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1" that tolerates "example.com/t:NoExecute" for 60s
+      And the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      And 40s pass
+      When taint-eviction-controller restarts
+      Then Pod "web" stays for 59.9s
+      And Pod "web" is deleted between 59.9s and 61s
+
+    Scenario: The time of a pod goes on when its Node is deleted
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1" that tolerates "example.com/t:NoExecute" for 60s
+      And the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      And 20s pass
+      When the user deletes Node "worker-1"
+      Then Pod "web" stays for 34s
+      And Pod "web" is deleted between 34s and 40.1s
+
+    Scenario: A pod that is deleted for good while it waits is no longer waited for
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1" that tolerates "example.com/t:NoExecute" for 60s
+      And the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      When the user sends DELETE /api/v1/namespaces/default/pods/web:
+        """yaml
+        {gracePeriodSeconds: 0}
+        """
+      Then Pod "web" is gone within 1s
+      And 1 Event TaintManagerEviction about Pod "web", message "Cancelling deletion of Pod default/web", within 5m
+      And 1 Event TaintManagerEviction about Pod "web" within 5m

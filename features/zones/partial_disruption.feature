@@ -18,6 +18,22 @@ Feature: A zone with many unhealthy nodes is evicted more slowly, or not at all
         | 6     | 3         | 20s   | 26s  |
         | 8     | 4         | 30s   | 36s  |
         | 11    | 6         | 50s   | 57s  |
+        | 20    | 10        | 90s   | 97s  |
+
+    @req:EV-09
+    Scenario Outline: A zone of <nodes> with <unhealthy> unhealthy is never partly disrupted
+      Given <nodes> hand-fed Nodes in zone "a"
+      When the first <unhealthy> Nodes of zone "a" post condition Ready=False
+      Then 1 Node of zone "a" has taint "node.kubernetes.io/not-ready:NoExecute" within 6s
+      And <unhealthy> Nodes of zone "a" have taint "node.kubernetes.io/not-ready:NoExecute" within 16s
+      But Node "bystander" never has taint "node.kubernetes.io/not-ready:NoExecute" for 5m
+
+      Examples:
+        | nodes | unhealthy |
+        | 1     | 1         |
+        | 2     | 1         |
+        | 2     | 2         |
+        | 3     | 2         |
 
   Rule: In a small zone evictions stop when the unhealthy share reaches 55 % and three nodes or more are unhealthy
 
@@ -35,6 +51,7 @@ Feature: A zone with many unhealthy nodes is evicted more slowly, or not at all
         | 7     | 4         |
         | 9     | 5         |
         | 20    | 11        |
+        | 40    | 22        |
 
     @req:EV-09
     Scenario: Unreachable nodes count as unhealthy, like nodes that are not ready

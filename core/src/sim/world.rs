@@ -92,9 +92,10 @@ impl World {
             _ => None,
         });
         let machines = machines.collect();
+        let lead = health_period.mul_f64(phase(options.seed));
         let mut simulation = Simulation::new(options);
         simulation.tap(Tap::Everything);
-        let run_options = RunOptions { health_period, ..RunOptions::default() };
+        let run_options = RunOptions { health_period, lead, ..RunOptions::default() };
         let run = Run::new(Arc::new(scenario), run_options, simulation.now());
         let (feeders, rules, hits) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Self { simulation, run, feeders, rules, hits, decisions_told: 0, machines }
@@ -362,6 +363,14 @@ impl World {
             }
         }
     }
+}
+
+/// Where in a period of the health pass the first act of a scenario begins: seed 1 at once, and the seeds after it spread
+/// over the period evenly, as multiples of the golden ratio do.
+fn phase(seed: u64) -> f64 {
+    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+    let steps = seed.wrapping_sub(1).wrapping_mul(GOLDEN) >> 32;
+    f64::from(u32::try_from(steps).unwrap_or(0)) / (f64::from(u32::MAX) + 1.0)
 }
 
 /// The healthy Node in a zone of its own that every scenario has beside those it names.

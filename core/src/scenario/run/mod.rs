@@ -48,6 +48,9 @@ pub struct RunOptions {
     pub patience: SignedDuration,
     /// How long after its act a missed line is still awaited, to say how late it came. Default 2 min.
     pub wait_for_late: SignedDuration,
+    /// How long the first act waits after all that was given is there, so that the seeds of a backend move it against
+    /// the periodic loops. Default 0 s.
+    pub lead: SignedDuration,
     /// How far an exact instant may be missed. Default 1 ms, less a nanosecond: what prints as the same millisecond.
     pub tolerance: SignedDuration,
 }
@@ -58,6 +61,7 @@ impl Default for RunOptions {
             health_period: SignedDuration::from_secs(5),
             patience: SignedDuration::from_mins(10),
             wait_for_late: SignedDuration::from_mins(2),
+            lead: SignedDuration::ZERO,
             tolerance: SignedDuration::from_nanos(999_999),
         }
     }

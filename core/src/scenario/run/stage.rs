@@ -136,6 +136,9 @@ impl Run {
         self.log.begin_deeds(now);
         self.set_baseline(next, now);
         self.jobs = next.when.iter().flat_map(jobs_of).collect();
+        if act == 0 && self.options.lead > SignedDuration::ZERO {
+            self.pass_until = Some(now + self.options.lead);
+        }
         self.next_job(now);
     }
 
