@@ -1,6 +1,6 @@
 //! `nodeproof replay`: holds the model against recordings of real control planes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use nodeproof_core::profile::Release;
@@ -60,6 +60,7 @@ pub fn run(args: Args) -> ExitCode {
                 .map_err(|error| error.to_string())
         } else {
             replay::replay(dir, args.k8s, &ledger)
+                .inspect(|report| warn_of_flags(dir, report, args.json))
                 .map(|report| (report.json().to_string(), report.text(), report.passed()))
                 .map_err(|error| error.to_string())
         };
@@ -76,4 +77,11 @@ pub fn run(args: Args) -> ExitCode {
         }
     }
     misused.unwrap_or(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Names the flags that the model does not know where the text for people, which names them too, is not printed.
+fn warn_of_flags(dir: &Path, report: &replay::Report, json: bool) {
+    for flag in report.flags_unknown.iter().filter(|_| json) {
+        eprintln!("warning: {}: the model does not know the flag {flag}", dir.display());
+    }
 }

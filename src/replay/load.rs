@@ -30,6 +30,12 @@ pub enum LoadError {
         /// The file that is missing.
         missing: &'static str,
     },
+    /// The watches of the recording delivered nothing.
+    #[error("{dir}: watch.jsonl holds no line, so there is nothing to replay: copy the recording again", dir = dir.display())]
+    Empty {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// A file cannot be read.
     #[error("{file}: {why}", file = file.display())]
     Unreadable {
@@ -169,6 +175,9 @@ impl Recording {
         let watch = load_lines(dir, "watch.jsonl", "watch.jsonl (or watch.jsonl.gz)", watch_line)?;
         let writes = load_lines(dir, "writes.jsonl", "writes.jsonl (or writes.jsonl.gz)", write_line)?;
         let actions = load_lines(dir, "actions.jsonl", "actions.jsonl (or actions.jsonl.gz)", action_line)?;
+        if watch.is_empty() {
+            return Err(LoadError::Empty { dir: dir.to_owned() });
+        }
         let mut about = about;
         if about.ended == 0 {
             let ends = writes.iter().map(|line: &WriteLine| line.end.max(line.t));
@@ -333,6 +342,7 @@ fn watch_line(json: &Json) -> Result<WatchLine, String> {
         "LISTED" | "ADDED" => WatchType::Added,
         "MODIFIED" => WatchType::Modified,
         "DELETED" => WatchType::Deleted,
+        "INITIAL" => return Err("INITIAL stands in recordings of kubelets: give one of a control plane".to_owned()),
         other => return Err(format!("`type` must be LISTED, ADDED, MODIFIED or DELETED, not {other:?}")),
     };
     let kind = text(json, "kind")?;
@@ -450,7 +460,8 @@ mod tests {
 
     #[test]
     fn packed_files_read_like_plain_ones() {
-        let dir = dir("packed", ABOUT, b"");
+        let dir = dir("packed", ABOUT, b"\n");
+        assert!(Recording::load(&dir, None).unwrap_err().to_string().contains("nothing to replay"));
         let line = b"{\"t\":0.5,\"type\":\"LISTED\",\"kind\":\"Node\",\"object\":{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"7\"}}}\n";
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         packer.write_all(line).unwrap();

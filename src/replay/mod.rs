@@ -28,7 +28,7 @@ use jiff::SignedDuration;
 use nodeproof_core::json;
 use nodeproof_core::network::{EVENTS, Verb};
 use nodeproof_core::objects::Json;
-use nodeproof_core::profile::{Release, Settings};
+use nodeproof_core::profile::{Release, Settings, SettingsError};
 
 pub use ledger::{Ledger, LedgerError};
 pub use load::{LoadError, Recording};
@@ -49,10 +49,16 @@ const WITHOUT_TRACE: &[&str] = &[
     "allocate-node-cidrs",
     "authorization-mode",
     "cluster-cidr",
+    "concurrent-gc-syncs",
+    "controllers",
     "enable-admission-plugins",
     "endpoint-reconciler-type",
     "leader-elect",
+    "node-cidr-mask-size",
+    "node-cidr-mask-size-ipv4",
+    "node-cidr-mask-size-ipv6",
     "service-cluster-ip-range",
+    "terminated-pod-gc-threshold",
     "token-auth-file",
     "use-service-account-credentials",
     "v",
@@ -76,14 +82,19 @@ pub enum ReplayError {
 /// The recording cannot be read.
 pub fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> Result<Report, ReplayError> {
     let recording = Recording::load(dir, release)?;
-    Ok(judge(&recording, ledger))
+    judge(&recording, ledger).map_err(|why| {
+        let file = dir.join("about.yaml");
+        ReplayError::Load(LoadError::BadAbout { file, why: why.to_string() })
+    })
 }
 
 /// Replays a recording.
-#[must_use]
-pub fn judge(recording: &Recording, ledger: &Ledger) -> Report {
+///
+/// # Errors
+/// A flag of the recording has a value that it cannot have.
+pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<Report, SettingsError> {
     let recorded = Recorded::of(recording);
-    let (settings, flags_unknown) = settings(recording);
+    let (settings, flags_unknown) = settings(recording)?;
     let period = i64::try_from(settings.duration("node-monitor-period").as_micros()).unwrap_or(5_000_000);
     let passes = phases::passes(&recorded, period.max(1));
     let mut report = Report {
@@ -95,30 +106,46 @@ pub fn judge(recording: &Recording, ledger: &Ledger) -> Report {
         flags_unknown,
         ..Report::default()
     };
-    for writer in Writer::CONTROLLERS {
+    for writer in Writer::CONTROLLERS.into_iter().filter(|writer| runs(recording, *writer)) {
         judge_writer(&recorded, writer, &settings, &passes, &mut report);
     }
     let (admitted, differences) = admission::judge(recording, &settings);
     report.admitted = admitted;
     report.differences.extend(differences);
     finish(&mut report, ledger);
-    report
+    Ok(report)
+}
+
+/// Tells whether the controller manager was told to run a controller.
+fn runs(recording: &Recording, writer: Writer) -> bool {
+    let flags = recording.about.flags.get("kube-controller-manager").map_or(&[][..], Vec::as_slice);
+    let mut lists =
+        flags.iter().flat_map(|line| line.split_whitespace()).filter_map(|flag| flag.strip_prefix("--controllers="));
+    let Some(list) = lists.next_back() else { return true };
+    let short = writer.name().trim_end_matches("-controller");
+    let names = |text: &str| text == writer.name() || text == short || text == short.replace('-', "");
+    let is_off = |item: &str| item.strip_prefix('-').is_some_and(names);
+    !list.split(',').any(is_off) && list.split(',').any(|item| item == "*" || names(item))
 }
 
 /// Applies the recording's flags; returns those that the model does not know.
-fn settings(recording: &Recording) -> (Arc<Settings>, Vec<String>) {
+fn settings(recording: &Recording) -> Result<(Arc<Settings>, Vec<String>), SettingsError> {
     let mut settings = Settings::of(recording.about.release);
     let mut unknown = Vec::new();
     for (component, flags) in &recording.about.flags {
         for flag in flags.iter().flat_map(|line| line.split_whitespace()).filter_map(|flag| flag.strip_prefix("--")) {
             let (name, value) = flag.split_once('=').unwrap_or((flag, "true"));
             let leaves_no_trace = WITHOUT_TRACE.contains(&name) || name.starts_with("audit-");
-            if settings.set(&format!("{component}.{name}"), value).is_err() && !leaves_no_trace {
-                unknown.push(format!("{component} --{name}"));
+            match settings.set(&format!("{component}.{name}"), value) {
+                Err(SettingsError::UnknownFlag { .. }) if !leaves_no_trace => {
+                    unknown.push(format!("{component} --{name}"));
+                }
+                Err(bad @ SettingsError::BadValue { .. }) => return Err(bad),
+                _ => {}
             }
         }
     }
-    (Arc::new(settings), unknown)
+    Ok((Arc::new(settings), unknown))
 }
 
 fn phases_json(passes: &Passes, taints: usize, period: Micros) -> Json {

@@ -297,27 +297,39 @@ impl<'a> Recorded<'a> {
     fn find_echo(
         &self,
         write: &RecordedWrite,
-        stream: usize,
+        stream_number: usize,
         events: &[usize],
         taken: &BTreeSet<(usize, usize)>,
     ) -> Option<usize> {
-        let verb = write.verb.name();
         let user = match write.writer {
             Writer::Ttl => "ttl-controller",
             _ => "node-controller",
         };
-        events.iter().copied().find(|at| {
-            let event = &self.streams[stream].events[*at];
-            let Some(line) = event.line.map(|line| &self.recording.watch[line]) else { return false };
-            let by_whom = line.actor.is_empty()
-                || (line.actor == user && line.verb == verb && line.subresource == *write.place.subresource);
-            by_whom
+        let stream = &self.streams[stream_number].events;
+        let may_be = |at: usize| {
+            let event = &stream[at];
+            !taken.contains(&(stream_number, at))
                 && write.change.is_in(event.event, &event.object)
-                && !taken.contains(&(stream, *at))
                 && event.t >= write.t - 1_000
                 && event.t <= write.end + ECHO_LAG_MAX
                 && event.object.resource_version() > write.sent
-        })
+        };
+        let by_whom = |at: usize| {
+            stream[at].line.map(|line| &self.recording.watch[line]).is_some_and(|line| {
+                line.actor.is_empty()
+                    || (line.actor == user
+                        && line.verb == write.verb.name()
+                        && line.subresource == *write.place.subresource)
+            })
+        };
+        // A write that changed nothing was answered with the version of another, and may be named as its writer.
+        let is_new = |place: usize| {
+            let before = place.checked_sub(1).map(|before| &stream[events[before]]);
+            matches!(write.change, Change::Patch(_) | Change::Taints { .. })
+                && before.is_some_and(|before| !write.change.is_in(before.event, &before.object))
+        };
+        let named = events.iter().copied().find(|at| may_be(*at) && by_whom(*at));
+        named.or_else(|| (0..events.len()).find(|place| may_be(events[*place]) && is_new(*place)).map(|at| events[at]))
     }
 }
 

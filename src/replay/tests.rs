@@ -17,7 +17,7 @@ fn after(change: impl Fn(&mut Vec<WriteLine>, usize)) -> Report {
     let mut recording = recording("1.34.4/single-node-silent");
     let at = recording.writes.iter().position(|line| line.user.ends_with(":ttl-controller")).expect("it writes");
     change(&mut recording.writes, at);
-    let mut report = judge(&recording, &Ledger::default());
+    let mut report = judge(&recording, &Ledger::default()).expect("its flags are good");
     report.differences.retain(|difference| difference.writer == "ttl-controller");
     report
 }
@@ -76,7 +76,7 @@ fn another_value_is_a_difference_of_its_field() {
 fn changed(name: &str, change: impl Fn(&mut Recording)) -> Report {
     let mut recording = recording(name);
     change(&mut recording);
-    judge(&recording, &Ledger::default())
+    judge(&recording, &Ledger::default()).expect("its flags are good")
 }
 
 fn paths(report: &Report) -> Vec<(&str, &str)> {
@@ -163,6 +163,29 @@ fn other_flags_than_those_of_the_recording_are_noticed() {
 }
 
 #[test]
+fn a_flag_with_a_value_that_it_cannot_have_is_a_mistake_and_an_unknown_one_is_told() {
+    let with = |flag: &str| {
+        let mut recording = recording("1.34.4/single-node-silent");
+        recording.about.flags.insert("kube-controller-manager".to_owned(), Vec::from([flag.to_owned()]));
+        judge(&recording, &Ledger::default())
+    };
+    assert!(with("--node-monitor-grace-period=soon").unwrap_err().to_string().contains("soon"));
+    let report = with("--frobnicate=7").unwrap();
+    assert_eq!(report.flags_unknown, ["kube-controller-manager --frobnicate"]);
+    assert!(report.text().contains("--frobnicate"));
+}
+
+#[test]
+fn a_controller_that_did_not_run_is_not_judged() {
+    let report = changed("1.34.4/single-node-silent", |recording| {
+        recording.writes.retain(|line| !line.user.ends_with(":ttl-controller"));
+        let flags = recording.about.flags.entry("kube-controller-manager".to_owned()).or_default();
+        flags.push("--controllers=*,-ttl".to_owned());
+    });
+    assert!(report.passed() && !report.by_writer.contains_key("ttl-controller"), "{}", report.text());
+}
+
+#[test]
 fn another_release_than_that_of_the_recording_is_noticed() {
     let cases = [
         ("1.34.4/node-silent-evict-return", "1.31.0"),
@@ -199,7 +222,7 @@ fn a_recording_that_ends_early_agrees_as_far_as_it_goes() {
 #[test]
 fn the_numbers_add_up() {
     for name in ["1.34.4/registration", "1.31.0/node-deleted"] {
-        let report = judge(&recording(name), &Ledger::default());
+        let report = judge(&recording(name), &Ledger::default()).expect("its flags are good");
         assert_eq!(report.writes, report.judged + report.unjudged, "{name}");
         assert_eq!(report.json()["unexplained"], report.unexplained, "{name}");
     }
