@@ -16,8 +16,8 @@ impl Run {
         Mismatch {
             step: line.position.clone(),
             expected: line.to_string(),
-            observed: finding.observed.clone(),
-            why: self.decisions_behind(of.as_ref(), finding.because, finding.subject_at),
+            observed: self.with_offsets(&finding.observed),
+            why: self.decisions_behind(line, finding.because, finding.subject_at),
             last: self.events_before(of.as_ref(), finding.subject_at),
             replay: String::new(),
         }
@@ -28,24 +28,107 @@ impl Run {
         (Vec::new(), self.events_before(None, now))
     }
 
-    fn decisions_behind(&self, of: Option<&ObjectRef>, because: Option<u32>, at: Timestamp) -> Vec<String> {
-        if let Some(decision) = because.and_then(|number| self.decisions.get(&number)) {
-            return Vec::from([self.decision_text(decision)]);
+    /// Returns the decision behind what was seen with those that led to it, or else the latest that bear on it.
+    fn decisions_behind(&self, line: &Expectation, because: Option<u32>, at: Timestamp) -> Vec<String> {
+        let mut chosen = match because.and_then(|number| self.decisions.get(&number)) {
+            Some(decision) => self.chain(decision),
+            None => Vec::new(),
+        };
+        let of = object_of(&line.fact.subject);
+        let abouts = of.as_ref().map(|of| self.abouts(of)).unwrap_or_default();
+        if chosen.is_empty() {
+            chosen = self.latest(&abouts, &words_of(&line.fact.predicate), at);
+        } else if let [_, node] = abouts.as_slice() {
+            // A Pod mostly meets what was decided about its Node.
+            let cause = chosen[0].at;
+            chosen.extend(self.latest(core::slice::from_ref(node), &[], cause).into_iter().take(1));
         }
-        let Some(of) = of else { return Vec::new() };
-        let about = format!("{}/{}", of.kind.to_lowercase(), of.key);
-        let latest = self.decisions.values().rev().filter(|decision| decision.decision.about == *about);
-        let before: Vec<String> =
-            latest.clone().filter(|decision| decision.at <= at).take(2).map(|it| self.decision_text(it)).collect();
-        if before.is_empty() { latest.take(1).map(|it| self.decision_text(it)).collect() } else { before }
+        let mut seen = BTreeSet::new();
+        chosen.retain(|decision| seen.insert(decision.number));
+        chosen.iter().take(SHOWN_MAX).map(|decision| self.decision_text(decision)).collect()
+    }
+
+    /// Returns a decision, and those that it names as its reasons.
+    fn chain<'a>(&'a self, decision: &'a RecordedDecision) -> Vec<&'a RecordedDecision> {
+        let mut chain = Vec::from([decision]);
+        let mut next = 0;
+        while next < chain.len() && chain.len() < SHOWN_MAX {
+            let reasons = chain[next].because.iter().filter_map(|number| self.decisions.get(number));
+            chain.extend(reasons.collect::<Vec<_>>());
+            next += 1;
+        }
+        chain
+    }
+
+    /// Returns the latest decisions up to an instant about the first of some objects that has any, those that speak of
+    /// the fact before all others.
+    fn latest(&self, abouts: &[String], words: &[String], at: Timestamp) -> Vec<&RecordedDecision> {
+        const LATEST: usize = 2;
+        for about in abouts {
+            let known: Vec<&RecordedDecision> =
+                self.decisions.values().rev().filter(|decision| *decision.decision.about == **about).collect();
+            let before = || known.iter().copied().filter(|decision| decision.at <= at);
+            let to_the_point = before().filter(|decision| {
+                let text = format!("{} {}", decision.decision.what, decision.reasons());
+                words.iter().any(|word| text.contains(word.as_str()))
+            });
+            let found: Vec<_> = to_the_point.take(LATEST).collect();
+            if !found.is_empty() {
+                return found;
+            }
+            let found: Vec<_> = before().take(LATEST).collect();
+            if !found.is_empty() {
+                return found;
+            }
+            if !known.is_empty() {
+                return known.into_iter().take(1).collect();
+            }
+        }
+        Vec::new()
+    }
+
+    /// Returns how decisions name an object, and behind it the Node that it hangs on.
+    fn abouts(&self, of: &ObjectRef) -> Vec<String> {
+        let mut abouts = Vec::from([format!("{}/{}", of.kind.to_lowercase(), of.key)]);
+        if of.resource == PODS {
+            let node =
+                self.view.object(of).and_then(|pod| pod.json().at(&["spec", "nodeName"]).as_str().map(String::from));
+            abouts.extend(node.map(|node| format!("node/{node}")));
+        } else if of.resource == LEASES {
+            abouts.push(format!("node/{}", of.key.name));
+        }
+        abouts
     }
 
     fn decision_text(&self, decision: &RecordedDecision) -> String {
-        let reasons = decision.reasons();
+        let reasons = self.with_offsets(&decision.reasons());
         let at = offset(decision.at, self.zero);
-        let what = &decision.decision.what;
-        let why = if reasons.is_empty() { what.clone() } else { reasons };
+        let what = self.with_offsets(&decision.decision.what);
+        let why = if reasons.is_empty() { what } else { format!("{what}: {reasons}") };
         format!("d{} {} at {at}: {why}", decision.number, decision.component)
+    }
+
+    /// Shows the instants in a text as offsets from the act's zero.
+    fn with_offsets(&self, text: &str) -> String {
+        const SHORTEST: usize = "2026-01-01T00:00:00Z".len();
+        let mut shown = String::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let end =
+                rest.find('Z').filter(|end| first.is_ascii_digit() && (SHORTEST - 1..SHORTEST + 10).contains(end));
+            let instant = end.and_then(|end| Some((rest[..=end].parse::<Timestamp>().ok()?, end)));
+            match instant {
+                Some((at, end)) => {
+                    shown.push_str(&offset(at, self.zero));
+                    rest = &rest[end + 1..];
+                }
+                None => {
+                    shown.push(first);
+                    rest = &rest[first.len_utf8()..];
+                }
+            }
+        }
+        shown
     }
 
     fn events_before(&self, of: Option<&ObjectRef>, at: Timestamp) -> Vec<String> {
@@ -107,6 +190,21 @@ fn object_of(subject: &Subject) -> Option<ObjectRef> {
         Subject::Object(of) => Some(of.clone()),
         _ => None,
     }
+}
+
+/// Returns the words by which decisions speak of what a predicate is about.
+fn words_of(predicate: &Predicate) -> Vec<String> {
+    let words: Vec<&str> = match predicate {
+        Predicate::Condition { kind, .. } => Vec::from([&**kind]),
+        Predicate::Taint(taint) => Vec::from([&*taint.key]),
+        Predicate::Label { key, .. } => Vec::from([&**key]),
+        Predicate::Event { reason, .. } => Vec::from([&**reason]),
+        Predicate::Deleted | Predicate::Gone | Predicate::Terminating => Vec::from(["delet", "evict", "toleration"]),
+        Predicate::RenewedEvery { .. } => Vec::from(["Lease", "renew"]),
+        Predicate::Not(inner) => return words_of(inner),
+        _ => Vec::new(),
+    };
+    words.into_iter().map(String::from).collect()
 }
 
 /// Returns a step without its keyword and quotation marks.

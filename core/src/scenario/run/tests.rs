@@ -584,7 +584,7 @@ fn a_failure_reads_as_the_guide_says() {
         "a.feature:9: Then it is so
   expected  Ready=Unknown within 40s
   observed  Ready=True (R) until +46.251s, then Unknown: 6.251s late
-  why       d17 node-lifecycle-controller at +46.251s: 50.010s > grace period 50s
+  why       d17 node-lifecycle-controller at +46.251s: Ready -> Unknown: 50.010s > grace period 50s
   last      +46.251s Node w1: kcm/status wrote status.conditions[Ready].status · +0s the kubelet on w1 is killed (line 8) · +0s Node w1: kcm/status wrote object
   replay    nodeproof run"
     );
