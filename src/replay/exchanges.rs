@@ -30,6 +30,12 @@ pub fn is_here(dir: &Path) -> bool {
     files::is_here(dir)
 }
 
+/// Returns the topics of a directory, in order of their names.
+#[must_use]
+pub fn topics(dir: &Path) -> Vec<String> {
+    files::topics(dir).map(|(topic, _)| topic).collect()
+}
+
 /// Replays the exchanges of a directory, all or those of one topic, under its own release or another.
 ///
 /// # Errors

@@ -1,13 +1,14 @@
 //! The recordings of `fixtures/recorded` as trials of the test harness: `replay::1.34.4::zones-all-down`.
 //!
-//! Inputs: the directories `VERSION/RECORDING` that hold an `about.yaml`. Outputs: one trial each, in order of their
+//! Inputs: the directories `VERSION/RECORDING` that hold an `about.yaml`, and `api-VERSION` with exchanges, of which each
+//! topic is a trial. Outputs: one trial each, in order of their
 //! names; a trial fails with the text that `nodeproof replay` prints. Listing them reads no recording.
 
 use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Failed, Trial};
 
-use super::{Ledger, replay};
+use super::{Ledger, exchanges, replay};
 
 /// Where the recordings of this crate stand.
 #[must_use]
@@ -18,10 +19,23 @@ pub fn recorded_dir() -> PathBuf {
 /// Returns a trial for each recording of this crate.
 #[must_use]
 pub fn trials() -> Vec<Trial> {
-    recordings(&recorded_dir())
-        .into_iter()
-        .map(|(name, dir)| Trial::test(format!("replay::{name}"), move || agrees(&dir)))
-        .collect()
+    let root = recorded_dir();
+    let controllers =
+        recordings(&root).into_iter().map(|(name, dir)| Trial::test(format!("replay::{name}"), move || agrees(&dir)));
+    let answers = directories(&root).into_iter().filter(|dir| exchanges::is_here(dir)).flat_map(|dir| {
+        let name = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        exchanges::topics(&dir).into_iter().map(move |topic| {
+            let dir = dir.clone();
+            Trial::test(format!("replay::{name}::{topic}"), move || answers_agree(&dir, &topic))
+        })
+    });
+    controllers.chain(answers).collect()
+}
+
+fn answers_agree(dir: &Path, topic: &str) -> Result<(), Failed> {
+    let ledger = Ledger::built_in()?;
+    let report = exchanges::replay(dir, None, Some(topic), &ledger)?;
+    if report.passed() { Ok(()) } else { Err(Failed::from(report.text())) }
 }
 
 fn agrees(dir: &Path) -> Result<(), Failed> {

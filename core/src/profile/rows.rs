@@ -139,6 +139,63 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "ambiguous-cidrs-warn",
+        says: "a CIDR whose address is not its network's first is taken with a warning",
+        values: &[
+            (OLDEST, Value::Bool(false)),
+            (Release::new(33, 0), Value::Bool(true)),
+            (Release::new(36, 0), Value::Bool(false)),
+        ],
+        source: "k8s.io/apimachinery pkg/util/validation/ip.go (v1.34), GetWarningsForCIDR",
+        flag: "",
+    },
+    Row {
+        name: "strict-cidrs",
+        says: "a new object with a CIDR whose address is not its network's first is refused",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(36, 0), Value::Bool(true))],
+        source: "pkg/features/kube_features.go (v1.36), StrictIPCIDRValidation",
+        flag: "",
+    },
+    Row {
+        name: "eviction-tells-sync",
+        says: "a refused eviction tells why the budget allows none when its pods are healthy",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(35, 0), Value::Bool(true))],
+        source: "pkg/registry/core/pod/storage/eviction.go (v1.35)",
+        flag: "",
+    },
+    Row {
+        name: "bad-delete-options-are-bad-requests",
+        says: "a DELETE whose body is no DeleteOptions gets code 400, not 500",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(36, 0), Value::Bool(true))],
+        source: "k8s.io/apiserver pkg/endpoints/handlers/delete.go (v1.36)",
+        flag: "",
+    },
+    Row {
+        name: "scheme-name",
+        says: "what messages about unknown kinds call the scheme: the place where it is made",
+        values: &[
+            (OLDEST, Value::Text("pkg/runtime/scheme.go:100")),
+            (Release::new(34, 0), Value::Text("pkg/runtime/scheme.go:110")),
+            (Release::new(36, 0), Value::Text("pkg/runtime/scheme.go:111")),
+        ],
+        source: "k8s.io/apimachinery pkg/runtime/scheme.go (v1.34), NewScheme",
+        flag: "",
+    },
+    Row {
+        name: "errors-print-json",
+        says: "errors about a field print its value as JSON, not in Go's syntax",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(34, 0), Value::Bool(true))],
+        source: "k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34), ErrorBody",
+        flag: "",
+    },
+    Row {
+        name: "bad-list-versions-are-bad-requests",
+        says: "a list with a resourceVersion that is no number gets code 400, not 500",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(34, 0), Value::Bool(true))],
+        source: "k8s.io/apiserver pkg/storage/cacher/delegator.go (v1.34)",
+        flag: "",
+    },
+    Row {
         name: "watch-list",
         says: "a watch can begin with the objects that there are and a bookmark after them",
         values: &[

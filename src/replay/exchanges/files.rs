@@ -42,7 +42,7 @@ pub(super) fn is_here(dir: &Path) -> bool {
 }
 
 /// Finds the topics' files, in order of their names.
-fn topics(dir: &Path) -> impl Iterator<Item = (String, PathBuf)> {
+pub(super) fn topics(dir: &Path) -> impl Iterator<Item = (String, PathBuf)> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut found: Vec<(String, PathBuf)> = entries
         .filter_map(|entry| {

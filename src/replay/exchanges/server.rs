@@ -183,6 +183,7 @@ fn recorded_form(answer: &Answer) -> Json {
     }
     form.set(&["headers", "Warning"], warnings);
     match &answer.content {
+        Content::Text(text) if text.is_empty() => {}
         Content::Text(text) => form.set(&["bodyText"], text),
         Content::Watching => {}
         _ => form.set(&["body"], answer.body()),

@@ -2,11 +2,14 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/installer.go (v1.34): which paths and verbs a kind has.
 
+use alloc::format;
+
 use super::options::Options;
 use super::resources::{KINDS, Trait};
+use super::write::BODY_TYPES;
 use super::{ApiServer, Origin, resources, status};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
-use crate::objects::Text;
+use crate::objects::{Json, Text};
 
 /// A request whose target is known.
 #[derive(Debug)]
@@ -33,6 +36,7 @@ impl ApiServer {
         {
             return Err(status::no_such_resource());
         }
+        check_accept(&call)?;
         origin.subresource = subresource.clone();
         let aim = Aim { kind, namespace, name, subresource };
         self.check_verb(&aim, call.verb)?;
@@ -71,6 +75,27 @@ impl ApiServer {
     }
 }
 
+/// Refuses a client that takes none of the forms of an answer. Source: k8s.io/apiserver
+/// pkg/endpoints/handlers/negotiation/negotiate.go (v1.34). What is taken is answered as JSON in any case.
+fn check_accept(call: &Call) -> Result<(), Answer> {
+    let Some(accept) = call.header_value("accept").filter(|accept| !accept.is_empty()) else { return Ok(()) };
+    let watches = call.verb == Verb::Watch;
+    let known = |clause: &str| {
+        let form = clause.split(';').next().unwrap_or("").trim();
+        form == "*/*" || BODY_TYPES.contains(&form) && !(watches && form == "application/yaml")
+    };
+    if accept.split(',').any(known) {
+        return Ok(());
+    }
+    if watches {
+        let message = "only the following media types are accepted: application/json;stream=watch, \
+                       application/vnd.kubernetes.protobuf;stream=watch";
+        return Err(status::failure(406, "NotAcceptable", message, None));
+    }
+    let message = format!("406: Not Acceptable\n\nAvailable representations: {}", BODY_TYPES.join(", "));
+    Err(status::failure(406, "NotAcceptable", &message, Some(Json::object())))
+}
+
 /// Refuses a resource that is not there: as plain text if nothing of its group is.
 fn unknown(resource: &Resource) -> Answer {
     if KINDS.iter().any(|kind| kind.resource.group == resource.group) {
@@ -81,7 +106,7 @@ fn unknown(resource: &Resource) -> Answer {
 }
 
 /// Returns the JSON of a body, or nothing.
-pub(super) fn json_of(body: Body) -> Option<crate::objects::Json> {
+pub(super) fn json_of(body: Body) -> Option<Json> {
     match body {
         Body::Json(json) => Some(json),
         Body::Empty | Body::Raw(_) => None,

@@ -22,7 +22,7 @@ use crate::objects::{Json, Object, Text, time};
 pub(super) struct DeleteOptions {
     grace: Option<i64>,
     uid: Option<Text>,
-    resource_version: Option<Text>,
+    pub(super) resource_version: Option<Text>,
     orphan_dependents: Option<bool>,
     policy: Text,
     pub(super) dry_run: bool,
@@ -31,7 +31,6 @@ pub(super) struct DeleteOptions {
 impl DeleteOptions {
     /// Reads the options: from the body if there is one, else from the query.
     pub(super) fn read(options: &Options, body: &Body) -> Result<Self, Answer> {
-        check_body(body)?;
         let mut read = match body {
             Body::Json(json) => Self {
                 grace: json.get("gracePeriodSeconds").as_i64(),
@@ -70,8 +69,29 @@ impl ApiServer {
         origin: &Origin,
         body: &Body,
     ) -> Result<Answer, Answer> {
+        self.check_delete_body(body)?;
         let delete = DeleteOptions::read(options, body)?;
         self.delete_with(aim, origin, &delete)
+    }
+
+    /// Refuses a body that is another kind of object. Source: k8s.io/apiserver pkg/endpoints/handlers/delete.go (v1.34).
+    fn check_delete_body(&self, body: &Body) -> Result<(), Answer> {
+        let why = match body {
+            Body::Json(json) => match json.get("kind").as_str() {
+                None | Some("" | "DeleteOptions") => return Ok(()),
+                Some(kind) => {
+                    let version = json.get("apiVersion").as_str().unwrap_or("");
+                    let scheme = self.settings.profile().text("scheme-name");
+                    format!("no kind {kind:?} is registered for version {version:?} in scheme {scheme:?}")
+                }
+            },
+            Body::Raw(text) => {
+                format!("couldn't get version/kind; json parse error: {}", super::syntax::problem(text))
+            }
+            Body::Empty => return Ok(()),
+        };
+        let is_bad_request = self.settings.profile().is("bad-delete-options-are-bad-requests");
+        Err(if is_bad_request { status::bad_request(&why) } else { status::untyped(&why) })
     }
 
     /// Deletes one object as the options say.
@@ -165,6 +185,7 @@ impl ApiServer {
         body: &Body,
     ) -> Result<Answer, Answer> {
         let kind = &KINDS[aim.kind];
+        self.check_delete_body(body)?;
         let delete = DeleteOptions::read(options, body)?;
         let selection = selection(aim, options, meta::wording(&self.settings))?;
         let mut items = self.selected(aim.kind, &selection);
@@ -192,26 +213,6 @@ impl ApiServer {
     }
 }
 
-/// Refuses a body that is another kind of object. Source: k8s.io/apiserver pkg/endpoints/handlers/delete.go (v1.34).
-fn check_body(body: &Body) -> Result<(), Answer> {
-    match body {
-        Body::Json(json) => {
-            let (kind, version) = (json.get("kind").as_str(), json.get("apiVersion").as_str().unwrap_or(""));
-            match kind {
-                None | Some("" | "DeleteOptions") => Ok(()),
-                Some(kind) => Err(status::untyped(&format!(
-                    "no kind {kind:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:110\""
-                ))),
-            }
-        }
-        Body::Raw(text) => {
-            let why = super::syntax::problem(text);
-            Err(status::untyped(&format!("couldn't get version/kind; json parse error: {why}")))
-        }
-        Body::Empty => Ok(()),
-    }
-}
-
 /// Answers that an object is gone.
 fn gone(kind: &Kind, object: &Object) -> Answer {
     if kind.is(Trait::ReturnsObject) {
@@ -221,7 +222,7 @@ fn gone(kind: &Kind, object: &Object) -> Answer {
     }
 }
 
-fn check_preconditions(kind: &Kind, current: &Object, delete: &DeleteOptions) -> Result<(), Answer> {
+pub(super) fn check_preconditions(kind: &Kind, current: &Object, delete: &DeleteOptions) -> Result<(), Answer> {
     if let Some(uid) = &delete.uid
         && *uid != *current.uid()
     {

@@ -9,6 +9,7 @@
 mod admission;
 mod call;
 mod delete;
+mod eviction;
 mod history;
 mod nodes;
 mod options;

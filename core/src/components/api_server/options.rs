@@ -34,6 +34,8 @@ pub(super) struct Options {
     pub(super) timeout_seconds: Option<u64>,
     pub(super) bookmarks: bool,
     pub(super) send_initial_events: Option<bool>,
+    /// The media type of the body, without parameters; empty for none.
+    pub(super) content_type: String,
     pub(super) query: Vec<(Text, Text)>,
 }
 
@@ -76,6 +78,7 @@ impl Options {
             timeout_seconds: number(&text("timeoutSeconds"))?,
             bookmarks: is_true(&text("allowWatchBookmarks")),
             send_initial_events: call.parameter("sendInitialEvents").map(is_true),
+            content_type: media_type(call.header_value("content-type").map_or("", Text::as_str)),
             query: call.query.clone(),
         })
     }
@@ -96,6 +99,10 @@ impl Options {
             format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}")
         })
     }
+}
+
+fn media_type(header: &str) -> String {
+    header.split(';').next().unwrap_or("").trim().to_lowercase()
 }
 
 /// Reads a whole number; nothing and what is not above zero is no number at all.

@@ -113,8 +113,13 @@ impl ApiServer {
             let revision = u64::try_from(token.revision).unwrap_or(self.revision);
             return Ok((revision.min(self.revision), Some(token)));
         }
-        let asked =
-            options.version().map_err(|why| status::bad_request(&format!("invalid resource version: {why}")))?;
+        let asked = options.version().map_err(|why| {
+            if self.settings.profile().is("bad-list-versions-are-bad-requests") {
+                status::bad_request(&format!("invalid resource version: {why}"))
+            } else {
+                status::untyped(&why)
+            }
+        })?;
         let exact = match options.version_match.as_str() {
             "" => options.limit.is_some(),
             other => other == "Exact",

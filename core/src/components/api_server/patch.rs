@@ -10,11 +10,11 @@ use super::call::Aim;
 use super::options::{FieldValidation, Options};
 use super::resources::{KINDS, Kind};
 use super::validation::FieldError;
-use super::write::{Read, answer, unknown_fields, warnings};
+use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
 use super::{ApiServer, Origin, status, syntax};
 use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH};
+use crate::objects::Json;
 use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};
-use crate::objects::{Json, Text};
 
 /// Most operations of a JSON patch. Source: k8s.io/apiserver pkg/endpoints/handlers/patch.go (v1.34),
 /// `maxJSONPatchOperations`.
@@ -53,10 +53,7 @@ impl ApiServer {
         check_patched_name(&tree, aim)?;
         match self.update_tree(aim, options, origin, &current, tree) {
             Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
-            Err(mut refusal) => {
-                refusal.headers.extend(read.warnings.into_iter().map(|warning| (Text::of("Warning"), warning)));
-                Err(refusal)
-            }
+            Err(refusal) => Err(with_warnings(refusal, read.warnings)),
         }
     }
 
@@ -65,8 +62,9 @@ impl ApiServer {
         let said = |field: &str| tree.get(field).as_str().unwrap_or("").to_string();
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
         if found_kind != kind.name || found_version != kind.api_version() {
+            let scheme = self.settings.profile().text("scheme-name");
             return Err(Refusal::Other(format!(
-                "no kind {found_kind:?} is registered for version {found_version:?} in scheme \"pkg/runtime/scheme.go:110\""
+                "no kind {found_kind:?} is registered for version {found_version:?} in scheme {scheme:?}"
             )));
         }
         let decoded = self.schema.decode(kind.type_name(), tree).map_err(|error| Refusal::Type(error.to_string()))?;

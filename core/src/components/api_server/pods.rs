@@ -229,6 +229,8 @@ impl ApiServer {
         body: Body,
     ) -> Result<Answer, Answer> {
         match (KINDS[aim.kind].name, aim.subresource.as_str()) {
+            ("Pod", "eviction") => self.evict(aim, options, origin, &json_of(body).unwrap_or_default()),
+            ("Pod", "exec" | "attach" | "portforward") => Err(status::bad_request("Upgrade request required")),
             ("Pod", "binding") => self.bind(aim, options, origin, &json_of(body).unwrap_or_default()),
             _ => Err(status::failure(
                 501,

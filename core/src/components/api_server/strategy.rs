@@ -145,7 +145,8 @@ pub(super) fn prepare_update(kind: &Kind, subresource: &str, tree: &mut Json, ol
     if kind.name == "Node" {
         nodes::prepare_update(tree, old);
     }
-    if kind.is(Trait::Generation) && subresource.is_empty() && tree.get("spec") != old.get("spec") {
+    let counts = kind.is(Trait::Generation) && (kind.name != "Pod" || settings.profile().is("pod-generation"));
+    if counts && subresource.is_empty() && tree.get("spec") != old.get("spec") {
         let generation = old.at(&["metadata", "generation"]).as_i64().unwrap_or(0);
         tree.set(&["metadata", "generation"], generation + 1);
     }
@@ -162,9 +163,27 @@ pub(super) fn put(tree: &mut Json, path: &[&str], value: &Json) {
 
 /// Checks a new object.
 pub(super) fn validate_create(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
+    worded(check_new(kind, tree, settings), settings)
+}
+
+/// Words errors as the release does.
+pub(super) fn worded(errors: Vec<FieldError>, settings: &Settings) -> Vec<FieldError> {
+    if settings.profile().is("errors-print-json") {
+        return errors;
+    }
+    errors.into_iter().map(FieldError::into_older).collect()
+}
+
+fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
     let wording = meta::wording(settings);
     match kind.name {
-        "Node" => node::validate(kind, tree, wording),
+        "Node" => {
+            let mut errors = node::validate(kind, tree, wording);
+            if settings.profile().is("strict-cidrs") {
+                node::masked_cidrs(tree, &mut errors);
+            }
+            errors
+        }
         "Pod" => pod::validate(kind, tree, wording),
         _ => {
             let mut errors = meta::validate(kind, tree, wording);
@@ -190,6 +209,10 @@ pub(super) fn validate_update(
     old: &Json,
     settings: &Settings,
 ) -> Vec<FieldError> {
+    worded(check_change(kind, subresource, tree, old, settings), settings)
+}
+
+fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, settings: &Settings) -> Vec<FieldError> {
     let wording = meta::wording(settings);
     let mut errors = meta::validate_update(tree, old, wording);
     match (kind.name, subresource) {
@@ -285,7 +308,7 @@ pub(super) fn storage_key(kind: &Kind, aim: &Aim) -> String {
 }
 
 /// Says why an object of another kind is not taken.
-pub(super) fn wrong_kind(kind: &Kind, found: &str, version: &str) -> String {
+pub(super) fn wrong_kind(kind: &Kind, found: &str, version: &str, scheme: &str) -> String {
     let known =
         KINDS.iter().find(|other| other.api_version() == version && other.name == found.trim_end_matches("List"));
     if known.is_some() || found == "List" && version == "v1" {
@@ -296,5 +319,5 @@ pub(super) fn wrong_kind(kind: &Kind, found: &str, version: &str) -> String {
         };
         return format!("converting ({}.{found}) to ({internal}.{}): unknown conversion", package(version), kind.name);
     }
-    format!("no kind {found:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:110\"")
+    format!("no kind {found:?} is registered for version {version:?} in scheme {scheme:?}")
 }

@@ -10,8 +10,8 @@ use crate::chance::Chance;
 use crate::components::controllers::Context;
 use crate::json;
 use crate::network::{
-    Answer, Ask, Call, ClientId, Content, Identity, LEASES, NODE_LEASES, NODES, Request, RequestId, ToClient, Verb,
-    WatchType,
+    Answer, Ask, Call, ClientId, Content, Identity, LEASES, NODE_LEASES, NODES, PODS, Request, RequestId, Resource,
+    ToClient, Verb, WatchType,
 };
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::Settings;
@@ -200,4 +200,133 @@ fn a_write_that_changes_nothing_is_none() {
     assert!(seen.is_empty());
     let put = fixture.call(Call::new(Verb::Update, NODES, "", "w1").body(node.json()));
     assert_eq!(put.as_object(), Some(&node));
+}
+
+fn names(answer: &Answer) -> Vec<Text> {
+    answer
+        .body()
+        .get("items")
+        .items()
+        .iter()
+        .filter_map(|item| item.at(&["metadata", "name"]).as_text().cloned())
+        .collect()
+}
+
+#[test]
+fn pages_show_the_state_of_the_first_one() {
+    let mut fixture = Fixture::new();
+    for name in ["w1", "w2", "w3"] {
+        fixture.create_node(name);
+    }
+    let first = fixture.call(Call::new(Verb::List, NODES, "", "").query("limit", "2"));
+    assert_eq!(names(&first), ["w1", "w2"]);
+    assert_eq!(first.body().at(&["metadata", "remainingItemCount"]).as_i64(), Some(1));
+    let next = first.body().at(&["metadata", "continue"]).as_text().unwrap().clone();
+    fixture.create_node("w4");
+    fixture.call(Call::new(Verb::Delete, NODES, "", "w3"));
+    let second = fixture.call(Call::new(Verb::List, NODES, "", "").query("limit", "2").query("continue", next));
+    assert_eq!(names(&second), ["w3"]);
+    assert_eq!(second.body().at(&["metadata", "resourceVersion"]), first.body().at(&["metadata", "resourceVersion"]));
+    assert!(second.body().at(&["metadata", "continue"]).is_null());
+}
+
+#[test]
+fn a_list_of_the_past_is_exact_and_one_of_the_future_is_refused() {
+    let mut fixture = Fixture::new();
+    let node = fixture.create_node("w1");
+    fixture.create_node("w2");
+    let at = |version: u64, wanted: &'static str| {
+        let version = Text::from(alloc::format!("{version}"));
+        Call::new(Verb::List, NODES, "", "").query("resourceVersion", version).query("resourceVersionMatch", wanted)
+    };
+    assert_eq!(names(&fixture.call(at(node.resource_version(), "Exact"))), ["w1"]);
+    assert_eq!(names(&fixture.call(at(node.resource_version(), "NotOlderThan"))), ["w1", "w2"]);
+    let refused = fixture.call(at(1_000_000, "NotOlderThan"));
+    assert_eq!(refused.code, 504);
+    assert!(refused.message().starts_with("Timeout: Too large resource version: 1000000, current: "));
+    assert_eq!(fixture.call(at(1, "Exact")).message(), "The resourceVersion for the provided list is too old.");
+}
+
+#[test]
+fn a_watch_can_begin_with_a_list_and_tells_where_it_ends() {
+    let mut fixture = Fixture::new();
+    fixture.create_node("w1");
+    let watch = Call::new(Verb::Watch, NODES, "", "")
+        .query("sendInitialEvents", "true")
+        .query("resourceVersionMatch", "NotOlderThan")
+        .query("allowWatchBookmarks", "true");
+    let (_, seen) = fixture.ask(Ask::Call(watch.into()));
+    let seen = events(&seen);
+    assert_eq!(seen.iter().map(|(event, _)| *event).collect::<Vec<_>>(), [WatchType::Added, WatchType::Bookmark]);
+    let mark = seen[1].1.json();
+    assert_eq!(mark.at(&["metadata", "annotations", "k8s.io/initial-events-end"]).as_str(), Some("true"));
+    let (refused, _) =
+        fixture.ask(Ask::Call(Call::new(Verb::Watch, NODES, "", "").query("sendInitialEvents", "true").into()));
+    assert_eq!(refused.code, 422);
+}
+
+#[test]
+fn the_last_finalizer_takes_the_object_with_it_and_watches_see_its_stored_state() {
+    let mut fixture = Fixture::new();
+    let body = json!({"metadata": {"name": "w1", "finalizers": ["example.com/x"]}});
+    fixture.call(Call::new(Verb::Create, NODES, "", "").body(body));
+    fixture.call(Call::new(Verb::Delete, NODES, "", "w1"));
+    let patch = Call::strategic_patch(NODES, "", "w1", json!({"metadata": {"finalizers": null}}));
+    fixture.call(Call::new(Verb::Watch, NODES, "", ""));
+    let (answer, seen) = fixture.ask(Ask::Call(patch.into()));
+    assert!(answer.as_object().unwrap().stable().at(&["metadata", "finalizers"]).is_null());
+    let seen = events(&seen);
+    assert_eq!((seen.len(), seen[0].0), (1, WatchType::Deleted));
+    assert!(!seen[0].1.stable().at(&["metadata", "finalizers"]).is_empty());
+}
+
+#[test]
+fn a_pod_gets_the_token_of_a_stored_account_and_only_then() {
+    let create = |fixture: &mut Fixture, name: &str| {
+        let mut body = json!({"metadata": {}, "spec": {"containers": [{"name": "c", "image": "i:1"}]}});
+        body.set(&["metadata", "name"], name);
+        fixture.call(Call::new(Verb::Create, PODS, "default", "").body(body)).body()
+    };
+    let mut fixture = Fixture::new();
+    assert!(create(&mut fixture, "without").at(&["spec", "volumes"]).is_null());
+    let account = Resource::of("", "v1", "serviceaccounts");
+    let body = json!({"metadata": {"name": "default"}});
+    fixture.call(Call::new(Verb::Create, account, "default", "").body(body));
+    let pod = create(&mut fixture, "with");
+    let volume = pod.at(&["spec", "volumes"]).items()[0].get("name").clone();
+    assert!(volume.as_str().unwrap().starts_with("kube-api-access-"));
+    assert_eq!(pod.at(&["spec", "containers"]).items()[0].get("volumeMounts").items()[0].get("name"), &volume);
+}
+
+#[test]
+fn an_eviction_takes_from_the_budget_until_there_is_none() {
+    let mut fixture = Fixture::new();
+    let budgets = Resource::of("policy", "v1", "poddisruptionbudgets");
+    for name in ["p1", "p2"] {
+        let mut body = json!({"metadata": {"labels": {"app": "x"}}, "spec": {"nodeName": "w1",
+            "containers": [{"name": "c", "image": "i:1"}]}});
+        body.set(&["metadata", "name"], name);
+        fixture.call(Call::new(Verb::Create, PODS, "default", "").body(body));
+        let status = json!({"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
+        fixture.call(Call::strategic_patch(PODS, "default", name, status).subresource("status"));
+    }
+    let body =
+        json!({"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "x"}}}});
+    fixture.call(Call::new(Verb::Create, budgets.clone(), "default", "").body(body));
+    let status =
+        json!({"status": {"observedGeneration": 1, "disruptionsAllowed": 1, "desiredHealthy": 1, "currentHealthy": 2}});
+    fixture.call(Call::strategic_patch(budgets.clone(), "default", "b", status).subresource("status"));
+    let mut evict = |name: &'static str| {
+        let mut body = json!({"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {}});
+        body.set(&["metadata", "name"], name);
+        fixture.call(Call::new(Verb::Create, PODS, "default", name).subresource("eviction").body(body))
+    };
+    assert_eq!(evict("p1").code, 201);
+    let refused = evict("p2");
+    assert_eq!(refused.code, 429);
+    assert_eq!(refused.message(), "Cannot evict pod as it would violate the pod's disruption budget.");
+    let pod = fixture.server.object(&PODS, &ObjectKey::namespaced("default", "p1")).unwrap();
+    assert!(!pod.stable().at(&["metadata", "deletionTimestamp"]).is_null());
+    let budget = fixture.server.object(&budgets, &ObjectKey::namespaced("default", "b")).unwrap();
+    assert_eq!(budget.stable().at(&["status", "disruptionsAllowed"]).as_i64(), Some(0));
 }

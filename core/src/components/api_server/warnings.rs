@@ -10,15 +10,19 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use super::resources::Kind;
+use super::validation::meta;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
+use crate::profile::Settings;
 
 /// Returns the warnings about an object that is written.
-pub(super) fn of(kind: &Kind, tree: &Json, wording: Wording) -> Vec<String> {
+pub(super) fn of(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
     match kind.name {
         "Node" => {
-            for (at, cidr) in tree.at(&["spec", "podCIDRs"]).items().iter().enumerate() {
+            let cidrs = tree.at(&["spec", "podCIDRs"]).items();
+            let cidrs = if settings.profile().is("ambiguous-cidrs-warn") { cidrs } else { &[] };
+            for (at, cidr) in cidrs.iter().enumerate() {
                 warnings
                     .extend(cidr.as_str().and_then(ambiguous_cidr).map(|why| format!("spec.podCIDRs[{at}]: {why}")));
             }
@@ -27,7 +31,7 @@ pub(super) fn of(kind: &Kind, tree: &Json, wording: Wording) -> Vec<String> {
                 warnings.push(String::from(why));
             }
         }
-        "Pod" => pod(tree, wording, &mut warnings),
+        "Pod" => pod(tree, meta::wording(settings), &mut warnings),
         _ => {}
     }
     warnings

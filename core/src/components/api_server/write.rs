@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::call::{Aim, json_of};
 use super::options::{FieldValidation, Options};
 use super::resources::{KINDS, Kind, Trait};
-use super::validation::{FieldError, meta};
+use super::validation::FieldError;
 use super::{ApiServer, Origin, admission, resources, status, strategy, syntax};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::schema::Decoded;
@@ -18,6 +18,10 @@ use crate::objects::{Json, Object, ObjectKey, Text, time};
 
 /// How often the server invents a name before it gives up. Source: store.go (v1.34), `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: u32 = 8;
+
+/// The forms of a body that are understood. Source: k8s.io/apimachinery pkg/runtime/serializer (v1.34).
+pub(super) const BODY_TYPES: [&str; 3] =
+    ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
 /// An object of a request, as the server has understood it.
 pub(super) struct Read {
@@ -53,8 +57,10 @@ impl ApiServer {
             return self.review(aim, origin, json_of(body));
         }
         let read = self.read_body(kind, options, body)?;
-        let (object, more) = self.create_tree(aim, options, origin, read.tree)?;
-        Ok(answer(201, object, [read.warnings, more].concat()))
+        match self.create_tree(aim, options, origin, read.tree) {
+            Ok((object, more)) => Ok(answer(201, object, [read.warnings, more].concat())),
+            Err(refusal) => Err(with_warnings(refusal, read.warnings)),
+        }
     }
 
     /// Creates an object; returns it with what the server warns of.
@@ -108,7 +114,7 @@ impl ApiServer {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
             return Err(refuse_existing(kind, &name, terminating, generated));
         }
-        let warnings = as_headers(&super::warnings::of(kind, &tree, meta::wording(&self.settings)));
+        let warnings = as_headers(&super::warnings::of(kind, &tree, &self.settings));
         if options.dry_run {
             return Ok((Object::as_received(tree), warnings));
         }
@@ -149,8 +155,10 @@ impl ApiServer {
             let why = uid_precondition(&strategy::storage_key(kind, aim), sent, current.uid());
             return Err(status::conflict(&kind.resource, &aim.name, &why));
         }
-        let (object, more) = self.update_tree(aim, options, origin, &current, read.tree)?;
-        Ok(answer(200, object, [read.warnings, more].concat()))
+        match self.update_tree(aim, options, origin, &current, read.tree) {
+            Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
+            Err(refusal) => Err(with_warnings(refusal, read.warnings)),
+        }
     }
 
     fn put_missing(&mut self, aim: &Aim, options: &Options, origin: &Origin, read: Read) -> Result<Answer, Answer> {
@@ -183,7 +191,7 @@ impl ApiServer {
         let old = current.json();
         strategy::default(kind, &mut tree);
         admission::update(self, kind, &aim.subresource, &mut tree)?;
-        check_version(kind, &tree, current, &aim.name)?;
+        self.check_version(kind, &tree, current, &aim.name)?;
         strategy::prepare_update(kind, &aim.subresource, &mut tree, &old, &self.settings);
         keep_system_fields(&mut tree, &old);
         let errors = strategy::validate_update(kind, &aim.subresource, &tree, &old, &self.settings);
@@ -191,7 +199,7 @@ impl ApiServer {
             return Err(status::invalid(kind, &aim.name, &errors));
         }
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
-        let warnings = as_headers(&super::warnings::of(kind, &tree, meta::wording(&self.settings)));
+        let warnings = as_headers(&super::warnings::of(kind, &tree, &self.settings));
         if tree == old {
             return Ok((current.clone(), warnings));
         }
@@ -208,13 +216,42 @@ impl ApiServer {
         Ok((self.commit(aim.kind, origin, tree), warnings))
     }
 
+    /// Refuses a write that is based on an older revision.
+    fn check_version(&self, kind: &Kind, tree: &Json, current: &Object, name: &str) -> Result<(), Answer> {
+        let sent = tree.at(&["metadata", "resourceVersion"]).as_str().unwrap_or("");
+        let Ok(version) = (if sent.is_empty() { Ok(0) } else { sent.parse::<u64>() }) else {
+            return Err(status::untyped(&format!("strconv.ParseUint: parsing {sent:?}: invalid syntax")));
+        };
+        if version == 0 {
+            if kind.is(Trait::Conditional) {
+                let field = "metadata.resourceVersion";
+                let error = FieldError::invalid(field, &Json::Int(0), "must be specified for an update").in_go("0x0");
+                let errors = strategy::worded(Vec::from([error]), &self.settings);
+                return Err(status::invalid_of(&kind.resource.plural, &kind.resource.group, name, &errors));
+            }
+            return Ok(());
+        }
+        if version != current.resource_version() {
+            return Err(status::conflict(&kind.resource, name, status::MODIFIED));
+        }
+        Ok(())
+    }
+
     /// Reads the object of a POST or PUT.
     fn read_body(&self, kind: &Kind, options: &Options, body: Body) -> Result<Read, Answer> {
         let refuse = |why: &str| {
             status::bad_request(&format!("the object provided is unrecognized (must be of type {}): {why}", kind.name))
         };
+        if !options.content_type.is_empty() && !BODY_TYPES.contains(&options.content_type.as_str()) {
+            let message = format!(
+                "the body of the request was in an unknown format - accepted media types include: {}",
+                BODY_TYPES.join(", ")
+            );
+            return Err(status::failure(415, "UnsupportedMediaType", &message, None));
+        }
         let tree = match body {
             Body::Json(tree) if tree.is_object() => tree,
+            Body::Json(Json::Null) => Json::object(),
             Body::Json(other) => {
                 let found = match other {
                     Json::Array(_) => "array",
@@ -255,7 +292,12 @@ impl ApiServer {
             )));
         }
         if !found_kind.is_empty() && (found_kind != kind.name || !found_version.is_empty() && found_version != wanted) {
-            return Err(handled(&strategy::wrong_kind(kind, &found_kind, &found_version)));
+            return Err(handled(&strategy::wrong_kind(
+                kind,
+                &found_kind,
+                &found_version,
+                self.settings.profile().text("scheme-name"),
+            )));
         }
         let decoded = self.schema.decode(kind.type_name(), &tree).map_err(|error| {
             let version = kind.resource.version.as_str();
@@ -300,6 +342,12 @@ impl ApiServer {
         }
         Err(answer)
     }
+}
+
+/// Adds what was found while the body was read to a refusal.
+pub(super) fn with_warnings(mut refusal: Answer, warnings: Vec<Text>) -> Answer {
+    refusal.headers.extend(warnings.into_iter().map(|warning| (Text::of("Warning"), warning)));
+    refusal
 }
 
 /// Names the fields that no type of the release has.
@@ -380,26 +428,6 @@ fn check_name(kind: &Kind, tree: &mut Json, aim: &Aim) -> Result<(), Answer> {
         ))),
         Some(_) => Ok(()),
     }
-}
-
-/// Refuses a write that is based on an older revision.
-fn check_version(kind: &Kind, tree: &Json, current: &Object, name: &str) -> Result<(), Answer> {
-    let sent = tree.at(&["metadata", "resourceVersion"]).as_str().unwrap_or("");
-    let Ok(version) = (if sent.is_empty() { Ok(0) } else { sent.parse::<u64>() }) else {
-        return Err(status::untyped(&format!("strconv.ParseUint: parsing {sent:?}: invalid syntax")));
-    };
-    if version == 0 {
-        if kind.is(Trait::Conditional) {
-            let field = "metadata.resourceVersion";
-            let error = FieldError::invalid(field, &Json::Int(0), "must be specified for an update");
-            return Err(status::invalid_of(&kind.resource.plural, &kind.resource.group, name, &[error]));
-        }
-        return Ok(());
-    }
-    if version != current.resource_version() {
-        return Err(status::conflict(&kind.resource, name, status::MODIFIED));
-    }
-    Ok(())
 }
 
 /// Restores what clients cannot change.

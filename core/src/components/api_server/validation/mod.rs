@@ -14,7 +14,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::json;
-use crate::objects::Json;
+use crate::objects::{Json, time};
 
 /// What is wrong with a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,11 +37,35 @@ pub(super) struct FieldError {
     /// The value as it is printed; empty for problems that print none.
     pub(super) value: String,
     pub(super) detail: String,
+    /// The value as older releases print it: in Go's own syntax.
+    go: Option<String>,
 }
 
 impl FieldError {
     pub(super) fn new(field: impl Into<String>, problem: Problem, value: String, detail: impl Into<String>) -> Self {
-        Self { field: field.into(), problem, value, detail: detail.into() }
+        Self { field: field.into(), problem, value, detail: detail.into(), go: None }
+    }
+
+    /// Says how older releases print the value.
+    pub(super) fn in_go(mut self, value: impl Into<String>) -> Self {
+        self.go = Some(value.into());
+        self
+    }
+
+    /// Words the error as releases before 1.34 do.
+    pub(super) fn into_older(mut self) -> Self {
+        if let Some(go) = self.go.take() {
+            self.value = go;
+        }
+        if let Some(field) = self.field.strip_prefix("metadata.ownerReferences.")
+            && self.detail == "must not be empty"
+        {
+            self.detail = format!("{field} must not be empty");
+        }
+        if self.problem == Problem::TooLong {
+            self.detail = self.detail.replacen("may not be more than", "must have at most", 1);
+        }
+        self
     }
 
     pub(super) fn required(field: impl Into<String>, detail: impl Into<String>) -> Self {
@@ -54,7 +78,15 @@ impl FieldError {
 
     /// An invalid value, printed as JSON.
     pub(super) fn invalid(field: impl Into<String>, value: &Json, detail: impl Into<String>) -> Self {
-        Self::new(field, Problem::Invalid, print(value), detail)
+        let error = Self::new(field, Problem::Invalid, print(value), detail);
+        match (value, value.as_str().and_then(time::parse)) {
+            (Json::Array(items), _) => error.in_go(go_texts(items)),
+            (_, Some(_)) if error.field.ends_with("Timestamp") => {
+                let go = value.as_str().unwrap_or("").replace('T', " ").replace('Z', " +0000 UTC");
+                error.in_go(go)
+            }
+            _ => error,
+        }
     }
 
     pub(super) fn invalid_text(field: impl Into<String>, value: &str, detail: impl Into<String>) -> Self {
@@ -126,6 +158,12 @@ impl FieldError {
 /// Tells whether a text is absent or empty.
 fn is_blank(value: &Json) -> bool {
     value.as_str().unwrap_or("").is_empty()
+}
+
+/// Prints a list of texts as Go's `%#v` does.
+fn go_texts(items: &[Json]) -> String {
+    let texts: alloc::vec::Vec<String> = items.iter().map(print).collect();
+    format!("[]string{{{}}}", texts.join(", "))
 }
 
 /// Quotes as Go's `%q` does.

@@ -32,7 +32,9 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
         if addresses[..at].contains(address) {
             let text = |field: &str| address.get(field).as_str().unwrap_or("").to_string();
             let printed = format!("{{\"Type\":{:?},\"Address\":{:?}}}", text("type"), text("address"));
-            errors.push(FieldError::new(format!("status.addresses[{at}]"), Problem::Duplicate, printed, ""));
+            let go = format!("core.NodeAddress{{Type:{:?}, Address:{:?}}}", text("type"), text("address"));
+            let error = FieldError::new(format!("status.addresses[{at}]"), Problem::Duplicate, printed, "");
+            errors.push(error.in_go(go));
         }
     }
     let (new_cidrs, old_cidrs) = (tree.at(&["spec", "podCIDRs"]).items(), old.at(&["spec", "podCIDRs"]).items());
@@ -84,12 +86,10 @@ fn taints(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
             let added = taint.get("timeAdded").to_string();
             let printed =
                 format!("{{\"Key\":{key:?},\"Value\":{value:?},\"Effect\":{effect:?},\"TimeAdded\":{added}}}");
-            errors.push(FieldError::new(
-                path,
-                Problem::Duplicate,
-                printed,
-                "taints must be unique by key and effect pair",
-            ));
+            let time = taint.get("timeAdded").as_str().unwrap_or("<nil>");
+            let go = format!("core.Taint{{Key:{key:?}, Value:{value:?}, Effect:{effect:?}, TimeAdded:{time}}}");
+            let why = "taints must be unique by key and effect pair";
+            errors.push(FieldError::new(path, Problem::Duplicate, printed, why).in_go(go));
         }
     }
 }
@@ -117,6 +117,17 @@ pub(in super::super) fn amount_problems(path: &str, name: &str, amount: &Json) -
         errors.push(FieldError::invalid(path, amount, "must be an integer"));
     }
     errors
+}
+
+/// Refuses CIDRs whose address is not their network's first, as newer releases do for new objects.
+pub(in super::super) fn masked_cidrs(tree: &Json, errors: &mut Vec<FieldError>) {
+    for (at, cidr) in tree.at(&["spec", "podCIDRs"]).items().iter().enumerate() {
+        let text = cidr.as_str().unwrap_or("");
+        if super::super::warnings::ambiguous_cidr(text).is_some() {
+            let why = "must not have bits set beyond the prefix length";
+            errors.push(FieldError::invalid_text(format!("spec.podCIDRs[{at}]"), text, why));
+        }
+    }
 }
 
 /// Reads a CIDR; the address need not be the network's first.

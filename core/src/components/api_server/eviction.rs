@@ -1,0 +1,249 @@
+//! Eviction: deletes a Pod if the budgets for disruptions allow it.
+//!
+//! Mirrors pkg/registry/core/pod/storage/eviction.go (v1.34). Inputs: an Eviction. Outputs: the condition
+//! DisruptionTarget on the Pod, its deletion, a smaller budget; or 429 with the budget's name. Left out on purpose:
+//! repeated attempts on conflicts, of which one server has none.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::call::Aim;
+use super::delete::{DeleteOptions, check_preconditions};
+use super::options::Options;
+use super::resources::{self, KINDS};
+use super::{ApiServer, Origin, status};
+use crate::json;
+use crate::network::{Answer, Body, Resource};
+use crate::objects::{Json, Object, Text, time};
+
+const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
+/// Source: eviction.go (v1.34), `MaxDisruptedPodSize`.
+const DISRUPTED_MOST: usize = 2000;
+/// How long a client waits for a budget that is not processed yet, in seconds. Source: eviction.go (v1.34).
+const RETRY_AFTER: i64 = 10;
+const VIOLATES: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
+
+impl ApiServer {
+    /// Answers an Eviction of a Pod.
+    pub(super) fn evict(
+        &mut self,
+        aim: &Aim,
+        options: &Options,
+        origin: &Origin,
+        body: &Json,
+    ) -> Result<Answer, Answer> {
+        let kind = &KINDS[aim.kind];
+        let text = |field: &str| body.get(field).as_str().unwrap_or("");
+        if !["", "Eviction"].contains(&text("kind")) {
+            let version = text("apiVersion").rsplit('/').next().unwrap_or("");
+            return Err(status::bad_request(&format!(
+                "{0} in version {version:?} cannot be handled as a Eviction: converting ({version}.{0}) to \
+                 (policy.Eviction): unknown conversion",
+                text("kind")
+            )));
+        }
+        if body.at(&["metadata", "name"]).as_str().unwrap_or("") != aim.name.as_str() {
+            return Err(status::bad_request("name in URL does not match name in Eviction object"));
+        }
+        let sent = match body.get("deleteOptions") {
+            Json::Null => Body::Empty,
+            sent => Body::Json(sent.clone()),
+        };
+        let mut delete = DeleteOptions::read(options, &sent)?;
+        let Some(pod) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
+            return Err(status::not_found(&kind.resource, &aim.name));
+        };
+        check_preconditions(kind, &pod, &delete)?;
+        if !ignores_budgets(&pod) {
+            self.take_from_budget(&pod, origin, delete.dry_run)?;
+        }
+        // The condition below is a write of its own, after which another version would no longer match.
+        delete.resource_version = None;
+        if !delete.dry_run {
+            let mut tree = pod.json();
+            mark_target(&mut tree, origin.now);
+            self.commit(aim.kind, origin, tree);
+        }
+        let whole = Aim { subresource: Text::of(""), namespace: aim.namespace.clone(), name: aim.name.clone(), ..*aim };
+        self.delete_with(&whole, origin, &delete)?;
+        Ok(status::created())
+    }
+
+    fn take_from_budget(&mut self, pod: &Object, origin: &Origin, dry_run: bool) -> Result<(), Answer> {
+        let budgets = resources::find(&BUDGETS).expect("a kind of the table");
+        let labels = pod.stable().at(&["metadata", "labels"]);
+        let namespace = pod.key().namespace;
+        let found: Vec<Object> = self.tables[budgets]
+            .store
+            .iter(&namespace)
+            .filter(|budget| selects(budget.stable().at(&["spec", "selector"]), labels))
+            .cloned()
+            .collect();
+        let budget = match found.as_slice() {
+            [] => return Ok(()),
+            [budget] => budget,
+            _ => {
+                let why =
+                    "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+                return Err(status::failure(500, "InternalError", why, None));
+            }
+        };
+        let mut tree = budget.json();
+        if !is_ready(pod) && lets_unready_go(&tree) {
+            return Ok(());
+        }
+        self.check_budget(budget.name(), &tree)?;
+        let left = tree.at(&["status", "disruptionsAllowed"]).as_i64().unwrap_or(0) - 1;
+        tree.set(&["status", "disruptionsAllowed"], left);
+        let now = time::to_time(origin.now);
+        tree.set(&["status", "disruptedPods", pod.name()], now.as_str());
+        if left == 0 {
+            let generation = tree.at(&["status", "observedGeneration"]).as_i64().unwrap_or(0);
+            let condition = json!({"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods",
+                "message": "", "lastTransitionTime": now, "observedGeneration": generation});
+            set_condition(&mut tree, condition);
+        }
+        if !dry_run {
+            self.commit(budgets, origin, tree);
+        }
+        Ok(())
+    }
+
+    fn check_budget(&self, name: &str, budget: &Json) -> Result<(), Answer> {
+        let number = |path: &[&str]| budget.at(path).as_i64().unwrap_or(0);
+        if number(&["status", "observedGeneration"]) < number(&["metadata", "generation"]) {
+            let why = format!("The disruption budget {name} is still being processed by the server.");
+            return Err(too_many(&why, Some(RETRY_AFTER)));
+        }
+        let allowed = number(&["status", "disruptionsAllowed"]);
+        if allowed < 0 {
+            return Err(status::forbidden(&BUDGETS, name, "pdb disruptions allowed is negative"));
+        }
+        if budget.at(&["status", "disruptedPods"]).fields().count() > DISRUPTED_MOST {
+            let why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
+            return Err(status::forbidden(&BUDGETS, name, why));
+        }
+        if allowed > 0 {
+            return Ok(());
+        }
+        let (desired, current) = (number(&["status", "desiredHealthy"]), number(&["status", "currentHealthy"]));
+        let needs = format!("The disruption budget {name} needs {desired} healthy pods and has {current} currently");
+        if !self.settings.profile().is("eviction-tells-sync") {
+            return Err(too_many(&needs, None));
+        }
+        let condition = budget.at(&["status", "conditions"]).items().iter().find(|condition| {
+            condition.get("type").as_str() == Some("DisruptionAllowed")
+                && condition.get("status").as_str() == Some("False")
+        });
+        let text = |field: &str| condition.map_or("", |condition| condition.get(field).as_str().unwrap_or(""));
+        let begin = format!("The disruption budget {name} does not allow evicting pods currently");
+        let why = if text("reason") == "SyncFailed" {
+            format!("{begin} because it failed sync: {}", text("message"))
+        } else if current <= desired {
+            needs
+        } else if text("reason").is_empty() {
+            begin
+        } else {
+            format!("{begin} ({}): {}", text("reason"), text("message"))
+        };
+        Err(too_many(&why, None))
+    }
+}
+
+/// Tells whether a Pod's end disturbs nothing: it has ended, has not begun, or is on its way.
+fn ignores_budgets(pod: &Object) -> bool {
+    let phase = pod.stable().at(&["status", "phase"]).as_str();
+    matches!(phase, Some("Succeeded" | "Failed" | "Pending"))
+        || !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+}
+
+fn is_ready(pod: &Object) -> bool {
+    let conditions = pod.stable().at(&["status", "conditions"]).items();
+    let ready = conditions.iter().find(|condition| condition.get("type").as_str() == Some("Ready"));
+    ready.is_some_and(|condition| condition.get("status").as_str() == Some("True"))
+}
+
+/// Tells whether a budget lets Pods that are not ready go: always, or while it is kept without them.
+fn lets_unready_go(budget: &Json) -> bool {
+    let number = |field: &str| budget.at(&["status", field]).as_i64().unwrap_or(0);
+    let (desired, current) = (number("desiredHealthy"), number("currentHealthy"));
+    budget.at(&["spec", "unhealthyPodEvictionPolicy"]).as_str() == Some("AlwaysAllow")
+        || desired > 0 && current >= desired
+}
+
+fn mark_target(pod: &mut Json, now: Timestamp) {
+    let condition = json!({"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting", "lastProbeTime": null, "lastTransitionTime": time::to_time(now)});
+    set_condition(pod, condition);
+}
+
+fn set_condition(tree: &mut Json, condition: Json) {
+    let conditions = tree.entry(&["status", "conditions"]).make_array();
+    match conditions.iter_mut().find(|other| other.get("type") == condition.get("type")) {
+        Some(found) => *found = condition,
+        None => conditions.push(condition),
+    }
+}
+
+fn too_many(why: &str, retry_after: Option<i64>) -> Answer {
+    let mut details = json!({"causes": [{"reason": "DisruptionBudget", "message": why}]});
+    if let Some(seconds) = retry_after {
+        details.set(&["retryAfterSeconds"], seconds);
+    }
+    let mut answer = status::failure(429, "TooManyRequests", VIOLATES, Some(details));
+    if let Some(seconds) = retry_after {
+        answer.headers.push((Text::of("Retry-After"), Text::from(format!("{seconds}"))));
+    }
+    answer
+}
+
+/// Tells whether a budget's selector selects labels; one that is absent selects nothing.
+fn selects(selector: &Json, labels: &Json) -> bool {
+    let mut terms: Vec<(String, &str, &[Json])> = Vec::new();
+    for (key, value) in selector.get("matchLabels").fields() {
+        if labels.get(key) != value {
+            return false;
+        }
+    }
+    for term in selector.get("matchExpressions").items() {
+        let key = String::from(term.get("key").as_str().unwrap_or(""));
+        terms.push((key, term.get("operator").as_str().unwrap_or(""), term.get("values").items()));
+    }
+    selector.is_object()
+        && terms.iter().all(|(key, operator, values)| {
+            let value = labels.get(key);
+            match *operator {
+                "In" => values.contains(value),
+                "NotIn" => !values.contains(value),
+                "Exists" => !value.is_null(),
+                "DoesNotExist" => value.is_null(),
+                _ => false,
+            }
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::selects;
+    use crate::json;
+
+    #[test]
+    fn a_budget_selects_by_labels_and_an_absent_selector_selects_nothing() {
+        let labels = json!({"app": "x"});
+        let cases = [
+            (json!(null), false),
+            (json!({}), true),
+            (json!({"matchLabels": {"app": "x"}}), true),
+            (json!({"matchLabels": {"app": "y"}}), false),
+            (json!({"matchExpressions": [{"key": "app", "operator": "In", "values": ["x", "y"]}]}), true),
+            (json!({"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["a"]}]}), true),
+            (json!({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}), false),
+        ];
+        for (selector, expected) in cases {
+            assert_eq!(selects(&selector, &labels), expected, "{selector}");
+        }
+    }
+}
