@@ -163,15 +163,6 @@ impl Answer {
             Err(format!("{words:?} is missing: {self:#?}"))
         }
     }
-
-    /// Refuses words on either stream.
-    pub(crate) fn never_says(self, words: &str) -> Result<Self, String> {
-        if self.out.contains(words) || self.err.contains(words) {
-            Err(format!("{words:?} is there: {self:#?}"))
-        } else {
-            Ok(self)
-        }
-    }
 }
 
 /// Requires something of a case.
