@@ -141,7 +141,7 @@ fn an_unknown_sentence_shows_the_nearest_and_a_snippet() {
 #[test]
 fn the_nearest_sentences_are_those_that_may_be_meant() {
     let cases: [(StepType, &str, &[&str]); 12] = [
-        (StepType::Then, "field status.x of Node \"n\" stays", &["field {path} is", "{object} stays"]),
+        (StepType::Then, "Node \"n\" field status.x stays", &["field {path} is", "{object} stays"]),
         (StepType::Then, "Node \"n\" becomes Ready=Unknown within 50s", &["has condition"]),
         (StepType::Then, "the Pod \"p\" gets deleted within 5m", &["{object} is deleted"]),
         (StepType::Then, "taint \"a:NoExecute\" is gone from Node \"n\" within 5s", &["taint \"{taint}\"", "is gone"]),
