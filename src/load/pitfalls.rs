@@ -24,7 +24,7 @@ pub(super) fn heading(text: &Text, line: usize, keyword: &str, name: &str, probl
 pub(super) fn swallowed(text: &Text, heading: usize, description: Option<&str>, problems: &mut Vec<Problem>) {
     for words in description.into_iter().flat_map(str::lines).map(str::trim).filter(|line| !line.is_empty()) {
         let first = words.split_whitespace().next().unwrap_or_default();
-        let keyword = near_keyword(first);
+        let keyword = near_keyword(first).filter(|_| !PROSE.contains(&first) || quotes_a_name(words));
         if keyword.is_none() && !words.starts_with(['*', '|']) && !words.starts_with("\"\"\"") && !quotes_a_name(words)
         {
             continue;
@@ -38,6 +38,9 @@ pub(super) fn swallowed(text: &Text, heading: usize, description: Option<&str>, 
         });
     }
 }
+
+/// Words that begin sentences of prose, one letter away from a keyword.
+const PROSE: [&str; 2] = ["The", "Any"];
 
 /// Steps name things in quotes, descriptions hardly ever do.
 fn quotes_a_name(words: &str) -> bool {

@@ -26,6 +26,14 @@ fn a_typo_in_the_first_keyword() {
 }
 
 #[test]
+fn prose_may_begin_like_a_keyword() {
+    let text = format!("{HEAD}    The kubelet is quiet.\n    Any node will do.\n\n    When b\n");
+    let problems = load(&text).problems;
+    assert!(problems.is_empty(), "{problems:#?}");
+    check(&format!("{HEAD}    The Node \"a\" of zone \"b\"\n    When b\n"), 3, 5, "no step", "Then");
+}
+
+#[test]
 fn a_typo_in_the_first_keyword_that_resembles_nothing() {
     check(&format!("{HEAD}    Whilst Node \"w\" is there\n    When b\n"), 3, 5, "no step", "Given, When, Then");
 }
