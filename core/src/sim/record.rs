@@ -12,6 +12,9 @@ use crate::json;
 use crate::network::{ClientId, Request, ToClient};
 use crate::objects::{Json, Text};
 
+/// How many lines of the trace are kept at most; beyond it the older half is dropped, and the numbers show the gap.
+const LINES_MAX: usize = 400_000;
+
 /// Decisions and trace of one simulation.
 #[derive(Debug)]
 pub struct Record {
@@ -48,7 +51,7 @@ impl Record {
         self.decisions.get(number as usize - 1)
     }
 
-    /// Returns the trace in order; empty if none is kept.
+    /// Returns the trace in order, or its last part where it is very long; empty if none is kept.
     #[must_use]
     pub fn trace(&self) -> &[TraceLine] {
         self.trace.as_deref().unwrap_or_default()
@@ -82,8 +85,7 @@ impl Record {
         if self.trace.is_none() {
             return;
         }
-        let mut fields =
-            json!({"from": component_name(name).as_str(), "to": "api", "request": request.ask.to_string()});
+        let mut fields = json!({"from": component_name(name).as_str(), "to": "api", "id": request.id.0, "request": request.ask.to_string()});
         if let Some(number) = request.because.and_then(|id| self.numbers.get(&(client, id))) {
             fields.set(&["because"], json!([{"id": format!("d{number}")}]));
         }
@@ -95,7 +97,7 @@ impl Record {
             return;
         }
         let to = component_name(name);
-        let fields = match message {
+        let mut fields = match message {
             ToClient::Response { result: Ok(answer), .. } => {
                 json!({"from": "api", "to": to.as_str(), "response": answer.code})
             }
@@ -108,6 +110,7 @@ impl Record {
             }),
             ToClient::WatchEnded { .. } => json!({"from": "api", "to": to.as_str(), "watch": "ended"}),
         };
+        fields.set(&["id"], i64::try_from(message.id().0).unwrap_or(i64::MAX));
         self.line(at, fields);
     }
 
@@ -128,6 +131,9 @@ impl Record {
     fn line(&mut self, at: Timestamp, fields: Json) {
         self.lines += 1;
         if let Some(trace) = &mut self.trace {
+            if trace.len() >= LINES_MAX {
+                trace.drain(..LINES_MAX / 2);
+            }
             trace.push(TraceLine { at, n: self.lines, fields });
         }
     }

@@ -5,11 +5,13 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
 use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
 use crate::chance::Chance;
+use crate::components::Because;
 use crate::json;
 use crate::network::{CSI_NODES, Call, Verb};
 use crate::objects::{Json, Text};
@@ -132,7 +134,8 @@ impl Kubelet {
     fn finish_csi(&mut self, turn: &mut Turn<'_>) {
         self.csi.is_done = true;
         self.generation += 1;
-        turn.outbox.decide(self.about_node(), "storage is ready: CSINode is there", alloc::vec::Vec::new());
+        let because = Because::Fact(String::from("the API server has the CSINode of this Node"));
+        turn.outbox.decide(self.about_node(), "storage is ready: CSINode is there", Vec::from([because]));
     }
 
     fn fail_csi(&mut self, why: String, turn: &mut Turn<'_>) {

@@ -451,6 +451,7 @@ impl Kubelet {
         }
         worker.is_dirty = true;
         let pod = worker.object.clone();
+        let because = Vec::from([Because::Fact(format!("processes run since now: {}", started.join(", ")))]);
         for name in started {
             let image = image_of(&pod, &name);
             for (reason, row, subject) in [
@@ -462,7 +463,7 @@ impl Kubelet {
                 self.pod_event(&pod, Some(&name), (Kind::Normal, reason, message), turn);
             }
         }
-        turn.outbox.decide(about(&pod.key()), "containers started", Vec::new());
+        turn.outbox.decide(about(&pod.key()), "containers started", because);
     }
 
     /// Ends a pod: SIGTERM now, SIGKILL after its grace.
