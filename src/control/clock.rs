@@ -1,9 +1,9 @@
 //! The clock of the control interface: looking at it, and letting time pass.
 
 use jiff::{SignedDuration, Timestamp};
-use nodeproof_core::components::api_server::find_kind;
+use nodeproof_core::components::api_server::{Commit, find_kind};
 use nodeproof_core::json;
-use nodeproof_core::network::Resource;
+use nodeproof_core::network::{Resource, WatchType};
 use nodeproof_core::objects::jsonpath::JsonPath;
 use nodeproof_core::objects::time::{exact_seconds, to_micro_time};
 use nodeproof_core::objects::{FieldError, Json, ObjectKey, Reader};
@@ -23,7 +23,7 @@ struct StopWhen {
 enum Wanted {
     /// The place is there and not empty.
     There,
-    /// The place is not there, though the object is.
+    /// The place is not there, or the object is gone.
     Absent,
     /// What kubectl would print.
     Text(String),
@@ -32,6 +32,17 @@ enum Wanted {
 }
 
 impl StopWhen {
+    /// Tells whether a commit brings about what is waited for: an object that is gone has no places.
+    fn is_met_by(&self, commit: &Commit) -> bool {
+        if commit.resource != self.resource || commit.object.key() != self.key {
+            return false;
+        }
+        match commit.event {
+            WatchType::Deleted => matches!(self.wanted, Wanted::Absent),
+            _ => self.holds(&commit.object.json()),
+        }
+    }
+
     fn holds(&self, object: &Json) -> bool {
         match &self.wanted {
             Wanted::There => !self.path.print(object).is_empty(),
@@ -135,13 +146,7 @@ impl Control {
         while self.sim.step(target) {
             let commits = self.sim.take_commits();
             writes += commits.len();
-            let met = stop_when.is_some_and(|condition| {
-                commits.iter().any(|commit| {
-                    commit.resource == condition.resource
-                        && commit.object.key() == condition.key
-                        && condition.holds(&commit.object.json())
-                })
-            });
+            let met = stop_when.is_some_and(|condition| commits.iter().any(|commit| condition.is_met_by(commit)));
             if met {
                 return (true, writes);
             }

@@ -220,6 +220,8 @@ pub(crate) fn shown(value: Value) -> Json {
     match value {
         Value::Bool(value) => Json::Bool(value),
         Value::Duration(duration) => Json::from(nodeproof_core::objects::time::exact_seconds(duration)),
+        #[expect(clippy::cast_possible_truncation, reason = "counts of flags are small")]
+        Value::Number(number) if number.fract() == 0.0 => Json::Int(number as i64),
         Value::Number(number) => Json::Float(number),
         Value::Text(text) => Json::from(text),
     }

@@ -1,5 +1,7 @@
 //! Drives a session with lines in and lines out.
 
+mod conversations;
+
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 

@@ -279,7 +279,7 @@ impl Simulation {
     /// No answer came at this instant, since a rule holds it back.
     pub fn request(&mut self, identity: Arc<Identity>, call: Call) -> Result<Answer, TransportError> {
         let (client, id) = self.send_as_user(identity, call);
-        self.settle();
+        self.finish_instant();
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         let answer = user.answers.remove(&id);
         answer.unwrap_or_else(|| {
@@ -297,7 +297,7 @@ impl Simulation {
         let (client, id) = self.send_as_user(identity, call);
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         user.watches.insert(id, WatchInbox::default());
-        self.settle();
+        self.finish_instant();
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         match user.answers.remove(&id) {
             Some(Ok(answer)) if answer.is_success() => Ok((client, id)),

@@ -1,0 +1,82 @@
+//! Holds the conversations of `fixtures/control` with a session: lines in, and what their answers have to hold.
+//!
+//! `> LINE` is sent as it stands; `< JSON` is a part of its answer. In it `"*"` stands for anything that is there,
+//! `"~text"` for a text that holds it, and a list for a list of as many items.
+
+use nodeproof_core::objects::Json;
+
+use super::super::{Session, Setup};
+
+/// Tells whether an answer holds what is wanted.
+fn fits(wanted: &Json, got: &Json) -> bool {
+    match wanted {
+        Json::Str(word) if **word == *"*" => !got.is_null(),
+        Json::Str(word) if word.starts_with('~') => got.as_str().is_some_and(|text| text.contains(&word[1..])),
+        Json::Object(_) => got.is_object() && wanted.fields().all(|(name, value)| fits(value, got.get(name))),
+        Json::Array(_) => {
+            let (wanted, items) = (wanted.items(), got.items());
+            got.is_array()
+                && wanted.len() == items.len()
+                && wanted.iter().zip(items).all(|(wanted, got)| fits(wanted, got))
+        }
+        _ => wanted == got,
+    }
+}
+
+fn hold(name: &str, text: &str) {
+    let mut session = Session::new(Setup::default()).unwrap();
+    let mut answer = Json::Null;
+    let mut wrong = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        if let Some(line) = line.strip_prefix('>') {
+            answer = Json::parse(&session.answer(line.trim().as_bytes())).unwrap();
+        } else if let Some(line) = line.strip_prefix("< ") {
+            let wanted = Json::parse(line).unwrap_or_else(|error| panic!("{name}:{}: {error}", at + 1));
+            if !fits(&wanted, &answer) {
+                let shown: String = answer.to_string().chars().take(1500).collect();
+                wrong.push(format!("fixtures/control/{name}:{}\n  wanted {wanted}\n  got    {shown}", at + 1));
+            }
+        } else {
+            assert!(line.starts_with('#'), "{name}:{}: a line begins with >, < or #", at + 1);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+macro_rules! conversations {
+    ($($name:ident),+ $(,)?) => {$(
+        #[test]
+        fn $name() {
+            let file = concat!(stringify!($name), ".jsonl");
+            hold(file, include_str!(concat!("../../../fixtures/control/", stringify!($name), ".jsonl")));
+        }
+    )+};
+}
+
+conversations!(clock, eviction, failure, lines, machines, rules, settings, watches);
+
+/// What a conversation answers is a matter of its lines alone.
+#[test]
+fn the_same_lines_after_a_reset_give_the_same_bytes() {
+    let lines = [
+        r#"{"call": "POST machines", "body": {"name": "w1"}}"#,
+        r#"{"call": "POST machines", "body": {"name": "w2"}}"#,
+        r#"{"call": "GET /api/v1/nodes?watch=true"}"#,
+        r#"{"call": "POST network/rules", "body": {"from": "machine/w2", "to": "api", "effect": {"delay": "1s", "jitter": "2s"}, "probability": 0.5}}"#,
+        r#"{"call": "POST clock/advance", "body": {"by": "60s"}}"#,
+        r#"{"call": "POST machines/w1/do", "body": {"action": "reboot"}}"#,
+        r#"{"call": "POST clock/advance", "body": {"by": "100s"}}"#,
+        r#"{"call": "GET watches/x1"}"#,
+        r#"{"call": "GET machines"}"#,
+        r#"{"call": "GET /api/v1/events"}"#,
+        r#"{"call": "GET decisions"}"#,
+        r#"{"call": "GET trace"}"#,
+    ];
+    let mut session = Session::new(Setup::default()).unwrap();
+    let mut all = || lines.map(|line| session.answer(line.as_bytes()));
+    let first = all();
+    assert!(first.iter().all(|answer| answer.contains("\"code\":20")), "{first:?}");
+    session.answer(br#"{"call": "POST reset"}"#);
+    let mut all = || lines.map(|line| session.answer(line.as_bytes()));
+    assert_eq!(all(), first);
+}
