@@ -257,9 +257,12 @@ fn grace_of(pod: &Json, delete: &DeleteOptions) -> i64 {
     if asked < 0 { 1 } else { asked }
 }
 
+/// The longest grace that an instant can show: 292 years, as long as Go's durations.
+const GRACE_MAX: i64 = i64::MAX / 1_000_000_000;
+
 /// Marks an object as going away after its grace.
 fn mark(tree: &mut Json, now: Timestamp, grace: i64) {
-    tree.set(&["metadata", "deletionTimestamp"], time::to_time(now + SignedDuration::from_secs(grace)));
+    tree.set(&["metadata", "deletionTimestamp"], time::to_time(now + SignedDuration::from_secs(grace.min(GRACE_MAX))));
     tree.set(&["metadata", "deletionGracePeriodSeconds"], grace);
     if let Some(generation) = tree.at(&["metadata", "generation"]).as_i64()
         && generation > 0

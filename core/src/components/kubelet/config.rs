@@ -528,7 +528,7 @@ impl Decoder<'_> {
     }
 
     fn int(&self, name: &str) -> Result<Option<i64>, String> {
-        self.read(name, "int32", Json::as_i64)
+        self.read(name, "int32", |value| value.as_i64().filter(|number| i32::try_from(*number).is_ok()))
     }
 
     fn text(&self, name: &str) -> Result<Option<Text>, String> {

@@ -210,7 +210,7 @@ impl Runtime {
             _ => Vec::new(),
         };
         let Some(sandbox) = self.sandboxes.get_mut(uid) else { return Vec::new() };
-        let kill_at = now + grace;
+        let kill_at = now + grace.min(SignedDuration::from_nanos(i64::MAX));
         sandbox.kill_at = Some(sandbox.kill_at.map_or(kill_at, |before| before.min(kill_at)));
         let mut stopped = Vec::new();
         for (container, behaviour) in sandbox.containers.iter_mut().zip(behaviours) {

@@ -51,10 +51,14 @@ pub fn stay(tolerations: &[Json], taints: &[Json]) -> Stay {
             None => return Stay::NotTolerated,
         }
     }
-    used.iter()
-        .filter_map(|toleration| toleration.get("tolerationSeconds").as_i64())
-        .min()
-        .map_or(Stay::Forever, |seconds| Stay::For(SignedDuration::from_secs(seconds.max(0))))
+    used.iter().filter_map(|toleration| toleration.get("tolerationSeconds").as_i64()).min().map_or(
+        Stay::Forever,
+        |seconds| match seconds.max(0).checked_mul(1_000_000_000) {
+            Some(nanos) => Stay::For(SignedDuration::from_nanos(nanos)),
+            // Longer than Go's durations reach: 292 years.
+            None => Stay::Forever,
+        },
+    )
 }
 
 #[cfg(test)]
