@@ -298,7 +298,11 @@ impl Draft {
             self.doubtful.insert(name.to_owned());
         }
         let name = self.take(name, read)?;
-        if self.nodes.iter().any(|node| node.name == name && node.kind != NodeKind::Object) {
+        let known = self.nodes.iter().find(|node| node.name == name && node.kind != NodeKind::Object);
+        if kind == NodeKind::Object && known.is_some_and(|known| known.kind == NodeKind::Machine) {
+            return Some(name);
+        }
+        if known.is_some() {
             self.problem(&name, format!("there is a Node {name:?} already"));
             return None;
         }

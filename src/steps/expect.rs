@@ -83,6 +83,13 @@ fn never_taint(draft: &mut Draft, object: String, taint: String, bound: String) 
     draft.object_lasts(&object, predicate, &bound);
 }
 
+/// As long as the Node is there it has this taint, from its first object on.
+#[then(regex = r#"^(?P<object>Node "[^"]*") is never without taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#)]
+fn never_without_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
+    let predicate = draft.take(&taint, words::taint(&taint)).map(|taint| Predicate::Taint(taint).negated().negated());
+    draft.object_lasts(&object, predicate, &bound);
+}
+
 /// A label, `key=value` or `key` with any value, is there.
 #[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") has label "(?P<label>[^"]*)"(?P<bound>,? .*)?$"#)]
 fn has_label(draft: &mut Draft, object: String, label: String, bound: String) {
@@ -108,6 +115,13 @@ fn keeps_label(draft: &mut Draft, object: String, label: String, bound: String) 
 #[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") never has label "(?P<label>[^"]*)"(?P<for>,? .*)?$"#)]
 fn never_label(draft: &mut Draft, object: String, label: String, bound: String) {
     let predicate = draft.label(&label).map(Predicate::negated);
+    draft.object_lasts(&object, predicate, &bound);
+}
+
+/// As long as the object is there it has this label, from its first version on.
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") is never without label "(?P<label>[^"]*)"(?P<for>,? .*)?$"#)]
+fn never_without_label(draft: &mut Draft, object: String, label: String, bound: String) {
+    let predicate = draft.label(&label).map(|label| label.negated().negated());
     draft.object_lasts(&object, predicate, &bound);
 }
 
@@ -253,7 +267,7 @@ fn no_event(draft: &mut Draft, reason: String, object: String, bound: String) {
 }
 
 /// The last request of the act is answered with this code; of the message, a part is enough.
-#[then(regex = r#"^the request is (?P<what>refused|answered) with (?P<code>\d{3})(?:,? "?(?P<text>[^"]*)"?)?$"#)]
+#[then(regex = r#"^the request is (?P<what>refused|answered) with (?P<code>\d{3})(?:,? "?(?P<text>.*?)"?)?$"#)]
 fn request_answered(draft: &mut Draft, what: String, code: String, text: String) {
     let code = code.parse::<u16>().unwrap_or_default();
     let refused = code >= 400;
@@ -266,7 +280,7 @@ fn request_answered(draft: &mut Draft, what: String, code: String, text: String)
 }
 
 /// The kubelet that was started in this act ends at once; of what it prints, a part is enough.
-#[then(regex = r#"^the kubelet refuses to start with "(?P<text>[^"]*)"$"#)]
+#[then(regex = r#"^the kubelet refuses to start with "(?P<text>.*)"$"#)]
 fn kubelet_refuses(draft: &mut Draft, text: String) {
     let predicate = Predicate::Refused { text: Some(Text::from(text)) };
     draft.expect(Subject::Answer, predicate, Some(Bound::AtOnce));

@@ -62,12 +62,19 @@ fn walk(parent: &str, field: &str, value: &Json, zero: Timestamp, names: &BTreeM
     }
 }
 
+/// Prints a field as snapshots have it: an instant as an offset, what chance decides as a placeholder; `None` for a field
+/// that is printed as it is.
+#[must_use]
+pub fn masked(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
+    placeholder(field, value, &|_| None).or_else(|| offset_of(field, value, zero))
+}
+
 /// Prints an instant of the API as an offset; `None` for a field that holds none.
 ///
 /// Most instants are cut to whole seconds by the API, and the zero is not: what is written at +54.215s may well be told
 /// as +54.1s. The offset is exact, so that it is never later than the write and differences are those of the instants.
 #[must_use]
-pub fn offset_of(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
+fn offset_of(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
     let is_time = ["Time", "Timestamp", "timeAdded", "At"].iter().any(|ending| field.ends_with(ending));
     let text = value.as_str().filter(|_| is_time)?;
     let at = time::parse(text)?;
@@ -113,7 +120,7 @@ mod tests {
                 "status": {
                     "addresses": [{"type": "Hostname", "address": "w1"}, {"type": "InternalIP", "address": "[address]"}],
                     "conditions": [{"type": "DiskPressure", "status": "False"}, {"type": "Ready", "status": "True"}],
-                    "nodeInfo": {"bootID": "[bootID]", "machineID": "[machineID]", "kubeletVersion": "v1.34.4"}},
+                    "nodeInfo": {"bootID": "[bootID]", "machineID": "[machineID]", "kubeletVersion": "[release]"}},
             })
         );
     }

@@ -1,4 +1,5 @@
-//! Placeholders for what differs from run to run and says nothing: uids, addresses, a machine's identities.
+//! Placeholders for what differs from run to run and says nothing: uids, addresses, a machine's identities, the release
+//! that a run asks for.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,6 +8,8 @@ use super::Json;
 
 /// Fields of `status.nodeInfo` and of containers that identify one machine, boot or process.
 const IDENTITIES: [&str; 4] = ["bootID", "containerID", "machineID", "systemUUID"];
+/// Fields of `status.nodeInfo` that repeat the release.
+const RELEASES: [&str; 2] = ["kubeProxyVersion", "kubeletVersion"];
 /// Fields that hold an address of the network.
 const ADDRESSES: [&str; 4] = ["hostIP", "ip", "podIP", "podCIDR"];
 
@@ -21,6 +24,9 @@ pub(super) fn placeholder(field: &str, value: &Json, name_of: &dyn Fn(&str) -> O
     }
     if IDENTITIES.contains(&field) {
         return Some(format!("[{field}]"));
+    }
+    if RELEASES.contains(&field) && text.starts_with("v1.") {
+        return Some(String::from("[release]"));
     }
     ADDRESSES.contains(&field).then(|| String::from("[address]"))
 }

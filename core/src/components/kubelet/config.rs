@@ -381,7 +381,7 @@ fn merge(spec: &KubeletSpec) -> Result<Json, String> {
                     .map_err(|_| invalid(&format!("strconv.ParseInt: parsing \"{value}\": invalid syntax")))?,
             ),
             "nodeStatusUpdateFrequency" => {
-                parse_duration(value).ok_or_else(|| invalid(&format!("time: invalid duration \"{value}\"")))?;
+                parse_duration(value).ok_or_else(|| invalid(&go_duration_error(value)))?;
                 Json::from(value)
             }
             "registerWithTaints" => parse_taints(value).map_err(|why| invalid(&why))?,
@@ -416,37 +416,74 @@ fn parse_pairs(text: &str, between: char) -> Option<Json> {
         .map(|pairs| pairs.into_iter().collect())
 }
 
-/// Source: pkg/util/taints/taints.go (v1.34), `parseTaint`.
+/// Source: pkg/util/flag/flags.go and pkg/util/taints/taints.go (v1.34), `ParseTaints`: a spec that ends in `-` is one to
+/// take off, and here nothing is.
 fn parse_taints(text: &str) -> Result<Json, String> {
-    text.split(',').filter(|spec| !spec.is_empty()).map(parse_taint).collect::<Result<Vec<_>, _>>().map(Json::array)
+    let mut taints: Vec<Json> = Vec::new();
+    if text.is_empty() {
+        return Ok(Json::array(taints));
+    }
+    for spec in text.split(',') {
+        if let Some(removed) = spec.strip_suffix('-') {
+            parse_taint(removed)?;
+            continue;
+        }
+        let taint = parse_taint(spec)?;
+        if taint.get("effect").as_str() == Some("") {
+            return Err(format!("invalid taint spec: {spec}"));
+        }
+        let same = |other: &Json| ["key", "effect"].iter().all(|field| other.get(field) == taint.get(field));
+        if taints.iter().any(same) {
+            return Err(format!("duplicated taints with the same key and effect: {}", validation::go_taint(&taint)));
+        }
+        taints.push(taint);
+    }
+    Ok(Json::array(taints))
 }
 
+/// Source: pkg/util/taints/taints.go (v1.34), `parseTaint`: without an effect the whole text is the key.
 fn parse_taint(spec: &str) -> Result<Json, String> {
     let bad = || format!("invalid taint spec: {spec}");
-    let (pair, effect) = match spec.split_once(':') {
-        None => (spec, ""),
+    let refuse = |why: &[String]| {
+        if why.is_empty() { Ok(()) } else { Err(format!("invalid taint spec: {spec}, {}", why.join("; "))) }
+    };
+    let (key, value, effect) = match spec.split_once(':') {
+        None => (spec, "", ""),
         Some((_, effect)) if effect.contains(':') => return Err(bad()),
         Some((pair, effect)) => {
             if !validation::TAINT_EFFECTS.contains(&effect) {
                 return Err(format!("invalid taint effect: {effect}, unsupported taint effect"));
             }
-            (pair, effect)
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (key, value, effect)
         }
     };
-    // Without an effect the whole text is the key, as upstream has it.
-    let (key, value) = if spec.contains(':') { pair.split_once('=').unwrap_or((pair, "")) } else { (pair, "") };
     if value.contains('=') {
         return Err(bad());
     }
-    let wrong = validation::label_value(value).into_iter().chain(validation::qualified_name(key)).collect::<Vec<_>>();
-    if !wrong.is_empty() {
-        return Err(format!("invalid taint spec: {spec}, {}", wrong.join("; ")));
-    }
+    refuse(&validation::label_value(value))?;
+    refuse(&validation::qualified_name(key))?;
     let mut taint = json!({"key": key, "effect": effect});
     if !value.is_empty() {
         taint.set(&["value"], value);
     }
     Ok(taint)
+}
+
+/// Says what is wrong with a duration. Source: Go's time.ParseDuration.
+fn go_duration_error(text: &str) -> String {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let mut rest = text.trim_start_matches(['+', '-']);
+    while rest.starts_with(|c: char| c.is_ascii_digit()) {
+        let tail = rest.trim_start_matches(is_number);
+        let unit = &tail[..tail.find(is_number).unwrap_or(tail.len())];
+        match unit {
+            "" => return format!("time: missing unit in duration \"{text}\""),
+            "ns" | "us" | "\u{b5}s" | "\u{3bc}s" | "ms" | "s" | "m" | "h" => rest = &tail[unit.len()..],
+            _ => return format!("time: unknown unit \"{unit}\" in duration \"{text}\""),
+        }
+    }
+    format!("time: invalid duration \"{text}\"")
 }
 
 /// Reads `--node-labels`: a pair without `=` is a label with an empty value.
@@ -542,9 +579,8 @@ impl Decoder<'_> {
 
     fn duration(&self, name: &str) -> Result<Option<SignedDuration>, String> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        let wrong = || {
-            format!("failed to load kubelet config file, error: failed to decode: time: invalid duration \"{text}\"")
-        };
+        let wrong =
+            || format!("failed to load kubelet config file, error: failed to decode: {}", go_duration_error(&text));
         parse_duration(&text).map(Some).ok_or_else(wrong)
     }
 }
@@ -632,6 +668,26 @@ mod tests {
                 json!({"register-with-taints": ":NoSchedule"}),
                 json!({}),
                 "failed to parse kubelet flag: invalid argument \":NoSchedule\" for \"--register-with-taints\" flag: invalid taint spec: :NoSchedule, name part must be non-empty; name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+            ),
+            (
+                json!({"register-with-taints": "dedicated"}),
+                json!({}),
+                "failed to parse kubelet flag: invalid argument \"dedicated\" for \"--register-with-taints\" flag: invalid taint spec: dedicated",
+            ),
+            (
+                json!({"register-with-taints": "a=b:NoSchedule,a=c:NoSchedule"}),
+                json!({}),
+                "failed to parse kubelet flag: invalid argument \"a=b:NoSchedule,a=c:NoSchedule\" for \"--register-with-taints\" flag: duplicated taints with the same key and effect: {a c NoSchedule <nil>}",
+            ),
+            (
+                json!({"node-status-update-frequency": "10"}),
+                json!({}),
+                "failed to parse kubelet flag: invalid argument \"10\" for \"--node-status-update-frequency\" flag: time: missing unit in duration \"10\"",
+            ),
+            (
+                json!({}),
+                json!({"nodeStatusUpdateFrequency": "1d"}),
+                "failed to load kubelet config file, error: failed to decode: time: unknown unit \"d\" in duration \"1d\"",
             ),
             (
                 json!({"node-ip": "1.2.3.4,1.2.3.5"}),

@@ -29,6 +29,11 @@ const FAST_PERIOD: SignedDuration = SignedDuration::from_millis(100);
 /// How long the fast loop runs at most. Source: pkg/kubelet/kubelet.go (v1.34), `nodeReadyGracePeriod`.
 const FAST_FOR: SignedDuration = SignedDuration::from_secs(120);
 
+/// How long before its status loop a kubelet starts its volume plug-ins, which look for the CSINode: without it a kubelet
+/// that starts again would call itself not ready for a moment. Where a Node is registered first, the pause before the
+/// first attempt is as long and hides it. Source: seen with v1.34.4; pkg/kubelet/kubelet.go, `NewMainKubelet` and `Run`.
+const FIRST_TICK_PAUSE: SignedDuration = BACKOFF_FIRST;
+
 /// What an answer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
@@ -94,7 +99,11 @@ impl Kubelet {
     /// Starts both loops.
     pub(super) fn start_status(&mut self, turn: &mut Turn<'_>) {
         self.set(Timer::FastStatus, turn.now + FAST_PERIOD);
-        self.begin_tick(turn);
+        if self.config.register_node {
+            self.begin_tick(turn);
+        } else {
+            self.set(Timer::StatusTick, turn.now + FIRST_TICK_PAUSE);
+        }
     }
 
     /// Begins a tick, after what is under way.

@@ -169,7 +169,13 @@ fn taint_errors(taint: &Json) -> Option<String> {
     let wrong = !qualified_name(key).is_empty()
         || !label_value(value).is_empty()
         || !(effect.is_empty() || TAINT_EFFECTS.contains(&effect));
-    wrong.then(|| format!("invalid taint: {{{key} {value} {effect} <nil>}}"))
+    wrong.then(|| format!("invalid taint: {}", go_taint(taint)))
+}
+
+/// Prints a taint as Go prints the struct.
+pub(super) fn go_taint(taint: &Json) -> String {
+    let text = |field| taint.get(field).as_str().unwrap_or_default();
+    format!("{{{} {} {} <nil>}}", text("key"), text("value"), text("effect"))
 }
 
 /// Checks the configuration; the order of the checks is that of the kubelet.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::observation::Change;
 use super::truth::{plain, taint_text};
 use crate::network::{LEASES, NODES};
-use crate::objects::canonical::{PASSING, offset_of};
+use crate::objects::canonical::{PASSING, masked};
 use crate::objects::diff::{FieldChange, diff};
 use crate::objects::{Json, Object};
 use crate::scenario::{History, HistoryEntry, ObjectRef};
@@ -157,7 +157,7 @@ fn changed_fields(change: &Change, zero: Timestamp) -> Vec<(String, String)> {
 pub(super) fn change_text(change: &FieldChange, zero: Option<Timestamp>) -> (String, String) {
     let print = |value: &Json| {
         let last = change.path.segments().last().map_or("", |part| part.name().as_str());
-        zero.and_then(|zero| offset_of(last, value, zero)).unwrap_or_else(|| plain(value))
+        zero.and_then(|zero| masked(last, value, zero)).unwrap_or_else(|| plain(value))
     };
     let comes_or_goes = change.old.is_null() || change.new.is_null();
     let (item, sign) = if change.old.is_null() { (&change.new, '+') } else { (&change.old, '-') };
