@@ -71,6 +71,9 @@ enum Due {
     RuleEnds(RuleId),
 }
 
+/// The place of something that is due: when, and in which order.
+type Place = (Timestamp, u64);
+
 #[derive(Debug, Default)]
 struct Link {
     name: Text,
@@ -81,11 +84,13 @@ struct Link {
     dialing: bool,
     upward: VecDeque<Upward>,
     downward: VecDeque<ToClient>,
+    /// The places in `due` that belong to this link, so that one link's trouble costs the others nothing.
+    held: Vec<Place>,
     /// The rules that lie on the link, in the order in which they are asked.
     rules: Vec<RuleId>,
     /// Requests under way whose answer could come late, because a rule lay on the link when they were sent, with the
     /// place of their time-out in `due`.
-    waiting: BTreeMap<RequestId, Option<(Timestamp, u64)>>,
+    waiting: BTreeMap<RequestId, Option<Place>>,
     /// Requests that timed out here while the server may still answer them.
     abandoned: BTreeSet<RequestId>,
     /// The latest instant for which something is on its way, by direction: what follows may not overtake it.
@@ -112,7 +117,7 @@ pub struct Network {
     rules: BTreeMap<RuleId, Rule>,
     ended: Vec<Rule>,
     last_rule: u32,
-    due: BTreeMap<(Timestamp, u64), Due>,
+    due: BTreeMap<Place, Due>,
     last_due: u64,
     deliveries: VecDeque<Delivery>,
     chance: Chance,
@@ -148,6 +153,7 @@ impl Network {
 
     /// Forgets all that is under way for a client that is no more: a process that ended, a machine without power.
     pub fn forget(&mut self, client: ClientId) {
+        self.drop_due(client, |_| true);
         let link = self.link_mut(client);
         let fresh = Link {
             name: link.name.clone(),
@@ -157,7 +163,6 @@ impl Network {
             ..Link::default()
         };
         *link = fresh;
-        self.due.retain(|_, due| due.client() != Some(client));
         self.deliveries.retain(|delivery| delivery.client() != client);
         self.deliveries.push_back(Delivery::Disconnected { client });
     }
@@ -187,7 +192,9 @@ impl Network {
             return Some(self.ended.remove(at));
         }
         let rule = self.rules.remove(&id)?;
-        self.due.retain(|_, due| !matches!(due, Due::RuleEnds(other) if *other == id));
+        if rule.until.is_some() {
+            self.due.retain(|_, due| !matches!(due, Due::RuleEnds(other) if *other == id));
+        }
         for client in self.clients_of(&rule) {
             self.link_mut(client).rules.retain(|other| *other != id);
             self.restall(client, now);
@@ -244,7 +251,7 @@ impl Network {
         link.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
         let was_held = link.upward.len() != before;
         link.downward.retain(|message| message.id() != id);
-        self.due.retain(|_, due| due.request() != Some((client, id)));
+        self.drop_due(client, |due| due.request() == Some((client, id)));
         self.link_mut(client).waiting.remove(&id);
         if was_held {
             return;
@@ -297,11 +304,11 @@ impl Network {
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Timestamp) {
-        while let Some(entry) = self.due.first_entry() {
-            if entry.key().0 > now {
-                break;
-            }
-            match entry.remove() {
+        while let Some(place) = self.due.first_key_value().map(|(place, _)| *place)
+            && place.0 <= now
+            && let Some(due) = self.take_due(place)
+        {
+            match due {
                 Due::Upward(client, Upward::Request(request)) => {
                     self.deliveries.push_back(Delivery::ToServer { client, request });
                 }
@@ -347,7 +354,32 @@ impl Network {
 
     fn hold(&mut self, at: Timestamp, due: Due) {
         self.last_due += 1;
-        self.due.insert((at, self.last_due), due);
+        let place = (at, self.last_due);
+        if let Some(client) = due.client() {
+            self.link_mut(client).held.push(place);
+        }
+        self.due.insert(place, due);
+    }
+
+    fn take_due(&mut self, place: Place) -> Option<Due> {
+        let due = self.due.remove(&place)?;
+        if let Some(client) = due.client() {
+            self.link_mut(client).held.retain(|held| *held != place);
+        }
+        Some(due)
+    }
+
+    /// Forgets what is due of a client, as far as it is unwanted.
+    fn drop_due(&mut self, client: ClientId, unwanted: impl Fn(&Due) -> bool) {
+        let mut held = core::mem::take(&mut self.link_mut(client).held);
+        held.retain(|place| {
+            let stays = self.due.get(place).is_some_and(|due| !unwanted(due));
+            if !stays {
+                self.due.remove(place);
+            }
+            stays
+        });
+        self.link_mut(client).held = held;
     }
 
     fn send_through_rules(&mut self, client: ClientId, request: Request, now: Timestamp) {
@@ -438,7 +470,7 @@ impl Network {
             && let Some(place) = link.waiting.remove(&id)
         {
             if let Some(place) = place {
-                self.due.remove(&place);
+                self.take_due(place);
             }
         } else if let ToClient::Response { id, .. } = message
             && link.abandoned.remove(&id)
@@ -465,7 +497,7 @@ impl Network {
         if link.upward.len() + link.downward.len() == held {
             link.abandoned.insert(id);
         }
-        self.due.retain(|_, due| !matches!(due, Due::Downward(of, message) if *of == client && message.id() == id));
+        self.drop_due(client, |due| matches!(due, Due::Downward(_, message) if message.id() == id));
         self.deliveries
             .push_back(Delivery::ToClient { client, message: ToClient::Response { id, result: Err(error) } });
     }
@@ -478,7 +510,7 @@ impl Network {
         let upward = core::mem::take(&mut link.upward);
         let downward = core::mem::take(&mut link.downward);
         let waiting = core::mem::take(&mut link.waiting);
-        self.due.retain(|_, due| due.client() != Some(client));
+        self.drop_due(client, |_| true);
         // The answer of a request sent before the stall waits on the way down without standing in `waiting`.
         let mut failed: BTreeSet<RequestId> = waiting.into_keys().collect();
         failed.extend(upward.iter().filter_map(|upward| match upward {
@@ -522,7 +554,7 @@ impl Network {
         link.dialing = false;
         let upward = core::mem::take(&mut link.upward);
         let downward = core::mem::take(&mut link.downward);
-        self.due.retain(|_, due| !matches!(due, Due::Broken(of) if *of == client));
+        self.drop_due(client, |due| matches!(due, Due::Broken(_)));
         for message in downward {
             self.arrive(client, message, now);
         }
