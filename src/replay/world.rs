@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use nodeproof_core::network::{Answer, Call, Content, RequestId, Resource, ToClient, WatchType};
+use nodeproof_core::network::{Answer, Call, Content, List, RequestId, Resource, ToClient, WatchType};
 use nodeproof_core::objects::{Object, ObjectKey, Text};
 
 use super::recorded::Recorded;
@@ -154,14 +154,14 @@ impl<'a> World<'a> {
             }
             None => Vec::new(),
         };
-        let content = Content::List {
+        let content = Content::List(Box::new(List {
             kind: Text::from(format!("{}List", place.resource.plural)),
             api_version: place.resource.version.clone(),
             resource_version: self.version,
             items,
             next: Text::of(""),
             remaining: None,
-        };
+        }));
         Answer { code: 200, headers: Vec::new(), content }
     }
 

@@ -204,10 +204,10 @@ impl Reflector {
     fn handle_response(&mut self, result: Result<Answer, TransportError>, outbox: &mut Outbox, now: Timestamp) {
         match (self.state, result) {
             (State::Listing(_), Ok(answer)) if answer.is_success() => {
-                if let Content::List { resource_version, items, .. } = answer.content {
-                    self.replace(items);
+                if let Content::List(list) = answer.content {
+                    self.replace(list.items);
                     self.synced = true;
-                    self.resource_version = resource_version;
+                    self.resource_version = list.resource_version;
                     self.send_watch(outbox);
                 }
             }

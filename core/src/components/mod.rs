@@ -37,7 +37,15 @@ pub struct Deadline {
 
 /// Returns the first of some deadlines; of equal ones the one that is named first.
 pub fn earliest(deadlines: impl IntoIterator<Item = Option<Deadline>>) -> Option<Deadline> {
-    deadlines.into_iter().flatten().reduce(|first, next| if next.at < first.at { next } else { first })
+    let mut first: Option<Deadline> = None;
+    for deadline in deadlines {
+        if let Some(next) = deadline
+            && first.is_none_or(|first| next.at < first.at)
+        {
+            first = Some(next);
+        }
+    }
+    first
 }
 
 /// What a component wants done.

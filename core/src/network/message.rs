@@ -395,6 +395,23 @@ pub struct Request {
     pub because: Option<super::DecisionId>,
 }
 
+/// A list of objects, not yet put together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct List {
+    /// The kind of the list, as `NodeList`.
+    pub kind: Text,
+    /// Its group and version, as `v1`.
+    pub api_version: Text,
+    /// The revision of the store that it shows.
+    pub resource_version: u64,
+    /// The items, in order of their keys.
+    pub items: Vec<Object>,
+    /// `metadata.continue`; empty at the end.
+    pub next: Text,
+    /// `metadata.remainingItemCount`, where it is known.
+    pub remaining: Option<u64>,
+}
+
 /// The body of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
@@ -402,21 +419,8 @@ pub enum Content {
     Json(Json),
     /// One object.
     Object(Object),
-    /// A list of objects, not yet put together.
-    List {
-        /// The kind of the list, as `NodeList`.
-        kind: Text,
-        /// Its group and version, as `v1`.
-        api_version: Text,
-        /// The revision of the store that it shows.
-        resource_version: u64,
-        /// The items, in order of their keys.
-        items: Vec<Object>,
-        /// `metadata.continue`; empty at the end.
-        next: Text,
-        /// `metadata.remainingItemCount`, where it is known.
-        remaining: Option<u64>,
-    },
+    /// A list of objects.
+    List(Box<List>),
     /// Plain text, as of `/healthz`.
     Text(Text),
     /// The watch is open: events follow.
@@ -470,7 +474,8 @@ impl Answer {
             Content::Object(object) => object.json(),
             Content::Text(text) => Json::Str(text.clone()),
             Content::Watching => Json::Null,
-            Content::List { kind, api_version, resource_version, items, next, remaining } => {
+            Content::List(list) => {
+                let List { kind, api_version, resource_version, items, next, remaining } = &**list;
                 let mut list = Json::object();
                 list.set(&["kind"], kind);
                 list.set(&["apiVersion"], api_version);

@@ -512,11 +512,13 @@ impl Simulation {
 
     /// Finds the next instant at which something is due.
     fn next_instant(&mut self) -> Option<Timestamp> {
-        let wake = self.next_wake().map(|(at, _)| at);
-        [wake, self.network.next_deadline(), self.api.next_deadline().map(|deadline| deadline.at)]
-            .into_iter()
-            .flatten()
-            .min()
+        let mut next = self.next_wake().map(|(at, _)| at);
+        for other in [self.network.next_deadline(), self.api.next_deadline().map(|deadline| deadline.at)] {
+            if other.is_some_and(|at| next.is_none_or(|next| at < next)) {
+                next = other;
+            }
+        }
+        next
     }
 
     /// Takes the first component that is due now out of the queue.

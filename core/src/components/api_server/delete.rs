@@ -3,6 +3,7 @@
 //! Mirrors k8s.io/apiserver pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go and
 //! pkg/registry/core/pod/strategy.go (v1.34).
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -14,7 +15,7 @@ use super::read::selection;
 use super::resources::{KINDS, Kind, Trait};
 use super::validation::{FieldError, meta};
 use super::{ApiServer, Origin, status, strategy};
-use crate::network::{Answer, Body, Content};
+use crate::network::{Answer, Body, Content, List};
 use crate::objects::{Json, Object, Text, time};
 
 /// The options of a deletion, from the body or the query.
@@ -201,14 +202,14 @@ impl ApiServer {
                 _ => {}
             }
         }
-        let content = Content::List {
+        let content = Content::List(Box::new(List {
             kind: Text::from(format!("{}List", kind.name)),
             api_version: Text::from(kind.api_version()),
             resource_version: revision,
             items,
             next: Text::of(""),
             remaining: None,
-        };
+        }));
         Ok(Answer { code: 200, headers: Vec::new(), content })
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/get.go and pkg/storage/cacher (v1.34).
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -14,7 +15,7 @@ use super::resources::{KINDS, Kind};
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
-use crate::network::{Answer, Content, RequestId, ToClient, WatchType};
+use crate::network::{Answer, Content, List, RequestId, ToClient, WatchType};
 use crate::objects::names::Wording;
 use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Object, Text};
@@ -45,14 +46,14 @@ impl ApiServer {
         let selection = selection(aim, options, meta::wording(&self.settings))?;
         paging::check_list(options)?;
         let page = self.page(aim.kind, &selection, options)?;
-        let content = Content::List {
+        let content = Content::List(Box::new(List {
             kind: Text::from(format!("{}List", kind.name)),
             api_version: Text::from(kind.api_version()),
             resource_version: page.revision,
             items: page.items,
             next: Text::from(page.next),
             remaining: page.remaining,
-        };
+        }));
         Ok(Answer { code: 200, headers: Vec::new(), content })
     }
 

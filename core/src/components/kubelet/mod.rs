@@ -38,7 +38,7 @@ use self::runtime_state::RuntimeState;
 use self::status::StatusLoop;
 use super::client::Reflector;
 use super::machine::host::Host;
-use super::{Deadline, DecisionId, Outbox, Output};
+use super::{Deadline, DecisionId, Outbox, Output, earliest};
 use crate::chance::Chance;
 use crate::network::{Answer, Ask, Call, Identity, NODES, PODS, Request, RequestId, ToClient, TransportError, Verb};
 use crate::objects::{Object, Text};
@@ -261,13 +261,15 @@ impl Kubelet {
     /// Returns when to call [`Self::handle_timeout`].
     #[must_use]
     pub fn next_deadline(&self) -> Option<Deadline> {
-        let timers =
-            TIMERS.iter().filter_map(|(timer, reason)| self.timers[*timer as usize].map(|at| Deadline { at, reason }));
-        timers
-            .chain(self.nodes.next_deadline())
-            .chain(self.pods.next_deadline())
-            .chain(self.events.next_deadline())
-            .min_by_key(|deadline| deadline.at)
+        let mut first: Option<Deadline> = None;
+        for (at, (_, reason)) in self.timers.iter().zip(TIMERS) {
+            if let Some(at) = *at
+                && first.is_none_or(|first| at < first.at)
+            {
+                first = Some(Deadline { at, reason });
+            }
+        }
+        earliest([first, self.nodes.next_deadline(), self.pods.next_deadline(), self.events.next_deadline()])
     }
 
     fn set(&mut self, timer: Timer, at: Timestamp) {

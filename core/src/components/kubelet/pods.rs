@@ -21,7 +21,7 @@ use crate::chance::Chance;
 use crate::components::client::Reflector;
 use crate::components::machine::host::Host;
 use crate::components::machine::runtime::{Container, ContainerState};
-use crate::components::{Because, Deadline};
+use crate::components::{Because, Deadline, earliest};
 use crate::json;
 use crate::network::{Call, PODS, RequestId, ToClient, Verb};
 use crate::objects::{Json, Object, ObjectKey, Text};
@@ -168,7 +168,7 @@ impl Pods {
     /// Returns when something is due.
     pub(super) fn next_deadline(&self) -> Option<Deadline> {
         let own = self.due.map(|at| Deadline { at, reason: "pods" });
-        own.into_iter().chain(self.source.as_ref().and_then(Reflector::next_deadline)).min_by_key(|due| due.at)
+        earliest([own, self.source.as_ref().and_then(Reflector::next_deadline)])
     }
 
     fn reckon(&mut self, now: Timestamp) {

@@ -26,7 +26,7 @@ use self::host::Host;
 use super::controllers::Context;
 use super::kubelet::config::KubeletConfig;
 use super::kubelet::{Kubelet, Turn};
-use super::{Component, Deadline, Outbox, Output};
+use super::{Component, Deadline, Outbox, Output, earliest};
 use crate::network::ToClient;
 use crate::objects::{ObjectKey, Text};
 use crate::profile::Settings;
@@ -335,6 +335,6 @@ impl Component for Machine {
         let restart = self.restart_at.map(|at| Deadline { at, reason: "systemd restarts the kubelet" });
         let end = self.host.runtime.next_end().map(|at| Deadline { at, reason: "a process ends" });
         let kubelet = self.kubelet.as_ref().and_then(|kubelet| kubelet.next_deadline());
-        restart.into_iter().chain(end).chain(kubelet).min_by_key(|deadline| deadline.at)
+        earliest([restart, end, kubelet])
     }
 }

@@ -272,6 +272,9 @@ impl Runtime {
     /// Returns when the next process ends.
     #[must_use]
     pub fn next_end(&self) -> Option<Timestamp> {
+        if self.sandboxes.is_empty() {
+            return None;
+        }
         let ends = |sandbox: &Sandbox| {
             let own = sandbox.containers.iter().filter(|own| own.is_running()).filter_map(|own| own.ends);
             own.map(|(at, _)| at).chain(sandbox.kill_at).min()
