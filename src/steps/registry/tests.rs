@@ -67,7 +67,7 @@ fn an_exact_instant_hangs_on_another_line() {
     let bounds: Vec<&Bound> = scenario.acts[0].expectations.iter().map(|expectation| &expectation.bound).collect();
     let Bound::At { after: Some(fact), .. } = bounds[0] else { panic!("{bounds:?}") };
     assert!(matches!(&fact.predicate, Predicate::Taint(taint) if &*taint.effect == "NoExecute"));
-    assert!(matches!(bounds[1], Bound::After { within: Some(limit), .. } if limit.as_secs() == 60));
+    assert!(matches!(bounds[1], Bound::After { within: Some(limit), .. } if limit.as_secs() == 300));
 }
 
 #[test]
