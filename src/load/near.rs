@@ -1,23 +1,6 @@
 //! How near two words or sentences are: what "did you mean" rests on.
 
-/// Returns the number of letters to change, insert, drop or swap to turn one text into the other.
-#[must_use]
-pub fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let mut best = (rows[i][j] + usize::from(x != y)).min(rows[i][j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                best = best.min(rows[i - 1][j - 1] + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
-}
+pub use nodeproof_core::objects::distance;
 
 /// Returns the nearest of some words, if it is near enough to be meant.
 #[must_use]
@@ -91,15 +74,6 @@ fn in_common(word: &str, other: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_swap_of_neighbours_counts_once() {
-        for (a, b, expected) in
-            [("", "", 0), ("given", "", 5), ("given", "givn", 1), ("when", "wehn", 1), ("a", "b", 1)]
-        {
-            assert_eq!(distance(a, b), expected, "{a} {b}");
-        }
-    }
 
     #[test]
     fn only_what_is_near_is_meant() {

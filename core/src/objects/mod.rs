@@ -21,7 +21,7 @@ mod text;
 pub mod time;
 
 pub use json::{Fields, Json, NULL};
-pub use near::nearest;
+pub use near::{distance, nearest};
 pub use object::{KUBELET_CONDITIONS, Object, ObjectKey};
 pub use path::{Path, PathError, Segment};
 pub use reading::{FieldError, Reader};

@@ -5,17 +5,19 @@ use alloc::vec::Vec;
 /// Returns the candidate nearest to a word: at most a third of its letters differ. Of equals the first wins.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = word.chars().count().max(3) / 3;
+    let lower = word.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| (distance(word, candidate), candidate))
+        .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// Counts the letters to insert, remove, replace or swap with their neighbour, regardless of case.
-fn distance(left: &str, right: &str) -> usize {
-    let letters = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<_>>();
+/// Counts the letters to insert, remove, replace or swap with their neighbour to turn one text into the other.
+#[must_use]
+pub fn distance(left: &str, right: &str) -> usize {
+    let letters = |text: &str| text.chars().collect::<Vec<_>>();
     let (left, right) = (letters(left), letters(right));
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=right.len()).collect();
@@ -36,7 +38,21 @@ fn distance(left: &str, right: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{distance, nearest};
+
+    #[test]
+    fn a_swap_of_neighbours_counts_once_and_case_counts() {
+        for (left, right, expected) in [
+            ("", "", 0),
+            ("given", "", 5),
+            ("given", "givn", 1),
+            ("when", "wehn", 1),
+            ("a", "b", 1),
+            ("Node", "node", 1),
+        ] {
+            assert_eq!(distance(left, right), expected, "{left} {right}");
+        }
+    }
 
     #[test]
     fn a_slip_is_recognised_and_another_word_is_not() {

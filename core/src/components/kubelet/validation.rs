@@ -11,6 +11,7 @@ use jiff::SignedDuration;
 
 use super::config::KubeletConfig;
 use crate::components::machine::Hardware;
+use crate::objects::names::{self, Wording};
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;
@@ -71,65 +72,14 @@ pub(super) fn node_labels(labels: &[(Text, Text)]) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(format!("invalid node labels: {}", wrong.join("; "))) }
 }
 
-fn is_name(text: &str) -> bool {
-    let alphanumeric = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
-    alphanumeric(text.bytes().next())
-        && alphanumeric(text.bytes().last())
-        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
-}
-
-fn is_subdomain(text: &str) -> bool {
-    let part =
-        |part: &str| is_name(part) && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
-    text.len() <= 253 && text.split('.').all(part)
-}
-
-const NAME_RULE: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const SUBDOMAIN_RULE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const VALUE_RULE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-
-/// Says what is wrong with a key. Source: k8s.io/apimachinery util/validation (v1.34), `IsQualifiedName`.
+/// Says what is wrong with a key. Source: k8s.io/apimachinery pkg/util/validation (v1.34), `IsQualifiedName`.
 pub(super) fn qualified_name(key: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    let parts: Vec<&str> = key.split('/').collect();
-    let name = match parts.as_slice() {
-        [name] => *name,
-        [prefix, name] => {
-            if prefix.is_empty() {
-                errors.push("prefix part must be non-empty".to_string());
-            } else if !is_subdomain(prefix) {
-                errors.push(format!("prefix part {SUBDOMAIN_RULE}"));
-            }
-            *name
-        }
-        _ => {
-            errors.push(format!(
-                "a qualified name {NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-            ));
-            return errors;
-        }
-    };
-    if name.is_empty() {
-        errors.push("name part must be non-empty".to_string());
-    } else if name.len() > 63 {
-        errors.push("name part must be no more than 63 characters".to_string());
-    }
-    if !is_name(name) {
-        errors.push(format!("name part {NAME_RULE}"));
-    }
-    errors
+    names::qualified(key, Wording::Characters)
 }
 
 /// Says what is wrong with a label's value. Source: as [`qualified_name`], `IsValidLabelValue`.
 pub(super) fn label_value(value: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if value.len() > 63 {
-        errors.push("must be no more than 63 characters".to_string());
-    }
-    if !value.is_empty() && !is_name(value) {
-        errors.push(VALUE_RULE.to_string());
-    }
-    errors
+    names::label_value(value, Wording::Characters)
 }
 
 /// Prints a duration as Go does: `3m0s`.
