@@ -4,9 +4,10 @@ use jiff::Timestamp;
 use nodeproof_core::components::controllers::{CONTROLLERS, enabled};
 use nodeproof_core::components::kubelet::config::{FLAGS, KubeletConfig, read_flag};
 use nodeproof_core::components::machine::{KubeletSpec, MachineSpec};
+use nodeproof_core::components::node_ipam;
 use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, Json, Reader, Text, nearest};
-use nodeproof_core::profile::{GATES, ROWS, Release, Settings, SettingsError, Value};
+use nodeproof_core::profile::{GATES, ROWS, Release, Row, Settings, SettingsError, Value};
 use nodeproof_core::sim::{DEFAULT_START, Options};
 
 /// The instants between which a simulation may start and go on: what components add to them stays in reach.
@@ -16,9 +17,7 @@ pub(super) const LATEST: Timestamp = Timestamp::constant(95_617_584_000, 0);
 /// Flags of components and behaviours that are not modelled, for telling a slip from them.
 const NOT_MODELLED: &[&str] = &[
     "admission-control-config-file",
-    "allocate-node-cidrs",
     "attach-detach-reconcile-sync-period",
-    "cluster-cidr",
     "cluster-signing-duration",
     "disable-admission-plugins",
     "disable-attach-detach-reconcile-sync",
@@ -28,11 +27,7 @@ const NOT_MODELLED: &[&str] = &[
     "leader-elect-lease-duration",
     "leader-elect-renew-deadline",
     "leader-elect-retry-period",
-    "node-cidr-mask-size",
-    "node-cidr-mask-size-ipv4",
-    "node-cidr-mask-size-ipv6",
     "request-timeout",
-    "service-cluster-ip-range",
     "terminated-pod-gc-threshold",
     "watch-cache",
 ];
@@ -99,6 +94,7 @@ impl Setup {
                 settings.set(flag, value).map_err(|error| about_flag(flag, error))?;
             }
         }
+        node_ipam::sets(&settings).map_err(|(flag, why)| FieldError::new(format!("settings.{flag}"), why))?;
         let mut reader = Reader::new(&cluster, "cluster")?;
         reader.list("machines")?;
         reader.list("objects")?;
@@ -165,9 +161,9 @@ impl Setup {
         let mut behaviours = Json::object();
         for row in ROWS {
             let Some(default) = row.value_at(profile.release()) else { continue };
-            let in_force = self.settings.value(row.name);
+            let (in_force, default) = (in_force(&self.settings, row), shown(default));
             let mut entry = json!({
-                "value": shown(in_force), "default": shown(default), "set": in_force != default,
+                "value": in_force, "default": default, "set": in_force != default,
                 "says": row.says, "source": row.source,
             });
             if let Some((since, _)) = row.values.iter().rev().find(|(since, _)| *since <= profile.release()) {
@@ -224,6 +220,14 @@ pub(crate) fn shown(value: Value) -> Json {
         Value::Number(number) if number.fract() == 0.0 => Json::Int(number as i64),
         Value::Number(number) => Json::Float(number),
         Value::Text(text) => Json::from(text),
+    }
+}
+
+/// Returns the value in force of a row as JSON.
+fn in_force(settings: &Settings, row: &Row) -> Json {
+    match settings.value(row.name) {
+        Value::Text(_) => Json::from(settings.text(row.name)),
+        value => shown(value),
     }
 }
 

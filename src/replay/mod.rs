@@ -46,17 +46,12 @@ const SHIFTED_WITHIN: Micros = 60_000_000;
 
 /// Flags that say how a recording was made or who may do what, and that leave no trace in the judged writes.
 const WITHOUT_TRACE: &[&str] = &[
-    "allocate-node-cidrs",
     "authorization-mode",
-    "cluster-cidr",
     "concurrent-gc-syncs",
     "controllers",
     "enable-admission-plugins",
     "endpoint-reconciler-type",
     "leader-elect",
-    "node-cidr-mask-size",
-    "node-cidr-mask-size-ipv4",
-    "node-cidr-mask-size-ipv6",
     "service-cluster-ip-range",
     "terminated-pod-gc-threshold",
     "token-auth-file",

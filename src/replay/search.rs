@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
                 && earlier.verb == write.verb
                 && write.t - earlier.t < STALE_WITHIN
                 && earlier.code < 300
-                && (write.change.is_empty() || earlier.change == write.change)
+                && (self.writer == Writer::NodeIpam || write.change.is_empty() || earlier.change == write.change)
         });
         earlier.map(|(other, _)| Choice::LateEcho(other)).collect()
     }

@@ -17,6 +17,8 @@ use super::load::{WatchLine, WriteLine};
 /// A writer whose writes are judged.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Writer {
+    /// `node-ipam-controller`.
+    NodeIpam,
     /// `node-lifecycle-controller`.
     NodeLifecycle,
     /// `taint-eviction-controller`.
@@ -29,12 +31,13 @@ pub enum Writer {
 
 impl Writer {
     /// The writers that run on their own.
-    pub const CONTROLLERS: [Self; 3] = [Self::NodeLifecycle, Self::TaintEviction, Self::Ttl];
+    pub const CONTROLLERS: [Self; 4] = [Self::NodeIpam, Self::NodeLifecycle, Self::TaintEviction, Self::Ttl];
 
     /// Returns the name, as `--controllers` has it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::NodeIpam => "node-ipam-controller",
             Self::NodeLifecycle => "node-lifecycle-controller",
             Self::TaintEviction => "taint-eviction-controller",
             Self::Ttl => "ttl-controller",
@@ -404,7 +407,7 @@ pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
             if pods && (line.verb == "delete" || line.verb == "patch") {
                 Author::Judged(Writer::TaintEviction)
             } else if !line.body.at(&["spec", "podCIDR"]).is_null() || !line.body.at(&["spec", "podCIDRs"]).is_null() {
-                Author::Other("node-ipam-controller".to_owned())
+                Author::Judged(Writer::NodeIpam)
             } else {
                 Author::Judged(Writer::NodeLifecycle)
             }
@@ -419,6 +422,7 @@ pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
 pub fn author_of_event(event: &Json) -> Option<Author> {
     let component = event.at(&["source", "component"]).as_str().or_else(|| event.get("reportingComponent").as_str());
     match component {
+        Some("cidrAllocator") => Some(Author::Judged(Writer::NodeIpam)),
         Some("node-controller") => Some(Author::Judged(Writer::NodeLifecycle)),
         Some("taint-eviction-controller") => Some(Author::Judged(Writer::TaintEviction)),
         None | Some("" | "kubelet" | "harness") => None,

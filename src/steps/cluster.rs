@@ -3,6 +3,7 @@
 use cucumber::{given, when};
 use gherkin::Step;
 use nodeproof_core::components::controllers::{CONTROLLERS, ControllerAction};
+use nodeproof_core::components::node_ipam;
 use nodeproof_core::objects::Text;
 use nodeproof_core::profile::{Release, Settings};
 use nodeproof_core::scenario::{Action, Company, Deed};
@@ -24,12 +25,18 @@ fn cluster_of_release(draft: &mut Draft, release: String) {
 fn component_flags(draft: &mut Draft, component: String, step: &Step) {
     let release = draft.scenario.cluster.release;
     let mut settings = release.map_or_else(Settings::default, Settings::of);
+    let mut rows = Vec::new();
     for (row, flag, value) in draft.flag_rows(step) {
         let full = format!("{component}.{flag}");
         match settings.set(&full, &value) {
             Ok(()) => draft.scenario.cluster.flags.push((Text::from(full), Text::from(value))),
             Err(error) => draft.problem_in_row(row, &flag, error.to_string(), Vec::new()),
         }
+        rows.push((row, flag));
+    }
+    if let Err((flag, why)) = node_ipam::sets(&settings) {
+        let row = rows.iter().find(|(_, own)| own == flag).or(rows.first()).map_or(0, |(row, _)| *row);
+        draft.problem_in_row(row, flag, why, Vec::new());
     }
 }
 

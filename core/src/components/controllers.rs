@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Component;
 use super::garbage_collector::GarbageCollector;
+use super::node_ipam::NodeIpam;
 use super::node_lifecycle::NodeLifecycle;
 use super::taint_eviction::TaintEviction;
 use super::ttl::Ttl;
@@ -88,8 +89,13 @@ pub enum ControllerAction {
 /// The controllers in the order in which kube-controller-manager starts them.
 ///
 /// Source: cmd/kube-controller-manager/app/controllermanager.go (v1.34), `NewControllerDescriptors`.
-pub const CONTROLLERS: &[&str] =
-    &["garbage-collector-controller", "ttl-controller", "node-lifecycle-controller", "taint-eviction-controller"];
+pub const CONTROLLERS: &[&str] = &[
+    "garbage-collector-controller",
+    "ttl-controller",
+    "node-ipam-controller",
+    "node-lifecycle-controller",
+    "taint-eviction-controller",
+];
 
 /// The short names that `--controllers` takes beside the names above.
 ///
@@ -97,6 +103,7 @@ pub const CONTROLLERS: &[&str] =
 const ALIASES: &[(&str, &str)] = &[
     ("garbagecollector", "garbage-collector-controller"),
     ("ttl", "ttl-controller"),
+    ("nodeipam", "node-ipam-controller"),
     ("nodelifecycle", "node-lifecycle-controller"),
 ];
 
@@ -123,12 +130,13 @@ pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
     Ok(CONTROLLERS.iter().copied().filter(|name| is_on(name)).collect())
 }
 
-/// Starts a controller; `None` for a name that is not modelled.
+/// Starts a controller; `None` for a name that is not modelled, and for one that the flags keep from running.
 #[must_use]
 pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Controller>> {
     let controller: Box<dyn Controller> = match name {
         "ttl-controller" => Box::new(Ttl::new(&context, now)),
         "garbage-collector-controller" => Box::new(GarbageCollector::new(&context, now)),
+        "node-ipam-controller" => Box::new(NodeIpam::new(&context, now)?),
         "node-lifecycle-controller" => Box::new(NodeLifecycle::new(&context, now)),
         "taint-eviction-controller" => Box::new(TaintEviction::new(&context, now)),
         _ => return None,

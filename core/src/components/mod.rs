@@ -9,6 +9,7 @@ pub mod events;
 pub mod garbage_collector;
 pub mod kubelet;
 pub mod machine;
+pub mod node_ipam;
 pub mod node_lifecycle;
 mod record;
 pub mod taint_eviction;

@@ -15,6 +15,7 @@ use crate::objects::{Text, nearest};
 pub struct Settings {
     profile: Profile,
     flags: BTreeMap<&'static str, Value>,
+    texts: BTreeMap<&'static str, Text>,
     gates: BTreeMap<&'static str, bool>,
     kubelet_flags: BTreeMap<Text, Text>,
 }
@@ -52,7 +53,13 @@ impl Settings {
     /// Returns the defaults of a profile.
     #[must_use]
     pub const fn with_profile(profile: Profile) -> Self {
-        Self { profile, flags: BTreeMap::new(), gates: BTreeMap::new(), kubelet_flags: BTreeMap::new() }
+        Self {
+            profile,
+            flags: BTreeMap::new(),
+            texts: BTreeMap::new(),
+            gates: BTreeMap::new(),
+            kubelet_flags: BTreeMap::new(),
+        }
     }
 
     /// Returns the same flags and gates with the defaults of another release, as a component has that is not upgraded.
@@ -88,6 +95,16 @@ impl Settings {
         match self.value(name) {
             Value::Number(number) => number,
             _ => self.profile.number(name),
+        }
+    }
+
+    /// Returns the text in force of a row whose values are texts.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        match (self.texts.get(name), self.profile.value(name)) {
+            (Some(text), _) => text,
+            (None, Value::Text(text)) => text,
+            (None, _) => "",
         }
     }
 
@@ -136,6 +153,10 @@ impl Settings {
         let [row] = rows.as_slice() else {
             return Err(SettingsError::UnknownFlag { flag: String::from(flag), did_you_mean: None });
         };
+        if matches!(self.profile.value(row.name), Value::Text(_)) {
+            self.texts.insert(row.name, Text::from(value));
+            return Ok(());
+        }
         let parsed = parse(row, self.profile.value(row.name), value).map_err(|why| bad(String::from(why)))?;
         self.flags.insert(row.name, parsed);
         Ok(())
@@ -175,7 +196,7 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
     let range = row.flag.split_once('.').map_or(row.flag, |(_, short)| short);
     match default {
         Value::Bool(_) => text.parse().map(Value::Bool).map_err(|_| "true or false is needed"),
-        Value::Text(_) => Err("it cannot be set"),
+        Value::Text(_) => Err("it is a text"),
         Value::Duration(_) => match parse_duration(text) {
             Some(duration) if duration > SignedDuration::ZERO => Ok(Value::Duration(duration)),
             Some(_) => Err("it must be greater than zero"),

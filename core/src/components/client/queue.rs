@@ -22,6 +22,8 @@ pub struct WorkQueue<K> {
     dirty: BTreeSet<K>,
     processing: BTreeSet<K>,
     delayed: BTreeMap<(Timestamp, u64), K>,
+    /// Where a key stands in `delayed`: once at most.
+    due: BTreeMap<K, (Timestamp, u64)>,
     failures: BTreeMap<K, u32>,
     added: u64,
 }
@@ -33,6 +35,7 @@ impl<K> Default for WorkQueue<K> {
             dirty: BTreeSet::new(),
             processing: BTreeSet::new(),
             delayed: BTreeMap::new(),
+            due: BTreeMap::new(),
             failures: BTreeMap::new(),
             added: 0,
         }
@@ -47,12 +50,18 @@ impl<K: Ord + Clone> WorkQueue<K> {
         }
     }
 
-    /// Adds a key again after its pause.
+    /// Adds a key again after its pause; one that is in a shorter pause already stays there.
     pub fn retry(&mut self, key: K, now: Timestamp) {
         let failures = self.failures.entry(key.clone()).or_default();
         let pause = PAUSE_FIRST.saturating_mul(1 << (*failures).min(20)).min(PAUSE_MAX);
         *failures += 1;
+        match self.due.get(&key) {
+            Some((at, _)) if *at <= now + pause => return,
+            Some(later) => self.delayed.remove(later),
+            None => None,
+        };
         self.added += 1;
+        self.due.insert(key.clone(), (now + pause, self.added));
         self.delayed.insert((now + pause, self.added), key);
     }
 
@@ -100,6 +109,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
             && entry.key().0 <= now
         {
             let key = entry.remove();
+            self.due.remove(&key);
             self.add(key);
         }
     }
@@ -128,6 +138,22 @@ mod tests {
         assert_eq!(queue.take(), None);
         queue.done(&"w1");
         assert_eq!(queue.take(), Some("w1"));
+    }
+
+    #[test]
+    fn a_key_stays_in_its_shorter_pause_though_it_fails_again() {
+        let mut queue = WorkQueue::default();
+        let now = Timestamp::UNIX_EPOCH;
+        queue.retry("w1", now);
+        queue.retry("w1", now);
+        queue.retry("w1", now);
+        assert_eq!(
+            (queue.len(), queue.next_deadline().map(|due| due.at)),
+            (1, Some(now + SignedDuration::from_millis(5)))
+        );
+        queue.handle_timeout(now + SignedDuration::from_millis(5));
+        queue.retry("w1", now);
+        assert_eq!(queue.next_deadline().map(|due| due.at), Some(now + SignedDuration::from_millis(40)));
     }
 
     #[test]

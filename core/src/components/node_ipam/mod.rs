@@ -1,0 +1,319 @@
+//! Gives each Node its networks for pods: `spec.podCIDR` and `spec.podCIDRs`.
+//!
+//! Mirrors kube-controller-manager's `node-ipam-controller` with its range allocator
+//! (pkg/controller/nodeipam/ipam/range_allocator.go, v1.34). Inputs: Node events, answers, time. Outputs: patches of
+//! Nodes, Events of `cidrAllocator`. It runs with `--allocate-node-cidrs` only.
+//! Invariants: blocks go out in order, each to one Node; a released block is taken by whoever asks next, and wakes
+//! nobody who waits. When one of two networks has no block left, the block of the other stays taken, as upstream.
+//! Left out on purpose: with a Node at the start whose network lies outside the cluster's, the whole
+//! kube-controller-manager ends and begins anew for ever; here this controller alone stands still and says why.
+
+mod cidr;
+mod config;
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+pub use cidr::{Cidr, CidrSet};
+pub use config::{Refusal, sets};
+
+use super::client::{CacheEvent, Client, Reflector, WorkQueue};
+use super::controllers::{Context, Controller};
+use super::events::{About, EventRecorder, EventType};
+use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
+use crate::json;
+use crate::network::{Answer, Call, Identity, NODES, RequestId, ToClient, TransportError};
+use crate::objects::{Json, Object, Text};
+
+/// Nodes that are worked on side by side.
+/// Source: pkg/controller/nodeipam/ipam/cidr_allocator.go (v1.34), `cidrUpdateWorkers`.
+const WORKERS: usize = 30;
+/// How often a patch is tried before the blocks are given back.
+/// Source: as [`WORKERS`], `cidrUpdateRetries`.
+const TRIES: u32 = 3;
+
+/// A Node that is to get its blocks.
+#[derive(Debug)]
+struct Job {
+    name: Text,
+    uid: Text,
+    blocks: Vec<Cidr>,
+    /// Patches that were sent.
+    tries: u32,
+    because: DecisionId,
+}
+
+/// The controller.
+#[derive(Debug)]
+pub struct NodeIpam {
+    outbox: Outbox,
+    nodes: Reflector,
+    client: Client,
+    events: EventRecorder,
+    queue: WorkQueue<Text>,
+    under_way: BTreeMap<RequestId, Job>,
+    sets: Vec<CidrSet>,
+    /// The blocks of the Nodes that were there at the start are marked.
+    started: bool,
+    /// A Node's network lies outside: nothing is done any more.
+    crashed: bool,
+}
+
+impl NodeIpam {
+    /// Starts the controller with an empty cache; `None` if the flags say that nodes get no networks.
+    #[must_use]
+    pub fn new(context: &Context, now: Timestamp) -> Option<Self> {
+        let sets = sets(&context.settings).ok().flatten()?;
+        let mut outbox = Outbox::default();
+        let identity = Identity::controller("node-controller");
+        let chance = context.chance.fork("nodes");
+        let nodes = Reflector::new(identity.clone(), NODES, "", Vec::new(), chance, &mut outbox);
+        Some(Self {
+            outbox,
+            nodes,
+            client: Client::new(identity, &context.settings, now),
+            events: EventRecorder::new("cidrAllocator", context.chance.fork("events")),
+            queue: WorkQueue::default(),
+            under_way: BTreeMap::new(),
+            sets,
+            started: false,
+            crashed: false,
+        })
+    }
+
+    /// Marks what the Nodes of the first list have, before any of them is worked on.
+    fn begin(&mut self) {
+        if self.started || !self.nodes.synced() {
+            return;
+        }
+        self.started = true;
+        let there: Vec<(Text, Vec<Text>)> =
+            self.nodes.objects().map(|node| (Text::from(node.name()), cidrs(node))).collect();
+        for (name, cidrs) in there {
+            if let Err(why) = self.mark(&name, &cidrs, CidrSet::occupy) {
+                self.crashed = true;
+                let why = format!("failed to mark cidr as occupied for node: {name}: {why}");
+                self.outbox.push(Output::Log(format!("error starting node-ipam-controller: {why}")));
+                self.outbox.decide(format!("node/{name}"), "stops allocating", Vec::from([Because::Fact(why)]));
+                return;
+            }
+        }
+    }
+
+    fn handle_event(&mut self, event: &CacheEvent) {
+        let name = Text::from(event.object().name());
+        if event.after.is_none()
+            && let Some(before) = &event.before
+        {
+            self.release(before, "the Node was deleted");
+        }
+        self.queue.add(name);
+    }
+
+    fn release(&mut self, node: &Object, why: &str) {
+        let blocks = cidrs(node);
+        if blocks.is_empty() {
+            return;
+        }
+        let name = Text::from(node.name());
+        let what = format!("releases {}", blocks.join(", "));
+        let facts = match self.mark(&name, &blocks, CidrSet::release) {
+            Ok(()) => Vec::from([Because::Fact(String::from(why))]),
+            Err(error) => Vec::from([Because::Fact(String::from(why)), Because::Fact(error)]),
+        };
+        self.outbox.decide(format!("node/{name}"), what, facts);
+    }
+
+    /// Takes or gives back the networks of a Node, up to the first that cannot be.
+    fn mark(
+        &mut self,
+        name: &str,
+        cidrs: &[Text],
+        mark: fn(&mut CidrSet, &Cidr) -> Result<(), String>,
+    ) -> Result<(), String> {
+        for (at, text) in cidrs.iter().enumerate() {
+            let cidr = Cidr::parse(text).ok_or_else(|| format!("failed to parse node {name}, CIDR {text}"))?;
+            let set = self.sets.get_mut(at).ok_or_else(|| {
+                format!(
+                    "node:{name} has an allocated cidr: {cidr} at index:{at} that does not exist in cluster cidrs configuration"
+                )
+            })?;
+            mark(set, &cidr)?;
+        }
+        Ok(())
+    }
+
+    fn work(&mut self, now: Timestamp) {
+        self.begin();
+        while self.started && !self.crashed && self.under_way.len() < WORKERS {
+            let Some(name) = self.queue.take() else { break };
+            self.sync(name, now);
+        }
+        self.events.flush(&mut self.client, &mut self.outbox, now);
+    }
+
+    fn sync(&mut self, name: Text, now: Timestamp) {
+        let Some(node) = self.nodes.cache().get("", &name).cloned() else {
+            self.finish(&name, true, now);
+            return;
+        };
+        let blocks = cidrs(&node);
+        if !node.stable().at(&["metadata", "deletionTimestamp"]).is_null() {
+            self.release(&node, "the Node is being deleted");
+            self.finish(&name, true, now);
+        } else if !blocks.is_empty() {
+            let marked = self.mark(&name, &blocks, CidrSet::occupy);
+            self.finish(&name, marked.is_ok(), now);
+        } else {
+            self.allocate(&node, name, now);
+        }
+    }
+
+    fn allocate(&mut self, node: &Object, name: Text, now: Timestamp) {
+        let uid = Text::from(node.uid());
+        let mut blocks = Vec::new();
+        let mut facts = Vec::new();
+        for at in 0..self.sets.len() {
+            let (count, taken) = self.sets[at].counts();
+            let cluster = *self.sets[at].cluster();
+            let Some(block) = self.sets[at].allocate_next() else {
+                facts.push(Because::Fact(format!("all {count} blocks of {cluster} are taken")));
+                let because = self.outbox.decide(format!("node/{name}"), "CIDRNotAvailable", facts);
+                self.say(&name, &uid, "CIDRNotAvailable", because, now);
+                self.finish(&name, false, now);
+                return;
+            };
+            facts.push(Because::Fact(format!(
+                "{block} is the next free block of {cluster}: {taken} of {count} were taken"
+            )));
+            blocks.push(block);
+        }
+        let because =
+            self.outbox.decide(format!("node/{name}"), format!("podCIDRs: none -> {}", joined(&blocks)), facts);
+        self.patch(Job { name, uid, blocks, tries: 0, because }, now);
+    }
+
+    fn patch(&mut self, mut job: Job, now: Timestamp) {
+        job.tries += 1;
+        let all: Vec<Json> = job.blocks.iter().map(|block| Json::from(block.to_string())).collect();
+        let mut patch = json!({});
+        patch.set(&["spec", "podCIDR"], all.first().cloned().unwrap_or_default());
+        patch.set(&["spec", "podCIDRs"], all);
+        let call = Call::strategic_patch(NODES, "", &job.name, patch);
+        let id = self.client.send(call, Some(job.because), &mut self.outbox, now);
+        self.under_way.insert(id, job);
+    }
+
+    fn handle_answer(&mut self, job: Job, result: &Result<Answer, TransportError>, now: Timestamp) {
+        let is_done = matches!(result, Ok(answer) if answer.is_success());
+        if is_done {
+            self.finish(&job.name, true, now);
+        } else if job.tries < TRIES {
+            self.patch(job, now);
+        } else {
+            self.give_up(&job, result, now);
+        }
+    }
+
+    fn give_up(&mut self, job: &Job, result: &Result<Answer, TransportError>, now: Timestamp) {
+        let why = match result {
+            Ok(answer) => {
+                format!("{TRIES} patches were refused, the last with code {}: {}", answer.code, answer.message())
+            }
+            Err(error) => format!("{TRIES} patches failed, the last with {error:?}"),
+        };
+        let facts = Vec::from([Because::Decision(job.because), Because::Fact(why)]);
+        let because = self.outbox.decide(format!("node/{}", job.name), "CIDRAssignmentFailed", facts);
+        self.say(&job.name, &job.uid, "CIDRAssignmentFailed", because, now);
+        // A server that ran out of time may have written all the same: then a leak is safer than giving a block twice.
+        let may_be_done = matches!(result, Ok(answer) if answer.body().get("reason").as_str() == Some("ServerTimeout"));
+        if !may_be_done {
+            for (set, block) in self.sets.iter_mut().zip(&job.blocks) {
+                // A block that the set itself gave out lies within it.
+                let _ = set.release(block);
+            }
+        }
+        self.finish(&job.name, false, now);
+    }
+
+    fn say(&mut self, name: &str, uid: &str, status: &str, because: DecisionId, now: Timestamp) {
+        let message = format!("Node {name} status is now: {status}");
+        self.events.emit(&About::node(name, uid), EventType::Normal, status, &message, Some(because), now);
+    }
+
+    fn finish(&mut self, name: &Text, is_done: bool, now: Timestamp) {
+        if is_done {
+            self.queue.forget(name);
+        } else {
+            self.queue.retry(name.clone(), now);
+        }
+        self.queue.done(name);
+    }
+}
+
+fn cidrs(node: &Object) -> Vec<Text> {
+    node.stable().at(&["spec", "podCIDRs"]).items().iter().filter_map(Json::as_text).cloned().collect()
+}
+
+fn joined(blocks: &[Cidr]) -> String {
+    blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl Component for NodeIpam {
+    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
+        let id = message.id();
+        if self.nodes.owns(id) {
+            for event in self.nodes.handle_message(message, &mut self.outbox, now) {
+                self.handle_event(&event);
+            }
+        } else if let ToClient::Response { result, .. } = &message {
+            if self.events.owns(id) {
+                self.events.handle_response(result, now);
+            } else if let Some(job) = self.under_way.remove(&id) {
+                self.handle_answer(job, result, now);
+            }
+        }
+        self.work(now);
+    }
+
+    fn handle_timeout(&mut self, now: Timestamp) {
+        self.nodes.handle_timeout(&mut self.outbox, now);
+        self.client.handle_timeout(&mut self.outbox, now);
+        if !self.crashed {
+            self.queue.handle_timeout(now);
+        }
+        self.work(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outbox.poll()
+    }
+
+    fn next_deadline(&self) -> Option<Deadline> {
+        let queue = self.queue.next_deadline().filter(|_| !self.crashed);
+        earliest([self.nodes.next_deadline(), self.client.next_deadline(), self.events.next_deadline(), queue])
+    }
+}
+
+impl Controller for NodeIpam {
+    fn queues(&self) -> Vec<(&'static str, usize)> {
+        Vec::from([
+            ("cidrallocator_node", self.queue.len()),
+            ("requests", self.client.waiting()),
+            ("events", self.events.len()),
+        ])
+    }
+
+    fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {
+        let shown = |set: &CidrSet| {
+            let (blocks, taken) = set.counts();
+            let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+            json!({"cidr": set.cluster().to_string(), "blocks": count(blocks), "taken": count(taken)})
+        };
+        Vec::from([("clusterCIDRs", self.sets.iter().map(shown).collect())])
+    }
+}
