@@ -22,9 +22,20 @@ Feature: A kubelet registers its own Node
       And Event Starting about Node "worker-1", message "Starting kubelet.", within 1s
       And Event RegisteredNode about Node "worker-1", message "Node worker-1 event: Registered Node worker-1 in Controller", within 7s
       But Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoSchedule" for 10m
-      And Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 10m
       And no Event Rebooted about Node "worker-1" for 10m
       And Node "worker-1" matches its snapshot
+
+    Scenario: A kubelet registers right after a health pass
+      Conditions turn Unknown in a health pass. The next is 5 s away, and finds the new Node ready; one that falls into the
+      first half second gives it the NoExecute taint for 5 s.
+
+      Given a hand-fed Node "silent"
+      And Node "silent" falls silent
+      When Node "silent" has condition Ready=Unknown
+      And a kubelet named "worker-1" registers
+      Then Node "worker-1" has condition Ready=True within 2s
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule" within 2s
+      But Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 10m
       And the history of Node "worker-1" matches its snapshot
 
     Scenario Outline: It is said in so many words, with <setting>
@@ -100,9 +111,9 @@ Feature: A kubelet registers its own Node
     Scenario: Later it waits for the next computation
       Given a ready Node "worker-1"
       And 3m pass
-      And the container network on "worker-1" is removed
+      When the container network on "worker-1" is removed
       And Node "worker-1" has condition Ready=False
-      When the container network on "worker-1" is installed
+      And the container network on "worker-1" is installed
       Then Node "worker-1" keeps condition Ready=False for 9.9s
       And Node "worker-1" has condition Ready=True between 9.9s and 10.5s
 

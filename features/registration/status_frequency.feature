@@ -13,9 +13,9 @@ Feature: How often a kubelet computes and posts the status of its Node
       And whose kubelet runs with:
         | <name> | <every> |
       And 3m pass
-      And the container network on "worker-1" is removed
+      When the container network on "worker-1" is removed
       And Node "worker-1" has condition Ready=False
-      When the container network on "worker-1" is installed
+      And the container network on "worker-1" is installed
       Then Node "worker-1" keeps condition Ready=False for <first>
       And Node "worker-1" has condition Ready=True between <first> and <last>
 

@@ -15,7 +15,6 @@ Feature: What a kubelet gives its Node when it registers
       And Node "worker-1" is never without taint "example.com/boot=true:NoExecute" for 10m
       And Node "worker-1" has condition Ready=True within 15s
       And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule" within 16s
-      And the history of Node "worker-1" matches its snapshot
 
     Scenario Outline: A taint is written as <taint>
       When a kubelet named "worker-1" registers with:

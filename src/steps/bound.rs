@@ -12,9 +12,10 @@ impl Draft {
     /// Reads the bound of something that becomes true; none is needed in a `Given`.
     pub(super) fn becomes(&mut self, words: &str) -> Option<Bound> {
         let words = words.trim();
-        if self.is_given() {
+        if self.is_given() || self.is_when() {
             if !words.is_empty() {
-                self.problem(words, "a Given waits until it is true and has no bound".to_owned());
+                let keyword = if self.is_given() { "Given" } else { "When" };
+                self.problem(words, format!("a {keyword} waits until it is true and has no bound"));
             }
             return None;
         }

@@ -145,6 +145,11 @@ impl Draft {
         self.place.keyword == Some(StepType::Given)
     }
 
+    /// Tells whether the step is a `When`.
+    pub(super) fn is_when(&self) -> bool {
+        self.place.keyword == Some(StepType::When)
+    }
+
     /// Notes a problem about some words of the step.
     pub(super) fn problem(&mut self, words: &str, message: String) {
         self.problem_with(words, message, Vec::new());
@@ -238,6 +243,10 @@ impl Draft {
         let fact = Fact { subject, predicate };
         if self.is_given() {
             self.given(Setup::Until(fact));
+            return;
+        }
+        if self.is_when() {
+            self.deed(Deed::Until(fact));
             return;
         }
         let Some(bound) = bound else { return };

@@ -2,7 +2,7 @@
 //! `within 60s`, `between 40s and 55s`, `at 60s`, `at 60s after …`, `between 10s and 11s after …`, `after …` or `at
 //! once`; `{for}` is `for 25s`.
 
-use cucumber::{given, then};
+use cucumber::{given, then, when};
 use nodeproof_core::network::{NODES, PODS};
 use nodeproof_core::objects::Text;
 use nodeproof_core::scenario::{Bound, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
@@ -10,9 +10,12 @@ use nodeproof_core::scenario::{Bound, FieldTest, ObjectRef, Predicate, SnapshotK
 use super::draft::{Draft, NodeKind};
 use super::words;
 
-/// A condition becomes this; `reason` and `message` are compared whole where they are named. In a Given the scenario
-/// waits for it.
+/// A condition becomes this; `reason` and `message` are compared whole where they are named. In a Given or When the
+/// scenario waits for it.
 #[given(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+)]
+#[when(
     regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
 )]
 #[then(
@@ -53,8 +56,9 @@ fn never_condition(draft: &mut Draft, object: String, condition: String, reason:
     draft.object_lasts(&object, predicate, &bound);
 }
 
-/// A taint, `key[=value]:Effect`, is there; in a Given the scenario waits for it.
+/// A taint, `key[=value]:Effect`, is there; in a Given or When the scenario waits for it.
 #[given(regex = r#"^(?P<object>Node "[^"]*") has taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
+#[when(regex = r#"^(?P<object>Node "[^"]*") has taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
 #[then(regex = r#"^(?P<object>Node "[^"]*") has taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
 fn has_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
     let predicate = draft.take(&taint, words::taint(&taint)).map(Predicate::Taint);
@@ -63,6 +67,7 @@ fn has_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
 
 /// A taint goes, or is not there.
 #[given(regex = r#"^(?P<object>Node "[^"]*") has no taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
+#[when(regex = r#"^(?P<object>Node "[^"]*") has no taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
 #[then(regex = r#"^(?P<object>Node "[^"]*") has no taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
 fn has_no_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
     let predicate = draft.take(&taint, words::taint(&taint)).map(|taint| Predicate::Taint(taint).negated());
@@ -130,6 +135,9 @@ fn never_without_label(draft: &mut Draft, object: String, label: String, bound: 
 #[given(
     regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
+#[when(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+)]
 #[then(
     regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
@@ -174,6 +182,7 @@ fn lease_is_renewed_once(draft: &mut Draft, object: String, bound: String) {
 
 /// An object is there.
 #[given(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") exists(?P<bound>,? .*)?$"#)]
+#[when(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") exists(?P<bound>,? .*)?$"#)]
 #[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") exists(?P<bound>,? .*)?$"#)]
 fn exists(draft: &mut Draft, object: String, bound: String) {
     draft.object_becomes(&object, Some(Predicate::Exists), &bound);
@@ -193,6 +202,7 @@ fn never_appears(draft: &mut Draft, object: String, bound: String) {
 
 /// Somebody asks for an object's deletion: it is terminating, or gone at once.
 #[given(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is deleted(?P<bound>,? .*)?$"#)]
+#[when(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is deleted(?P<bound>,? .*)?$"#)]
 #[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is deleted(?P<bound>,? .*)?$"#)]
 fn is_deleted(draft: &mut Draft, object: String, bound: String) {
     draft.object_becomes(&object, Some(Predicate::Deleted), &bound);
@@ -200,6 +210,7 @@ fn is_deleted(draft: &mut Draft, object: String, bound: String) {
 
 /// An object is there no more.
 #[given(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is gone(?P<bound>,? .*)?$"#)]
+#[when(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is gone(?P<bound>,? .*)?$"#)]
 #[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is gone(?P<bound>,? .*)?$"#)]
 fn is_gone(draft: &mut Draft, object: String, bound: String) {
     draft.object_becomes(&object, Some(Predicate::Gone), &bound);
@@ -219,6 +230,7 @@ fn is_terminating(draft: &mut Draft, object: String, bound: String) {
 
 /// `status.phase` or `status.reason` of a Pod.
 #[given(regex = r#"^(?P<object>Pod "[^"]*") has (?P<what>phase|reason) "?(?P<word>[^ ",]*)"?(?P<bound>,? .*)?$"#)]
+#[when(regex = r#"^(?P<object>Pod "[^"]*") has (?P<what>phase|reason) "?(?P<word>[^ ",]*)"?(?P<bound>,? .*)?$"#)]
 #[then(regex = r#"^(?P<object>Pod "[^"]*") has (?P<what>phase|reason) "?(?P<word>[^ ",]*)"?(?P<bound>,? .*)?$"#)]
 fn has_phase(draft: &mut Draft, object: String, what: String, word: String, bound: String) {
     let predicate = draft.phase(&what, &word);
@@ -324,6 +336,9 @@ fn each_node(draft: &mut Draft, zone: String, rest: String) {
 
 /// So many Nodes of a zone, or of all that the scenario names, have a taint: exactly so many, whichever.
 #[given(
+    regex = r#"^(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
+)]
+#[when(
     regex = r#"^(?P<count>\d+) Nodes?(?: of zone "(?P<zone>[^"]*)")? (?:has|have) taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#
 )]
 #[then(

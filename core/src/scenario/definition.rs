@@ -171,6 +171,8 @@ pub enum Deed {
     Heal(Endpoint),
     /// Time passes before the next deed.
     Pass(SignedDuration),
+    /// The next deed waits until this is true, as a `Given` does.
+    Until(Fact),
     /// Taints are added and taken off, the others stay: as `kubectl taint` does it, which reads the Node and patches the
     /// whole list with its resourceVersion.
     ///
@@ -258,7 +260,7 @@ const LIVE_PATIENCE: SignedDuration = SignedDuration::from_mins(30);
 fn needs_of(deed: &Deed, needs: &mut Capabilities) -> SignedDuration {
     match deed {
         Deed::Pass(duration) => return *duration,
-        Deed::Taint { .. } => {}
+        Deed::Taint { .. } | Deed::Until(_) => {}
         Deed::Feed { .. } => drop(needs.insert(Capability::HandFedNodes)),
         Deed::Heal(_) => drop(needs.insert(Capability::Connections)),
         Deed::Action(action) => match &**action {

@@ -247,7 +247,7 @@ impl World {
             }
             Deed::Feed { node, feed } => self.change_feeding(id, &node, feed),
             Deed::Taint { node, add, remove } => self.taint(id, &node, &add, &remove),
-            Deed::Pass(_) => Observation::Done(id),
+            Deed::Pass(_) | Deed::Until(_) => Observation::Done(id),
         }
     }
 

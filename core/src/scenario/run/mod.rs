@@ -99,6 +99,15 @@ struct Job {
     when: bool,
 }
 
+/// What the next job waits for.
+#[derive(Debug)]
+enum Pause {
+    /// An instant.
+    Pass(Timestamp),
+    /// A state that a step of a `When` names.
+    Until(Position, Waiting),
+}
+
 /// A running scenario.
 #[derive(Debug)]
 pub struct Run {
@@ -108,7 +117,7 @@ pub struct Run {
     phase: Phase,
     jobs: VecDeque<Job>,
     under_way: Option<(DeedId, Job)>,
-    pass_until: Option<Timestamp>,
+    pause: Option<Pause>,
     last_deed: u32,
     view: View,
     baseline: View,
@@ -143,7 +152,7 @@ impl Run {
             phase: Phase::Setup(0),
             jobs: VecDeque::new(),
             under_way: None,
-            pass_until: None,
+            pause: None,
             last_deed: 0,
             view: View::default(),
             baseline: View::default(),
@@ -204,11 +213,7 @@ impl Run {
 
     /// Decides what is due. All observations up to now must have been handed over.
     pub fn handle_timeout(&mut self, now: Timestamp) {
-        if self.pass_until.is_some_and(|until| until <= now) {
-            self.pass_until = None;
-            self.rebase(now);
-            self.next_job(now);
-        }
+        self.check_pause(now);
         match self.phase {
             Phase::Waiting(..) => self.check_waiting(now),
             Phase::Then(act) => {
@@ -228,8 +233,10 @@ impl Run {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Deadline> {
         let at = |at, reason| Some(Deadline { at, reason });
-        if let Some(until) = self.pass_until {
-            return at(until, "time passes");
+        match &self.pause {
+            Some(Pause::Pass(until)) => return at(*until, "time passes"),
+            Some(Pause::Until(_, awaited)) => return at(self.waiting_deadline(awaited), "a When waits"),
+            None => {}
         }
         match &self.phase {
             Phase::Waiting(_, waiting) => at(self.waiting_deadline(waiting), "a Given is awaited"),
@@ -327,7 +334,7 @@ impl Run {
 
     /// Gives the backend its next job, or goes on where all are done.
     fn next_job(&mut self, now: Timestamp) {
-        if self.under_way.is_some() || self.pass_until.is_some() {
+        if self.under_way.is_some() || self.pause.is_some() {
             return;
         }
         let Some(job) = self.jobs.pop_front() else {
@@ -338,9 +345,17 @@ impl Run {
             }
             return;
         };
-        if let Task::Deed(Deed::Pass(duration)) = job.task {
-            self.pass_until = Some(now + duration);
-            return;
+        match job.task {
+            Task::Deed(Deed::Pass(duration)) => {
+                self.pause = Some(Pause::Pass(now + duration));
+                return;
+            }
+            Task::Deed(Deed::Until(fact)) => {
+                let awaited = Waiting { since: now, facts: Vec::from([fact]), quiet: Vec::new() };
+                self.pause = Some(Pause::Until(job.step, awaited));
+                return self.check_pause(now);
+            }
+            _ => {}
         }
         if job.when && self.story.last().is_none_or(|(_, step)| *step != job.step) {
             self.story.push((now, job.step.clone()));
@@ -358,6 +373,7 @@ impl Run {
         self.phase = Phase::Over;
         self.ended = now;
         self.jobs.clear();
+        self.pause = None;
         self.outputs.push_back(RunOutput::Finished);
     }
 

@@ -137,13 +137,34 @@ impl Run {
         self.set_baseline(next, now);
         self.jobs = next.when.iter().flat_map(jobs_of).collect();
         if act == 0 && self.options.lead > SignedDuration::ZERO {
-            self.pass_until = Some(now + self.options.lead);
+            self.pause = Some(Pause::Pass(now + self.options.lead));
         }
         self.next_job(now);
     }
 
+    /// Goes on where a pause is over.
+    pub(super) fn check_pause(&mut self, now: Timestamp) {
+        match &self.pause {
+            Some(Pause::Pass(until)) if *until <= now => {}
+            Some(Pause::Until(step, awaited)) => {
+                let untrue = self.first_untrue(awaited);
+                if let Some(untrue) = untrue {
+                    if now >= awaited.since + self.options.patience {
+                        let expected = format!("it comes true within {}", seconds(self.options.patience));
+                        self.fail_step(step.clone(), expected, untrue.seen, now);
+                    }
+                    return;
+                }
+            }
+            _ => return,
+        }
+        self.pause = None;
+        self.rebase(now);
+        self.next_job(now);
+    }
+
     /// Time that passes belongs to what was before the act's last deed.
-    pub(super) fn rebase(&mut self, now: Timestamp) {
+    fn rebase(&mut self, now: Timestamp) {
         if let Phase::When(act) = &self.phase {
             let scenario = self.scenario.clone();
             let act = *act;

@@ -642,6 +642,29 @@ fn time_that_passes_lies_before_zero() {
 }
 
 #[test]
+fn a_when_may_wait_for_a_state_and_time_is_counted_from_what_follows() {
+    let plan = || {
+        let mut plan = scenario(Vec::from([Vec::from([on_node(tainted("k"), Bound::Within(sec(5)))])]));
+        let ready = Fact { subject: node(), predicate: ready("True") };
+        plan.acts[0].when = Vec::from([when(Deed::Until(ready)), when(Deed::Pass(sec(1)))]);
+        plan
+    };
+    let mut driver = Driver::new(plan());
+    driver.write(NODES, with("False", &[]));
+    driver.settle();
+    driver.node(30_000, "True", &[]).node(33_000, "True", &["k"]);
+    let outcome = driver.finish();
+    assert_eq!((outcome.verdict, outcome.zero), (Verdict::Passed, start() + sec(31)));
+
+    let mut driver = Driver::new(plan());
+    driver.write(NODES, with("False", &[]));
+    let outcome = driver.finish();
+    let mismatch = outcome.mismatch.unwrap();
+    assert_eq!((mismatch.expected.as_str(), outcome.duration), ("it comes true within 600s", sec(600)));
+    assert_eq!(mismatch.observed, "Ready=False (R)");
+}
+
+#[test]
 fn an_interval_may_hang_on_another_fact() {
     let after = || Box::new(Fact { subject: node(), predicate: tainted("k") });
     let apart = || ready_node(ready("Unknown"), Bound::Apart { from: sec(10), to: sec(11), after: after() });
