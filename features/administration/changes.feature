@@ -132,6 +132,15 @@ Feature: An administrator may change a Node
       And Node "worker-1" keeps field spec.unschedulable absent for 10m
       And nothing else about Node "worker-1" changes
 
+    Scenario: A change that was made to an older version of the Node is refused
+      Given a ready Node "worker-1"
+      When the user sends PATCH /api/v1/nodes/worker-1:
+        """
+        metadata: {resourceVersion: "1", labels: {example.com/rack: r7}}
+        """
+      Then the request is refused with 409 "Operation cannot be fulfilled on nodes "worker-1": the object has been modified; please apply your changes to the latest version and try again"
+      And nothing else about Node "worker-1" changes
+
     Scenario: Capacity that a user writes into the status is written over by the kubelet
       Given a ready Node "worker-1"
       When the user sends PATCH /api/v1/nodes/worker-1/status:

@@ -154,7 +154,12 @@ impl TaintEviction {
                     self.evict(key.clone(), reasons, now);
                 }
             }
-            Stay::Forever => self.cancel(key, "all taints are tolerated without a limit", now),
+            Stay::Forever => {
+                const WHY: &str = "all taints are tolerated without a limit";
+                let reasons = Vec::from([Because::Fact(fact), Because::Fact(String::from(WHY))]);
+                self.outbox.decide(format!("pod/{key}"), "let it stay", reasons);
+                self.cancel(key, WHY, now);
+            }
             Stay::For(_) if self.timers.is_known(key) => {}
             Stay::For(limit) if limit == SignedDuration::ZERO => {
                 let reasons = Vec::from([Because::Fact(fact), Because::Fact(String::from("tolerated for 0s"))]);
