@@ -1,7 +1,8 @@
 //! Holds the conversations of `fixtures/control` with a session: lines in, and what their answers have to hold.
 //!
 //! `> LINE` is sent as it stands; `< JSON` is a part of its answer. In it `"*"` stands for anything that is there,
-//! `"~text"` for a text that holds it, and a list for a list of as many items.
+//! `"~text"` for a text that holds it, a list for a list of as many items, and one that begins
+//! with `"..."` for a list that holds the others in this order.
 
 use nodeproof_core::objects::Json;
 
@@ -15,6 +16,12 @@ fn fits(wanted: &Json, got: &Json) -> bool {
         Json::Object(_) => got.is_object() && wanted.fields().all(|(name, value)| fits(value, got.get(name))),
         Json::Array(_) => {
             let (wanted, items) = (wanted.items(), got.items());
+            if let Some(("...", wanted)) =
+                wanted.split_first().map(|(first, rest)| (first.as_str().unwrap_or(""), rest))
+            {
+                let mut left = items.iter();
+                return wanted.iter().all(|wanted| left.any(|got| fits(wanted, got)));
+            }
             got.is_array()
                 && wanted.len() == items.len()
                 && wanted.iter().zip(items).all(|(wanted, got)| fits(wanted, got))
@@ -53,7 +60,7 @@ macro_rules! conversations {
     )+};
 }
 
-conversations!(clock, eviction, failure, lines, machines, rules, settings, watches);
+conversations!(clock, eviction, failure, kubelet_events, lines, machines, rules, settings, watches);
 
 /// What a conversation answers is a matter of its lines alone.
 #[test]

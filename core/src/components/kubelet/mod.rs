@@ -57,6 +57,7 @@ const NODE_SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 enum Timer {
     LeaseSync,
     LeaseRetry,
+    Modules,
     Register,
     StatusTick,
     FastStatus,
@@ -65,9 +66,10 @@ enum Timer {
     PodSource,
 }
 
-const TIMERS: [(Timer, &str); 8] = [
+const TIMERS: [(Timer, &str); 9] = [
     (Timer::LeaseSync, "lease renewal"),
     (Timer::LeaseRetry, "lease back-off"),
+    (Timer::Modules, "start of the modules"),
     (Timer::Register, "registration back-off"),
     (Timer::StatusTick, "status tick"),
     (Timer::FastStatus, "fast status tick"),
@@ -175,9 +177,23 @@ impl Kubelet {
         kubelet.poll_runtime(turn);
         kubelet.start_status(turn);
         kubelet.sync_lease(turn);
-        let enforced = String::from("Updated Node Allocatable limit across pods");
-        kubelet.node_event(Kind::Normal, "NodeAllocatableEnforced", enforced, None, turn);
+        kubelet.set(Timer::Modules, turn.now + registration::BACKOFF_FIRST);
         kubelet
+    }
+
+    /// The modules that need the Node ask for it, and where the cache has none, one is made up for each of them, with all
+    /// that is said about a new Node's conditions.
+    ///
+    /// Source: pkg/kubelet/kubelet.go, initializeRuntimeDependentModules, and kubelet_getters.go (v1.34), getNodeAnyWay.
+    fn start_modules(&mut self, turn: &mut Turn<'_>) {
+        const ASKING: usize = 2;
+        for _ in 0..if self.cached_node().is_some() { 0 } else { ASKING } {
+            let mut said = Vec::new();
+            self.initial_node(turn.host, turn.now, &mut said);
+            self.emit_said(said, None, turn);
+        }
+        let enforced = String::from("Updated Node Allocatable limit across pods");
+        self.node_event(Kind::Normal, "NodeAllocatableEnforced", enforced, None, turn);
     }
 
     /// Returns what the kubelet runs with.
@@ -245,6 +261,7 @@ impl Kubelet {
             match timer {
                 Timer::LeaseSync => self.sync_lease(turn),
                 Timer::LeaseRetry => self.ensure_lease(turn),
+                Timer::Modules => self.start_modules(turn),
                 Timer::Register => self.register(turn),
                 Timer::StatusTick => self.begin_tick(turn),
                 Timer::FastStatus => self.fast_tick(turn),
