@@ -165,6 +165,11 @@ impl World {
                 let new_node = commit.resource == NODES && commit.event == WatchType::Added;
                 let name = commit.object.key().name;
                 let at = commit.at;
+                if commit.resource == NODES
+                    && let Some(feeder) = self.feeders.get_mut(&name)
+                {
+                    feeder.handle_node(&commit.object.json());
+                }
                 let change = self.change_of(commit);
                 self.run.handle_observation(Observation::Change(change), at);
                 if new_node {

@@ -22,7 +22,8 @@ struct Condition {
     status: Text,
     reason: Text,
     message: Text,
-    since: Timestamp,
+    /// Since when; unknown where someone else has written another status, until it is posted anew.
+    since: Option<Timestamp>,
 }
 
 /// Feeds one Node.
@@ -43,7 +44,7 @@ impl Feeder {
             status: Text::of(status),
             reason: Text::of(reason),
             message: Text::of(message),
-            since: now,
+            since: Some(now),
         };
         let conditions = Vec::from([
             condition(
@@ -110,6 +111,17 @@ impl Feeder {
         self.patch_lease(json!({"metadata": {"ownerReferences": owner}}));
     }
 
+    /// Takes a version of the Node, whoever wrote it: a kubelet that finds another status there than its own writes the
+    /// instant at which it changes it back.
+    pub(super) fn handle_node(&mut self, node: &Json) {
+        for found in node.at(&["status", "conditions"]).items() {
+            let own = self.conditions.iter_mut().find(|own| found.get("type").as_str() == Some(&own.kind));
+            if let Some(own) = own.filter(|own| found.get("status").as_str() != Some(&own.status)) {
+                own.since = None;
+            }
+        }
+    }
+
     /// Changes how the Node is fed.
     pub(super) fn handle_feed(&mut self, feed: Feed, now: Timestamp) {
         match feed {
@@ -126,7 +138,7 @@ impl Feeder {
             Feed::Condition { kind, status, reason, message } => {
                 let old = self.conditions.iter().position(|condition| condition.kind == kind);
                 let since = old.map(|at| &self.conditions[at]).filter(|old| old.status == status);
-                let since = since.map_or(now, |old| old.since);
+                let since = since.map_or(Some(now), |old| old.since);
                 let condition = Condition { kind, status, reason, message, since };
                 match old {
                     Some(at) => self.conditions[at] = condition,
@@ -167,12 +179,13 @@ impl Feeder {
     fn post(&mut self, now: Timestamp) {
         let conditions: Json = self
             .conditions
-            .iter()
+            .iter_mut()
             .map(|condition| {
+                let since = *condition.since.get_or_insert(now);
                 json!({
                     "type": condition.kind, "status": condition.status, "reason": condition.reason,
                     "message": condition.message, "lastHeartbeatTime": to_time(now),
-                    "lastTransitionTime": to_time(condition.since),
+                    "lastTransitionTime": to_time(since),
                 })
             })
             .collect();

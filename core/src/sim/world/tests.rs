@@ -101,6 +101,23 @@ fn a_miss_says_how_late_it_was_and_why() {
 }
 
 #[test]
+fn a_fed_node_that_returns_says_since_when() {
+    let away = Act {
+        when: Vec::from([When { deeds: Vec::from([silence()]), position: at(6, "When it falls silent") }]),
+        expectations: Vec::from([line(ready("Unknown"), Bound::Within(sec(60)))]),
+    };
+    let resume = Deed::Feed { node: Text::of("w1"), feed: Feed::Resume };
+    let since = |test| {
+        let path = "status.conditions[Ready].lastTransitionTime".parse().unwrap();
+        line(Predicate::Field { path, test }.negated(), Bound::AtOnce)
+    };
+    let made = json!("2026-01-01T00:00:00Z");
+    let mut scenario = scenario(resume, Vec::from([since(FieldTest::Unchanged), since(FieldTest::Is(made))]));
+    scenario.acts.insert(0, away);
+    passes(&scenario, Options::default());
+}
+
+#[test]
 fn the_same_seed_gives_the_same_outcome() {
     let lines = || Vec::from([line(ready("Unknown"), Bound::Within(sec(60)))]);
     let run = || run_scenario(&scenario(silence(), lines()), Options::default());
