@@ -1,0 +1,278 @@
+//! What becomes of a pod's containers: started, started again with a growing pause, stopped with grace, gone.
+
+use super::*;
+
+/// The first pause before a crashed container is started again. Source: pkg/kubelet/kubelet.go (v1.34), `containerBackOffPeriod`.
+const CRASH_PAUSE_FIRST: SignedDuration = SignedDuration::from_secs(10);
+/// The longest such pause. Source: pkg/kubelet/kubelet.go (v1.34), `MaxCrashLoopBackOff`.
+const CRASH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
+
+impl Kubelet {
+    /// Does what is due for pods.
+    pub(in crate::components::kubelet) fn handle_pod_timeout(&mut self, turn: &mut Turn<'_>) {
+        if let Some(source) = &mut self.pods.source {
+            source.handle_timeout(turn.outbox, turn.now);
+        }
+        if self.pods.due.is_none_or(|at| at > turn.now) {
+            return;
+        }
+        let uids: Vec<Text> = self.pods.workers.keys().cloned().collect();
+        for uid in uids {
+            self.retry_due(&uid, turn);
+            self.start_due(&uid, turn);
+            let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
+            if worker.sync_at.is_some_and(|at| at <= turn.now) {
+                worker.sync_at = None;
+                worker.is_dirty = true;
+            }
+            if worker.delete_at.is_some_and(|at| at <= turn.now) {
+                worker.delete_at = None;
+                worker.is_dirty = true;
+            }
+            if worker.plans.iter().any(|plan| plan.ready_at == Some(turn.now)) {
+                worker.is_dirty = true;
+            }
+            self.sync_pod(&uid, turn);
+        }
+        self.pods.reckon(turn.now);
+    }
+
+    pub(super) fn retry_due(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if worker.retry_at.is_none_or(|at| at > turn.now) {
+            return;
+        }
+        worker.retry_at = None;
+        match worker.stage {
+            Stage::Blocked => self.unblock(uid, turn),
+            Stage::Active => {
+                for plan in worker.plans.iter_mut().filter(|plan| plan.is_waiting) {
+                    plan.is_crash_looping = true;
+                    worker.is_dirty = true;
+                }
+                self.settle_pod(uid, turn);
+            }
+            Stage::Stopping | Stage::Over => {}
+        }
+    }
+
+    pub(super) fn start_due(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let cidr = self.cached_node().and_then(|node| node.stable().at(&["spec", "podCIDR"]).as_text().cloned());
+        let possible = self.pod_work_is_possible(turn.host, turn.now, false) && turn.host.is_runtime_up;
+        let has_cni = turn.host.is_cni_installed;
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if worker.stage != Stage::Active {
+            return;
+        }
+        let has_sandbox = turn.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
+        if !possible || (worker.needs_network() && !has_sandbox && !has_cni) {
+            // No sandbox can be made: the attempt fails until the runtime or the network is back.
+            for plan in worker.plans.iter_mut().filter(|plan| plan.start_at.is_some_and(|at| at <= turn.now)) {
+                plan.start_at = Some(turn.now + SYNC_PERIOD);
+            }
+            return;
+        }
+        let mut started = Vec::new();
+        for plan in worker.plans.iter_mut().filter(|plan| plan.start_at.is_some_and(|at| at <= turn.now)) {
+            plan.start_at = None;
+            let behaviour = turn.host.runtime.behaviour(&worker.object, &plan.name);
+            let before = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name)).cloned();
+            if before.is_some() {
+                plan.restarts += 1;
+                plan.last_end = before;
+            }
+            (plan.is_waiting, plan.is_crash_looping) = (false, false);
+            turn.host.runtime.start(&worker.object, &plan.name, plan.restarts, cidr.as_deref(), turn.now);
+            plan.ready_at = Some(turn.now + behaviour.ready_after.unwrap_or_default());
+            started.push(plan.name.clone());
+        }
+        if started.is_empty() {
+            return;
+        }
+        worker.is_dirty = true;
+        let pod = worker.object.clone();
+        let because = Vec::from([Because::Fact(format!("processes run since now: {}", started.join(", ")))]);
+        for name in started {
+            let image = image_of(&pod, &name);
+            for (reason, row, subject) in [
+                ("Pulled", "event-pulled", &image),
+                ("Created", "event-created", &name),
+                ("Started", "event-started", &name),
+            ] {
+                let message = self.settings.profile().text(row).replace("{}", subject);
+                self.pod_event(&pod, Some(&name), (Kind::Normal, reason, message), turn);
+            }
+        }
+        turn.outbox.decide(about(&pod.key()), "containers started", because);
+    }
+
+    /// Ends a pod: SIGTERM now, SIGKILL after its grace.
+    pub(super) fn stop_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let possible = self.pod_work_is_possible(turn.host, turn.now, false) && turn.host.is_runtime_up;
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if worker.is_over() || !possible {
+            return;
+        }
+        let tree = worker.object.stable();
+        let of_spec = tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().unwrap_or(30);
+        let of_deletion = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64().filter(|seconds| *seconds > 0);
+        let grace = of_deletion.unwrap_or(of_spec).max(1);
+        worker.stage = Stage::Stopping;
+        for plan in &mut worker.plans {
+            plan.start_at = None;
+        }
+        let pod = worker.object.clone();
+        let span = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
+        let stopped = turn.host.runtime.stop(uid, Some(&pod), span, turn.now);
+        if !stopped.is_empty() {
+            let why = if self.pods.workers.get(uid).is_some_and(|worker| worker.is_gone) {
+                "the pod is gone from the API"
+            } else {
+                "the pod has a deletionTimestamp"
+            };
+            let facts = Vec::from([
+                Because::Fact(String::from(why)),
+                Because::Fact(format!("grace {grace}s, counted from now")),
+            ]);
+            turn.outbox.decide(about(&pod.key()), "containers told to end", facts);
+        }
+        for name in stopped {
+            let message = format!("Stopping container {name}");
+            self.pod_event(&pod, Some(&name), (Kind::Normal, "Killing", message), turn);
+        }
+        self.settle_pod(uid, turn);
+    }
+
+    pub(super) fn pod_gone(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.is_gone = true;
+        worker.is_dirty = false;
+        if worker.is_over() || turn.host.runtime.sandbox(uid).is_none() {
+            self.pods.workers.remove(uid);
+            turn.host.runtime.remove(uid);
+            return;
+        }
+        self.stop_pod(uid, turn);
+    }
+
+    /// Takes word that processes of these pods have ended.
+    pub fn handle_ended(&mut self, uids: &[Text], turn: &mut Turn<'_>) {
+        // Without a runtime nobody tells; it is found out when the runtime is back.
+        if !turn.host.is_runtime_up {
+            return;
+        }
+        for uid in uids {
+            if let Some(worker) = self.pods.workers.get_mut(uid) {
+                worker.is_dirty = !worker.is_gone;
+            } else if self.pods.is_filled {
+                turn.host.runtime.remove(uid);
+            }
+            self.settle_pod(uid, turn);
+            self.sync_pod(uid, turn);
+        }
+        self.pods.reckon(turn.now);
+    }
+
+    /// Finds out what follows from the containers that have ended: a restart, or the end of the pod.
+    pub(super) fn settle_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if matches!(worker.stage, Stage::Over | Stage::Blocked) {
+            return;
+        }
+        if worker.stage == Stage::Stopping {
+            if turn.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running()) {
+                return;
+            }
+            worker.stage = Stage::Over;
+            worker.is_dirty = !worker.is_gone;
+            worker.delete_at = Some(turn.now + RELIST_PERIOD).filter(|_| !worker.is_gone);
+            if worker.is_gone {
+                self.pods.workers.remove(uid);
+                turn.host.runtime.remove(uid);
+            }
+            return;
+        }
+        let policy = Text::from(worker.restart_policy());
+        let mut is_over = !worker.plans.is_empty();
+        let mut held_back = Vec::new();
+        let mut is_starting = false;
+        for plan in &mut worker.plans {
+            let container = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
+            let code = container.and_then(Container::exit_code);
+            let runs_again = policy == *"Always" || (policy == *"OnFailure" && code != Some(0));
+            if let Some(own) = container
+                && code.is_some()
+                && plan.start_at.is_none()
+                && runs_again
+            {
+                let delay = turn.host.runtime.behaviour(&worker.object, &plan.name).start_delay();
+                if plan.restart(own, delay, turn.now) {
+                    is_starting = true;
+                } else {
+                    held_back.push(plan.name.clone());
+                }
+                worker.is_dirty = true;
+            }
+            is_over &= code.is_some() && !runs_again;
+        }
+        let pod = worker.object.clone();
+        if is_over {
+            worker.stage = Stage::Over;
+            worker.is_dirty = true;
+            worker.phase_held_until = Some(turn.now + RELIST_PERIOD);
+            worker.sync_at = worker.phase_held_until;
+        }
+        if is_starting && turn.host.runtime.sandbox(uid).is_some_and(|sandbox| !sandbox.is_ready) {
+            let message = String::from("Pod sandbox changed, it will be killed and re-created.");
+            self.pod_event(&pod, None, (Kind::Normal, "SandboxChanged", message), turn);
+        }
+        for name in &held_back {
+            let key = pod.key();
+            let message =
+                format!("Back-off restarting failed container {name} in pod {}_{}({uid})", key.name, key.namespace);
+            self.pod_event(&pod, Some(name), (Kind::Warning, "BackOff", message), turn);
+        }
+        if !held_back.is_empty() {
+            self.retry_pod(uid, FAILED_SYNC_PAUSE, turn.now);
+        }
+    }
+}
+
+impl Plan {
+    /// Plans the restart of a container that has ended, or tells with `false` that it has to wait.
+    ///
+    /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `doBackOff`, and k8s.io/client-go
+    /// util/flowcontrol/backoff.go: the pause counts from the end, is doubled by each restart, and begins anew after
+    /// twice the longest.
+    fn restart(&mut self, ended: &Container, delay: SignedDuration, now: Timestamp) -> bool {
+        let ContainerState::Exited { finished_at, .. } = ended.state else { return false };
+        let is_expired = finished_at.duration_since(ended.started_at) > CRASH_PAUSE_MAX * 2;
+        let before = self.backoff.filter(|_| !is_expired);
+        self.is_waiting = before.is_some_and(|pause| now.duration_since(finished_at) < pause);
+        self.ready_at = None;
+        if self.is_waiting {
+            return false;
+        }
+        self.backoff = Some(before.map_or(CRASH_PAUSE_FIRST, |pause| (pause * 2).min(CRASH_PAUSE_MAX)));
+        self.start_at = Some(now + delay);
+        true
+    }
+}
+
+/// Plans a container; one that ran before a restart of the kubelet goes on counting.
+pub(super) fn plan_of(name: &Text, pod: &Object, host: &Host) -> Plan {
+    let statuses = pod.stable().at(&["status", "containerStatuses"]);
+    let stored = statuses.items().iter().find(|status| status.get("name").as_str() == Some(name));
+    let known = host.runtime.sandbox(pod.uid()).and_then(|sandbox| sandbox.container(name));
+    let counted = stored.and_then(|status| status.get("restartCount").as_i64()).unwrap_or_default();
+    Plan {
+        name: name.clone(),
+        start_at: None,
+        ready_at: None,
+        restarts: known.map_or_else(|| u32::try_from(counted).unwrap_or_default(), |own| own.restarts),
+        backoff: None,
+        is_waiting: false,
+        is_crash_looping: false,
+        last_end: None,
+    }
+}

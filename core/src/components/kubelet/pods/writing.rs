@@ -1,0 +1,126 @@
+//! How a pod's status reaches the API server: a look, a patch, and at the end the deletion.
+
+use super::*;
+
+/// How often statuses that could not be written, or were overwritten, are looked at again.
+/// Source: pkg/kubelet/status/status_manager.go (v1.34), `syncPeriod`.
+const STATUS_SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(10);
+
+impl Kubelet {
+    /// Notes a status that somebody else has overwritten, for the next look of the status manager.
+    pub(super) fn watch_for_foreign_writes(&mut self, uid: &Text, turn: &Turn<'_>) {
+        let Some(worker) = self.pods.workers.get(uid) else { return };
+        let Some(status) = self.status_of(worker, &worker.object, turn) else { return };
+        let has_type = |item: &&Json, kind: &Json| item.get("type") == kind;
+        let stored = worker.object.stable().at(&["status", "conditions"]);
+        let is_overwritten = stored.items().iter().any(|item| {
+            let own = status.get("conditions").items().iter().find(|own| has_type(own, item.get("type")));
+            own.is_some_and(|own| own.get("status") != item.get("status"))
+        });
+        if !is_overwritten || worker.is_dirty || worker.is_syncing {
+            return;
+        }
+        let age = turn.now.duration_since(self.started).as_nanos();
+        let rest = STATUS_SYNC_PERIOD.as_nanos() - age.rem_euclid(STATUS_SYNC_PERIOD.as_nanos());
+        let at = turn.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0));
+        if let Some(worker) = self.pods.workers.get_mut(uid) {
+            worker.sync_at = Some(worker.sync_at.map_or(at, |before| before.min(at)));
+        }
+    }
+
+    fn status_of(&self, worker: &Worker, server: &Object, turn: &Turn<'_>) -> Option<Json> {
+        let host_ip = self.host_ip(turn.host);
+        let view = View { host: turn.host, settings: &self.settings, host_ip: &host_ip, now: turn.now };
+        (!worker.is_gone).then(|| build(worker, server, &view))
+    }
+
+    fn host_ip(&self, host: &Host) -> Text {
+        self.config.node_ips.first().cloned().unwrap_or_else(|| host.default_ip())
+    }
+
+    /// Writes the status of a pod, unless a step for it is under way.
+    pub(super) fn sync_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if !worker.is_dirty || worker.is_syncing || worker.is_gone {
+            return;
+        }
+        worker.is_dirty = false;
+        worker.is_syncing = true;
+        let key = worker.object.key();
+        let get = Call::new(Verb::Get, PODS, &key.namespace, &key.name);
+        self.call(get, Purpose::Pod(uid.clone(), Step::Get), turn);
+    }
+
+    /// Takes an answer.
+    pub(in crate::components::kubelet) fn handle_pod_answer(
+        &mut self,
+        uid: &Text,
+        step: Step,
+        outcome: Outcome,
+        turn: &mut Turn<'_>,
+    ) {
+        let code = outcome.as_ref().map_or(0, |answer| answer.code);
+        let object = outcome.ok().and_then(|answer| answer.as_object().cloned());
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        match (step, code, object) {
+            (Step::Get, 200, Some(pod)) if pod.uid() == uid.as_str() => self.write_status(uid, &pod, turn),
+            (Step::Patch, 200, Some(pod)) => self.status_written(uid, &pod, turn),
+            // The pod is gone or another one: nothing to write.
+            (_, 200 | 404 | 409, _) => {
+                worker.is_syncing = false;
+                worker.sync_at = None;
+                if step == Step::Delete && code == 200 {
+                    turn.host.runtime.remove(uid);
+                }
+                self.sync_pod(uid, turn);
+            }
+            _ => {
+                worker.is_syncing = false;
+                worker.sync_at = Some(turn.now + STATUS_SYNC_PERIOD);
+            }
+        }
+        self.pods.reckon(turn.now);
+    }
+
+    fn write_status(&mut self, uid: &Text, pod: &Object, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get(uid) else { return };
+        let Some(status) = self.status_of(worker, pod, turn) else { return };
+        let tree = pod.json();
+        let changed = two_way(tree.get("status"), &status);
+        if changed.is_empty() || is_terminal_already(&tree, &status) {
+            self.status_written(uid, pod, turn);
+            return;
+        }
+        let mut patch = json!({"metadata": {"uid": uid.as_str()}});
+        patch.set(&["status"], changed);
+        let key = pod.key();
+        let call = Call::strategic_patch(PODS, &key.namespace, &key.name, patch).subresource("status");
+        self.call(call, Purpose::Pod(uid.clone(), Step::Patch), turn);
+    }
+
+    fn status_written(&mut self, uid: &Text, pod: &Object, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.is_syncing = false;
+        let is_terminal = matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
+        let is_deleted = !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        if is_terminal && is_deleted && worker.is_over() && worker.delete_at.is_none() {
+            worker.is_syncing = true;
+            let body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0,
+                "preconditions": {"uid": uid.as_str()}});
+            let key = pod.key();
+            let facts = Vec::from([Because::Fact(String::from("all containers have ended and the status is written"))]);
+            turn.outbox.decide(about(&key), "finally deleted", facts);
+            let delete = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(body);
+            self.call(delete, Purpose::Pod(uid.clone(), Step::Delete), turn);
+            return;
+        }
+        self.sync_pod(uid, turn);
+    }
+}
+
+/// A terminal phase is never left: a later status of the same pod is not written.
+fn is_terminal_already(stored: &Json, status: &Json) -> bool {
+    let phase = |status: &Json| status.get("phase").as_text().cloned().unwrap_or_default();
+    let before = phase(stored.get("status"));
+    matches!(before.as_str(), "Succeeded" | "Failed") && before != phase(status)
+}
