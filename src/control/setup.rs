@@ -28,7 +28,6 @@ const NOT_MODELLED: &[&str] = &[
     "leader-elect-renew-deadline",
     "leader-elect-retry-period",
     "request-timeout",
-    "terminated-pod-gc-threshold",
     "watch-cache",
 ];
 

@@ -53,7 +53,6 @@ const WITHOUT_TRACE: &[&str] = &[
     "endpoint-reconciler-type",
     "leader-elect",
     "service-cluster-ip-range",
-    "terminated-pod-gc-threshold",
     "token-auth-file",
     "use-service-account-credentials",
     "v",

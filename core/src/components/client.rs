@@ -447,6 +447,11 @@ impl PodsByNode {
         }
     }
 
+    /// Returns the names of the nodes that have pods.
+    pub fn nodes(&self) -> impl Iterator<Item = &Text> {
+        self.0.keys()
+    }
+
     /// Returns the pods of a node in order of their keys.
     pub fn of(&self, node: &str) -> impl Iterator<Item = &ObjectKey> {
         self.0.get(node).into_iter().flatten()

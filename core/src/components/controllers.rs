@@ -12,6 +12,7 @@ use super::Component;
 use super::garbage_collector::GarbageCollector;
 use super::node_ipam::NodeIpam;
 use super::node_lifecycle::NodeLifecycle;
+use super::pod_gc::PodGc;
 use super::taint_eviction::TaintEviction;
 use super::ttl::Ttl;
 use crate::chance::Chance;
@@ -69,7 +70,8 @@ pub trait Controller: Component + Send {
     /// Lays down a free choice of order: the named objects go first, in this order, the others as they would without.
     ///
     /// It holds until the next call. `node-order`: the nodes within a health pass. `taint-pass-before-judgement`: a
-    /// taint pass falls between the last node of the next health pass and its judgement of the zones.
+    /// taint pass falls between the last node of the next health pass and its judgement of the zones. `pod-order`: the
+    /// pods of a node that is gone.
     fn prefer(&mut self, _choice: &str, _order: &[Text]) {}
 }
 
@@ -90,6 +92,7 @@ pub enum ControllerAction {
 ///
 /// Source: cmd/kube-controller-manager/app/controllermanager.go (v1.34), `NewControllerDescriptors`.
 pub const CONTROLLERS: &[&str] = &[
+    "pod-garbage-collector-controller",
     "garbage-collector-controller",
     "ttl-controller",
     "node-ipam-controller",
@@ -101,6 +104,7 @@ pub const CONTROLLERS: &[&str] = &[
 ///
 /// Source: cmd/kube-controller-manager/names/controller_names.go (v1.34), `KCMControllerAliases`.
 const ALIASES: &[(&str, &str)] = &[
+    ("podgc", "pod-garbage-collector-controller"),
     ("garbagecollector", "garbage-collector-controller"),
     ("ttl", "ttl-controller"),
     ("nodeipam", "node-ipam-controller"),
@@ -134,6 +138,7 @@ pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
 #[must_use]
 pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Controller>> {
     let controller: Box<dyn Controller> = match name {
+        "pod-garbage-collector-controller" => Box::new(PodGc::new(&context, now)),
         "ttl-controller" => Box::new(Ttl::new(&context, now)),
         "garbage-collector-controller" => Box::new(GarbageCollector::new(&context, now)),
         "node-ipam-controller" => Box::new(NodeIpam::new(&context, now)?),

@@ -11,6 +11,8 @@ pub mod kubelet;
 pub mod machine;
 pub mod node_ipam;
 pub mod node_lifecycle;
+pub mod pod_gc;
+mod pod_status;
 mod record;
 pub mod taint_eviction;
 pub mod ttl;

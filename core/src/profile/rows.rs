@@ -160,6 +160,13 @@ pub static ROWS: &[Row] = &[
         flag: "kube-controller-manager.service-cluster-ip-range",
     },
     Row {
+        name: "terminated-pod-gc-threshold",
+        says: "how many ended pods are kept; 0 or less keeps all",
+        values: &[(OLDEST, Value::Number(12500.0))],
+        source: "pkg/controller/podgc/config/v1alpha1/defaults.go (v1.34)",
+        flag: "kube-controller-manager.terminated-pod-gc-threshold",
+    },
+    Row {
         name: "default-not-ready-toleration-seconds",
         says: "how many seconds a pod that says nothing else stays on a node that is not ready",
         values: &[(OLDEST, Value::Number(300.0))],

@@ -43,47 +43,42 @@ pub(super) fn owners_of(object: &Json) -> Vec<OwnerReference> {
         .collect()
 }
 
-#[derive(Debug)]
-struct Entry {
-    owners: Vec<Text>,
-}
-
 /// The graph.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    entries: BTreeMap<Text, Entry>,
+    /// Each object's owners.
+    owners: BTreeMap<Text, Vec<Text>>,
     dependents: BTreeMap<Text, BTreeSet<Item>>,
 }
 
 impl Graph {
     /// Tells whether an object of this UID is there.
     pub(super) fn has(&self, uid: &str) -> bool {
-        self.entries.contains_key(uid)
+        self.owners.contains_key(uid)
     }
 
     /// Takes an object with the owners that it has now.
     pub(super) fn put(&mut self, item: &Item, owners: &[OwnerReference]) {
         let owners: Vec<Text> = owners.iter().map(|owner| owner.uid.clone()).collect();
-        if self.entries.get(&item.uid).is_some_and(|entry| entry.owners == owners) {
+        if self.owners.get(&item.uid) == Some(&owners) {
             return;
         }
         self.forget_owners(item);
         for owner in &owners {
             self.dependents.entry(owner.clone()).or_default().insert(item.clone());
         }
-        self.entries.insert(item.uid.clone(), Entry { owners });
+        self.owners.insert(item.uid.clone(), owners);
     }
 
     /// Forgets an object and returns its dependents, which stay.
     pub(super) fn remove(&mut self, item: &Item) -> Vec<Item> {
         self.forget_owners(item);
-        self.entries.remove(&item.uid);
+        self.owners.remove(&item.uid);
         self.dependents.get(&item.uid).into_iter().flatten().cloned().collect()
     }
 
     fn forget_owners(&mut self, item: &Item) {
-        let Some(entry) = self.entries.get(&item.uid) else { return };
-        for owner in &entry.owners {
+        for owner in self.owners.get(&item.uid).into_iter().flatten() {
             if let Some(dependents) = self.dependents.get_mut(owner) {
                 dependents.remove(item);
                 if dependents.is_empty() {

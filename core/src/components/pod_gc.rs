@@ -1,0 +1,424 @@
+//! Deletes pods that nobody else will: too many ended ones, those of nodes that are gone, those that end unscheduled.
+//!
+//! Mirrors kube-controller-manager's `pod-garbage-collector-controller` (pkg/controller/podgc/gc_controller.go, v1.34).
+//! Every 20 s, in this order: ended pods beyond the threshold, ending pods of out-of-service nodes, pods of nodes that
+//! have been away for 40 s (a read confirms it), ending pods that no node has. Each one is first made Failed, unless it
+//! has ended, and then deleted without grace.
+//! Inputs: Pods, Nodes, answers, time. Outputs: reads of Nodes, patches of statuses, deletions. It writes no Events.
+//! Invariant: a pass costs what it may delete, and a look at each node that has pods.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::client::{CacheEvent, Client, Outcome, PodsByNode, Reflector, node_name};
+use super::controllers::{Context, Controller, LoopInfo};
+use super::pod_status::{Generation, Target, failed_patch};
+use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
+use crate::json;
+use crate::network::{Call, Identity, NODES, PODS, RequestId, ToClient, Verb};
+use crate::objects::time::{seconds, to_micro_time};
+use crate::objects::{Object, ObjectKey, Text};
+
+/// Pause between two passes. Source: gc_controller.go (v1.34), `gcCheckPeriod`.
+const PERIOD: SignedDuration = SignedDuration::from_secs(20);
+/// How long a node must be away before its pods go. Source: gc_controller.go (v1.34), `quarantineTime`.
+const QUARANTINE: SignedDuration = SignedDuration::from_secs(40);
+/// What a pass takes at least: real passes are never free, and the quarantine is two periods long.
+const PASS_COST: SignedDuration = SignedDuration::from_millis(1);
+/// What pods of a vanished node are told. Source: gc_controller.go (v1.34), `gcOrphaned`.
+const ORPHANED: Target = Target { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
+/// The taint that says that a node is down for good, with any value and effect.
+/// Source: k8s.io/api core/v1/well_known_taints.go (v1.34), `TaintNodeOutOfService`.
+const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
+
+/// A pod to delete.
+#[derive(Debug)]
+struct Doomed {
+    pod: Object,
+    target: Option<Target>,
+    reasons: Vec<Because>,
+}
+
+/// The steps of a pass, in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Terminated,
+    OutOfService,
+    Orphaned,
+    Unscheduled,
+}
+
+/// A pass under way.
+#[derive(Debug)]
+struct Pass {
+    began: Timestamp,
+    stage: Stage,
+    /// Names that have been away long enough, to be confirmed.
+    unconfirmed: VecDeque<Text>,
+    /// Pods of confirmed names, deleted one after the other.
+    orphans: VecDeque<Doomed>,
+    /// The pods of the absent nodes as they were at the beginning.
+    absent: BTreeMap<Text, Vec<Object>>,
+}
+
+/// What a request is for.
+#[derive(Debug)]
+enum Job {
+    Confirm(Text),
+    Patch(ObjectKey, DecisionId),
+    Delete,
+}
+
+/// The controller.
+#[derive(Debug)]
+pub struct PodGc {
+    outbox: Outbox,
+    client: Client,
+    nodes: Reflector,
+    pods: Reflector,
+    pods_by_node: PodsByNode,
+    /// Pods that have ended, and pods that are being deleted.
+    terminated: BTreeSet<ObjectKey>,
+    ending: BTreeSet<ObjectKey>,
+    threshold: usize,
+    generation: Generation,
+    /// Names of absent nodes and when their quarantine is over.
+    quarantine: BTreeMap<Text, Timestamp>,
+    under_way: BTreeMap<RequestId, Job>,
+    pass: Option<Pass>,
+    next_pass: Option<Timestamp>,
+    started: bool,
+    held: bool,
+    /// Names of pods that go first, in this order: upstream's lister has none.
+    preferred: Vec<Text>,
+}
+
+impl PodGc {
+    /// Starts the controller with empty caches.
+    #[must_use]
+    pub fn new(context: &Context, now: Timestamp) -> Self {
+        let mut outbox = Outbox::default();
+        let identity = Identity::controller("pod-garbage-collector");
+        let mut reflector = |resource, name| {
+            let chance = context.chance.fork(name);
+            // A heartbeat makes no node come or go.
+            let selectors = Vec::from([(Text::of("omitHeartbeats"), Text::of("true"))]);
+            Reflector::new(identity.clone(), resource, "", selectors, chance, &mut outbox)
+        };
+        let nodes = reflector(NODES, "nodes");
+        let pods = reflector(PODS, "pods");
+        let told = context.settings.profile().is("pod-conditions-observe-generation");
+        Self {
+            client: Client::new(identity, &context.settings, now),
+            nodes,
+            pods,
+            pods_by_node: PodsByNode::default(),
+            terminated: BTreeSet::new(),
+            ending: BTreeSet::new(),
+            threshold: threshold(context.settings.number("terminated-pod-gc-threshold")),
+            generation: if told { Generation::Told } else { Generation::Untold },
+            quarantine: BTreeMap::new(),
+            under_way: BTreeMap::new(),
+            pass: None,
+            next_pass: None,
+            started: false,
+            held: false,
+            preferred: Vec::new(),
+            outbox,
+        }
+    }
+
+    fn handle_pod_event(&mut self, event: &CacheEvent) {
+        self.pods_by_node.update(event);
+        let key = event.object().key();
+        let after = event.after.as_ref();
+        let mut keep = |set: fn(&mut Self) -> &mut BTreeSet<ObjectKey>, is_in: bool| {
+            if is_in {
+                set(self).insert(key.clone());
+            } else {
+                set(self).remove(&key);
+            }
+        };
+        keep(|own| &mut own.terminated, after.is_some_and(is_terminated));
+        keep(|own| &mut own.ending, after.is_some_and(is_ending));
+    }
+
+    fn begin(&mut self, now: Timestamp) {
+        let absent: Vec<Text> =
+            self.pods_by_node.nodes().filter(|name| self.nodes.cache().get("", name).is_none()).cloned().collect();
+        // What is due leaves the quarantine before the absent names enter it again, as upstream's queue does it.
+        let due: Vec<Text> =
+            self.quarantine.iter().filter(|(_, until)| **until <= now).map(|(name, _)| name.clone()).collect();
+        self.quarantine.retain(|_, until| *until > now);
+        let mut pods = BTreeMap::new();
+        for name in absent {
+            if !self.quarantine.contains_key(&name) {
+                let until = now + QUARANTINE;
+                if !due.contains(&name) {
+                    let why = Vec::from([
+                        Because::Fact(format!("pods are bound to {name}, and there is no such Node")),
+                        Because::Fact(format!("quarantine of {} until {}", seconds(QUARANTINE), to_micro_time(until))),
+                    ]);
+                    self.outbox.decide(format!("node/{name}"), "wait for it to come back", why);
+                }
+                self.quarantine.insert(name.clone(), until);
+            }
+            let bound = self.pods_by_node.of(&name).filter_map(|key| self.pods.get(key).cloned()).collect();
+            pods.insert(name, bound);
+        }
+        let here = |name: &Text| self.nodes.cache().get("", name).is_some();
+        self.pass = Some(Pass {
+            began: now,
+            stage: Stage::Terminated,
+            unconfirmed: due.into_iter().filter(|name| !here(name)).collect(),
+            orphans: VecDeque::new(),
+            absent: pods,
+        });
+        for doomed in self.excess() {
+            self.delete(doomed, now);
+        }
+    }
+
+    /// Returns the ended pods beyond the threshold: evicted ones first, then by age and name.
+    fn excess(&self) -> Vec<Doomed> {
+        if self.threshold == 0 || self.terminated.len() <= self.threshold {
+            return Vec::new();
+        }
+        let count = self.terminated.len() - self.threshold;
+        let fact = format!("{} pods have ended, and {} are kept", self.terminated.len(), self.threshold);
+        let pods = in_order(self.terminated.iter().filter_map(|key| self.pods.get(key)).cloned().collect());
+        let reasons = || Vec::from([Because::Fact(fact.clone())]);
+        pods.into_iter().take(count).map(|pod| Doomed { pod, target: None, reasons: reasons() }).collect()
+    }
+
+    /// Returns the ending pods of nodes that are not ready and out of service.
+    fn out_of_service(&self) -> Vec<Doomed> {
+        let ending = self.ending.iter().filter_map(|key| self.pods.get(key));
+        let on_dead_node = |pod: &&Object| {
+            let node = node_name(pod).and_then(|name| self.nodes.cache().get("", name));
+            node.is_some_and(|node| !is_ready(node) && is_out_of_service(node))
+        };
+        let pods = in_order(ending.filter(on_dead_node).cloned().collect());
+        let doom = |pod: Object| {
+            let node = node_name(&pod).cloned().unwrap_or_default();
+            let fact = format!("it is being deleted, and Node {node} is not ready and has taint {OUT_OF_SERVICE}");
+            Doomed { pod, target: None, reasons: Vec::from([Because::Fact(fact)]) }
+        };
+        pods.into_iter().map(doom).collect()
+    }
+
+    fn unscheduled(&self) -> Vec<Doomed> {
+        let ending = self.ending.iter().filter_map(|key| self.pods.get(key));
+        let doom = |pod: &Object| {
+            let fact = String::from("it is being deleted and has no node");
+            Doomed { pod: pod.clone(), target: None, reasons: Vec::from([Because::Fact(fact)]) }
+        };
+        ending.filter(|pod| node_name(pod).is_none()).map(doom).collect()
+    }
+
+    /// Goes on with the pass until a request is under way.
+    fn advance(&mut self, now: Timestamp) {
+        while self.under_way.is_empty()
+            && let Some(pass) = &mut self.pass
+        {
+            match pass.stage {
+                Stage::Terminated => {
+                    pass.stage = Stage::OutOfService;
+                    for doomed in self.out_of_service() {
+                        self.delete(doomed, now);
+                    }
+                }
+                Stage::OutOfService => pass.stage = Stage::Orphaned,
+                Stage::Orphaned => {
+                    if let Some(name) = pass.unconfirmed.pop_front() {
+                        let call = Call::new(Verb::Get, NODES, "", &name);
+                        let id = self.client.send(call, None, &mut self.outbox, now);
+                        self.under_way.insert(id, Job::Confirm(name));
+                    } else if let Some(doomed) = pass.orphans.pop_front() {
+                        self.delete(doomed, now);
+                    } else {
+                        pass.stage = Stage::Unscheduled;
+                        for doomed in self.unscheduled() {
+                            self.delete(doomed, now);
+                        }
+                    }
+                }
+                Stage::Unscheduled => {
+                    let end = now.max(pass.began + PASS_COST);
+                    self.next_pass = (!self.held).then_some(end + PERIOD);
+                    self.pass = None;
+                }
+            }
+        }
+    }
+
+    /// Makes a pod Failed, unless it has ended, and deletes it.
+    fn delete(&mut self, doomed: Doomed, now: Timestamp) {
+        let key = doomed.pod.key();
+        let because = self.outbox.decide(format!("pod/{key}"), "force delete", doomed.reasons);
+        if is_terminated(&doomed.pod) {
+            self.send_delete(&key, because, now);
+            return;
+        }
+        let patch = failed_patch(&doomed.pod, doomed.target, self.generation, now);
+        let call = Call::strategic_patch(PODS, &key.namespace, &key.name, patch).subresource("status");
+        let id = self.client.send(call, Some(because), &mut self.outbox, now);
+        self.under_way.insert(id, Job::Patch(key, because));
+    }
+
+    fn send_delete(&mut self, key: &ObjectKey, because: DecisionId, now: Timestamp) {
+        let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
+        let call = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(options);
+        let id = self.client.send(call, Some(because), &mut self.outbox, now);
+        self.under_way.insert(id, Job::Delete);
+    }
+
+    fn handle_outcome(&mut self, job: Job, outcome: &Outcome, now: Timestamp) {
+        match job {
+            Job::Confirm(name) => {
+                let Some(pass) = &mut self.pass else { return };
+                // Any other failure leaves the node to the next pass that finds it absent.
+                if matches!(outcome, Outcome::NotFound) {
+                    let fact = format!("Node {name} was not there for {} and is not there now", seconds(QUARANTINE));
+                    let doom =
+                        |pod| Doomed { pod, target: Some(ORPHANED), reasons: Vec::from([Because::Fact(fact.clone())]) };
+                    let mut pods = pass.absent.remove(&name).unwrap_or_default();
+                    let rank = |pod: &Object| self.preferred.iter().position(|name| **name == *pod.name());
+                    pods.sort_by_key(|pod| rank(pod).unwrap_or(usize::MAX));
+                    pass.orphans.extend(pods.into_iter().map(doom));
+                }
+            }
+            Job::Patch(key, because) if matches!(outcome, Outcome::Done(_)) => self.send_delete(&key, because, now),
+            // A pod that cannot be marked or deleted is left to the next pass.
+            Job::Patch(..) | Job::Delete => {}
+        }
+    }
+
+    fn start_when_synced(&mut self, now: Timestamp) {
+        if !self.started && self.nodes.synced() && self.pods.synced() {
+            self.started = true;
+            self.next_pass = (!self.held).then_some(now);
+        }
+        if self.pass.is_none() && self.next_pass.is_some_and(|at| at <= now) {
+            self.next_pass = None;
+            self.begin(now);
+        }
+        self.advance(now);
+    }
+}
+
+/// Reads the threshold: none or a negative one turns the collection of ended pods off.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a flag's count, cut to what is possible")]
+fn threshold(number: f64) -> usize {
+    if number > 0.0 { number as usize } else { 0 }
+}
+
+fn phase(pod: &Object) -> &str {
+    pod.stable().at(&["status", "phase"]).as_str().unwrap_or("")
+}
+
+/// Tells whether a pod counts as ended: any phase but those of a pod that may still run.
+/// Source: gc_controller.go (v1.34), `isPodTerminated`.
+fn is_terminated(pod: &Object) -> bool {
+    matches!(phase(pod), "Succeeded" | "Failed")
+}
+
+fn is_ending(pod: &Object) -> bool {
+    !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+}
+
+fn is_ready(node: &Object) -> bool {
+    let conditions = node.stable().at(&["status", "conditions"]).items();
+    let ready = conditions.iter().find(|condition| condition.get("type").as_str() == Some("Ready"));
+    ready.is_some_and(|condition| condition.get("status").as_str() == Some("True"))
+}
+
+fn is_out_of_service(node: &Object) -> bool {
+    let taints = node.stable().at(&["spec", "taints"]).items();
+    taints.iter().any(|taint| taint.get("key").as_str() == Some(OUT_OF_SERVICE))
+}
+
+/// Sorts pods for deletion: evicted ones first, then by age and name.
+/// Source: gc_controller.go (v1.34), `byEvictionAndCreationTimestamp`.
+fn in_order(mut pods: Vec<Object>) -> Vec<Object> {
+    pods.sort_by_cached_key(|pod| {
+        let tree = pod.stable();
+        let is_evicted = tree.at(&["status", "reason"]).as_str() == Some("Evicted");
+        let created = tree.at(&["metadata", "creationTimestamp"]).as_text().cloned();
+        (!is_evicted, created, Text::from(pod.name()))
+    });
+    pods
+}
+
+impl Component for PodGc {
+    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
+        let id = message.id();
+        if self.nodes.owns(id) {
+            self.nodes.handle_message(message, &mut self.outbox, now);
+        } else if self.pods.owns(id) {
+            for event in self.pods.handle_message(message, &mut self.outbox, now) {
+                self.handle_pod_event(&event);
+            }
+        } else if let ToClient::Response { result, .. } = &message
+            && let Some(job) = self.under_way.remove(&id)
+        {
+            self.handle_outcome(job, &Outcome::of(result), now);
+        }
+        self.start_when_synced(now);
+    }
+
+    fn handle_timeout(&mut self, now: Timestamp) {
+        self.nodes.handle_timeout(&mut self.outbox, now);
+        self.pods.handle_timeout(&mut self.outbox, now);
+        self.client.handle_timeout(&mut self.outbox, now);
+        self.start_when_synced(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outbox.poll()
+    }
+
+    fn next_deadline(&self) -> Option<Deadline> {
+        earliest([
+            self.nodes.next_deadline(),
+            self.pods.next_deadline(),
+            self.client.next_deadline(),
+            self.next_pass.map(|at| Deadline { at, reason: "garbage collection of pods" }),
+        ])
+    }
+}
+
+impl Controller for PodGc {
+    fn loops(&self) -> Vec<LoopInfo> {
+        Vec::from([LoopInfo { name: "gc-pass", period: PERIOD, next: self.next_pass }])
+    }
+
+    fn queues(&self) -> Vec<(&'static str, usize)> {
+        Vec::from([("orphaned_pods_nodes", self.quarantine.len()), ("requests", self.client.waiting())])
+    }
+
+    fn hold_loops(&mut self) {
+        self.held = true;
+        self.next_pass = None;
+    }
+
+    fn run_once(&mut self, name: &str, now: Timestamp) -> bool {
+        if name != "gc-pass" || !self.started || self.pass.is_some() {
+            return false;
+        }
+        self.next_pass = None;
+        self.begin(now);
+        self.advance(now);
+        true
+    }
+
+    fn prefer(&mut self, choice: &str, order: &[Text]) {
+        if choice == "pod-order" {
+            self.preferred = order.to_vec();
+        }
+    }
+}
