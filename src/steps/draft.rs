@@ -59,6 +59,8 @@ pub struct Draft {
     pub(super) problems: Vec<Problem>,
     pub(super) nodes: Vec<NodeEntry>,
     pub(super) pods: Vec<PodEntry>,
+    /// The names of the workloads.
+    pub(super) owners: Vec<Text>,
     /// The body of the last machine that a `Given` described, for `whose kubelet runs with:`.
     pub(super) last_machine: Option<(Vec<Json>, LastMachine)>,
     /// Names in steps that are not understood: whether they are declared cannot be known, so nothing is said about it.
@@ -271,6 +273,7 @@ impl Draft {
             nodes: self.nodes.clone(),
             doubtful: self.doubtful.clone(),
             pods: self.pods.clone(),
+            owners: self.owners.clone(),
             place: Place {
                 file: self.place.file.clone(),
                 row: self.place.row.clone(),

@@ -18,6 +18,7 @@ mod pods;
 mod registry;
 mod users;
 mod words;
+mod workloads;
 
 pub use catalogue::{Sentence, catalogue};
 pub use draft::Draft;

@@ -8,13 +8,13 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Component;
 use super::garbage_collector::GarbageCollector;
 use super::node_ipam::NodeIpam;
 use super::node_lifecycle::NodeLifecycle;
 use super::pod_gc::PodGc;
 use super::taint_eviction::TaintEviction;
 use super::ttl::Ttl;
+use super::{Component, daemonset, deployment, disruption, endpointslice, replicaset, statefulset};
 use crate::chance::Chance;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;
@@ -92,8 +92,14 @@ pub enum ControllerAction {
 ///
 /// Source: cmd/kube-controller-manager/app/controllermanager.go (v1.34), `NewControllerDescriptors`.
 pub const CONTROLLERS: &[&str] = &[
+    "endpointslice-controller",
     "pod-garbage-collector-controller",
     "garbage-collector-controller",
+    "daemonset-controller",
+    "deployment-controller",
+    "replicaset-controller",
+    "disruption-controller",
+    "statefulset-controller",
     "ttl-controller",
     "node-ipam-controller",
     "node-lifecycle-controller",
@@ -104,8 +110,14 @@ pub const CONTROLLERS: &[&str] = &[
 ///
 /// Source: cmd/kube-controller-manager/names/controller_names.go (v1.34), `KCMControllerAliases`.
 const ALIASES: &[(&str, &str)] = &[
+    ("endpointslice", "endpointslice-controller"),
     ("podgc", "pod-garbage-collector-controller"),
     ("garbagecollector", "garbage-collector-controller"),
+    ("daemonset", "daemonset-controller"),
+    ("deployment", "deployment-controller"),
+    ("replicaset", "replicaset-controller"),
+    ("disruption", "disruption-controller"),
+    ("statefulset", "statefulset-controller"),
     ("ttl", "ttl-controller"),
     ("nodeipam", "node-ipam-controller"),
     ("nodelifecycle", "node-lifecycle-controller"),
@@ -138,6 +150,12 @@ pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
 #[must_use]
 pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Controller>> {
     let controller: Box<dyn Controller> = match name {
+        "endpointslice-controller" => Box::new(endpointslice::start(&context, now)),
+        "daemonset-controller" => Box::new(daemonset::start(&context, now)),
+        "deployment-controller" => Box::new(deployment::start(&context, now)),
+        "replicaset-controller" => Box::new(replicaset::start(&context, now)),
+        "disruption-controller" => Box::new(disruption::start(&context, now)),
+        "statefulset-controller" => Box::new(statefulset::start(&context, now)),
         "pod-garbage-collector-controller" => Box::new(PodGc::new(&context, now)),
         "ttl-controller" => Box::new(Ttl::new(&context, now)),
         "garbage-collector-controller" => Box::new(GarbageCollector::new(&context, now)),

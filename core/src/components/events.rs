@@ -1,11 +1,11 @@
 //! Events of a controller: written beside its work, counted when they repeat, held back when they flood.
 //!
 //! Mirrors k8s.io/client-go tools/record/{event,events_cache}.go (v1.34): one Event at a time in the order in which they
-//! were emitted; a repeated one is a PATCH that counts up; at most 25 about one object, then one per five minutes.
+//! were emitted; a repeated one is a PATCH that counts up; at most 25 about one object, then one per five minutes. The
+//! tenth different text of one reason about one object, and those after it, are counted as one Event.
 //! Inputs: what to say, answers, time. Outputs: requests of the controller's own client.
-//! Left out on purpose: the aggregation of more than ten similar texts, which no controller here can make.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
 
@@ -25,6 +25,12 @@ const CACHE_MAX: usize = 4096;
 const SPAM_BURST: f64 = 25.0;
 /// Events per second about one object after that. Source: as [`CACHE_MAX`], `defaultSpamQPS`.
 const SPAM_QPS: f64 = 1.0 / 300.0;
+/// Different texts of one reason about one object from which on they are one Event. Source: as [`CACHE_MAX`],
+/// `defaultAggregateMaxEvents`.
+const SIMILAR_MAX: usize = 10;
+/// A quiet time after which similar Events are counted anew. Source: as [`CACHE_MAX`],
+/// `defaultAggregateIntervalInSeconds`.
+const SIMILAR_WITHIN: SignedDuration = SignedDuration::from_secs(600);
 /// Pause between two tries when no answer came. Source: tools/record/event.go (v1.34), `defaultSleepDuration`.
 const RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 /// Tries in all. Source: tools/record/event.go (v1.34), `maxTriesPerEvent`.
@@ -51,6 +57,17 @@ impl About {
         Self {
             reference: json!({"apiVersion": "v1", "kind": "Pod", "namespace": &*key.namespace, "name": &*key.name,
                 "uid": pod.uid(), "resourceVersion": version}),
+        }
+    }
+
+    /// Refers to an object of any kind as it was read, its revision included.
+    #[must_use]
+    pub fn object(api_version: &str, kind: &str, object: &Object) -> Self {
+        let key = object.key();
+        let version = format!("{}", object.resource_version());
+        Self {
+            reference: json!({"apiVersion": api_version, "kind": kind, "namespace": &*key.namespace,
+                "name": &*key.name, "uid": object.uid(), "resourceVersion": version}),
         }
     }
 
@@ -85,6 +102,13 @@ struct Known {
     touched: u64,
 }
 
+/// The different texts of Events that are alike but for them.
+#[derive(Debug)]
+struct Similar {
+    texts: BTreeSet<String>,
+    last: Timestamp,
+}
+
 #[derive(Debug)]
 struct Pending {
     key: String,
@@ -106,6 +130,7 @@ pub struct EventRecorder {
     component: &'static str,
     chance: Chance,
     known: BTreeMap<String, Known>,
+    similar: BTreeMap<String, Similar>,
     buckets: BTreeMap<String, TokenBucket>,
     touched: u64,
     last_nanos: i128,
@@ -121,6 +146,7 @@ impl EventRecorder {
             component,
             chance,
             known: BTreeMap::new(),
+            similar: BTreeMap::new(),
             buckets: BTreeMap::new(),
             touched: 0,
             last_nanos: 0,
@@ -164,8 +190,34 @@ impl EventRecorder {
         if !bucket.try_take(now) {
             return;
         }
-        let key = format!("{object}/{kind}/{reason}/{message}");
+        let alike = format!("{object}/{kind}/{reason}");
+        let key = if self.are_too_many(&alike, message, now) {
+            event.set(&["message"], format!("(combined from similar events): {message}"));
+            event.set(&["reportingComponent"], "");
+            alike
+        } else {
+            format!("{alike}/{message}")
+        };
         self.queue.push_back(Pending { key, event, tries: 0, because });
+    }
+
+    /// Notes a text, and tells whether there were so many like it that it is no Event of its own.
+    fn are_too_many(&mut self, alike: &str, message: &str, now: Timestamp) -> bool {
+        if self.similar.len() > CACHE_MAX {
+            self.similar.clear();
+        }
+        let similar =
+            self.similar.entry(String::from(alike)).or_insert_with(|| Similar { texts: BTreeSet::new(), last: now });
+        if now.duration_since(similar.last) > SIMILAR_WITHIN {
+            similar.texts.clear();
+        }
+        similar.last = now;
+        similar.texts.insert(String::from(message));
+        if similar.texts.len() < SIMILAR_MAX {
+            return false;
+        }
+        similar.texts.pop_first();
+        true
     }
 
     /// Returns the number of Events that are not yet written.
@@ -334,6 +386,17 @@ mod tests {
         let _ = rig.outbox.poll();
         rig.recorder.handle_response(&Ok(Answer::json(404, json!({}))), Timestamp::UNIX_EPOCH);
         assert_eq!(rig.answered(201), ["POST events/default"]);
+    }
+
+    #[test]
+    fn the_tenth_different_text_and_those_after_it_are_counted_as_one_event() {
+        let mut rig = Rig::new();
+        for at in 0..12 {
+            rig.emit(&alloc::format!("{at}"));
+        }
+        let sentences = rig.answered(201);
+        assert_eq!(sentences.iter().filter(|sentence| sentence.starts_with("POST")).count(), 10);
+        assert_eq!(sentences.iter().filter(|sentence| sentence.starts_with("PATCH")).count(), 2);
     }
 
     #[test]

@@ -5,6 +5,10 @@
 pub mod api_server;
 pub mod client;
 pub mod controllers;
+mod daemonset;
+mod deployment;
+mod disruption;
+mod endpointslice;
 pub mod events;
 pub mod garbage_collector;
 pub mod kubelet;
@@ -14,8 +18,11 @@ pub mod node_lifecycle;
 pub mod pod_gc;
 mod pod_status;
 mod record;
+mod replicaset;
+mod statefulset;
 pub mod taint_eviction;
 pub mod ttl;
+mod workload;
 
 use alloc::collections::VecDeque;
 use alloc::string::String;

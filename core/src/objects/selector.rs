@@ -70,6 +70,26 @@ impl Selector {
     }
 }
 
+/// Tells whether the selector of an object, `matchLabels` and `matchExpressions`, selects labels; one that is absent
+/// selects nothing.
+#[must_use]
+pub fn selects(selector: &Json, labels: &Json) -> bool {
+    let fits = |term: &Json| {
+        let value = labels.get(term.get("key").as_str().unwrap_or(""));
+        let values = term.get("values").items();
+        match term.get("operator").as_str().unwrap_or("") {
+            "In" => values.contains(value),
+            "NotIn" => !values.contains(value),
+            "Exists" => !value.is_null(),
+            "DoesNotExist" => value.is_null(),
+            _ => false,
+        }
+    };
+    selector.is_object()
+        && selector.get("matchLabels").fields().all(|(key, value)| labels.get(key) == value)
+        && selector.get("matchExpressions").items().iter().all(fits)
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Token {
     Word(String),
@@ -399,7 +419,7 @@ fn unescape(value: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FieldSelector, Selector};
+    use super::{FieldSelector, Selector, selects};
     use crate::json;
     use crate::objects::names::Wording;
 
@@ -463,5 +483,22 @@ mod tests {
             FieldSelector::parse("a=b=c").unwrap_err(),
             "invalid field selector: unescaped character in value: 61"
         );
+    }
+
+    #[test]
+    fn the_selector_of_an_object_selects_by_labels_and_an_absent_one_nothing() {
+        let labels = json!({"app": "x"});
+        let cases = [
+            (json!(null), false),
+            (json!({}), true),
+            (json!({"matchLabels": {"app": "x"}}), true),
+            (json!({"matchLabels": {"app": "y"}}), false),
+            (json!({"matchExpressions": [{"key": "app", "operator": "In", "values": ["x", "y"]}]}), true),
+            (json!({"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["a"]}]}), true),
+            (json!({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}), false),
+        ];
+        for (selector, expected) in cases {
+            assert_eq!(selects(&selector, &labels), expected, "{selector}");
+        }
     }
 }

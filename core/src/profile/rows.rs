@@ -278,6 +278,20 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "scaling-tells-from",
+        says: "the Event ScalingReplicaSet tells the number before first: from 0 to 3",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(32, 0), Value::Bool(true))],
+        source: "pkg/controller/deployment/sync.go (v1.31, v1.34), scaleReplicaSet",
+        flag: "",
+    },
+    Row {
+        name: "stateful-set-events-capitalised",
+        says: "the Events of a StatefulSet begin with Create and Delete, not with create and delete",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(36, 0), Value::Bool(true))],
+        source: "pkg/controller/statefulset/stateful_pod_control.go (v1.34, v1.36), recordPodEvent",
+        flag: "",
+    },
+    Row {
         name: "taint-eviction-leaves-tombstones",
         says: "a pod that was evicted once is not evicted again before its eviction is cancelled",
         values: &[(OLDEST, Value::Bool(true)), (Release::new(33, 0), Value::Bool(false))],

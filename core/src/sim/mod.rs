@@ -10,6 +10,8 @@ mod kubelet_pod_tests;
 mod kubelet_tests;
 mod record;
 mod wakes;
+#[cfg(test)]
+mod workload_tests;
 mod world;
 
 use alloc::boxed::Box;

@@ -5,7 +5,6 @@
 //! repeated attempts on conflicts, of which one server has none.
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use jiff::Timestamp;
@@ -17,6 +16,7 @@ use super::resources::{self, KINDS};
 use super::{ApiServer, Origin, status};
 use crate::json;
 use crate::network::{Answer, Body, Resource};
+use crate::objects::selector::selects;
 use crate::objects::{Json, Object, Text, time};
 
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
@@ -198,52 +198,4 @@ fn too_many(why: &str, retry_after: Option<i64>) -> Answer {
         answer.headers.push((Text::of("Retry-After"), Text::from(format!("{seconds}"))));
     }
     answer
-}
-
-/// Tells whether a budget's selector selects labels; one that is absent selects nothing.
-fn selects(selector: &Json, labels: &Json) -> bool {
-    let mut terms: Vec<(String, &str, &[Json])> = Vec::new();
-    for (key, value) in selector.get("matchLabels").fields() {
-        if labels.get(key) != value {
-            return false;
-        }
-    }
-    for term in selector.get("matchExpressions").items() {
-        let key = String::from(term.get("key").as_str().unwrap_or(""));
-        terms.push((key, term.get("operator").as_str().unwrap_or(""), term.get("values").items()));
-    }
-    selector.is_object()
-        && terms.iter().all(|(key, operator, values)| {
-            let value = labels.get(key);
-            match *operator {
-                "In" => values.contains(value),
-                "NotIn" => !values.contains(value),
-                "Exists" => !value.is_null(),
-                "DoesNotExist" => value.is_null(),
-                _ => false,
-            }
-        })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::selects;
-    use crate::json;
-
-    #[test]
-    fn a_budget_selects_by_labels_and_an_absent_selector_selects_nothing() {
-        let labels = json!({"app": "x"});
-        let cases = [
-            (json!(null), false),
-            (json!({}), true),
-            (json!({"matchLabels": {"app": "x"}}), true),
-            (json!({"matchLabels": {"app": "y"}}), false),
-            (json!({"matchExpressions": [{"key": "app", "operator": "In", "values": ["x", "y"]}]}), true),
-            (json!({"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["a"]}]}), true),
-            (json!({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}), false),
-        ];
-        for (selector, expected) in cases {
-            assert_eq!(selects(&selector, &labels), expected, "{selector}");
-        }
-    }
 }

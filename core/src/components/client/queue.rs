@@ -65,6 +65,12 @@ impl<K: Ord + Clone> WorkQueue<K> {
         self.delayed.insert((now + pause, self.added), key);
     }
 
+    /// Adds a key at an instant.
+    pub fn add_at(&mut self, key: K, at: Timestamp) {
+        self.added += 1;
+        self.delayed.insert((at, self.added), key);
+    }
+
     /// Forgets how often a key failed.
     pub fn forget(&mut self, key: &K) {
         self.failures.remove(key);

@@ -1,0 +1,525 @@
+//! Keeps one pod of a DaemonSet on each node that fits it.
+//!
+//! Mirrors kube-controller-manager's `daemonset-controller` (pkg/controller/daemon/daemon_controller.go, v1.34). Pods are
+//! made for a node by its name in their affinity, and bound by the scheduler. A node that may have no new pod keeps the
+//! one it has, unless a NoExecute taint that the pod does not tolerate says otherwise. A pod that failed is deleted, after
+//! a growing pause; one that is on its way out keeps its place until it has ended.
+//! Inputs: DaemonSets, Pods, Nodes, ControllerRevisions, answers, time. Outputs: pods made and deleted, revisions,
+//! statuses, Events. A change of a node counts only if its labels or taints changed.
+//! Left out on purpose: adoption, surges of an update, old revisions beyond the limit.
+
+mod nodes;
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use self::nodes::{pod_for, target, verdict};
+use super::client::CacheEvent;
+use super::controllers::{Context, Controller};
+use super::events::{About, EventType};
+use super::workload::pods::{
+    Owned, Rounding, hash, is_available, is_ending, is_ready, is_terminal, labels, number, owner_key, phase,
+    reference_to, scaled, set_unless_zero,
+};
+use super::workload::{
+    DAEMON_SETS, Expectations, Flow, Logic, Plan, REVISIONS, Reply, Shop, Workload, code, failure, object,
+};
+use super::{Because, DecisionId};
+use crate::json;
+use crate::network::{Call, NODES, PODS, Verb};
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// The label that names a pod's revision. Source: k8s.io/api apps/v1/types.go (v1.34), `DefaultDaemonSetUniqueLabelKey`.
+const REVISION_LABEL: &str = "controller-revision-hash";
+/// Pods made or deleted in one sync at most. Source: daemon_controller.go (v1.34), `BurstReplicas`.
+const BURST: usize = 250;
+/// Tries to write a status. Source: daemon_controller.go (v1.34), `StatusUpdateRetries` and one.
+const STATUS_TRIES: u32 = 2;
+/// First pause before a failed pod is deleted, doubled with each one up to [`BACKOFF_MAX`].
+/// Source: cmd/kube-controller-manager/app/apps.go (v1.34), `flowcontrol.NewBackOff(1*time.Second, 15*time.Minute)`.
+const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(1);
+/// Longest pause before a failed pod is deleted. Source: as [`BACKOFF_FIRST`].
+const BACKOFF_MAX: SignedDuration = SignedDuration::from_mins(15);
+
+const SETS: usize = 0;
+const PODS_CACHE: usize = 1;
+const NODE_CACHE: usize = 2;
+const REVISION_CACHE: usize = 3;
+
+const PLAN: Plan = Plan {
+    account: "daemon-set-controller",
+    component: "daemonset-controller",
+    queue: "daemonset",
+    workers: 2,
+    caches: &[DAEMON_SETS, PODS, NODES, REVISIONS],
+};
+
+/// Starts the controller with empty caches.
+pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+    Workload::new(DaemonSets::default(), &PLAN, context, now)
+}
+
+/// What a request is for.
+#[derive(Debug)]
+enum Step {
+    Revision,
+    Create,
+    Delete(Object),
+    Status,
+    Read,
+}
+
+/// What comes next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Stage {
+    Revise,
+    Manage,
+    /// Make pods for these nodes, in batches of this size.
+    Create {
+        nodes: Vec<Text>,
+        batch: usize,
+    },
+    /// Delete what is too much.
+    Delete,
+    /// Delete pods of old revisions.
+    Roll,
+    Status,
+    End(Flow),
+}
+
+/// A sync under way.
+#[derive(Debug)]
+struct Work {
+    set: Object,
+    hash: String,
+    stage: Stage,
+    because: Option<DecisionId>,
+    doomed: Vec<Object>,
+    /// Whether the status tells that this generation was acted on.
+    observes: bool,
+    failed: bool,
+    tries: u32,
+}
+
+/// How a node's pods keep failing.
+#[derive(Debug)]
+struct Backoff {
+    pause: SignedDuration,
+    last: Timestamp,
+}
+
+#[derive(Debug, Default)]
+struct DaemonSets {
+    pods: Owned,
+    revisions: Owned,
+    expectations: Expectations,
+    /// By set and node.
+    failing: BTreeMap<(Text, Text), Backoff>,
+    work: BTreeMap<ObjectKey, Work>,
+}
+
+fn about(set: &Object) -> About {
+    About::object("apps/v1", "DaemonSet", set)
+}
+
+impl DaemonSets {
+    fn handle_pod(&mut self, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+        self.pods.update(event);
+        let pod = event.object();
+        let Some((key, uid)) = owner_key(pod, "DaemonSet") else { return };
+        let Some(set) = shop.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
+        let min_ready = number(set, &["spec", "minReadySeconds"], 0);
+        match &event.after {
+            Some(pod) if !is_ending(pod) => {
+                if event.before.is_none() {
+                    self.expectations.created(&key);
+                }
+                if min_ready > 0 && is_ready(pod) && !event.before.as_ref().is_some_and(is_ready) {
+                    shop.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
+                }
+            }
+            // The beginning of a deletion counts as the deletion.
+            _ => self.expectations.deleted(&key, pod.uid()),
+        }
+        shop.add(key);
+    }
+
+    fn handle_node(event: &CacheEvent, shop: &mut Shop<Step>) {
+        let Some(after) = &event.after else { return };
+        if let Some(before) = &event.before {
+            let same = |path: &[&str]| before.stable().at(path) == after.stable().at(path);
+            if same(&["metadata", "labels"]) && same(&["spec", "taints"]) {
+                return;
+            }
+        }
+        let concerned: Vec<ObjectKey> = shop
+            .cache(SETS)
+            .objects()
+            .filter(|set| match &event.before {
+                None => verdict(set, after).should_run,
+                Some(before) => verdict(set, before) != verdict(set, after),
+            })
+            .map(Object::key)
+            .collect();
+        for key in concerned {
+            shop.add(key);
+        }
+    }
+
+    /// Makes the request for a revision of the set's template, unless there is one of it.
+    fn revise(&self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+        let template = work.set.stable().at(&["spec", "template"]);
+        let mut data = Json::object();
+        data.set(&["spec", "template"], template.clone());
+        data.set(&["spec", "template", "$patch"], "replace");
+        let own: Vec<&Object> =
+            self.revisions.of(work.set.uid()).filter_map(|one| shop.cache(REVISION_CACHE).get(one)).collect();
+        let known = own.iter().find(|revision| *revision.stable().get("data") == data);
+        work.stage = Stage::Manage;
+        if let Some(revision) = known {
+            work.hash = String::from(labels(revision).get(REVISION_LABEL).as_str().unwrap_or(""));
+            return;
+        }
+        work.hash = hash(&data);
+        let last = own.iter().filter_map(|one| one.stable().get("revision").as_i64()).max().unwrap_or(0);
+        let name = format!("{}-{}", work.set.name(), work.hash);
+        let mut revision = json!({"kind": "ControllerRevision", "apiVersion": "apps/v1",
+            "metadata": {"name": name, "namespace": key.namespace.as_str()}, "revision": last + 1});
+        let mut marks = template.at(&["metadata", "labels"]).clone();
+        marks.set(&[REVISION_LABEL], work.hash.as_str());
+        revision.set(&["metadata", "labels"], marks);
+        let owner = reference_to(&work.set, "apps/v1", "DaemonSet");
+        revision.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
+        revision.set(&["data"], data);
+        let call = Call::new(Verb::Create, REVISIONS, &key.namespace, "").body(revision);
+        shop.send(key, Step::Revision, call, None, now);
+    }
+
+    /// Returns the pods of each node, without those that have ended and are being deleted.
+    fn by_node(&self, set: &Object, shop: &Shop<Step>) -> BTreeMap<Text, Vec<Object>> {
+        let mut found: BTreeMap<Text, Vec<Object>> = BTreeMap::new();
+        for pod in self.pods.of(set.uid()).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
+            if !(is_terminal(pod) && is_ending(pod))
+                && let Some(node) = target(pod)
+            {
+                found.entry(node).or_default().push(pod.clone());
+            }
+        }
+        found
+    }
+
+    /// Finds out which nodes lack a pod, and which pods are too much.
+    fn manage(&mut self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+        work.stage = Stage::Status;
+        if is_ending(&work.set) {
+            return;
+        }
+        if !self.expectations.are_met(key, now) {
+            work.observes = false;
+            return;
+        }
+        work.observes = true;
+        let by_node = self.by_node(&work.set, shop);
+        let nodes: Vec<Object> = shop.cache(NODE_CACHE).objects().cloned().collect();
+        let mut missing = Vec::new();
+        for node in &nodes {
+            let verdict = verdict(&work.set, node);
+            let name = Text::from(node.name());
+            match by_node.get(&name) {
+                None if verdict.should_run => missing.push(name),
+                None => {}
+                Some(pods) if verdict.should_stay => {
+                    let surplus = self.surplus(key, work, &name, pods, shop, now);
+                    work.doomed.extend(surplus);
+                }
+                Some(pods) => work.doomed.extend(pods.iter().filter(|pod| !is_ending(pod)).cloned()),
+            }
+        }
+        // Pods that wait for a node that is gone.
+        let is_here = |name: &Text| nodes.iter().any(|node| *node.name() == **name);
+        let gone = by_node.iter().filter(|(name, _)| !is_here(name)).flat_map(|(_, pods)| pods);
+        let unbound = |pod: &&Object| super::client::node_name(pod).is_none() && !is_ending(pod);
+        work.doomed.extend(gone.filter(unbound).cloned());
+        missing.truncate(BURST);
+        work.doomed.truncate(BURST);
+        self.expectations.expect(key, missing.len(), work.doomed.iter().map(|pod| Text::from(pod.uid())), now);
+        if !missing.is_empty() {
+            let fact = format!("{} nodes lack a pod: {}", missing.len(), missing.join(", "));
+            let what = format!("create {} pods", missing.len());
+            work.because = Some(shop.decide(format!("daemonset/{key}"), what, Vec::from([Because::Fact(fact)])));
+        }
+        work.stage = Stage::Create { nodes: missing, batch: 1 };
+    }
+
+    /// Returns the pods of a node that stays which have to go: those that have ended, and all but the oldest.
+    fn surplus(
+        &mut self,
+        key: &ObjectKey,
+        work: &Work,
+        node: &Text,
+        pods: &[Object],
+        shop: &mut Shop<Step>,
+        now: Timestamp,
+    ) -> Vec<Object> {
+        let mut doomed = Vec::new();
+        let mut running: Vec<&Object> = Vec::new();
+        for pod in pods.iter().filter(|pod| !is_ending(pod)) {
+            let named = format!("{} on node {node}, will try to", pod.key());
+            match phase(pod) {
+                "Failed" => {
+                    if let Some(wait) = self.backs_off(work.set.uid(), node, now) {
+                        shop.add_after(key.clone(), wait, now);
+                        continue;
+                    }
+                    let message = format!("Found failed daemon pod {named} kill it");
+                    shop.emit(&about(&work.set), EventType::Warning, "FailedDaemonPod", &message, now);
+                    doomed.push(pod.clone());
+                }
+                "Succeeded" => {
+                    let message = format!("Found succeeded daemon pod {named} delete it");
+                    shop.emit(&about(&work.set), EventType::Normal, "SucceededDaemonPod", &message, now);
+                    doomed.push(pod.clone());
+                }
+                _ => running.push(pod),
+            }
+        }
+        running.sort_by_cached_key(|pod| age(pod));
+        doomed.extend(running.into_iter().skip(1).cloned());
+        doomed
+    }
+
+    /// Returns how long a failed pod of a node has to wait; `None` if it may go now, and the next waits longer.
+    fn backs_off(&mut self, uid: &str, node: &Text, now: Timestamp) -> Option<SignedDuration> {
+        let key = (Text::from(uid), node.clone());
+        if let Some(backoff) = self.failing.get_mut(&key) {
+            let since = now.duration_since(backoff.last);
+            if since < backoff.pause {
+                return Some(backoff.pause - since);
+            }
+            // A node that was quiet for long begins anew.
+            let is_quiet = since > BACKOFF_MAX * 2;
+            backoff.pause = if is_quiet { BACKOFF_FIRST } else { (backoff.pause * 2).min(BACKOFF_MAX) };
+            backoff.last = now;
+        } else {
+            self.failing.insert(key, Backoff { pause: BACKOFF_FIRST, last: now });
+        }
+        None
+    }
+
+    /// Deletes pods of old revisions, as many as may be missing at a time.
+    fn roll(&mut self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+        let strategy = work.set.stable().at(&["spec", "updateStrategy"]);
+        if strategy.get("type").as_str() == Some("OnDelete") || !self.expectations.are_met(key, now) {
+            return;
+        }
+        let min_ready = number(&work.set, &["spec", "minReadySeconds"], 0);
+        let by_node = self.by_node(&work.set, shop);
+        let nodes: Vec<&Object> =
+            shop.cache(NODE_CACHE).objects().filter(|node| verdict(&work.set, node).should_run).collect();
+        let desired = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+        let limit = scaled(strategy.at(&["rollingUpdate", "maxUnavailable"]), "1", desired, Rounding::Up).max(1);
+        let mut unavailable = 0;
+        let (mut broken, mut old) = (Vec::new(), Vec::new());
+        for node in nodes {
+            let pod = by_node.get(node.name()).and_then(|pods| pods.iter().find(|pod| !is_ending(pod)));
+            match pod {
+                None => unavailable += 1,
+                Some(pod) => {
+                    let is_old = labels(pod).get(REVISION_LABEL).as_str() != Some(work.hash.as_str());
+                    let is_here = is_available(pod, min_ready, now);
+                    unavailable += i64::from(!is_here);
+                    match (is_old, is_here) {
+                        (true, false) => broken.push(pod.clone()),
+                        (true, true) => old.push(pod.clone()),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        let more = usize::try_from(limit - unavailable).unwrap_or(0);
+        let doomed: Vec<Object> = broken.into_iter().chain(old.into_iter().take(more)).collect();
+        if doomed.is_empty() {
+            return;
+        }
+        self.expectations.expect(key, 0, doomed.iter().map(|pod| Text::from(pod.uid())), now);
+        work.doomed = doomed;
+        Self::delete(key, work, "the template has changed", shop, now);
+    }
+
+    fn delete(key: &ObjectKey, work: &mut Work, why: &str, shop: &mut Shop<Step>, now: Timestamp) {
+        for pod in core::mem::take(&mut work.doomed) {
+            let facts = Vec::from([Because::Fact(String::from(why))]);
+            let because = shop.decide(format!("pod/{}", pod.key()), "delete", facts);
+            let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
+            let call = Call::new(Verb::Delete, PODS, &key.namespace, pod.name()).body(options);
+            shop.send(key, Step::Delete(pod), call, Some(because), now);
+        }
+    }
+
+    fn status(&self, work: &Work, shop: &Shop<Step>, now: Timestamp) -> Json {
+        let set = &work.set;
+        let min_ready = number(set, &["spec", "minReadySeconds"], 0);
+        let by_node = self.by_node(set, shop);
+        let (mut desired, mut current, mut ready, mut available, mut updated, mut stray) = (0, 0, 0, 0, 0, 0);
+        for node in shop.cache(NODE_CACHE).objects() {
+            let pod = by_node.get(node.name()).and_then(|pods| pods.iter().min_by_key(|pod| age(pod)));
+            if !verdict(set, node).should_run {
+                stray += i64::from(pod.is_some());
+                continue;
+            }
+            desired += 1;
+            let Some(pod) = pod else { continue };
+            current += 1;
+            ready += i64::from(is_ready(pod));
+            available += i64::from(is_available(pod, min_ready, now));
+            updated += i64::from(labels(pod).get(REVISION_LABEL).as_str() == Some(work.hash.as_str()));
+        }
+        let observed = if work.observes {
+            number(set, &["metadata", "generation"], 0)
+        } else {
+            number(set, &["status", "observedGeneration"], 0)
+        };
+        let mut status = json!({"currentNumberScheduled": current, "numberMisscheduled": stray,
+            "desiredNumberScheduled": desired, "numberReady": ready});
+        set_unless_zero(&mut status, &["observedGeneration"], observed);
+        set_unless_zero(&mut status, &["updatedNumberScheduled"], updated);
+        set_unless_zero(&mut status, &["numberAvailable"], available);
+        set_unless_zero(&mut status, &["numberUnavailable"], desired - available);
+        for kept in ["collisionCount", "conditions"] {
+            let value = set.stable().at(&["status", kept]);
+            if !value.is_null() {
+                status.set(&[kept], value.clone());
+            }
+        }
+        status
+    }
+}
+
+/// What sorts pods by age: when they were made, then their names.
+fn age(pod: &Object) -> (Option<Text>, Text) {
+    (pod.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned(), Text::from(pod.name()))
+}
+
+impl Logic for DaemonSets {
+    type Step = Step;
+
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+        match source {
+            SETS => {
+                if event.after.is_none() {
+                    self.expectations.forget(&event.object().key());
+                }
+                shop.add(event.object().key());
+            }
+            PODS_CACHE => self.handle_pod(event, shop, now),
+            NODE_CACHE => Self::handle_node(event, shop),
+            _ => self.revisions.update(event),
+        }
+    }
+
+    fn sync(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, _now: Timestamp) -> Flow {
+        let Some(set) = shop.cache(SETS).get(key).cloned() else { return Flow::Done };
+        let work = Work {
+            set,
+            hash: String::new(),
+            stage: Stage::Revise,
+            because: None,
+            doomed: Vec::new(),
+            observes: false,
+            failed: false,
+            tries: 0,
+        };
+        self.work.insert(key.clone(), work);
+        Flow::Next
+    }
+
+    fn handle_reply(&mut self, key: &ObjectKey, step: Step, reply: &Reply, shop: &mut Shop<Step>, now: Timestamp) {
+        let Some(work) = self.work.get_mut(key) else { return };
+        let error = failure(reply);
+        match (step, error) {
+            (Step::Revision, None) => {}
+            (Step::Create, None) => {
+                let name = object(reply).map(|pod| Text::from(pod.name())).unwrap_or_default();
+                let message = format!("Created pod: {name}");
+                shop.emit(&about(&work.set), EventType::Normal, "SuccessfulCreate", &message, now);
+            }
+            (Step::Create, Some(error)) => {
+                self.expectations.created(key);
+                let message = format!("Error creating: {error}");
+                shop.emit(&about(&work.set), EventType::Warning, "FailedCreate", &message, now);
+                work.failed = true;
+            }
+            (Step::Delete(pod), None) => {
+                let message = format!("Deleted pod: {}", pod.name());
+                shop.emit(&about(&work.set), EventType::Normal, "SuccessfulDelete", &message, now);
+            }
+            (Step::Delete(pod), Some(error)) => {
+                self.expectations.deleted(key, pod.uid());
+                if code(reply) != 404 {
+                    let message = format!("Error deleting: {error}");
+                    shop.emit(&about(&work.set), EventType::Warning, "FailedDelete", &message, now);
+                    work.failed = true;
+                }
+            }
+            (Step::Status, None) => work.stage = Stage::End(if work.failed { Flow::Retry } else { Flow::Done }),
+            (Step::Status, Some(_)) if work.tries < STATUS_TRIES => {
+                let call = Call::new(Verb::Get, DAEMON_SETS, &key.namespace, &key.name);
+                shop.send(key, Step::Read, call, work.because, now);
+            }
+            (Step::Read, None) => work.set = object(reply).unwrap_or_else(|| work.set.clone()),
+            (Step::Status | Step::Read | Step::Revision, Some(_)) => work.stage = Stage::End(Flow::Retry),
+        }
+    }
+
+    fn proceed(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+        let Some(mut work) = self.work.remove(key) else { return Flow::Done };
+        match work.stage.clone() {
+            Stage::Revise => self.revise(key, &mut work, shop, now),
+            Stage::Manage => self.manage(key, &mut work, shop, now),
+            Stage::Create { nodes, .. } if nodes.is_empty() || work.failed => {
+                for _ in nodes {
+                    self.expectations.created(key);
+                }
+                work.stage = Stage::Delete;
+            }
+            Stage::Create { mut nodes, batch } => {
+                let rest = nodes.split_off(batch.min(nodes.len()));
+                for node in nodes {
+                    let pod = pod_for(&work.set, &node, &work.hash);
+                    let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
+                    shop.send(key, Step::Create, call, work.because, now);
+                }
+                work.stage = Stage::Create { nodes: rest, batch: batch * 2 };
+            }
+            Stage::Delete => {
+                work.stage = Stage::Roll;
+                Self::delete(key, &mut work, "its node does not fit, or it is one too many or has ended", shop, now);
+            }
+            Stage::Roll => {
+                work.stage = Stage::Status;
+                self.roll(key, &mut work, shop, now);
+            }
+            Stage::Status => {
+                let status = self.status(&work, shop, now);
+                if status == *work.set.stable().get("status") {
+                    work.stage = Stage::End(if work.failed { Flow::Retry } else { Flow::Done });
+                } else {
+                    let mut body = work.set.json();
+                    body.set(&["status"], status);
+                    let call = Call::new(Verb::Update, DAEMON_SETS, &key.namespace, &key.name)
+                        .subresource("status")
+                        .body(body);
+                    work.tries += 1;
+                    shop.send(key, Step::Status, call, work.because, now);
+                }
+            }
+            Stage::End(flow) => return flow,
+        }
+        self.work.insert(key.clone(), work);
+        Flow::Next
+    }
+}

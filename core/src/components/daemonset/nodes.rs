@@ -1,0 +1,212 @@
+//! On which nodes the pods of a DaemonSet run, and what these pods tolerate.
+//!
+//! Mirrors `NodeShouldRunDaemonPod` (pkg/controller/daemon/daemon_controller.go, v1.34) and
+//! pkg/controller/daemon/util/daemonset_util.go. Whether a node is cordoned, ready or full is not asked: only its name,
+//! its labels and its taints count.
+
+use alloc::vec::Vec;
+
+use crate::components::taint_eviction::tolerates;
+use crate::components::workload::pods::{from_template, labels};
+use crate::json;
+use crate::objects::{Json, Object, Text};
+
+/// The taints that all daemon pods tolerate for ever.
+/// Source: daemonset_util.go (v1.34), `AddOrUpdateDaemonPodTolerations`.
+const TOLERATED: [(&str, &str); 6] = [
+    ("node.kubernetes.io/not-ready", "NoExecute"),
+    ("node.kubernetes.io/unreachable", "NoExecute"),
+    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+    ("node.kubernetes.io/unschedulable", "NoSchedule"),
+];
+/// What those on the host's network tolerate beside. Source: as [`TOLERATED`].
+const HOST_NETWORK: (&str, &str) = ("node.kubernetes.io/network-unavailable", "NoSchedule");
+
+/// Returns the tolerations of a DaemonSet's pods: those of the template, then those that all have.
+pub(super) fn tolerations(set: &Object) -> Vec<Json> {
+    let spec = set.stable().at(&["spec", "template", "spec"]);
+    let mut all = spec.get("tolerations").items().to_vec();
+    let host = (spec.get("hostNetwork").as_bool() == Some(true)).then_some(HOST_NETWORK);
+    for (key, effect) in TOLERATED.into_iter().chain(host) {
+        let toleration = json!({"key": key, "operator": "Exists", "effect": effect});
+        let is_same = |other: &Json| {
+            let text = |field: &str| other.get(field).as_str().unwrap_or("");
+            text("key") == key && text("effect") == effect && text("operator") == "Exists" && text("value").is_empty()
+        };
+        match all.iter_mut().find(|other| is_same(other)) {
+            Some(other) => *other = toleration,
+            None => all.push(toleration),
+        }
+    }
+    all
+}
+
+/// Whether a DaemonSet's pod is started on a node, and whether one that is there stays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Verdict {
+    pub(super) should_run: bool,
+    pub(super) should_stay: bool,
+}
+
+/// Tells whether a node gets and keeps a pod.
+pub(super) fn verdict(set: &Object, node: &Object) -> Verdict {
+    let spec = set.stable().at(&["spec", "template", "spec"]);
+    let no = Verdict { should_run: false, should_stay: false };
+    let name = spec.get("nodeName").as_str().unwrap_or("");
+    if !(name.is_empty() || name == node.name()) || !fits_labels(spec, node) {
+        return no;
+    }
+    let tolerations = tolerations(set);
+    let untolerated = |effects: &[&str]| {
+        node.stable().at(&["spec", "taints"]).items().iter().any(|taint| {
+            taint.get("effect").as_str().is_some_and(|effect| effects.contains(&effect))
+                && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
+        })
+    };
+    Verdict { should_run: !untolerated(&["NoSchedule", "NoExecute"]), should_stay: !untolerated(&["NoExecute"]) }
+}
+
+/// Tells whether a node has the labels that a pod asks for with `nodeSelector` and its required node affinity.
+fn fits_labels(spec: &Json, node: &Object) -> bool {
+    if !spec.get("nodeSelector").fields().all(|(key, value)| labels(node).get(key) == value) {
+        return false;
+    }
+    let required = spec.at(&["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"]);
+    if required.is_null() {
+        return true;
+    }
+    required.get("nodeSelectorTerms").items().iter().any(|term| {
+        let expressions = term.get("matchExpressions").items();
+        let fields = term.get("matchFields").items();
+        let name = json!({"metadata.name": node.name()});
+        !(expressions.is_empty() && fields.is_empty())
+            && expressions.iter().all(|one| fits(one, labels(node)))
+            && fields.iter().all(|one| fits(one, &name))
+    })
+}
+
+fn fits(requirement: &Json, labels: &Json) -> bool {
+    let value = labels.get(requirement.get("key").as_str().unwrap_or(""));
+    let values = requirement.get("values").items();
+    let number = |json: &Json| json.as_str().and_then(|text| text.parse::<i64>().ok());
+    let limit = values.first().and_then(number);
+    match requirement.get("operator").as_str().unwrap_or("") {
+        "In" => values.contains(value),
+        "NotIn" => !values.contains(value),
+        "Exists" => !value.is_null(),
+        "DoesNotExist" => value.is_null(),
+        "Gt" => number(value).zip(limit).is_some_and(|(value, limit)| value > limit),
+        "Lt" => number(value).zip(limit).is_some_and(|(value, limit)| value < limit),
+        _ => false,
+    }
+}
+
+/// Makes the pod for a node: it is bound by the scheduler, which may choose that node alone.
+///
+/// Source: daemonset_util.go (v1.34), `ReplaceDaemonSetPodNodeNameNodeAffinity`.
+pub(super) fn pod_for(set: &Object, node: &str, hash: &str) -> Json {
+    let mut pod = from_template(set, "DaemonSet");
+    let generation = set.stable().at(&["metadata", "annotations", "deprecated.daemonset.template.generation"]);
+    if !generation.is_null() {
+        pod.set(&["metadata", "labels", "pod-template-generation"], generation.clone());
+    }
+    pod.set(&["metadata", "labels", super::REVISION_LABEL], hash);
+    pod.set(&["spec", "tolerations"], Json::array(tolerations(set)));
+    let fields = json!([{"key": "metadata.name", "operator": "In", "values": [node]}]);
+    let path = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
+    let terms = pod.entry(&path).make_object().entry("nodeSelectorTerms").make_array();
+    if terms.is_empty() {
+        terms.push(Json::object());
+    }
+    for term in terms {
+        term.set(&["matchFields"], fields.clone());
+    }
+    pod
+}
+
+/// Returns the node that a pod runs on or is meant for. Source: daemonset_util.go (v1.34), `GetTargetNodeName`.
+pub(super) fn target(pod: &Object) -> Option<Text> {
+    let spec = pod.stable().get("spec");
+    let bound = spec.get("nodeName").as_text().filter(|name| !name.is_empty());
+    let path = ["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+    let meant = spec.at(&path).items().iter().flat_map(|term| term.get("matchFields").items()).find(|field| {
+        field.get("key").as_str() == Some("metadata.name") && field.get("operator").as_str() == Some("In")
+    });
+    bound.or_else(|| meant?.get("values").items().first()?.as_text()).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Verdict, pod_for, target, verdict};
+    use crate::json;
+    use crate::objects::{Json, Object};
+
+    fn set(spec: Json) -> Object {
+        let mut set = json!({"metadata": {"name": "agent", "namespace": "default", "uid": "u"}});
+        set.set(&["spec", "template", "spec"], spec);
+        Object::new(set, 1)
+    }
+
+    fn node(taints: Json) -> Object {
+        let mut node = json!({"metadata": {"name": "w1", "labels": {"disk": "ssd", "cores": "8"}}});
+        node.set(&["spec", "taints"], taints);
+        Object::new(node, 1)
+    }
+
+    #[test]
+    fn taints_and_labels_decide_where_a_pod_runs() {
+        let (yes, stays, no) = ((true, true), (false, true), (false, false));
+        let taint = |key: &str, effect: &str| json!([{"key": key, "effect": effect}]);
+        let cases = [
+            (json!({}), json!([]), yes),
+            (json!({}), taint("node.kubernetes.io/unschedulable", "NoSchedule"), yes),
+            (json!({}), taint("node.kubernetes.io/unreachable", "NoExecute"), yes),
+            (json!({}), taint("node.kubernetes.io/unreachable", "NoSchedule"), stays),
+            (json!({}), taint("node.kubernetes.io/network-unavailable", "NoSchedule"), stays),
+            (json!({"hostNetwork": true}), taint("node.kubernetes.io/network-unavailable", "NoSchedule"), yes),
+            (json!({}), taint("example.com/x", "NoExecute"), no),
+            (json!({}), taint("example.com/x", "PreferNoSchedule"), yes),
+            (json!({"tolerations": [{"operator": "Exists"}]}), taint("example.com/x", "NoExecute"), yes),
+            (json!({"nodeSelector": {"disk": "ssd"}}), json!([]), yes),
+            (json!({"nodeSelector": {"disk": "hdd"}}), json!([]), no),
+            (json!({"nodeName": "w2"}), json!([]), no),
+        ];
+        for (spec, taints, (should_run, should_stay)) in cases {
+            let expected = Verdict { should_run, should_stay };
+            assert_eq!(verdict(&set(spec.clone()), &node(taints.clone())), expected, "{spec} {taints}");
+        }
+    }
+
+    #[test]
+    fn the_terms_of_the_node_affinity_are_alternatives() {
+        let affinity = |terms: Json| {
+            let mut spec = Json::object();
+            let required = "requiredDuringSchedulingIgnoredDuringExecution";
+            spec.set(&["affinity", "nodeAffinity", required, "nodeSelectorTerms"], terms);
+            spec
+        };
+        let cases = [
+            (json!([{"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["4"]}]}]), true),
+            (json!([{"matchExpressions": [{"key": "cores", "operator": "Lt", "values": ["4"]}]}]), false),
+            (
+                json!([{"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}, {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["w1"]}]}]),
+                true,
+            ),
+            (json!([{}]), false),
+        ];
+        for (terms, expected) in cases {
+            assert_eq!(verdict(&set(affinity(terms.clone())), &node(json!([]))).should_run, expected, "{terms}");
+        }
+    }
+
+    #[test]
+    fn a_pod_is_meant_for_one_node_and_tolerates_without_limit() {
+        let pod = pod_for(&set(json!({"containers": []})), "w1", "h");
+        assert_eq!(target(&Object::new(pod.clone(), 1)).as_deref(), Some("w1"));
+        let tolerations = pod.at(&["spec", "tolerations"]).items();
+        assert_eq!(tolerations.len(), 6);
+        assert!(tolerations.iter().all(|one| one.get("tolerationSeconds").is_null()));
+    }
+}

@@ -1,0 +1,320 @@
+//! Says how many pods of a PodDisruptionBudget may be evicted now.
+//!
+//! Mirrors kube-controller-manager's `disruption-controller` (pkg/controller/disruption/disruption.go, v1.34). A pod that
+//! is Ready and not on its way out is healthy, unless the eviction of it is under way (`status.disruptedPods`, believed
+//! for two minutes). Inputs: PodDisruptionBudgets, Pods, their owners, answers, time. Outputs: statuses, Events, and the
+//! end of a condition DisruptionTarget that no deletion followed for two minutes.
+//! Left out on purpose: owners of other kinds with a subresource `scale`.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Because;
+use super::client::CacheEvent;
+use super::controllers::{Context, Controller};
+use super::events::{About, EventType};
+use super::workload::pods::{
+    Rounding, Selections, condition, controller_of, is_ending, is_ready, number, owner_key, scaled,
+};
+use super::workload::{
+    DEPLOYMENTS, Flow, Logic, Plan, REPLICA_SETS, Reply, STATEFUL_SETS, Shop, Workload, code, failure,
+};
+use crate::json;
+use crate::network::{Call, PODS, Resource, Verb};
+use crate::objects::time::{parse, to_time};
+use crate::objects::{Json, Object, ObjectKey};
+
+/// `poddisruptionbudgets`.
+const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
+/// How long an eviction is believed to be under way. Source: disruption.go (v1.34), `DeletionTimeout`.
+const EVICTION_WITHIN: SignedDuration = SignedDuration::from_mins(2);
+/// How long a pod may have DisruptionTarget without being deleted.
+/// Source: disruption.go (v1.34), `stalePodDisruptionTimeout`.
+const TARGET_WITHIN: SignedDuration = SignedDuration::from_mins(2);
+
+const BUDGET_CACHE: usize = 0;
+const PODS_CACHE: usize = 1;
+const SETS: usize = 2;
+const DEPLOYMENT_CACHE: usize = 3;
+const STATEFUL: usize = 4;
+
+const PLAN: Plan = Plan {
+    account: "disruption-controller",
+    component: "controllermanager",
+    queue: "disruption",
+    workers: 1,
+    caches: &[BUDGETS, PODS, REPLICA_SETS, DEPLOYMENTS, STATEFUL_SETS],
+};
+
+/// Starts the controller with empty caches.
+pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+    Workload::new(Disruption::default(), &PLAN, context, now)
+}
+
+/// What a request is for.
+#[derive(Debug)]
+enum Step {
+    Status,
+    Untarget,
+}
+
+#[derive(Debug, Default)]
+struct Disruption {
+    pods: Selections,
+    /// How the sync of a key ends.
+    ends: BTreeMap<ObjectKey, Flow>,
+}
+
+/// Tells the queue's keys of pods from those of budgets; no namespace has such a name.
+const POD_KEYS: &str = "pods/";
+
+/// Returns the key under which the condition of a pod is looked after.
+fn pod_key(pod: &ObjectKey) -> ObjectKey {
+    ObjectKey::namespaced(format!("{POD_KEYS}{}", pod.namespace), pod.name.clone())
+}
+
+/// How many pods there should be, or why that is not known.
+enum Expected {
+    Pods(i64),
+    Unknown(String),
+}
+
+impl Disruption {
+    fn handle_pod(&mut self, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+        // Each pod counts for one budget: the first of them by name is woken, as upstream does it.
+        if let Some(key) = self.pods.update(event).into_iter().next() {
+            shop.add(key);
+        }
+        if let Some(pod) = &event.after
+            && let Some(since) = targeted_since(pod)
+        {
+            let wait = (since + TARGET_WITHIN).duration_since(now).max(SignedDuration::ZERO);
+            shop.add_after(pod_key(&pod.key()), wait, now);
+        }
+    }
+
+    /// Takes DisruptionTarget back from a pod that nobody deleted.
+    fn sync_pod(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+        let namespace = key.namespace.strip_prefix(POD_KEYS).unwrap_or_default();
+        let pod = ObjectKey::namespaced(namespace, key.name.clone());
+        let Some(object) = shop.cache(PODS_CACHE).get(&pod).cloned() else { return Flow::Done };
+        let Some(since) = targeted_since(&object).filter(|since| *since + TARGET_WITHIN <= now) else {
+            return Flow::Done;
+        };
+        let fact = format!("DisruptionTarget is True since {}, and nobody deletes it", to_time(since));
+        let because = shop.decide(format!("pod/{pod}"), "DisruptionTarget -> False", Vec::from([Because::Fact(fact)]));
+        let mut body = object.json();
+        for one in body.entry(&["status", "conditions"]).make_array() {
+            if one.get("type").as_str() == Some("DisruptionTarget") {
+                *one = json!({"type": "DisruptionTarget", "status": "False", "lastProbeTime": null,
+                    "lastTransitionTime": to_time(now)});
+            }
+        }
+        let call = Call::new(Verb::Update, PODS, &pod.namespace, &pod.name).subresource("status").body(body);
+        shop.send(key, Step::Untarget, call, Some(because), now);
+        Flow::Next
+    }
+
+    /// Counts the pods that the owners of these pods are meant to have.
+    fn scale(pods: &[Object], shop: &Shop<Step>) -> Expected {
+        let mut owners: BTreeMap<String, i64> = BTreeMap::new();
+        for pod in pods {
+            let Some(owner) = controller_of(pod) else {
+                return Expected::Unknown(format!("found no controller ref for pod {:?}", pod.name()));
+            };
+            let kind = owner.get("kind").as_str().unwrap_or("");
+            let source = match kind {
+                "ReplicaSet" => SETS,
+                "StatefulSet" => STATEFUL,
+                _ => return Expected::Unknown(format!("{kind} does not implement the scale subresource")),
+            };
+            let Some((key, uid)) = owner_key(pod, kind) else { continue };
+            let Some(mut own) = shop.cache(source).get(&key).filter(|own| own.uid() == &*uid) else { continue };
+            if let Some((deployment, _)) = owner_key(own, "Deployment")
+                && let Some(above) = shop.cache(DEPLOYMENT_CACHE).get(&deployment)
+            {
+                own = above;
+            }
+            owners.insert(String::from(own.uid()), number(own, &["spec", "replicas"], 1));
+        }
+        Expected::Pods(owners.values().sum())
+    }
+
+    fn sync_budget(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+        let Some(budget) = shop.cache(BUDGET_CACHE).get(key).cloned() else { return Flow::Done };
+        let pods: Vec<Object> = self.pods.of(key).filter_map(|pod| shop.cache(PODS_CACHE).get(pod).cloned()).collect();
+        let about = About::object("policy/v1", "PodDisruptionBudget", &budget);
+        if pods.is_empty() {
+            shop.emit(&about, EventType::Normal, "NoPods", "No matching pods found", now);
+        }
+        let spec = budget.stable().get("spec");
+        let count = i64::try_from(pods.len()).unwrap_or(i64::MAX);
+        let least = spec.get("minAvailable");
+        let most = spec.get("maxUnavailable");
+        let expected = match least.as_i64() {
+            Some(_) => Expected::Pods(count),
+            None if least.is_null() && most.is_null() => Expected::Pods(count),
+            None => Self::scale(&pods, shop),
+        };
+        let expected = match expected {
+            Expected::Pods(number) => number,
+            Expected::Unknown(why) => {
+                let message = format!("Failed to calculate the number of expected pods: {why}");
+                shop.emit(&about, EventType::Warning, "CalculateExpectedPodCountFailed", &message, now);
+                return self.fail(key, &budget, &why, shop, now);
+            }
+        };
+        let desired = if most.is_null() {
+            scaled(least, "0", expected, Rounding::Up)
+        } else {
+            (expected - scaled(most, "0", expected, Rounding::Up)).max(0)
+        };
+        let disrupted = Self::disrupted(&budget, &pods, shop, key, now);
+        let is_healthy = |pod: &&Object| !is_ending(pod) && disrupted.get(pod.name()).is_null() && is_ready(pod);
+        let healthy = i64::try_from(pods.iter().filter(is_healthy).count()).unwrap_or(i64::MAX);
+        let allowed = if expected <= 0 { 0 } else { (healthy - desired).max(0) };
+        let mut status = budget.stable().get("status").clone();
+        status.set(&["observedGeneration"], number(&budget, &["metadata", "generation"], 0));
+        for (field, value) in [
+            ("disruptionsAllowed", allowed),
+            ("currentHealthy", healthy),
+            ("desiredHealthy", desired),
+            ("expectedPods", expected),
+        ] {
+            status.set(&[field], value);
+        }
+        if disrupted.is_empty() {
+            status.remove(&["disruptedPods"]);
+        } else {
+            status.set(&["disruptedPods"], disrupted);
+        }
+        let (truth, reason) = if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
+        set_allowed(&mut status, &budget, truth, reason, "", now);
+        let fact = format!("{healthy} of {expected} pods are healthy, and {desired} are needed");
+        self.write(key, &budget, status, fact, shop, now)
+    }
+
+    /// Allows nothing while the number of pods is not known.
+    fn fail(&mut self, key: &ObjectKey, budget: &Object, why: &str, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+        let mut status = budget.stable().get("status").clone();
+        status.set(&["disruptionsAllowed"], 0_i64);
+        set_allowed(&mut status, budget, "False", "SyncFailed", why, now);
+        let flow = self.write(key, budget, status, String::from(why), shop, now);
+        if flow == Flow::Next {
+            self.ends.insert(key.clone(), Flow::Retry);
+            return flow;
+        }
+        Flow::Retry
+    }
+
+    fn write(
+        &mut self,
+        key: &ObjectKey,
+        budget: &Object,
+        status: Json,
+        fact: String,
+        shop: &mut Shop<Step>,
+        now: Timestamp,
+    ) -> Flow {
+        if status == *budget.stable().get("status") {
+            return Flow::Done;
+        }
+        let allowed = status.get("disruptionsAllowed").as_i64().unwrap_or(0);
+        let what = format!("allow {allowed} disruptions");
+        let because = shop.decide(format!("poddisruptionbudget/{key}"), what, Vec::from([Because::Fact(fact)]));
+        let mut body = budget.json();
+        body.set(&["status"], status);
+        let call = Call::new(Verb::Update, BUDGETS, &key.namespace, &key.name).subresource("status").body(body);
+        self.ends.insert(key.clone(), Flow::Done);
+        shop.send(key, Step::Status, call, Some(because), now);
+        Flow::Next
+    }
+
+    /// Returns the evictions that are still believed to be under way, and sees to it that they are looked at again.
+    fn disrupted(budget: &Object, pods: &[Object], shop: &mut Shop<Step>, key: &ObjectKey, now: Timestamp) -> Json {
+        let mut kept = Json::object();
+        for (name, since) in budget.stable().at(&["status", "disruptedPods"]).fields() {
+            let pod = pods.iter().find(|pod| *pod.name() == **name && !is_ending(pod));
+            let (Some(pod), Some(begin)) = (pod, since.as_str().and_then(parse)) else { continue };
+            let until = begin + EVICTION_WITHIN;
+            if until < now {
+                let namespace = &key.namespace;
+                let message = format!("Pod was expected by PDB {namespace}/{} to be deleted but it wasn't", key.name);
+                shop.emit(&About::pod(pod), EventType::Warning, "NotDeleted", &message, now);
+            } else {
+                kept.set(&[name.as_str()], since.clone());
+                shop.add_after(key.clone(), until.duration_since(now) + SignedDuration::from_nanos(1), now);
+            }
+        }
+        kept
+    }
+}
+
+/// Returns since when a pod that is not being deleted has DisruptionTarget.
+fn targeted_since(pod: &Object) -> Option<Timestamp> {
+    let target = condition(pod, "DisruptionTarget");
+    let is_set = target.get("status").as_str() == Some("True") && !is_ending(pod);
+    is_set.then(|| target.get("lastTransitionTime").as_str().and_then(parse))?
+}
+
+fn set_allowed(status: &mut Json, budget: &Object, truth: &str, reason: &str, message: &str, now: Timestamp) {
+    let generation = number(budget, &["metadata", "generation"], 0);
+    let mut new = json!({"type": "DisruptionAllowed", "status": truth, "observedGeneration": generation,
+        "lastTransitionTime": to_time(now), "reason": reason, "message": message});
+    let conditions = status.entry(&["conditions"]).make_array();
+    match conditions.iter_mut().find(|one| one.get("type").as_str() == Some("DisruptionAllowed")) {
+        Some(old) => {
+            if old.get("status").as_str() == Some(truth) {
+                new.set(&["lastTransitionTime"], old.get("lastTransitionTime").clone());
+            }
+            if *old != new {
+                *old = new;
+            }
+        }
+        None => conditions.push(new),
+    }
+}
+
+impl Logic for Disruption {
+    type Step = Step;
+
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+        match source {
+            BUDGET_CACHE => {
+                let key = event.object().key();
+                match &event.after {
+                    Some(budget) => {
+                        let selector = budget.stable().at(&["spec", "selector"]).clone();
+                        self.pods.put(key.clone(), selector, shop.cache(PODS_CACHE).objects());
+                    }
+                    None => self.pods.remove(&key),
+                }
+                shop.add(key);
+            }
+            PODS_CACHE => self.handle_pod(event, shop, now),
+            _ => {}
+        }
+    }
+
+    fn sync(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+        if key.namespace.starts_with(POD_KEYS) {
+            self.sync_pod(key, shop, now)
+        } else {
+            self.sync_budget(key, shop, now)
+        }
+    }
+
+    fn handle_reply(&mut self, key: &ObjectKey, _: Step, reply: &Reply, _: &mut Shop<Step>, _: Timestamp) {
+        if failure(reply).is_some() && code(reply) != 404 {
+            self.ends.insert(key.clone(), Flow::Retry);
+        }
+    }
+
+    fn proceed(&mut self, key: &ObjectKey, _: &mut Shop<Step>, _: Timestamp) -> Flow {
+        self.ends.remove(key).unwrap_or(Flow::Done)
+    }
+}

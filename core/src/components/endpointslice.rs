@@ -1,0 +1,359 @@
+//! Tells where the pods of a Service can be reached: EndpointSlices, as far as nodes show in them.
+//!
+//! Mirrors kube-controller-manager's `endpointslice-controller` (pkg/controller/endpointslice/endpointslice_controller.go
+//! and k8s.io/endpointslice {reconciler,utils}.go, v1.34). An endpoint is ready while its pod is Ready and not on its way
+//! out; it names the pod's node and that node's zone. A pod whose Node is gone is left out, and the sync is tried again.
+//! Inputs: Services, Pods, Nodes, EndpointSlices, answers, time. Outputs: EndpointSlices, Events.
+//! Left out on purpose: topology hints, IPv6 and dual stack, ports by name, Services without selector, the mirror of
+//! Endpoints, and the packing of slices beyond filling the first that has room.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::Because;
+use super::client::{CacheEvent, node_name};
+use super::controllers::{Context, Controller};
+use super::events::{About, EventType};
+use super::workload::pods::{Selections, condition, is_ending, is_ready, is_terminal, labels, reference_to};
+use super::workload::{Flow, Logic, Plan, Reply, Shop, Workload, failure};
+use crate::json;
+use crate::network::{Call, NODES, PODS, Resource, Verb};
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// `services`.
+const SERVICES: Resource = Resource::of("", "v1", "services");
+/// `endpointslices`.
+const SLICES: Resource = Resource::of("discovery.k8s.io", "v1", "endpointslices");
+/// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelServiceName`.
+const SERVICE_NAME: &str = "kubernetes.io/service-name";
+/// Source: as [`SERVICE_NAME`], `LabelManagedBy`.
+const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+/// Source: endpointslice_controller.go (v1.34), `ControllerName`.
+const MANAGER: &str = "endpointslice-controller.k8s.io";
+/// Source: k8s.io/api core/v1/annotation_key_constants.go (v1.34), `EndpointsLastChangeTriggerTime`.
+const TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
+/// Source: k8s.io/api core/v1/well_known_labels.go (v1.34), `LabelTopologyZone`.
+const ZONE: &str = "topology.kubernetes.io/zone";
+/// Endpoints of one slice. Source: pkg/controller/endpointslice/config/v1alpha1/defaults.go (v1.34).
+const SLICE_MOST: usize = 100;
+
+const SERVICE_CACHE: usize = 0;
+const PODS_CACHE: usize = 1;
+const NODE_CACHE: usize = 2;
+const SLICE_CACHE: usize = 3;
+
+const PLAN: Plan = Plan {
+    account: "endpointslice-controller",
+    component: "endpoint-slice-controller",
+    queue: "endpoint_slice",
+    workers: 5,
+    caches: &[SERVICES, PODS, NODES, SLICES],
+};
+
+/// Starts the controller with empty caches.
+pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+    Workload::new(EndpointSlices::default(), &PLAN, context, now)
+}
+
+#[derive(Debug, Default)]
+struct EndpointSlices {
+    pods: Selections,
+    /// The slices of each Service, by their names.
+    slices: BTreeMap<ObjectKey, Vec<ObjectKey>>,
+    /// When the Ready condition of each endpoint's pod last changed, as far as the slices tell of it.
+    triggers: BTreeMap<ObjectKey, BTreeMap<Text, Text>>,
+    ends: BTreeMap<ObjectKey, Flow>,
+}
+
+/// Returns the key of the Service that a slice belongs to, if it is one of this controller's.
+fn service_of(slice: &Object) -> Option<ObjectKey> {
+    let marks = labels(slice);
+    let own = marks.get(MANAGED_BY).as_str() == Some(MANAGER);
+    let name = marks.get(SERVICE_NAME).as_text().filter(|_| own)?;
+    Some(ObjectKey::namespaced(slice.key().namespace, name.clone()))
+}
+
+fn address(pod: &Object) -> Option<&Text> {
+    let status = pod.stable().get("status");
+    let first = status.get("podIPs").items().first().map(|one| one.get("ip"));
+    first.unwrap_or_else(|| status.get("podIP")).as_text().filter(|ip| !ip.is_empty())
+}
+
+impl EndpointSlices {
+    fn handle_slice(&mut self, event: &CacheEvent, shop: &mut Shop<()>) {
+        let Some(service) = service_of(event.object()) else { return };
+        let key = event.object().key();
+        let own = self.slices.entry(service.clone()).or_default();
+        own.retain(|other| *other != key);
+        if event.after.is_some() {
+            own.push(key);
+            own.sort();
+        } else {
+            if own.is_empty() {
+                self.slices.remove(&service);
+            }
+            shop.add(service);
+        }
+    }
+
+    /// Wakes the Services with pods on a Node that came, or whose zone changed.
+    fn handle_node(&self, event: &CacheEvent, shop: &mut Shop<()>) {
+        let zone = |node: &Object| labels(node).get(ZONE).clone();
+        let same = |before: &Object, after: &Object| zone(before) == zone(after);
+        if let (Some(before), Some(after)) = (&event.before, &event.after)
+            && same(before, after)
+        {
+            return;
+        }
+        let name = event.object().name();
+        let is_there =
+            |pod: &ObjectKey| shop.cache(PODS_CACHE).get(pod).and_then(node_name).is_some_and(|node| **node == *name);
+        let concerned: Vec<ObjectKey> = shop
+            .cache(SERVICE_CACHE)
+            .objects()
+            .map(Object::key)
+            .filter(|service| self.pods.of(service).any(is_there))
+            .collect();
+        for key in concerned {
+            shop.add(key);
+        }
+    }
+
+    /// Returns the endpoints of a Service by their pods, and the pods that were left out.
+    fn endpoints(&self, service: &Object, shop: &Shop<()>) -> (Vec<(Text, Json)>, Vec<String>) {
+        let key = service.key();
+        let publishes = service.stable().at(&["spec", "publishNotReadyAddresses"]).as_bool() == Some(true);
+        let (mut found, mut skipped) = (Vec::new(), Vec::new());
+        for pod in self.pods.of(&key).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
+            let Some(ip) = address(pod).filter(|_| !is_terminal(pod)) else { continue };
+            let node = node_name(pod).and_then(|name| shop.cache(NODE_CACHE).get(&ObjectKey::cluster(name.clone())));
+            if node.is_none()
+                && let Some(name) = node_name(pod).filter(|_| !publishes)
+            {
+                let service = format!("{}/{}", key.namespace, key.name);
+                skipped.push(format!("skipping Pod {} for Service {service}: Node {name} Not Found", pod.name()));
+                continue;
+            }
+            let serving = is_ready(pod);
+            let ready = publishes || (serving && !is_ending(pod));
+            let mut endpoint = json!({"addresses": [ip.as_str()],
+                "conditions": {"ready": ready, "serving": serving, "terminating": is_ending(pod)}});
+            let spec = pod.stable().get("spec");
+            if !spec.get("hostname").is_empty() && spec.get("subdomain").as_str() == Some(service.name()) {
+                endpoint.set(&["hostname"], spec.get("hostname").clone());
+            }
+            endpoint.set(
+                &["targetRef"],
+                json!({"kind": "Pod", "namespace": key.namespace.as_str(), "name": pod.name(), "uid": pod.uid()}),
+            );
+            if let Some(name) = node_name(pod) {
+                endpoint.set(&["nodeName"], name);
+            }
+            if let Some(zone) = node.map(|node| labels(node).get(ZONE)).filter(|zone| !zone.is_empty()) {
+                endpoint.set(&["zone"], zone.clone());
+            }
+            found.push((Text::from(pod.uid()), endpoint));
+        }
+        (found, skipped)
+    }
+
+    /// Returns when what changed now was caused: the first of the changes that no slice tells of yet.
+    fn trigger(&mut self, service: &Object, shop: &Shop<()>) -> Option<Text> {
+        let key = service.key();
+        let known = self.triggers.get(&key);
+        let mut first: Option<Text> = None;
+        let mut note = |at: &Text| {
+            if first.as_ref().is_none_or(|first| **at < **first) {
+                first = Some(at.clone());
+            }
+        };
+        let created = service.stable().at(&["metadata", "creationTimestamp"]).as_text();
+        if let Some(at) = created.filter(|_| known.is_none()) {
+            note(at);
+        }
+        let mut seen = BTreeMap::new();
+        for pod in self.pods.of(&key).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
+            let Some(at) = condition(pod, "Ready").get("lastTransitionTime").as_text() else { continue };
+            let before = known.and_then(|known| known.get(pod.name()));
+            if before.is_none_or(|before| **before < **at) {
+                note(at);
+            }
+            seen.insert(Text::from(pod.name()), at.clone());
+        }
+        self.triggers.insert(key, seen);
+        first
+    }
+
+    /// Lays the endpoints into the slices that there are, and into new ones.
+    fn reconcile(
+        &self,
+        service: &Object,
+        mut wanted: Vec<(Text, Json)>,
+        trigger: Option<&Text>,
+        shop: &mut Shop<()>,
+        now: Timestamp,
+    ) {
+        let key = service.key();
+        let ports: Json = service
+            .stable()
+            .at(&["spec", "ports"])
+            .items()
+            .iter()
+            .map(|port| {
+                let target = port.get("targetPort").as_i64().or_else(|| port.get("port").as_i64()).unwrap_or(0);
+                json!({"name": port.get("name").as_str().unwrap_or(""),
+                    "protocol": port.get("protocol").as_str().unwrap_or("TCP"), "port": target})
+            })
+            .collect();
+        let slices: Vec<Object> = self
+            .slices
+            .get(&key)
+            .into_iter()
+            .flatten()
+            .filter_map(|slice| shop.cache(SLICE_CACHE).get(slice).cloned())
+            .collect();
+        // What stays keeps its place; what is new comes after it.
+        let mut kept: Vec<Vec<Json>> = Vec::new();
+        for slice in &slices {
+            let mut own = Vec::new();
+            for old in slice.stable().get("endpoints").items() {
+                let uid = old.at(&["targetRef", "uid"]).as_str().unwrap_or("");
+                if let Some(at) = wanted.iter().position(|(own, _)| **own == *uid) {
+                    own.push(wanted.remove(at).1);
+                }
+            }
+            kept.push(own);
+        }
+        let mut rest: Vec<Json> = wanted.into_iter().map(|(_, endpoint)| endpoint).collect();
+        for (slice, mut endpoints) in slices.iter().zip(kept) {
+            let room = SLICE_MOST.saturating_sub(endpoints.len()).min(rest.len());
+            endpoints.extend(rest.drain(..room));
+            let tree = slice.stable();
+            if *tree.get("endpoints").items() == *endpoints && (endpoints.is_empty() || *tree.get("ports") == ports) {
+                continue;
+            }
+            let mut body = slice.json();
+            body.set(&["endpoints"], endpoints);
+            body.set(&["ports"], ports.clone());
+            match trigger {
+                Some(at) => body.set(&["metadata", "annotations", TRIGGER_TIME], at),
+                None => drop(body.remove(&["metadata", "annotations", TRIGGER_TIME])),
+            }
+            let because = Self::decide(&key, slice.name(), shop);
+            let call = Call::new(Verb::Update, SLICES, &key.namespace, slice.name()).body(body);
+            shop.send(&key, (), call, Some(because), now);
+        }
+        let is_first = slices.is_empty();
+        while is_first && rest.is_empty() || !rest.is_empty() {
+            let own: Vec<Json> = rest.drain(..SLICE_MOST.min(rest.len())).collect();
+            let is_placeholder = own.is_empty();
+            let body = Self::new_slice(service, own, &ports, trigger);
+            let because = Self::decide(&key, &format!("{}-", key.name), shop);
+            let call = Call::new(Verb::Create, SLICES, &key.namespace, "").body(body);
+            shop.send(&key, (), call, Some(because), now);
+            if is_placeholder {
+                return;
+            }
+        }
+    }
+
+    fn decide(key: &ObjectKey, slice: &str, shop: &mut Shop<()>) -> super::DecisionId {
+        let fact = Vec::from([Because::Fact(format!("the pods that Service {key} selects have changed"))]);
+        shop.decide(format!("endpointslice/{}/{slice}", key.namespace), "write endpoints", fact)
+    }
+
+    fn new_slice(service: &Object, endpoints: Vec<Json>, ports: &Json, trigger: Option<&Text>) -> Json {
+        let mut slice = json!({"kind": "EndpointSlice", "apiVersion": "discovery.k8s.io/v1",
+            "metadata": {"generateName": format!("{}-", service.name()),
+                "namespace": service.key().namespace.as_str()},
+            "addressType": "IPv4", "endpoints": null, "ports": null});
+        let marks = labels(service).clone();
+        if !marks.is_empty() {
+            slice.set(&["metadata", "labels"], marks);
+        }
+        slice.set(&["metadata", "labels", MANAGED_BY], MANAGER);
+        slice.set(&["metadata", "labels", SERVICE_NAME], service.name());
+        if let Some(at) = trigger {
+            slice.set(&["metadata", "annotations", TRIGGER_TIME], at);
+        }
+        let owner = reference_to(service, "v1", "Service");
+        slice.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
+        if !endpoints.is_empty() {
+            slice.set(&["endpoints"], endpoints);
+            slice.set(&["ports"], ports.clone());
+        }
+        slice
+    }
+}
+
+impl Logic for EndpointSlices {
+    type Step = ();
+
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<()>, _now: Timestamp) {
+        match source {
+            SERVICE_CACHE => {
+                let key = event.object().key();
+                match &event.after {
+                    Some(service) => {
+                        let selector = service.stable().at(&["spec", "selector"]);
+                        let mut by_labels = Json::Null;
+                        if !selector.is_empty() {
+                            by_labels.set(&["matchLabels"], selector.clone());
+                        }
+                        self.pods.put(key.clone(), by_labels, shop.cache(PODS_CACHE).objects());
+                    }
+                    None => {
+                        self.pods.remove(&key);
+                        self.triggers.remove(&key);
+                    }
+                }
+                shop.add(key);
+            }
+            PODS_CACHE => {
+                for key in self.pods.update(event) {
+                    shop.add(key);
+                }
+            }
+            NODE_CACHE => self.handle_node(event, shop),
+            _ => self.handle_slice(event, shop),
+        }
+    }
+
+    fn sync(&mut self, key: &ObjectKey, shop: &mut Shop<()>, now: Timestamp) -> Flow {
+        let Some(service) = shop.cache(SERVICE_CACHE).get(key).cloned() else { return Flow::Done };
+        let spec = service.stable().get("spec");
+        if spec.get("selector").is_empty() || spec.get("type").as_str() == Some("ExternalName") {
+            return Flow::Done;
+        }
+        let (endpoints, skipped) = self.endpoints(&service, shop);
+        let trigger = self.trigger(&service, shop);
+        self.reconcile(&service, endpoints, trigger.as_ref(), shop, now);
+        let mut end = Flow::Done;
+        if !skipped.is_empty() {
+            let why = match skipped.as_slice() {
+                [one] => one.clone(),
+                many => format!("[{}]", many.join(", ")),
+            };
+            let message = format!("Error updating Endpoint Slices for Service {}/{}: {why}", key.namespace, key.name);
+            let about = About::object("v1", "Service", &service);
+            shop.emit(&about, EventType::Warning, "FailedToUpdateEndpointSlices", &message, now);
+            end = Flow::Retry;
+        }
+        self.ends.insert(key.clone(), end);
+        Flow::Next
+    }
+
+    fn handle_reply(&mut self, key: &ObjectKey, (): (), reply: &Reply, _: &mut Shop<()>, _: Timestamp) {
+        if failure(reply).is_some() {
+            self.ends.insert(key.clone(), Flow::Retry);
+        }
+    }
+
+    fn proceed(&mut self, key: &ObjectKey, _: &mut Shop<()>, _: Timestamp) -> Flow {
+        self.ends.remove(key).unwrap_or(Flow::Done)
+    }
+}

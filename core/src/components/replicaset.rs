@@ -1,0 +1,323 @@
+//! Keeps as many pods as a ReplicaSet asks for.
+//!
+//! Mirrors kube-controller-manager's `replicaset-controller` (pkg/controller/replicaset/{replica_set,
+//! replica_set_utils}.go, v1.34). A pod that ends or is being deleted counts no more, so that its replacement is made
+//! when its deletion begins. Creations go in batches of 1, 2, 4 …, at most 500 in one sync. The status is that of the
+//! pods before the sync made or deleted any.
+//! Inputs: ReplicaSets, Pods, answers, time. Outputs: pods made and deleted, statuses, Events.
+//! Left out on purpose: adoption, and the ranks of pods on one node among those of related ReplicaSets.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::client::{CacheEvent, node_name};
+use super::controllers::{Context, Controller};
+use super::events::{About, EventType};
+use super::workload::pods::{
+    Owned, condition, from_template, is_active, is_available, is_ending, is_ready, is_terminal, labels, number,
+    owner_key, phase, set_unless_zero,
+};
+use super::workload::{Expectations, Flow, Logic, Plan, REPLICA_SETS, Reply, Shop, Workload, code, failure, object};
+use super::{Because, DecisionId};
+use crate::json;
+use crate::network::{Call, PODS, Verb};
+use crate::objects::time::to_time;
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// Pods made or deleted in one sync at most. Source: replica_set.go (v1.34), `BurstReplicas`.
+const BURST: usize = 500;
+/// Tries to write a status. Source: replica_set.go (v1.34), `statusUpdateRetries` and one.
+const STATUS_TRIES: u32 = 2;
+
+const SETS: usize = 0;
+const PODS_CACHE: usize = 1;
+
+const PLAN: Plan = Plan {
+    account: "replicaset-controller",
+    component: "replicaset-controller",
+    queue: "replicaset",
+    workers: 5,
+    caches: &[REPLICA_SETS, PODS],
+};
+
+/// Starts the controller with empty caches.
+pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+    let logic = ReplicaSets {
+        tells_terminating: context.settings.is_gate_on("DeploymentReplicaSetTerminatingReplicas"),
+        pods: Owned::default(),
+        expectations: Expectations::default(),
+        work: BTreeMap::new(),
+    };
+    Workload::new(logic, &PLAN, context, now)
+}
+
+/// What a request is for.
+#[derive(Debug)]
+enum Step {
+    Create,
+    Delete(Object),
+    Status,
+    Read,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Make so many pods more, in batches of this size.
+    Create { left: usize, batch: usize },
+    /// Write the status of the pods.
+    Status,
+    /// The status was written.
+    Written,
+    /// Nothing more can be done now.
+    Failed,
+}
+
+/// A sync under way.
+#[derive(Debug)]
+struct Work {
+    set: Object,
+    stage: Stage,
+    because: Option<DecisionId>,
+    /// The pods that counted at the beginning.
+    active: Vec<Object>,
+    terminating: usize,
+    /// Which of creation and deletion failed, and how.
+    error: Option<(&'static str, String)>,
+    tries: u32,
+}
+
+#[derive(Debug)]
+struct ReplicaSets {
+    tells_terminating: bool,
+    pods: Owned,
+    expectations: Expectations,
+    work: BTreeMap<ObjectKey, Work>,
+}
+
+fn about(set: &Object) -> About {
+    About::object("apps/v1", "ReplicaSet", set)
+}
+
+impl ReplicaSets {
+    fn handle_pod(&mut self, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+        self.pods.update(event);
+        let pod = event.object();
+        let Some((key, uid)) = owner_key(pod, "ReplicaSet") else { return };
+        let Some(set) = shop.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
+        let min_ready = number(set, &["spec", "minReadySeconds"], 0);
+        let became_ready = event.after.as_ref().is_some_and(is_ready) && !event.before.as_ref().is_some_and(is_ready);
+        match &event.after {
+            Some(pod) if !is_ending(pod) => {
+                if event.before.is_none() {
+                    self.expectations.created(&key);
+                } else if became_ready && min_ready > 0 {
+                    shop.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
+                }
+            }
+            // The beginning of a deletion counts as the deletion.
+            _ => self.expectations.deleted(&key, pod.uid()),
+        }
+        shop.add(key);
+    }
+
+    /// Makes or deletes what is missing or too much.
+    fn manage(&mut self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+        let wanted = usize::try_from(number(&work.set, &["spec", "replicas"], 1)).unwrap_or(0);
+        let have = work.active.len();
+        let decide = |shop: &mut Shop<Step>, what: String| {
+            let fact = format!("{have} pods count, and spec.replicas is {wanted}");
+            shop.decide(format!("replicaset/{key}"), what, Vec::from([Because::Fact(fact)]))
+        };
+        if have < wanted {
+            let missing = (wanted - have).min(BURST);
+            work.because = Some(decide(shop, format!("create {missing} pods")));
+            self.expectations.expect(key, missing, [], now);
+            work.stage = Stage::Create { left: missing, batch: 1 };
+        } else if have > wanted {
+            let mut doomed = work.active.clone();
+            doomed.sort_by_cached_key(rank);
+            doomed.truncate((have - wanted).min(BURST));
+            work.because = Some(decide(shop, format!("delete {} pods", doomed.len())));
+            self.expectations.expect(key, 0, doomed.iter().map(|pod| Text::from(pod.uid())), now);
+            for pod in doomed {
+                let name = pod.key();
+                let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
+                let call = Call::new(Verb::Delete, PODS, name.namespace, name.name).body(options);
+                shop.send(key, Step::Delete(pod), call, work.because, now);
+            }
+        }
+    }
+
+    fn status(&self, work: &Work, now: Timestamp) -> Json {
+        let set = &work.set;
+        let min_ready = number(set, &["spec", "minReadySeconds"], 0);
+        let template = set.stable().at(&["spec", "template", "metadata", "labels"]);
+        let has_labels = |pod: &&Object| template.fields().all(|(key, value)| labels(pod).get(key) == value);
+        let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        let active = &work.active;
+        let mut status = json!({"replicas": count(active.len())});
+        set_unless_zero(&mut status, &["fullyLabeledReplicas"], count(active.iter().filter(has_labels).count()));
+        set_unless_zero(&mut status, &["readyReplicas"], count(active.iter().filter(|pod| is_ready(pod)).count()));
+        let available = active.iter().filter(|pod| is_available(pod, min_ready, now)).count();
+        set_unless_zero(&mut status, &["availableReplicas"], count(available));
+        if self.tells_terminating {
+            status.set(&["terminatingReplicas"], count(work.terminating));
+        }
+        set_unless_zero(&mut status, &["observedGeneration"], number(set, &["metadata", "generation"], 0));
+        let mut conditions = set.stable().at(&["status", "conditions"]).items().to_vec();
+        let is_failure = |condition: &Json| condition.get("type").as_str() == Some("ReplicaFailure");
+        match &work.error {
+            None => conditions.retain(|condition| !is_failure(condition)),
+            Some((reason, message)) if !conditions.iter().any(is_failure) => conditions.push(json!({
+                "type": "ReplicaFailure", "status": "True", "lastTransitionTime": to_time(now),
+                "reason": *reason, "message": message.as_str()})),
+            Some(_) => {}
+        }
+        if !conditions.is_empty() {
+            status.set(&["conditions"], conditions);
+        }
+        status
+    }
+}
+
+/// Sorts pods for deletion: those whose end costs least go first.
+/// Source: pkg/controller/controller_utils.go (v1.34), `ActivePodsWithRanks.Less`.
+fn rank(pod: &Object) -> impl Ord + use<> {
+    let tree = pod.stable();
+    let phase = match phase(pod) {
+        "Pending" => 0,
+        "Unknown" => 1,
+        _ => 2,
+    };
+    let cost = tree.at(&["metadata", "annotations", "controller.kubernetes.io/pod-deletion-cost"]);
+    let cost: i64 = cost.as_str().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let restarts = |status: &Json| status.get("restartCount").as_i64().unwrap_or(0);
+    let restarts = tree.at(&["status", "containerStatuses"]).items().iter().map(restarts).max().unwrap_or(0);
+    let text = |json: &Json| core::cmp::Reverse(json.as_text().cloned());
+    (
+        node_name(pod).is_some(),
+        phase,
+        is_ready(pod),
+        cost,
+        text(condition(pod, "Ready").get("lastTransitionTime")),
+        core::cmp::Reverse(restarts),
+        text(tree.at(&["metadata", "creationTimestamp"])),
+        Text::from(pod.name()),
+    )
+}
+
+impl Logic for ReplicaSets {
+    type Step = Step;
+
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+        if source == PODS_CACHE {
+            self.handle_pod(event, shop, now);
+            return;
+        }
+        if event.after.is_none() {
+            self.expectations.forget(&event.object().key());
+        }
+        shop.add(event.object().key());
+    }
+
+    fn sync(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+        let Some(set) = shop.cache(SETS).get(key).cloned() else { return Flow::Done };
+        let own: Vec<Object> =
+            self.pods.of(set.uid()).filter_map(|pod| shop.cache(PODS_CACHE).get(pod).cloned()).collect();
+        let terminating = own.iter().filter(|pod| is_ending(pod) && !is_terminal(pod)).count();
+        let active = own.into_iter().filter(is_active).collect();
+        let ends = is_ending(&set);
+        let mut work = Work { set, stage: Stage::Status, because: None, active, terminating, error: None, tries: 0 };
+        if !ends && self.expectations.are_met(key, now) {
+            self.manage(key, &mut work, shop, now);
+        }
+        self.work.insert(key.clone(), work);
+        Flow::Next
+    }
+
+    fn handle_reply(&mut self, key: &ObjectKey, step: Step, reply: &Reply, shop: &mut Shop<Step>, now: Timestamp) {
+        let Some(work) = self.work.get_mut(key) else { return };
+        let error = failure(reply);
+        match (step, error) {
+            (Step::Create, None) => {
+                let name = object(reply).map(|pod| Text::from(pod.name())).unwrap_or_default();
+                let message = format!("Created pod: {name}");
+                shop.emit(&about(&work.set), EventType::Normal, "SuccessfulCreate", &message, now);
+            }
+            (Step::Create, Some(error)) => {
+                self.expectations.created(key);
+                let message = format!("Error creating: {error}");
+                shop.emit(&about(&work.set), EventType::Warning, "FailedCreate", &message, now);
+                work.error = Some(("FailedCreate", error));
+            }
+            (Step::Delete(pod), None) => {
+                let message = format!("Deleted pod: {}", pod.name());
+                shop.emit(&about(&work.set), EventType::Normal, "SuccessfulDelete", &message, now);
+            }
+            (Step::Delete(pod), Some(error)) => {
+                self.expectations.deleted(key, pod.uid());
+                if code(reply) != 404 {
+                    let message = format!("Error deleting: {error}");
+                    shop.emit(&about(&work.set), EventType::Warning, "FailedDelete", &message, now);
+                    work.error = Some(("FailedDelete", error));
+                }
+            }
+            (Step::Status, None) => work.stage = Stage::Written,
+            (Step::Status, Some(_)) if work.tries < STATUS_TRIES => {
+                let call = Call::new(Verb::Get, REPLICA_SETS, &key.namespace, &key.name);
+                shop.send(key, Step::Read, call, work.because, now);
+            }
+            (Step::Read, None) => {
+                work.set = object(reply).unwrap_or_else(|| work.set.clone());
+            }
+            (Step::Status | Step::Read, Some(_)) => work.stage = Stage::Failed,
+        }
+    }
+
+    fn proceed(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+        let Some(mut work) = self.work.remove(key) else { return Flow::Done };
+        match work.stage {
+            Stage::Create { left, .. } if work.error.is_some() => {
+                for _ in 0..left {
+                    self.expectations.created(key);
+                }
+                work.stage = Stage::Status;
+            }
+            Stage::Create { left: 0, .. } => work.stage = Stage::Status,
+            Stage::Create { left, batch } => {
+                let size = batch.min(left);
+                for _ in 0..size {
+                    let pod = from_template(&work.set, "ReplicaSet");
+                    let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
+                    shop.send(key, Step::Create, call, work.because, now);
+                }
+                work.stage = Stage::Create { left: left - size, batch: size * 2 };
+            }
+            Stage::Status => {
+                let status = self.status(&work, now);
+                if status == *work.set.stable().get("status") {
+                    work.stage = Stage::Written;
+                } else {
+                    let mut body = work.set.json();
+                    body.set(&["status"], status);
+                    let call = Call::new(Verb::Update, REPLICA_SETS, &key.namespace, &key.name)
+                        .subresource("status")
+                        .body(body);
+                    work.tries += 1;
+                    shop.send(key, Step::Status, call, work.because, now);
+                }
+            }
+            Stage::Written | Stage::Failed => {
+                let failed = work.stage == Stage::Failed || work.error.is_some();
+                return if failed { Flow::Retry } else { Flow::Done };
+            }
+        }
+        self.work.insert(key.clone(), work);
+        Flow::Next
+    }
+}

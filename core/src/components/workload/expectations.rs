@@ -1,0 +1,65 @@
+//! What a controller has asked for and not yet seen in its cache.
+//!
+//! Mirrors `UIDTrackingControllerExpectations` (pkg/controller/controller_utils.go, v1.34): after creations and deletions
+//! a key is not acted on again until all of them were seen, or five minutes have passed.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::objects::{ObjectKey, Text};
+
+/// Source: pkg/controller/controller_utils.go (v1.34), `ExpectationsTimeout`.
+const TIMEOUT: SignedDuration = SignedDuration::from_secs(300);
+
+#[derive(Debug, Default)]
+struct Expected {
+    creations: usize,
+    /// UIDs of pods that will go.
+    deletions: BTreeSet<Text>,
+    since: Timestamp,
+}
+
+/// What is expected, by key.
+#[derive(Debug, Default)]
+pub(in crate::components) struct Expectations(BTreeMap<ObjectKey, Expected>);
+
+impl Expectations {
+    /// Tells whether a key may be acted on.
+    pub(in crate::components) fn are_met(&self, key: &ObjectKey, now: Timestamp) -> bool {
+        self.0.get(key).is_none_or(|expected| {
+            (expected.creations == 0 && expected.deletions.is_empty()) || now.duration_since(expected.since) > TIMEOUT
+        })
+    }
+
+    /// Expects creations and deletions from now on, in the place of whatever was expected.
+    pub(in crate::components) fn expect(
+        &mut self,
+        key: &ObjectKey,
+        creations: usize,
+        deletions: impl IntoIterator<Item = Text>,
+        now: Timestamp,
+    ) {
+        let deletions = deletions.into_iter().collect();
+        self.0.insert(key.clone(), Expected { creations, deletions, since: now });
+    }
+
+    /// A creation was seen, or will not come.
+    pub(in crate::components) fn created(&mut self, key: &ObjectKey) {
+        if let Some(expected) = self.0.get_mut(key) {
+            expected.creations = expected.creations.saturating_sub(1);
+        }
+    }
+
+    /// A deletion was seen, or will not come.
+    pub(in crate::components) fn deleted(&mut self, key: &ObjectKey, uid: &str) {
+        if let Some(expected) = self.0.get_mut(key) {
+            expected.deletions.remove(uid);
+        }
+    }
+
+    /// Forgets a key.
+    pub(in crate::components) fn forget(&mut self, key: &ObjectKey) {
+        self.0.remove(key);
+    }
+}

@@ -1,0 +1,256 @@
+//! Pods as the controllers of workloads see them: whose they are, whether they count, and how they are made.
+//!
+//! Mirrors pkg/api/v1/pod/util.go, pkg/controller/controller_utils.go and controller_ref_manager.go (v1.34).
+//! Left out on purpose: the adoption of pods without an owner, and the release of those whose labels changed.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::components::client::CacheEvent;
+use crate::json;
+use crate::objects::selector::selects;
+use crate::objects::{Json, Object, ObjectKey, Text, time};
+
+/// Characters of generated names. Source: k8s.io/apimachinery pkg/util/rand/rand.go (v1.34), `alphanums`.
+const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// Returns the phase.
+pub(in crate::components) fn phase(pod: &Object) -> &str {
+    pod.stable().at(&["status", "phase"]).as_str().unwrap_or("")
+}
+
+/// Tells whether an object is being deleted.
+pub(in crate::components) fn is_ending(object: &Object) -> bool {
+    !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+}
+
+/// Tells whether a pod has ended by itself.
+pub(in crate::components) fn is_terminal(pod: &Object) -> bool {
+    matches!(phase(pod), "Succeeded" | "Failed")
+}
+
+/// Tells whether a pod counts as one of its owner's: it has not ended and is not being deleted.
+pub(in crate::components) fn is_active(pod: &Object) -> bool {
+    !is_terminal(pod) && !is_ending(pod)
+}
+
+/// Returns a condition of an object's status; `Null` for none.
+pub(in crate::components) fn condition<'a>(object: &'a Object, kind: &str) -> &'a Json {
+    let conditions = object.stable().at(&["status", "conditions"]).items();
+    conditions.iter().find(|condition| condition.get("type").as_str() == Some(kind)).unwrap_or(&Json::Null)
+}
+
+/// Tells whether the condition Ready is True.
+pub(in crate::components) fn is_ready(object: &Object) -> bool {
+    condition(object, "Ready").get("status").as_str() == Some("True")
+}
+
+/// Tells whether a pod has been ready for so many seconds.
+pub(in crate::components) fn is_available(pod: &Object, min_ready_seconds: i64, now: Timestamp) -> bool {
+    if !is_ready(pod) {
+        return false;
+    }
+    let since = condition(pod, "Ready").get("lastTransitionTime").as_str().and_then(time::parse);
+    min_ready_seconds == 0 || since.is_some_and(|since| since + SignedDuration::from_secs(min_ready_seconds) < now)
+}
+
+/// Returns the number of a field, or its default.
+pub(in crate::components) fn number(object: &Object, path: &[&str], default: i64) -> i64 {
+    object.stable().at(path).as_i64().unwrap_or(default)
+}
+
+/// Returns a count or a percentage of something, rounded up or down.
+pub(in crate::components) fn scaled(value: &Json, default: &str, total: i64, rounding: Rounding) -> i64 {
+    let text = match value {
+        Json::Null => default,
+        value => match value.as_i64() {
+            Some(number) => return number,
+            None => value.as_str().unwrap_or(default),
+        },
+    };
+    let Some(percent) = text.strip_suffix('%').and_then(|text| text.parse::<i64>().ok()) else {
+        return text.parse().unwrap_or(0);
+    };
+    match rounding {
+        Rounding::Up => (percent * total + 99) / 100,
+        Rounding::Down => percent * total / 100,
+    }
+}
+
+/// Which way a share is rounded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::components) enum Rounding {
+    Up,
+    Down,
+}
+
+/// Returns the owner reference of the controller that an object belongs to.
+pub(in crate::components) fn controller_of(object: &Object) -> Option<&Json> {
+    let owners = object.stable().at(&["metadata", "ownerReferences"]).items();
+    owners.iter().find(|owner| owner.get("controller").as_bool() == Some(true))
+}
+
+/// Returns the key of the owner of a kind.
+pub(in crate::components) fn owner_key(object: &Object, kind: &str) -> Option<(ObjectKey, Text)> {
+    let owner = controller_of(object).filter(|owner| owner.get("kind").as_str() == Some(kind))?;
+    let name = owner.get("name").as_text()?.clone();
+    Some((ObjectKey::namespaced(object.key().namespace, name), owner.get("uid").as_text()?.clone()))
+}
+
+/// Objects by the UID of the controller that they belong to.
+#[derive(Debug, Default)]
+pub(in crate::components) struct Owned(BTreeMap<Text, BTreeSet<ObjectKey>>);
+
+impl Owned {
+    /// Follows a change of the cache.
+    pub(in crate::components) fn update(&mut self, event: &CacheEvent) {
+        let uid = |object: &Option<Object>| {
+            object.as_ref().and_then(controller_of).and_then(|owner| owner.get("uid").as_text().cloned())
+        };
+        let (before, after) = (uid(&event.before), uid(&event.after));
+        if before == after {
+            return;
+        }
+        let key = event.object().key();
+        if let Some(owner) = before
+            && let Some(own) = self.0.get_mut(&owner)
+        {
+            own.remove(&key);
+            if own.is_empty() {
+                self.0.remove(&owner);
+            }
+        }
+        if let Some(owner) = after {
+            self.0.entry(owner).or_default().insert(key);
+        }
+    }
+
+    /// Returns the keys of what belongs to an owner, in order.
+    pub(in crate::components) fn of(&self, uid: &str) -> impl Iterator<Item = &ObjectKey> {
+        self.0.get(uid).into_iter().flatten()
+    }
+}
+
+/// Pods by the objects that select them by their labels.
+#[derive(Debug, Default)]
+pub(in crate::components) struct Selections(BTreeMap<ObjectKey, (Json, BTreeSet<ObjectKey>)>);
+
+impl Selections {
+    /// Takes an object's selector; `pods` are all there are.
+    pub(in crate::components) fn put<'a>(
+        &mut self,
+        key: ObjectKey,
+        selector: Json,
+        pods: impl Iterator<Item = &'a Object>,
+    ) {
+        if self.0.get(&key).is_some_and(|(known, _)| *known == selector) {
+            return;
+        }
+        let own = |pod: &&Object| pod.key().namespace == key.namespace && selects(&selector, labels(pod));
+        let found = pods.filter(own).map(Object::key).collect();
+        self.0.insert(key, (selector, found));
+    }
+
+    /// Forgets an object.
+    pub(in crate::components) fn remove(&mut self, key: &ObjectKey) {
+        self.0.remove(key);
+    }
+
+    /// Follows a change of the pods' cache; returns the objects that select the pod now or did before.
+    pub(in crate::components) fn update(&mut self, event: &CacheEvent) -> Vec<ObjectKey> {
+        let pod = event.object().key();
+        let mut concerned = Vec::new();
+        let own = self.0.iter_mut().filter(|(key, _)| key.namespace == pod.namespace);
+        for (key, (selector, pods)) in own {
+            let is_in = event.after.as_ref().is_some_and(|pod| selects(selector, labels(pod)));
+            let was_in = if is_in { !pods.insert(pod.clone()) } else { pods.remove(&pod) };
+            if is_in || was_in {
+                concerned.push(key.clone());
+            }
+        }
+        concerned
+    }
+
+    /// Returns the pods that an object selects, in order of their keys.
+    pub(in crate::components) fn of(&self, key: &ObjectKey) -> impl Iterator<Item = &ObjectKey> {
+        self.0.get(key).into_iter().flat_map(|(_, pods)| pods)
+    }
+}
+
+/// Returns the labels of an object.
+pub(in crate::components) fn labels(object: &Object) -> &Json {
+    object.stable().at(&["metadata", "labels"])
+}
+
+/// Makes the reference to the controller of an object.
+pub(in crate::components) fn reference_to(owner: &Object, api_version: &str, kind: &str) -> Json {
+    json!({"apiVersion": api_version, "kind": kind, "name": owner.name(), "uid": owner.uid(),
+        "controller": true, "blockOwnerDeletion": true})
+}
+
+/// Makes a pod of the template of an owner of the group `apps`; the server makes up the end of its name.
+pub(in crate::components) fn from_template(owner: &Object, kind: &str) -> Json {
+    let template = owner.stable().at(&["spec", "template"]);
+    let mut pod = json!({"kind": "Pod", "apiVersion": "v1",
+        "metadata": {"generateName": format!("{}-", owner.name()), "namespace": owner.key().namespace.as_str()}});
+    for field in ["labels", "annotations", "finalizers"] {
+        let value = template.at(&["metadata", field]);
+        if !value.is_empty() {
+            pod.set(&["metadata", field], value.clone());
+        }
+    }
+    let reference = reference_to(owner, "apps/v1", kind);
+    pod.set(&["metadata", "ownerReferences"], Json::array(Vec::from([reference])));
+    pod.set(&["spec"], template.get("spec").clone());
+    pod
+}
+
+/// Returns a short text that depends on a template, as the names of its revisions have it.
+///
+/// Upstream hashes Go's print of the structure; here its JSON is hashed, so that only the form of the text is the same.
+/// Source: pkg/controller/controller_utils.go (v1.34), `ComputeHash`.
+pub(in crate::components) fn hash(template: &Json) -> String {
+    let text = format!("{template}");
+    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{hash}").bytes().map(|digit| char::from(ALPHABET[usize::from(digit) % ALPHABET.len()])).collect()
+}
+
+/// Sets a field, or removes it if the value is zero, as fields that Go omits when empty.
+pub(in crate::components) fn set_unless_zero(tree: &mut Json, path: &[&str], value: i64) {
+    if value == 0 {
+        tree.remove(path);
+    } else {
+        tree.set(path, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Rounding, hash, scaled};
+    use crate::json;
+
+    #[test]
+    fn a_share_is_rounded_up_or_down() {
+        let cases = [
+            (json!("25%"), Rounding::Up, 1),
+            (json!("25%"), Rounding::Down, 0),
+            (json!(2), Rounding::Up, 2),
+            (json!(null), Rounding::Up, 1),
+        ];
+        for (value, rounding, expected) in cases {
+            assert_eq!(scaled(&value, "25%", 3, rounding), expected, "{value} {rounding:?}");
+        }
+    }
+
+    #[test]
+    fn the_hash_of_a_template_depends_on_it_alone_and_is_fit_for_a_name() {
+        let one = hash(&json!({"spec": {"containers": []}}));
+        assert_eq!(one, hash(&json!({"spec": {"containers": []}})));
+        assert_ne!(one, hash(&json!({"spec": {"containers": [{}]}})));
+        assert!(one.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
+    }
+}

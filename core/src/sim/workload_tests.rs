@@ -1,0 +1,240 @@
+//! Workloads in a simulated cluster: whose pods are made, deleted and made again, and what the budgets say.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::kubelet_tests::{add, advance};
+use crate::json;
+use crate::network::{Answer, Call, Identity, NODES, PODS, Resource, Verb};
+use crate::objects::Json;
+use crate::sim::{Options, Simulation};
+
+const APPS: [(&str, &str); 3] =
+    [("Deployment", "deployments"), ("StatefulSet", "statefulsets"), ("DaemonSet", "daemonsets")];
+
+fn ask(sim: &mut Simulation, call: Call) -> Answer {
+    sim.request(Identity::admin(), call).unwrap()
+}
+
+fn list(sim: &mut Simulation, resource: &Resource) -> Vec<Json> {
+    ask(sim, Call::new(Verb::List, resource.clone(), "", "")).body().get("items").items().to_vec()
+}
+
+fn name(object: &Json) -> String {
+    object.at(&["metadata", "name"]).as_str().unwrap_or("").to_string()
+}
+
+fn apps(plural: &'static str) -> Resource {
+    Resource::of("apps", "v1", plural)
+}
+
+fn workload(sim: &mut Simulation, kind: &str, called: &str, replicas: i64) {
+    let plural = APPS.iter().find(|(own, _)| *own == kind).unwrap().1;
+    let mut body = json!({"kind": kind, "apiVersion": "apps/v1", "metadata": {"name": called, "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"app": called}},
+            "template": {"metadata": {"labels": {"app": called}},
+                "spec": {"containers": [{"name": "main", "image": "pause"}]}}}});
+    if kind != "DaemonSet" {
+        body.set(&["spec", "replicas"], replicas);
+    }
+    assert_eq!(ask(sim, Call::new(Verb::Create, apps(plural), "default", "").body(body)).code, 201);
+}
+
+/// Binds all pods that have no node, to the node that they ask for or to this one.
+fn bind(sim: &mut Simulation, node: &str) {
+    for pod in list(sim, &PODS) {
+        if pod.at(&["spec", "nodeName"]).is_null() {
+            let path = ["spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
+            let terms = pod.at(&path).get("nodeSelectorTerms").items();
+            let meant = terms.first().map(|term| term.get("matchFields").items()[0].get("values").items()[0].clone());
+            let target = meant.map_or_else(|| node.to_string(), |name| name.as_str().unwrap().to_string());
+            let body = json!({"kind": "Binding", "apiVersion": "v1", "metadata": {"name": name(&pod)},
+                "target": {"kind": "Node", "name": target}});
+            let call = Call::new(Verb::Create, PODS, "default", name(&pod)).subresource("binding").body(body);
+            assert_eq!(ask(sim, call).code, 201);
+        }
+    }
+    advance(sim, 15_000);
+}
+
+fn running(sim: &mut Simulation) -> Vec<(String, String)> {
+    let pods = list(sim, &PODS);
+    let runs = pods.iter().filter(|pod| pod.at(&["status", "phase"]).as_str() == Some("Running"));
+    runs.map(|pod| (name(pod), pod.at(&["spec", "nodeName"]).as_str().unwrap_or("").to_string())).collect()
+}
+
+fn status(sim: &mut Simulation, resource: Resource, called: &str) -> Json {
+    ask(sim, Call::new(Verb::Get, resource, "default", called)).body().get("status").clone()
+}
+
+fn cluster() -> Simulation {
+    let mut sim = Simulation::new(Options::default());
+    for node in ["w1", "w2"] {
+        add(&mut sim, json!({"name": node}));
+    }
+    advance(&mut sim, 30_000);
+    sim
+}
+
+fn delete(sim: &mut Simulation, resource: Resource, namespace: &'static str, called: &str) {
+    assert!(ask(sim, Call::new(Verb::Delete, resource, namespace, called)).is_success());
+}
+
+#[test]
+fn a_deployment_has_its_pods_and_replaces_one_when_its_deletion_begins() {
+    let mut sim = cluster();
+    workload(&mut sim, "Deployment", "web", 3);
+    bind(&mut sim, "w1");
+    assert_eq!(running(&mut sim).len(), 3);
+    let told = status(&mut sim, apps("deployments"), "web");
+    assert_eq!((told.get("readyReplicas").as_i64(), told.get("unavailableReplicas").as_i64()), (Some(3), None));
+    let reasons: Vec<_> = told.get("conditions").items().iter().filter_map(|one| one.get("reason").as_str()).collect();
+    assert_eq!(reasons, ["MinimumReplicasAvailable", "NewReplicaSetAvailable"]);
+    let first = running(&mut sim)[0].0.clone();
+    delete(&mut sim, PODS, "default", &first);
+    assert_eq!(list(&mut sim, &PODS).len(), 4);
+    bind(&mut sim, "w2");
+    assert_eq!(running(&mut sim).iter().filter(|(_, node)| node == "w2").count(), 1);
+}
+
+#[test]
+fn a_deployment_rolls_to_a_new_template_and_scales() {
+    let mut sim = cluster();
+    workload(&mut sim, "Deployment", "web", 3);
+    bind(&mut sim, "w1");
+    let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "pause:2"}]}}}});
+    let call = Call::strategic_patch(apps("deployments"), "default", "web", patch);
+    assert_eq!(ask(&mut sim, call).code, 200);
+    for _ in 0..6 {
+        bind(&mut sim, "w2");
+    }
+    advance(&mut sim, 40_000);
+    let pods = running(&mut sim);
+    assert_eq!((pods.len(), pods.iter().filter(|(_, node)| node == "w2").count()), (3, 3), "{pods:?}");
+    let call = Call::strategic_patch(apps("deployments"), "default", "web", json!({"spec": {"replicas": 1}}));
+    assert_eq!(ask(&mut sim, call).code, 200);
+    advance(&mut sim, 40_000);
+    assert_eq!(running(&mut sim).len(), 1);
+}
+
+#[test]
+fn a_stateful_set_makes_its_pods_in_order_and_again_when_the_object_is_gone() {
+    let mut sim = cluster();
+    workload(&mut sim, "StatefulSet", "db", 2);
+    let names = |sim: &mut Simulation| list(sim, &PODS).iter().map(name).collect::<Vec<_>>();
+    assert_eq!(names(&mut sim), ["db-0"]);
+    bind(&mut sim, "w1");
+    assert_eq!(names(&mut sim), ["db-0", "db-1"]);
+    bind(&mut sim, "w1");
+    let told = status(&mut sim, apps("statefulsets"), "db");
+    assert_eq!(told.get("readyReplicas").as_i64(), Some(2));
+    let uid = |sim: &mut Simulation| list(sim, &PODS)[0].at(&["metadata", "uid"]).clone();
+    let before = uid(&mut sim);
+    delete(&mut sim, PODS, "default", "db-0");
+    assert_eq!(uid(&mut sim), before);
+    advance(&mut sim, 35_000);
+    assert_ne!(uid(&mut sim), before);
+}
+
+#[test]
+fn a_deleted_node_frees_the_name_of_a_pod_within_a_minute() {
+    let mut sim = cluster();
+    workload(&mut sim, "StatefulSet", "db", 1);
+    bind(&mut sim, "w1");
+    sim.machine_do(
+        "w1",
+        crate::components::machine::MachineAction::from_json(&json!({"action": "power-off"})).unwrap(),
+    )
+    .unwrap();
+    delete(&mut sim, NODES, "", "w1");
+    advance(&mut sim, 39_900);
+    assert_eq!(running(&mut sim), [("db-0".to_string(), "w1".to_string())]);
+    advance(&mut sim, 20_200);
+    let pods = list(&mut sim, &PODS);
+    assert_eq!((pods.len(), pods[0].at(&["spec", "nodeName"]).is_null()), (1, true));
+    bind(&mut sim, "w2");
+    assert_eq!(running(&mut sim), [("db-0".to_string(), "w2".to_string())]);
+}
+
+#[test]
+fn a_daemon_pod_runs_on_each_node_even_a_cordoned_one() {
+    let mut sim = cluster();
+    let call = Call::strategic_patch(NODES, "", "w2", json!({"spec": {"unschedulable": true}}));
+    assert_eq!(ask(&mut sim, call).code, 200);
+    workload(&mut sim, "DaemonSet", "agent", 0);
+    bind(&mut sim, "nowhere");
+    let nodes: Vec<String> = running(&mut sim).into_iter().map(|(_, node)| node).collect();
+    assert_eq!(nodes.len(), 2, "{nodes:?}");
+    let told = status(&mut sim, apps("daemonsets"), "agent");
+    assert_eq!((told.get("desiredNumberScheduled").as_i64(), told.get("numberAvailable").as_i64()), (Some(2), Some(2)));
+}
+
+#[test]
+fn a_budget_follows_its_pods_and_refuses_the_eviction_that_would_break_it() {
+    let mut sim = cluster();
+    let budgets = Resource::of("policy", "v1", "poddisruptionbudgets");
+    let body = json!({"kind": "PodDisruptionBudget", "apiVersion": "policy/v1",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"minAvailable": 2, "selector": {"matchLabels": {"app": "web"}}}});
+    assert_eq!(ask(&mut sim, Call::new(Verb::Create, budgets.clone(), "default", "").body(body)).code, 201);
+    workload(&mut sim, "Deployment", "web", 3);
+    bind(&mut sim, "w1");
+    let told = status(&mut sim, budgets.clone(), "web");
+    let numbers = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"];
+    assert_eq!(numbers.map(|field| told.get(field).as_i64()), [Some(1), Some(3), Some(2), Some(3)]);
+    let pods = running(&mut sim);
+    let codes: Vec<u16> = pods[..2]
+        .iter()
+        .map(|(pod, _)| {
+            let body = json!({"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {"name": pod.as_str()}});
+            ask(&mut sim, Call::new(Verb::Create, PODS, "default", pod.as_str()).subresource("eviction").body(body))
+                .code
+        })
+        .collect();
+    assert_eq!(codes, [201, 429]);
+    assert_eq!(status(&mut sim, budgets, "web").get("disruptionsAllowed").as_i64(), Some(0));
+}
+
+#[test]
+fn an_endpoint_names_the_node_of_its_pod_and_that_nodes_zone() {
+    let mut sim = Simulation::new(Options::default());
+    add(&mut sim, json!({"name": "w1", "zone": "a"}));
+    advance(&mut sim, 30_000);
+    let body = json!({"kind": "Service", "apiVersion": "v1", "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}});
+    let services = Resource::of("", "v1", "services");
+    assert_eq!(ask(&mut sim, Call::new(Verb::Create, services, "default", "").body(body)).code, 201);
+    let slices = Resource::of("discovery.k8s.io", "v1", "endpointslices");
+    assert!(list(&mut sim, &slices)[0].get("endpoints").is_null());
+    workload(&mut sim, "Deployment", "web", 1);
+    bind(&mut sim, "w1");
+    let endpoint = |sim: &mut Simulation| list(sim, &slices)[0].get("endpoints").items()[0].clone();
+    let seen = endpoint(&mut sim);
+    assert_eq!((seen.get("nodeName").as_str(), seen.get("zone").as_str()), (Some("w1"), Some("a")));
+    assert_eq!(*seen.get("conditions"), json!({"ready": true, "serving": true, "terminating": false}));
+    let pod = running(&mut sim)[0].0.clone();
+    delete(&mut sim, PODS, "default", &pod);
+    let conditions = endpoint(&mut sim).get("conditions").clone();
+    assert_eq!(conditions, json!({"ready": false, "serving": true, "terminating": true}));
+}
+
+#[test]
+fn ended_pods_beyond_the_threshold_go_the_oldest_first() {
+    let mut options = Options::default();
+    options.settings.set("terminated-pod-gc-threshold", "2").unwrap();
+    let mut sim = Simulation::new(options);
+    for at in 0..4 {
+        let called = format!("p{at}");
+        let body = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": called.as_str(), "namespace": "default"},
+            "spec": {"containers": [{"name": "main", "image": "pause"}], "nodeName": "w1"}});
+        assert_eq!(ask(&mut sim, Call::new(Verb::Create, PODS, "default", "").body(body)).code, 201);
+        let patch = json!({"status": {"phase": "Succeeded"}});
+        let call = Call::strategic_patch(PODS, "default", called.as_str(), patch).subresource("status");
+        assert_eq!(ask(&mut sim, call).code, 200);
+        advance(&mut sim, 1_000);
+    }
+    advance(&mut sim, 17_000);
+    let names: Vec<String> = list(&mut sim, &PODS).iter().map(name).collect();
+    assert_eq!(names, ["p2", "p3"]);
+}
