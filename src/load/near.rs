@@ -21,22 +21,25 @@ pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
 /// Returns how alike a sentence and a pattern are, from 0 to 1: the share of their words that both have, most of all in
 /// the same order. Names and placeholders (`"worker-1"`, `{node}`) count for less than words, articles for least.
 #[must_use]
-pub fn likeness(sentence: &[&str], pattern: &[&str]) -> f64 {
+pub fn likeness<W: AsRef<str>>(sentence: &[&str], pattern: &[W]) -> f64 {
     const ORDER: f64 = 0.7;
-    let mut rows = vec![vec![0.0_f64; pattern.len() + 1]];
-    for (i, word) in sentence.iter().enumerate() {
-        let mut row = vec![0.0_f64];
+    let mut above = vec![0.0_f64; pattern.len() + 1];
+    let mut in_any_order = 0.0;
+    for word in sentence {
+        let mut row = Vec::with_capacity(above.len());
+        row.push(0.0_f64);
+        let mut best = 0.0_f64;
         for (j, other) in pattern.iter().enumerate() {
-            let same = rows[i][j] + in_common(word, other);
-            row.push(same.max(rows[i][j + 1]).max(row[j]));
+            let common = in_common(word, other.as_ref());
+            best = best.max(common);
+            row.push((above[j] + common).max(above[j + 1]).max(row[j]));
         }
-        rows.push(row);
+        in_any_order += best;
+        above = row;
     }
-    let in_order = rows[sentence.len()][pattern.len()];
-    let best = |word: &&str| pattern.iter().map(|other| in_common(word, other)).fold(0.0, f64::max);
-    let in_any_order: f64 = sentence.iter().map(best).sum();
-    let whole = |words: &[&str]| words.iter().map(|word| weight(word)).sum::<f64>();
-    let both = (whole(sentence) + whole(pattern)).max(f64::MIN_POSITIVE);
+    let in_order = above[pattern.len()];
+    let own: f64 = sentence.iter().map(|word| weight(word)).sum();
+    let both = (own + pattern.iter().map(|word| weight(word.as_ref())).sum::<f64>()).max(f64::MIN_POSITIVE);
     (2.0 * (ORDER * in_order + (1.0 - ORDER) * in_any_order) / both).min(1.0)
 }
 
@@ -64,8 +67,10 @@ fn in_common(word: &str, other: &str) -> f64 {
     if is_same(other) || other.split('|').any(is_same) || (is_value(word) && is_value(other)) {
         weight
     } else if word.len() > 3 && word.len() < 40 && !is_value(word) {
-        let typos = other.split('|').map(|choice| distance(word, choice)).min().unwrap_or(usize::MAX);
-        if typos <= 1 + word.len() / 5 { TYPO * weight } else { 0.0 }
+        let most = 1 + word.len() / 5;
+        // Words of quite another length are not measured letter by letter.
+        let is_typo = |choice: &str| choice.len().abs_diff(word.len()) <= most && distance(word, choice) <= most;
+        if other.split('|').any(is_typo) { TYPO * weight } else { 0.0 }
     } else {
         0.0
     }

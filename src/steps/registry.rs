@@ -97,7 +97,7 @@ pub(super) fn apply(draft: &mut Draft, step: &Step) -> bool {
 fn unknown(line: &StepLine) -> Vec<String> {
     const SHOWN: usize = 3;
     let mut help: Vec<String> =
-        nearest(&line.step.value, Some(line.step.ty)).into_iter().take(SHOWN).map(|(_, s)| s.words).collect();
+        nearest(&line.step.value, Some(line.step.ty)).into_iter().take(SHOWN).map(|(_, s)| s.words.clone()).collect();
     if let Some(first) = help.first_mut() {
         *first = format!("did you mean\n  {first}");
     }
@@ -110,20 +110,26 @@ fn unknown(line: &StepLine) -> Vec<String> {
 }
 
 /// Returns the sentences of a keyword, nearest first, with how near they are.
-fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, Sentence)> {
+fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, &'static Sentence)> {
     let own: Vec<&str> = split(words);
-    let mut near: Vec<(f64, Sentence)> = catalogue()
-        .into_iter()
-        .filter(|sentence| keyword.is_none_or(|keyword| sentence.keywords.contains(&catalogue::keyword_name(keyword))))
-        .map(|sentence| (nearness(&own, &sentence.words), sentence))
+    let is_of = |sentence: &Sentence| {
+        keyword.is_none_or(|keyword| sentence.keywords.contains(&catalogue::keyword_name(keyword)))
+    };
+    let mut near: Vec<(f64, &Sentence)> = READINGS
+        .iter()
+        .filter(|(sentence, _)| is_of(sentence))
+        .map(|(sentence, readings)| (nearness(&own, readings), sentence))
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     near
 }
 
-/// Returns how near words are to a sentence of the vocabulary, with `{object}` read as each of the objects and without
-/// what may be left out.
-fn nearness(words: &[&str], sentence: &str) -> f64 {
+/// The sentences of the vocabulary, each in the ways in which it can be read: `{object}` as each of the objects, with
+/// and without what may be left out. Read apart once, since a broken file asks for them at each of its lines.
+static READINGS: LazyLock<Vec<(Sentence, Vec<Vec<String>>)>> =
+    LazyLock::new(|| catalogue().into_iter().map(|sentence| (sentence.clone(), readings(&sentence.words))).collect());
+
+fn readings(sentence: &str) -> Vec<Vec<String>> {
     let mut needed = String::new();
     let mut depth = 0_usize;
     for c in sentence.chars() {
@@ -134,12 +140,24 @@ fn nearness(words: &[&str], sentence: &str) -> f64 {
             _ => {}
         }
     }
-    let objects = ["Node {node}", "Pod {pod}", "the Lease of Node {node}"];
-    let forms =
-        objects.map(|object| needed.replacen("{object}", object, 1).replace(" {bound}", "").replace(" {for}", ""));
+    let needed = needed.replace(" {bound}", "").replace(" {for}", "");
     let fullest = sentence.replace(['[', ']'], " ");
-    let fullest = objects.map(|object| fullest.replacen("{object}", object, 1));
-    forms.iter().chain(&fullest).map(|form| likeness(words, &split(form))).fold(0.0, f64::max)
+    let mut readings = Vec::new();
+    for object in ["Node {node}", "Pod {pod}", "the Lease of Node {node}"] {
+        for form in [&needed, &fullest] {
+            let form = form.replacen("{object}", object, 1);
+            let words: Vec<String> = split(&form).into_iter().map(str::to_owned).collect();
+            if !readings.contains(&words) {
+                readings.push(words);
+            }
+        }
+    }
+    readings
+}
+
+/// Returns how near words are to a sentence, in the reading that is nearest.
+fn nearness(words: &[&str], readings: &[Vec<String>]) -> f64 {
+    readings.iter().map(|reading| likeness(words, reading)).fold(0.0, f64::max)
 }
 
 /// Splits into words; what stands in quotes or braces is one word.
@@ -189,7 +207,7 @@ fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
         }
         let words: Vec<&str> = split(&prose.text);
         let Some((_, rest)) = words.split_first().filter(|(_, rest)| rest.len() > 2) else { continue };
-        let best = catalogue().into_iter().map(|s| nearness(rest, &s.words)).fold(0.0, f64::max);
+        let best = READINGS.iter().map(|(_, readings)| nearness(rest, readings)).fold(0.0, f64::max);
         if best >= NEAR {
             let message = "this would be a description, and no step".to_owned();
             let problem = Problem {

@@ -156,7 +156,8 @@ fn the_nearest_sentences_are_those_that_may_be_meant() {
     ];
     let mut missing = Vec::new();
     for (keyword, words, expected) in cases {
-        let shown: Vec<String> = nearest(words, Some(keyword)).into_iter().take(3).map(|(_, s)| s.words).collect();
+        let shown: Vec<String> =
+            nearest(words, Some(keyword)).into_iter().take(3).map(|(_, s)| s.words.clone()).collect();
         let absent = expected.iter().filter(|part| !shown.iter().any(|sentence| sentence.contains(**part)));
         missing.extend(absent.map(|part| format!("{words}: {part} is not in {shown:#?}")));
     }
