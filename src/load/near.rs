@@ -18,10 +18,34 @@ pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
+/// A word of a sentence or pattern, with what comparing it needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Word {
+    text: String,
+    /// Names and placeholders (`"worker-1"`, `{node}`) count for less than words, articles for least.
+    weight: f64,
+    is_value: bool,
+}
+
+impl Word {
+    /// Takes a word as it stands.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        const SMALL: [&str; 12] = ["a", "an", "the", "of", "on", "in", "to", "with", "is", "are", "its", "that"];
+        let is_value = text.contains(['{', '"']) || text.starts_with(|c: char| c.is_ascii_digit());
+        let weight = match text {
+            _ if is_value => 0.4,
+            text if SMALL.contains(&text) => 0.3,
+            _ => 1.0,
+        };
+        Self { text: text.to_owned(), weight, is_value }
+    }
+}
+
 /// Returns how alike a sentence and a pattern are, from 0 to 1: the share of their words that both have, most of all in
-/// the same order. Names and placeholders (`"worker-1"`, `{node}`) count for less than words, articles for least.
+/// the same order.
 #[must_use]
-pub fn likeness<W: AsRef<str>>(sentence: &[&str], pattern: &[W]) -> f64 {
+pub fn likeness(sentence: &[Word], pattern: &[Word]) -> f64 {
     const ORDER: f64 = 0.7;
     let mut above = vec![0.0_f64; pattern.len() + 1];
     let mut in_any_order = 0.0;
@@ -30,7 +54,7 @@ pub fn likeness<W: AsRef<str>>(sentence: &[&str], pattern: &[W]) -> f64 {
         row.push(0.0_f64);
         let mut best = 0.0_f64;
         for (j, other) in pattern.iter().enumerate() {
-            let common = in_common(word, other.as_ref());
+            let common = in_common(word, other);
             best = best.max(common);
             row.push((above[j] + common).max(above[j + 1]).max(row[j]));
         }
@@ -38,39 +62,28 @@ pub fn likeness<W: AsRef<str>>(sentence: &[&str], pattern: &[W]) -> f64 {
         above = row;
     }
     let in_order = above[pattern.len()];
-    let own: f64 = sentence.iter().map(|word| weight(word)).sum();
-    let both = (own + pattern.iter().map(|word| weight(word.as_ref())).sum::<f64>()).max(f64::MIN_POSITIVE);
-    (2.0 * (ORDER * in_order + (1.0 - ORDER) * in_any_order) / both).min(1.0)
-}
-
-fn is_value(word: &str) -> bool {
-    word.contains(['{', '"']) || word.starts_with(|c: char| c.is_ascii_digit())
-}
-
-fn weight(word: &str) -> f64 {
-    const SMALL: [&str; 12] = ["a", "an", "the", "of", "on", "in", "to", "with", "is", "are", "its", "that"];
-    match word {
-        word if is_value(word) => 0.4,
-        word if SMALL.contains(&word) => 0.3,
-        _ => 1.0,
-    }
+    let whole: f64 = sentence.iter().chain(pattern).map(|word| word.weight).sum();
+    (2.0 * (ORDER * in_order + (1.0 - ORDER) * in_any_order) / whole.max(f64::MIN_POSITIVE)).min(1.0)
 }
 
 /// Returns what two words have in common: at most the weight of the lighter one.
-fn in_common(word: &str, other: &str) -> f64 {
+fn in_common(word: &Word, other: &Word) -> f64 {
     const TYPO: f64 = 0.7;
-    let weight = weight(word).min(weight(other));
-    let is_same = |other: &str| other.eq_ignore_ascii_case(word);
+    let weight = word.weight.min(other.weight);
+    if word.is_value && other.is_value {
+        return weight;
+    }
+    let (word, is_value, other) = (word.text.as_str(), word.is_value, other.text.as_str());
     if other == "{condition}" && word.contains('=') {
         return 1.0;
     }
-    if is_same(other) || other.split('|').any(is_same) || (is_value(word) && is_value(other)) {
+    let most = 1 + word.len() / 5;
+    let may_be_typo = !is_value && word.len() > 3 && word.len() < 40;
+    let is_near = |choice: &str| choice.len().abs_diff(word.len()) <= most;
+    if other.eq_ignore_ascii_case(word) || other.split('|').any(|choice| choice.eq_ignore_ascii_case(word)) {
         weight
-    } else if word.len() > 3 && word.len() < 40 && !is_value(word) {
-        let most = 1 + word.len() / 5;
-        // Words of quite another length are not measured letter by letter.
-        let is_typo = |choice: &str| choice.len().abs_diff(word.len()) <= most && distance(word, choice) <= most;
-        if other.split('|').any(is_typo) { TYPO * weight } else { 0.0 }
+    } else if may_be_typo && other.split('|').any(|choice| is_near(choice) && distance(word, choice) <= most) {
+        TYPO * weight
     } else {
         0.0
     }
@@ -90,9 +103,10 @@ mod tests {
 
     #[test]
     fn sentences_are_alike_by_their_words_in_order() {
-        let pattern = ["a", "ready", "Node", "{node}"];
-        let near = likeness(&["a", "redy", "Node", "\"w\""], &pattern);
-        let far = likeness(&["the", "user", "deletes", "Node", "\"w\""], &pattern);
+        let words = |text: &str| text.split(' ').map(Word::new).collect::<Vec<_>>();
+        let pattern = words("a ready Node {node}");
+        let near = likeness(&words("a redy Node \"w\""), &pattern);
+        let far = likeness(&words("the user deletes Node \"w\""), &pattern);
         assert!(near > 0.7 && far < 0.5, "{near} {far}");
     }
 }

@@ -11,7 +11,7 @@ use nodeproof_core::scenario::Scenario;
 
 use super::catalogue::{self, Sentence, catalogue};
 use super::draft::Draft;
-use crate::load::near::likeness;
+use crate::load::near::{Word, likeness};
 use crate::load::{Case, FeatureFile, Problem, StepLine, Tags, step_problem};
 
 static COLLECTION: LazyLock<Collection<Draft>> = LazyLock::new(Draft::collection);
@@ -111,7 +111,7 @@ fn unknown(line: &StepLine) -> Vec<String> {
 
 /// Returns the sentences of a keyword, nearest first, with how near they are.
 fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, &'static Sentence)> {
-    let own: Vec<&str> = split(words);
+    let own = words_of(words);
     let is_of = |sentence: &Sentence| {
         keyword.is_none_or(|keyword| sentence.keywords.contains(&catalogue::keyword_name(keyword)))
     };
@@ -126,10 +126,10 @@ fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, &'static Sentenc
 
 /// The sentences of the vocabulary, each in the ways in which it can be read: `{object}` as each of the objects, with
 /// and without what may be left out. Read apart once, since a broken file asks for them at each of its lines.
-static READINGS: LazyLock<Vec<(Sentence, Vec<Vec<String>>)>> =
+static READINGS: LazyLock<Vec<(Sentence, Vec<Vec<Word>>)>> =
     LazyLock::new(|| catalogue().into_iter().map(|sentence| (sentence.clone(), readings(&sentence.words))).collect());
 
-fn readings(sentence: &str) -> Vec<Vec<String>> {
+fn readings(sentence: &str) -> Vec<Vec<Word>> {
     let mut needed = String::new();
     let mut depth = 0_usize;
     for c in sentence.chars() {
@@ -146,7 +146,7 @@ fn readings(sentence: &str) -> Vec<Vec<String>> {
     for object in ["Node {node}", "Pod {pod}", "the Lease of Node {node}"] {
         for form in [&needed, &fullest] {
             let form = form.replacen("{object}", object, 1);
-            let words: Vec<String> = split(&form).into_iter().map(str::to_owned).collect();
+            let words = words_of(&form);
             if !readings.contains(&words) {
                 readings.push(words);
             }
@@ -156,8 +156,12 @@ fn readings(sentence: &str) -> Vec<Vec<String>> {
 }
 
 /// Returns how near words are to a sentence, in the reading that is nearest.
-fn nearness(words: &[&str], readings: &[Vec<String>]) -> f64 {
+fn nearness(words: &[Word], readings: &[Vec<Word>]) -> f64 {
     readings.iter().map(|reading| likeness(words, reading)).fold(0.0, f64::max)
+}
+
+fn words_of(text: &str) -> Vec<Word> {
+    split(text).into_iter().map(Word::new).collect()
 }
 
 /// Splits into words; what stands in quotes or braces is one word.
@@ -205,7 +209,7 @@ fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
         if file.problems.iter().any(|problem| problem.line == prose.line) {
             continue;
         }
-        let words: Vec<&str> = split(&prose.text);
+        let words = words_of(&prose.text);
         let Some((_, rest)) = words.split_first().filter(|(_, rest)| rest.len() > 2) else { continue };
         let best = READINGS.iter().map(|(_, readings)| nearness(rest, readings)).fold(0.0, f64::max);
         if best >= NEAR {
