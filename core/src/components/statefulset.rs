@@ -189,8 +189,8 @@ impl StatefulSets {
                 }
                 // The name is taken until the object is gone.
                 Some(pod) => {
-                    waits |= ordered && (is_ending(&pod) || !is_running_and_ready(&pod))
-                        || ordered && !is_available(&pod, min_ready, now);
+                    let is_up = is_running_and_ready(&pod) && is_available(&pod, min_ready, now);
+                    waits |= ordered && (is_ending(&pod) || !is_up);
                 }
             }
             if waits && ordered {

@@ -269,7 +269,7 @@ impl Deployments {
         work.stage = Stage::Status;
         let is_paused = work.deployment.stable().at(&["spec", "paused"]).as_bool() == Some(true);
         if is_paused || self.is_scaling(work) {
-            let active = work.sets.iter().filter(|set| size(set) > 0).next_back().or(work.newest()).cloned();
+            let active = work.sets.iter().rfind(|set| size(set) > 0).or(work.newest()).cloned();
             if let Some(set) = active {
                 self.scale(key, work, &set, work.replicas(), shop, now);
             }
@@ -277,10 +277,10 @@ impl Deployments {
         }
         let old: Vec<Object> = work.old().filter(|set| size(set) > 0).cloned().collect();
         if !work.is_rolling() {
-            if old.is_empty() {
-                if let Some(set) = work.newest().cloned() {
-                    self.scale(key, work, &set, work.replicas(), shop, now);
-                }
+            if old.is_empty()
+                && let Some(set) = work.newest().cloned()
+            {
+                self.scale(key, work, &set, work.replicas(), shop, now);
             }
             for set in old {
                 self.scale(key, work, &set, 0, shop, now);

@@ -37,13 +37,12 @@ pub(super) fn set(tree: &mut Json, new: Json) {
 
 fn set_in(conditions: &mut Vec<Json>, mut new: Json) {
     let kind = new.get("type").clone();
-    if let Some(old) = conditions.iter().find(|one| *one.get("type") == kind) {
-        if old.get("status") == new.get("status") {
-            if old.get("reason") == new.get("reason") {
-                return;
-            }
-            new.set(&["lastTransitionTime"], old.get("lastTransitionTime").clone());
+    let old = conditions.iter().find(|one| *one.get("type") == kind);
+    if let Some(old) = old.filter(|old| old.get("status") == new.get("status")) {
+        if old.get("reason") == new.get("reason") {
+            return;
         }
+        new.set(&["lastTransitionTime"], old.get("lastTransitionTime").clone());
     }
     conditions.retain(|one| *one.get("type") != kind);
     conditions.push(new);
