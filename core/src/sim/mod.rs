@@ -5,6 +5,8 @@
 //! their components were made. Invariant: the same seed and the same actions give the same trace, byte for byte.
 
 #[cfg(test)]
+mod health_pass_tests;
+#[cfg(test)]
 mod kubelet_pod_tests;
 #[cfg(test)]
 mod kubelet_tests;

@@ -76,7 +76,6 @@ enum Reach {
     Changed,
     /// All: what upstream does, kept to test the other.
     #[cfg(test)]
-    #[expect(dead_code, reason = "the oracle for whoever doubts the pass over what changed")]
     All,
 }
 
@@ -489,6 +488,8 @@ impl Controller for NodeLifecycle {
         match choice {
             "node-order" => self.preferred = order.to_vec(),
             "taint-pass-before-judgement" => self.tick_before_judgement = true,
+            #[cfg(test)]
+            "look-at-all" => self.reach = Reach::All,
             _ => {}
         }
     }
