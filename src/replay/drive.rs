@@ -29,6 +29,8 @@ const START_BEFORE: Micros = 1_000_000;
 const LEADS_BEFORE_PASS: Micros = 50_000;
 /// A read takes this long.
 const READ_TAKES: Micros = 300;
+/// How far the watches are behind the server at most where it answers a read of what was just made.
+const WATCHES_LAG: Micros = 100_000;
 /// How long after the answer an effect is shown that the recording shows to have come late.
 const LATE: Micros = 1_000;
 /// The beginning of a taint pass is known from its first request, to some milliseconds: these instants are tried.
@@ -96,6 +98,8 @@ enum Due {
     Expiry(usize),
     Release(usize),
     Pass(usize),
+    /// A pass of the pod garbage collector.
+    Collection(usize),
     Tick,
     /// A taint pass that set a recorded taint, unless it has come already.
     Taint(usize),
@@ -197,6 +201,11 @@ impl Drive<'_> {
             // A process that is started leads only after the old lease has run out, which its first pass shows.
             self.at(first_pass.map_or(outage.until, |start| (start - LEADS_BEFORE_PASS).max(outage.until)), Due::Start);
         }
+        if self.writer == Writer::PodGc {
+            for (index, start) in recorded.recording.about.podgc_passes.iter().enumerate() {
+                self.at(*start, Due::Collection(index));
+            }
+        }
         if self.writer == Writer::NodeLifecycle {
             for (index, start) in self.passes.starts.iter().enumerate() {
                 self.at(*start, Due::Pass(index));
@@ -277,6 +286,7 @@ impl Drive<'_> {
                 self.tell(messages);
             }
             Due::Pass(index) => self.pass(index),
+            Due::Collection(index) => self.collection(index),
             Due::Taint(tainting) => {
                 if !self.tainted(tainting) {
                     self.round("taint-pass");
@@ -328,6 +338,23 @@ impl Drive<'_> {
         }
         self.run.passes += 1;
         self.round("health-pass");
+    }
+
+    /// Makes a pass of the pod garbage collector, with the order of pods that the recording shows.
+    fn collection(&mut self, index: usize) {
+        let passes = &self.recorded.recording.about.podgc_passes;
+        let (start, end) = (passes[index], passes.get(index + 1).copied().unwrap_or(Micros::MAX));
+        let mut order: Vec<Text> = Vec::new();
+        for (_, write) in self.recorded.writes_of(Writer::PodGc) {
+            if write.t >= start && write.t < end && !order.contains(&write.place.name) {
+                order.push(write.place.name.clone());
+            }
+        }
+        if !order.is_empty() {
+            self.run.orders += 1;
+            self.component.prefer("pod-order", &order);
+        }
+        self.round("gc-pass");
     }
 
     fn round(&mut self, name: &str) {
@@ -411,9 +438,11 @@ impl Drive<'_> {
                 self.at(self.now, Due::Answer { life: self.life, id, answer, write: None });
             }
             Verb::Get => {
+                let ahead = || self.world.read_ahead(&place, self.now + WATCHES_LAG);
                 let answer = self
                     .world
                     .read(&place)
+                    .or_else(ahead)
                     .map_or_else(|| World::not_found(&call), |object| Answer::object(200, object));
                 self.at(self.now + READ_TAKES, Due::Answer { life: self.life, id, answer, write: None });
             }

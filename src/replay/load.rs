@@ -89,6 +89,8 @@ pub struct About {
     pub flags: BTreeMap<String, Vec<String>>,
     /// The starts of health passes that the controller manager logged.
     pub health_passes_seen: Vec<Micros>,
+    /// The starts of the passes of the pod garbage collector, as it logged them.
+    pub podgc_passes: Vec<Micros>,
 }
 
 /// A line of `watch.jsonl`.
@@ -217,6 +219,8 @@ struct AboutFile {
     flags: BTreeMap<String, Option<Vec<String>>>,
     #[serde(default, rename = "healthPassesSeen")]
     health_passes_seen: Vec<f64>,
+    #[serde(default, rename = "podgcPasses")]
+    podgc_passes: Vec<f64>,
 }
 
 fn load_about(dir: &Path, release: Option<Release>) -> Result<About, LoadError> {
@@ -249,6 +253,7 @@ fn load_about(dir: &Path, release: Option<Release>) -> Result<About, LoadError> 
         ended: micros(about.ended),
         flags: about.flags.into_iter().map(|(component, flags)| (component, flags.unwrap_or_default())).collect(),
         health_passes_seen: about.health_passes_seen.into_iter().map(micros).collect(),
+        podgc_passes: about.podgc_passes.into_iter().map(micros).collect(),
     })
 }
 

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
-use nodeproof_core::network::{LEASES, NODE_LEASES, NODES, PODS, Resource, Verb, WatchType};
+use nodeproof_core::network::{CSI_NODES, LEASES, NODE_LEASES, NODES, PODS, Resource, Verb, WatchType};
 use nodeproof_core::objects::{Json, Object, Text, time};
 
 use super::load::{Micros, Recording, WatchLine};
@@ -29,6 +29,17 @@ const CLIENT_RATE: f64 = 20.0;
 const CLIENT_BURST: f64 = 30.0;
 /// With fewer tokens than this a client's requests may have had to wait: some of its requests are not recorded.
 const PACED_BELOW: f64 = 5.0;
+
+/// Kinds that some recordings watch beside Nodes, Pods and Leases.
+static OTHERS: [(&str, Resource); 7] = [
+    ("CSINode", CSI_NODES),
+    ("DaemonSet", Resource::of("apps", "v1", "daemonsets")),
+    ("EndpointSlice", Resource::of("discovery.k8s.io", "v1", "endpointslices")),
+    ("Job", Resource::of("batch", "v1", "jobs")),
+    ("PodDisruptionBudget", Resource::of("policy", "v1", "poddisruptionbudgets")),
+    ("ReplicaSet", Resource::of("apps", "v1", "replicasets")),
+    ("StatefulSet", Resource::of("apps", "v1", "statefulsets")),
+];
 
 /// A recorded write of a judged writer.
 #[derive(Clone, Debug)]
@@ -118,7 +129,7 @@ pub struct Recorded<'a> {
     pub outages: Vec<Outage>,
     /// What patches started from.
     pub revisions: Revisions,
-    /// What the watches deliver: nodes, pods, leases.
+    /// What the watches deliver: nodes, pods, leases, then what else was watched.
     pub streams: Vec<Stream>,
 }
 
@@ -149,6 +160,10 @@ impl<'a> Recorded<'a> {
         self.writes.iter().enumerate().filter(move |(_, write)| write.writer == writer)
     }
 
+    fn is_watched(&self, place: &Place) -> bool {
+        self.streams.iter().any(|stream| stream.resource == place.resource)
+    }
+
     fn collect_writes(&mut self) {
         for line in &self.recording.writes {
             let place = Place::parse(&line.uri);
@@ -162,6 +177,10 @@ impl<'a> Recorded<'a> {
             self.total += 1;
             let author = writers::author_of_write(line, place.as_ref());
             match (author, place, Verb::from_name(&line.verb)) {
+                // What was collected of a kind that nobody watched was collected for reasons that nobody saw.
+                (Author::Judged(writer @ Writer::GarbageCollector), Some(place), _) if !self.is_watched(&place) => {
+                    *self.unjudged.entry(writer.name().to_owned()).or_default() += 1;
+                }
                 (Author::Judged(writer), Some(mut place), Some(verb)) => {
                     if place.name.is_empty() {
                         place.name = line.body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
@@ -301,10 +320,7 @@ impl<'a> Recorded<'a> {
         events: &[usize],
         taken: &BTreeSet<(usize, usize)>,
     ) -> Option<usize> {
-        let user = match write.writer {
-            Writer::Ttl => "ttl-controller",
-            _ => "node-controller",
-        };
+        let user = write.writer.user();
         let stream = &self.streams[stream_number].events;
         let may_be = |at: usize| {
             let event = &stream[at];
@@ -382,11 +398,14 @@ fn streams(recording: &Recording) -> Vec<Stream> {
     let mut leases = of("Lease");
     leases.extend(renewals(recording, &leases));
     leases.sort_by_key(|event| event.t);
-    Vec::from([
+    let mut streams = Vec::from([
         Stream { resource: NODES, events: of("Node") },
         Stream { resource: PODS, events: of("Pod") },
         Stream { resource: LEASES, events: leases },
-    ])
+    ]);
+    let others = OTHERS.iter().map(|(kind, resource)| Stream { resource: resource.clone(), events: of(kind) });
+    streams.extend(others.filter(|stream| !stream.events.is_empty()));
+    streams
 }
 
 fn event(at: usize, line: &WatchLine) -> StreamEvent {

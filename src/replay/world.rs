@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use nodeproof_core::network::{Answer, Call, Content, List, RequestId, Resource, ToClient, WatchType};
 use nodeproof_core::objects::{Object, ObjectKey, Text};
 
+use super::load::Micros;
 use super::recorded::Recorded;
 use super::writers::{Place, Writer};
 
@@ -190,9 +191,35 @@ impl<'a> World<'a> {
     /// Returns an object as a single read shows it.
     #[must_use]
     pub fn read(&self, place: &Place) -> Option<Object> {
-        let stream = self.stream_of(&place.resource)?;
+        let Some(stream) = self.stream_of(&place.resource) else { return self.implied(place) };
         let key = ObjectKey::namespaced(place.namespace.clone(), place.name.clone());
         self.feeds[stream].stored.get(&key).cloned()
+    }
+
+    /// Returns an object of which the watches tell until an instant: the server has it before them.
+    #[must_use]
+    pub fn read_ahead(&self, place: &Place, until: Micros) -> Option<Object> {
+        let stream = self.stream_of(&place.resource)?;
+        let key = ObjectKey::namespaced(place.namespace.clone(), place.name.clone());
+        let events = self.recorded.streams[stream].events.iter().enumerate();
+        let mut coming = events
+            .filter(|(at, event)| !self.feeds[stream].delivered[*at] && event.t <= until && event.object.key() == key);
+        coming.next().filter(|(_, event)| event.event == WatchType::Added).map(|(_, event)| event.object.clone())
+    }
+
+    /// Returns an object of a kind that was not watched, as far as references to it show it: its name and UID.
+    fn implied(&self, place: &Place) -> Option<Object> {
+        let objects = self.feeds.iter().flat_map(|feed| feed.stored.values());
+        let owners = objects.flat_map(|object| object.stable().at(&["metadata", "ownerReferences"]).items());
+        let plural = |kind: &str| format!("{}s", kind.to_lowercase());
+        let mut named = owners.filter(|owner| {
+            owner.get("name").as_str() == Some(&place.name)
+                && owner.get("kind").as_str().is_some_and(|kind| plural(kind) == *place.resource.plural)
+        });
+        let owner = named.next()?;
+        let mut object = nodeproof_core::json!({"metadata": {"name": place.name.as_str()}});
+        object.set(&["metadata", "uid"], owner.get("uid").clone());
+        Some(Object::as_received(object))
     }
 
     /// Returns the object that a recorded write left behind.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use nodeproof_core::json;
-use nodeproof_core::network::{Call, Resource, Target, Verb, WatchType};
+use nodeproof_core::network::{Call, LEASES, Resource, Target, Verb, WatchType};
 use nodeproof_core::objects::{Json, Object, Text, time};
 
 use super::load::{WatchLine, WriteLine};
@@ -17,10 +17,14 @@ use super::load::{WatchLine, WriteLine};
 /// A writer whose writes are judged.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Writer {
+    /// `garbage-collector-controller`.
+    GarbageCollector,
     /// `node-ipam-controller`.
     NodeIpam,
     /// `node-lifecycle-controller`.
     NodeLifecycle,
+    /// `pod-garbage-collector-controller`.
+    PodGc,
     /// `taint-eviction-controller`.
     TaintEviction,
     /// `ttl-controller`.
@@ -31,17 +35,33 @@ pub enum Writer {
 
 impl Writer {
     /// The writers that run on their own.
-    pub const CONTROLLERS: [Self; 4] = [Self::NodeIpam, Self::NodeLifecycle, Self::TaintEviction, Self::Ttl];
+    pub const CONTROLLERS: [Self; 6] =
+        [Self::GarbageCollector, Self::NodeIpam, Self::NodeLifecycle, Self::PodGc, Self::TaintEviction, Self::Ttl];
 
     /// Returns the name, as `--controllers` has it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::GarbageCollector => "garbage-collector-controller",
             Self::NodeIpam => "node-ipam-controller",
             Self::NodeLifecycle => "node-lifecycle-controller",
+            Self::PodGc => "pod-garbage-collector-controller",
             Self::TaintEviction => "taint-eviction-controller",
             Self::Ttl => "ttl-controller",
             Self::Admission => "admission",
+        }
+    }
+}
+
+impl Writer {
+    /// Returns the user as whom it writes, without the prefix of service accounts.
+    #[must_use]
+    pub const fn user(self) -> &'static str {
+        match self {
+            Self::GarbageCollector => "generic-garbage-collector",
+            Self::PodGc => "pod-garbage-collector",
+            Self::Ttl => "ttl-controller",
+            _ => "node-controller",
         }
     }
 }
@@ -178,6 +198,10 @@ impl Change {
                 let mut options = body.clone();
                 options.remove(&["kind"]);
                 options.remove(&["apiVersion"]);
+                if place.resource == LEASES {
+                    // The revisions that renewals made are not recorded.
+                    options.remove(&["preconditions", "resourceVersion"]);
+                }
                 Self::Delete(if options.is_empty() { Json::Null } else { options })
             }
             Verb::Patch => patch(place, body, revisions),
@@ -400,6 +424,8 @@ pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
     let user = line.user.rsplit(':').next().unwrap_or_default();
     let Some(place) = place else { return Author::Other(user.to_owned()) };
     match user {
+        "generic-garbage-collector" => Author::Judged(Writer::GarbageCollector),
+        "pod-garbage-collector" => Author::Judged(Writer::PodGc),
         "ttl-controller" => Author::Judged(Writer::Ttl),
         "taint-eviction-controller" => Author::Judged(Writer::TaintEviction),
         "node-controller" => {

@@ -161,7 +161,7 @@ impl Draft {
         }
     }
 
-    /// Declares the Nodes and Pods among the objects, so that later sentences may name them.
+    /// Declares the Nodes, Pods and workloads among the objects, so that later sentences may name them.
     fn know(&mut self, object: &Manifest) {
         match object.kind.as_str() {
             "Node" => drop(self.declare_node(&object.name, NodeKind::Object, None)),
@@ -169,6 +169,7 @@ impl Draft {
                 let node = object.body.at(&["spec", "nodeName"]).as_text().cloned();
                 let _ = self.declare_pod(&format!("{}/{}", object.namespace, object.name), node.as_ref());
             }
+            "Deployment" | "StatefulSet" | "DaemonSet" => self.owners.push(object.name.clone()),
             _ => {}
         }
     }

@@ -87,7 +87,7 @@ fn pods_of_owner(draft: &mut Draft, owner: String, node: String, rest: String) {
     if !draft.pods.iter().any(|pod| *pod.name == *STAND_IN) {
         let _ = draft.declare_pod(STAND_IN, None);
     }
-    draft.instead(&format!("Pod \"{STAND_IN}\" {rest}"));
+    draft.instead(&format!("Pod \"{STAND_IN}\" {}", singular(&rest)));
     draft.pods.retain(|pod| *pod.name != *STAND_IN);
     let is_stand_in = |of: &Subject| matches!(of, Subject::Object(of) if *of.key.name == *STAND_IN);
     let acts = draft.scenario.acts.iter_mut().flat_map(|act| &mut act.expectations).map(|line| &mut line.fact.subject);
@@ -98,6 +98,13 @@ fn pods_of_owner(draft: &mut Draft, owner: String, node: String, rest: String) {
     for own in acts.chain(givens).filter(|own| is_stand_in(own)) {
         *own = subject.clone();
     }
+}
+
+/// Says of one what is said of several: `are gone` becomes `is gone`.
+fn singular(rest: &str) -> String {
+    let verbs = [("are ", "is "), ("have ", "has "), ("keep ", "keeps "), ("stay ", "stays ")];
+    let found = verbs.iter().find_map(|(many, one)| rest.strip_prefix(many).map(|rest| format!("{one}{rest}")));
+    found.unwrap_or_else(|| rest.to_owned())
 }
 
 fn pods_of(owner: &Text, node: Option<Text>) -> Subject {

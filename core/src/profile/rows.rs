@@ -278,6 +278,13 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "garbage-collection-checks-version",
+        says: "the garbage collector deletes an object only if it is still as it was read, not only if it is still the same",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(32, 0), Value::Bool(true))],
+        source: "pkg/controller/garbagecollector/operations.go (v1.31, v1.34), deleteObject",
+        flag: "",
+    },
+    Row {
         name: "scaling-tells-from",
         says: "the Event ScalingReplicaSet tells the number before first: from 0 to 3",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(32, 0), Value::Bool(true))],

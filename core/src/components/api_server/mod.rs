@@ -27,6 +27,7 @@ mod syntax;
 mod validation;
 mod warnings;
 mod watch;
+mod workloads;
 mod write;
 
 use alloc::boxed::Box;

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::call::Aim;
 use super::resources::{KINDS, Kind, Trait};
 use super::validation::{FieldError, event, lease, meta, node, others, pod};
-use super::{nodes, pods, status};
+use super::{nodes, pods, status, workloads};
 use crate::json;
 use crate::network::{Answer, NAMESPACES, Resource};
 use crate::objects::Json;
@@ -59,6 +59,7 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
         "Node" => nodes::default(tree),
         "Pod" => pods::default(tree),
         "Namespace" => default_namespace(tree),
+        "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" => workloads::default(kind.name, tree),
         "Lease" => {
             // Fields of CoordinatedLeaderElection, which no release has on by default.
             tree.remove(&["spec", "strategy"]);
@@ -94,6 +95,9 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
             if kind.is(Trait::Generation) =>
         {
             tree.set(&["metadata", "generation"], 1_i64);
+            if kind.name == "DaemonSet" {
+                workloads::count_templates(tree, None);
+            }
         }
         _ => {}
     }
@@ -144,6 +148,9 @@ pub(super) fn prepare_update(kind: &Kind, subresource: &str, tree: &mut Json, ol
     }
     if kind.name == "Node" {
         nodes::prepare_update(tree, old);
+    }
+    if kind.name == "DaemonSet" {
+        workloads::count_templates(tree, Some(old));
     }
     let counts = kind.is(Trait::Generation) && (kind.name != "Pod" || settings.profile().is("pod-generation"));
     if counts && subresource.is_empty() && tree.get("spec") != old.get("spec") {

@@ -102,6 +102,7 @@ pub struct GarbageCollector {
     missing: WorkQueue<Missing>,
     under_way: BTreeMap<RequestId, Job>,
     started: bool,
+    checks_version: bool,
 }
 
 impl GarbageCollector {
@@ -128,6 +129,7 @@ impl GarbageCollector {
             missing: WorkQueue::default(),
             under_way: BTreeMap::new(),
             started: false,
+            checks_version: context.settings.profile().is("garbage-collection-checks-version"),
             outbox,
         }
     }
@@ -324,11 +326,13 @@ impl GarbageCollector {
             .collect();
         let reasons = gone.into_iter().map(Because::Fact).collect();
         let about = format!("{}/{}", kind.name.to_ascii_lowercase(), item.key);
-        let version = format!("{}", latest.resource_version());
         let (namespace, name) = (&item.key.namespace, &item.key.name);
         let (what, call) = if sorted.solid.is_empty() {
-            let body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background",
-                "preconditions": {"uid": &*item.uid, "resourceVersion": version}});
+            let mut body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background",
+                "preconditions": {"uid": &*item.uid}});
+            if self.checks_version {
+                body.set(&["preconditions", "resourceVersion"], format!("{}", latest.resource_version()));
+            }
             ("delete", Call::new(Verb::Delete, kind.resource.clone(), namespace, name).body(body))
         } else {
             let gone: Json =

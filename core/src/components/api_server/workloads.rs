@@ -1,0 +1,125 @@
+//! Defaults of workloads: Deployments, ReplicaSets, StatefulSets and DaemonSets with the pods in their templates.
+//!
+//! Mirrors pkg/apis/apps/v1/defaults.go (v1.34), and of a DaemonSet the count of its templates, which v1 keeps in an
+//! annotation (pkg/registry/apps/daemonset/strategy.go). Inputs: the tree of an object. Output: the same tree.
+
+use alloc::format;
+
+use super::pods;
+use crate::objects::Json;
+
+/// The annotation that counts the templates of a DaemonSet.
+/// Source: k8s.io/api apps/v1/types.go (v1.34), `DeprecatedTemplateGeneration`.
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+/// Sets what the API's defaults set.
+pub(super) fn default(kind: &str, tree: &mut Json) {
+    default_template(tree);
+    let mut set_absent = |path: &[&str], value: Json| {
+        if tree.at(path).is_null() {
+            tree.set(path, value);
+        }
+    };
+    if kind != "DaemonSet" {
+        set_absent(&["spec", "replicas"], Json::Int(1));
+    }
+    if kind != "ReplicaSet" {
+        set_absent(&["spec", "revisionHistoryLimit"], Json::Int(10));
+    }
+    match kind {
+        "Deployment" => {
+            set_absent(&["spec", "progressDeadlineSeconds"], Json::Int(600));
+            set_absent(&["spec", "strategy", "type"], Json::from("RollingUpdate"));
+            if tree.at(&["spec", "strategy", "type"]).as_str() == Some("RollingUpdate") {
+                for field in ["maxUnavailable", "maxSurge"] {
+                    if tree.at(&["spec", "strategy", "rollingUpdate", field]).is_null() {
+                        tree.set(&["spec", "strategy", "rollingUpdate", field], "25%");
+                    }
+                }
+            }
+        }
+        "StatefulSet" => {
+            set_absent(&["spec", "podManagementPolicy"], Json::from("OrderedReady"));
+            for field in ["whenDeleted", "whenScaled"] {
+                set_absent(&["spec", "persistentVolumeClaimRetentionPolicy", field], Json::from("Retain"));
+            }
+            set_absent(&["spec", "updateStrategy", "type"], Json::from("RollingUpdate"));
+            if tree.at(&["spec", "updateStrategy", "type"]).as_str() == Some("RollingUpdate")
+                && tree.at(&["spec", "updateStrategy", "rollingUpdate", "partition"]).is_null()
+            {
+                tree.set(&["spec", "updateStrategy", "rollingUpdate", "partition"], 0_i64);
+            }
+        }
+        "DaemonSet" => {
+            set_absent(&["spec", "updateStrategy", "type"], Json::from("RollingUpdate"));
+            if tree.at(&["spec", "updateStrategy", "type"]).as_str() == Some("RollingUpdate") {
+                for (field, value) in [("maxUnavailable", 1_i64), ("maxSurge", 0)] {
+                    if tree.at(&["spec", "updateStrategy", "rollingUpdate", field]).is_null() {
+                        tree.set(&["spec", "updateStrategy", "rollingUpdate", field], value);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Sets the defaults of the pods of a template; those of a Pod alone are left to its creation.
+fn default_template(tree: &mut Json) {
+    if !tree.at(&["spec", "template", "spec"]).is_object() {
+        return;
+    }
+    let template = tree.entry(&["spec", "template"]);
+    let links = template.at(&["spec", "enableServiceLinks"]).clone();
+    pods::default(template);
+    if links.is_null() {
+        template.remove(&["spec", "enableServiceLinks"]);
+    }
+}
+
+/// Counts the templates of a DaemonSet: one more with each change.
+pub(super) fn count_templates(tree: &mut Json, old: Option<&Json>) {
+    let count = |tree: &Json| {
+        let text = tree.at(&["metadata", "annotations", TEMPLATE_GENERATION]).as_str();
+        text.and_then(|text| text.parse::<i64>().ok()).unwrap_or(0)
+    };
+    let number = match old {
+        None => count(tree).max(1),
+        Some(old) => {
+            let changed = tree.at(&["spec", "template"]) != old.at(&["spec", "template"]);
+            count(old) + i64::from(changed)
+        }
+    };
+    tree.set(&["metadata", "annotations", TEMPLATE_GENERATION], format!("{number}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{count_templates, default};
+    use crate::json;
+
+    #[test]
+    fn a_deployment_rolls_by_a_quarter_and_its_pods_have_their_defaults() {
+        let mut tree = json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i:1"}]}}}});
+        default("Deployment", &mut tree);
+        let spec = tree.get("spec");
+        assert_eq!(spec.get("replicas").as_i64(), Some(1));
+        assert_eq!(spec.at(&["strategy", "rollingUpdate", "maxSurge"]).as_str(), Some("25%"));
+        assert_eq!(spec.at(&["template", "spec", "restartPolicy"]).as_str(), Some("Always"));
+        assert!(spec.at(&["template", "spec", "enableServiceLinks"]).is_null());
+        let mut recreate = json!({"spec": {"strategy": {"type": "Recreate"}}});
+        default("Deployment", &mut recreate);
+        assert!(recreate.at(&["spec", "strategy", "rollingUpdate"]).is_null());
+    }
+
+    #[test]
+    fn the_templates_of_a_daemon_set_are_counted() {
+        let mut first = json!({"spec": {"template": {"a": 1}}});
+        count_templates(&mut first, None);
+        let mut second = json!({"spec": {"template": {"a": 2}}});
+        count_templates(&mut second, Some(&first));
+        let count =
+            |tree: &crate::objects::Json| tree.at(&["metadata", "annotations", super::TEMPLATE_GENERATION]).clone();
+        assert_eq!((count(&first).as_str(), count(&second).as_str()), (Some("1"), Some("2")));
+    }
+}
