@@ -59,6 +59,17 @@ pub enum Subject {
     Machine(Text),
     /// All objects of a kind, as `kubectl get` shows them.
     Table(Resource),
+    /// What a look of the user's own shows.
+    Own(OwnLook),
+}
+
+/// Names a look of the user's own: a function that the driver calls again and again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OwnLook {
+    /// Its name.
+    pub name: Text,
+    /// Its parameters, as JSON text.
+    pub body: Text,
 }
 
 /// Names an object.
@@ -182,6 +193,8 @@ pub enum Predicate {
     NothingElseChanges,
     /// The object, its history or the table equals what is stored.
     MatchesSnapshot(SnapshotKind),
+    /// A look of the user's own says that it holds.
+    Holds,
     /// The opposite of another predicate.
     Not(Box<Predicate>),
     /// Each of several.

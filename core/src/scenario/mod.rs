@@ -11,6 +11,10 @@ mod sentence;
 pub use action::Action;
 pub use capability::{Capabilities, Capability};
 pub use definition::{Act, Cluster, Company, Deed, Feed, Given, HandFedNode, Position, Scenario, Setup, When};
-pub use expectation::{Bound, Expectation, Fact, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject, Taint};
+pub use expectation::{
+    Bound, Expectation, Fact, FieldTest, ObjectRef, OwnLook, Predicate, SnapshotKind, Subject, Taint,
+};
 pub use outcome::{History, HistoryEntry, Mismatch, Outcome, Snapshot, StepVerdict, Verdict};
-pub use run::{AnswerSeen, Change, DeedId, FaultEffect, Observation, Run, RunOptions, RunOutput, Task, Writer};
+pub use run::{
+    AnswerSeen, Change, DeedId, FaultEffect, Observation, OwnSeen, Run, RunOptions, RunOutput, Task, Writer,
+};

@@ -19,6 +19,7 @@ impl fmt::Display for Subject {
             Self::Several { called, .. } => f.write_str(called),
             Self::Answer => f.write_str("the request"),
             Self::Machine(name) => write!(f, "machine {:?}", name.as_str()),
+            Self::Own(look) => f.write_str(&look.name),
             Self::Table(resource) => write!(f, "the table of {}", resource.plural),
         }
     }
@@ -63,6 +64,7 @@ impl fmt::Display for Predicate {
                 write!(f, "renewed every {} (more or less {})", seconds(*every), seconds(*tolerance))
             }
             Self::Exists => f.write_str("there"),
+            Self::Holds => f.write_str("it holds"),
             Self::Terminating => f.write_str("Terminating"),
             Self::Deleted => f.write_str("deleted"),
             Self::Gone => f.write_str("gone"),

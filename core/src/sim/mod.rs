@@ -10,6 +10,7 @@ mod health_pass_tests;
 mod kubelet_pod_tests;
 #[cfg(test)]
 mod kubelet_tests;
+mod own;
 mod record;
 mod wakes;
 #[cfg(test)]
@@ -25,8 +26,9 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use own::{Own, OwnAction, OwnLooking};
 pub use record::{Record, component_name};
-pub use world::run_scenario;
+pub use world::{run_scenario, run_scenario_with};
 
 pub use crate::components::{RecordedDecision, TraceLine};
 

@@ -17,6 +17,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use self::feed::Feeder;
+use super::own::{Looks, Own};
 use super::{Options, Simulation};
 use crate::components::api_server::{Commit, Tap};
 use crate::components::machine::MachineSpec;
@@ -33,12 +34,18 @@ use crate::scenario::{
 ///
 /// The scenario's release and flags stand above those of the options.
 #[must_use]
-pub fn run_scenario(scenario: &Scenario, mut options: Options) -> Outcome {
+pub fn run_scenario(scenario: &Scenario, options: Options) -> Outcome {
+    run_scenario_with(scenario, options, &Own::default())
+}
+
+/// Runs a scenario as [`run_scenario`] does, with steps of the user's own.
+#[must_use]
+pub fn run_scenario_with(scenario: &Scenario, mut options: Options, own: &Own) -> Outcome {
     match scenario.cluster.settings(&options.settings) {
         Ok(settings) => options.settings = settings,
         Err(error) => return refused(scenario, error.to_string(), options.start),
     }
-    World::new(scenario, options).play()
+    World::new(scenario, options, own).play()
 }
 
 /// The outcome of a scenario whose cluster cannot be.
@@ -66,7 +73,10 @@ fn refused(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
     }
 }
 
-struct World {
+struct World<'a> {
+    /// What the user's own steps do.
+    own: &'a Own,
+    looks: Looks,
     simulation: Simulation,
     run: Run,
     feeders: BTreeMap<Text, Feeder>,
@@ -79,8 +89,8 @@ struct World {
     machines: BTreeMap<Text, Json>,
 }
 
-impl World {
-    fn new(scenario: &Scenario, options: Options) -> Self {
+impl<'a> World<'a> {
+    fn new(scenario: &Scenario, options: Options, own: &'a Own) -> Self {
         let mut scenario = scenario.clone();
         if scenario.cluster.company == Company::Bystander {
             scenario.given.insert(0, bystander(&scenario.position));
@@ -92,13 +102,14 @@ impl World {
             _ => None,
         });
         let machines = machines.collect();
+        let looks = Looks::of(&scenario, own);
         let lead = health_period.mul_f64(phase(options.seed));
         let mut simulation = Simulation::new(options);
         simulation.tap(Tap::Everything);
         let run_options = RunOptions { health_period, lead, ..RunOptions::default() };
         let run = Run::new(Arc::new(scenario), run_options, simulation.now());
         let (feeders, rules, hits) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { simulation, run, feeders, rules, hits, decisions_told: 0, machines }
+        Self { own, looks, simulation, run, feeders, rules, hits, decisions_told: 0, machines }
     }
 
     fn play(mut self) -> Outcome {
@@ -177,7 +188,7 @@ impl World {
                 }
             }
         }
-        self.look_at_machines();
+        self.look_around();
     }
 
     fn change_of(&self, commit: Commit) -> Change {
@@ -197,7 +208,7 @@ impl World {
         }
     }
 
-    fn look_at_machines(&mut self) {
+    fn look_around(&mut self) {
         let now = self.simulation.now();
         for (name, shown) in &mut self.machines {
             let Some(machine) = self.simulation.machine(name) else { continue };
@@ -206,6 +217,9 @@ impl World {
                 *shown = state.clone();
                 self.run.handle_observation(Observation::Machine { name: name.clone(), state }, now);
             }
+        }
+        for (look, seen) in self.looks.changed(&self.simulation) {
+            self.run.handle_observation(Observation::Own(look, seen), now);
         }
     }
 
@@ -270,8 +284,11 @@ impl World {
                 self.hits.insert(rule.id, rule.hits.total);
             }),
             Action::Controller { name, action } => self.simulation.controller_do(&name, &action),
-            Action::Custom { name, .. } => {
-                return Observation::Refused(id, format!("the simulator has no action {:?}", name.as_str()));
+            Action::Custom { name, body } => {
+                return match self.own.act(&name, &mut self.simulation, &body) {
+                    Ok(()) => Observation::Done(id),
+                    Err(why) => Observation::Refused(id, why),
+                };
             }
         };
         done.map_or_else(|error| Observation::Refused(id, error.to_string()), |()| Observation::Done(id))

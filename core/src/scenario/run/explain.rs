@@ -176,6 +176,7 @@ impl Run {
                     (Text::of("answer"), canonical(&body, self.zero, &names))
                 }
                 (Subject::Machine(name), _) => (name.clone(), self.view.machine(name).cloned().unwrap_or_default()),
+                (Subject::Own(look), _) => (look.name.clone(), Json::Null),
                 (Subject::PodsOf { owner: name, .. } | Subject::Several { called: name, .. }, _) => {
                     (name.clone(), Json::Null)
                 }

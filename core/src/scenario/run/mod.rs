@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use observation::{AnswerSeen, Change, DeedId, FaultEffect, Observation, RunOutput, Task, Writer};
+pub use observation::{AnswerSeen, Change, DeedId, FaultEffect, Observation, OwnSeen, RunOutput, Task, Writer};
 
 use self::judge::{Judge, Own, Scene};
 use self::truth::Holds;
@@ -197,6 +197,10 @@ impl Run {
             Observation::Decision(decision) => drop(self.decisions.insert(decision.number, decision)),
             Observation::Machine { name, state } => {
                 self.view.set_machine(name, state);
+                self.each_judge(None, now, Judge::observe);
+            }
+            Observation::Own(look, seen) => {
+                self.view.set_own(look, seen);
                 self.each_judge(None, now, Judge::observe);
             }
             Observation::Gap(resource) => {
@@ -430,7 +434,7 @@ fn concerns(fact: &Fact, resource: &Resource) -> bool {
         (Subject::PodsOf { .. }, _) => *resource == PODS,
         (Subject::Several { of, .. }, _) => of.iter().any(|of| of.resource == *resource),
         (Subject::Table(of), _) => of == resource,
-        (Subject::Answer | Subject::Machine(_), _) => false,
+        (Subject::Answer | Subject::Machine(_) | Subject::Own(_), _) => false,
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::string::String;
 use crate::components::RecordedDecision;
 use crate::network::Resource;
 use crate::objects::{Json, Object, ObjectKey, Text};
-use crate::scenario::{Deed, HandFedNode, Position};
+use crate::scenario::{Deed, HandFedNode, OwnLook, Position};
 
 /// Numbers what a run has done, counting up from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -31,6 +31,8 @@ pub enum Observation {
         /// What its tools show.
         state: Json,
     },
+    /// A look of the user's own shows something new.
+    Own(OwnLook, OwnSeen),
     /// A component decided something.
     Decision(RecordedDecision),
     /// A watch had to list again: something about this kind may have been missed.
@@ -65,6 +67,15 @@ pub struct Writer {
     pub subresource: Text,
     /// The user, where it is known.
     pub user: Text,
+}
+
+/// What a look of the user's own shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnSeen {
+    /// Whether what it looks for is so.
+    pub holds: bool,
+    /// What is there, for people: `2 spare Nodes`.
+    pub seen: String,
 }
 
 /// What a request was answered.

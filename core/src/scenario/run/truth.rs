@@ -8,7 +8,7 @@ use super::view::{EventSeen, View};
 use crate::network::PODS;
 use crate::objects::canonical::PASSING;
 use crate::objects::{Json, Object, Path, Text};
-use crate::scenario::{Fact, FieldTest, ObjectRef, Predicate, Subject, Taint};
+use crate::scenario::{Fact, FieldTest, ObjectRef, OwnLook, Predicate, Subject, Taint};
 
 /// Whether a fact holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,16 @@ pub(super) fn judge(fact: &Fact, now: &View, baseline: &View) -> Truth {
             None => Truth::new(Holds::Absent, format!("there is no machine {:?}", name.as_str())),
         },
         Subject::Table(_) => Truth::new(Holds::Yes, ""),
+        Subject::Own(look) => own_truth(look, &fact.predicate, now),
+    }
+}
+
+/// Judges what a look of the user's own shows.
+fn own_truth(look: &OwnLook, predicate: &Predicate, now: &View) -> Truth {
+    match (predicate, now.own(look)) {
+        (Predicate::Not(inner), _) => negated(own_truth(look, inner, now)),
+        (_, Some(seen)) => Truth::new(seen.holds, seen.seen.as_str()),
+        (_, None) => Truth::new(Holds::Absent, format!("nothing was seen by {:?}", look.name.as_str())),
     }
 }
 
@@ -167,6 +177,7 @@ fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Tr
         | Predicate::Answered { .. }
         | Predicate::Refused { .. }
         | Predicate::NothingElseChanges
+        | Predicate::Holds
         | Predicate::MatchesSnapshot(_) => Truth::new(true, ""),
     }
 }

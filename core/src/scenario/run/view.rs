@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::observation::{AnswerSeen, Change};
+use super::observation::{AnswerSeen, Change, OwnSeen};
 use crate::network::{EVENTS, NODES, Resource};
 use crate::objects::{Json, Object, ObjectKey, Text};
-use crate::scenario::ObjectRef;
+use crate::scenario::{ObjectRef, OwnLook};
 
 type Place = (Resource, ObjectKey);
 
@@ -25,6 +25,7 @@ pub(super) struct View {
     /// When a Node's Ready condition got another status last.
     ready_turned: BTreeMap<Text, Timestamp>,
     machines: BTreeMap<Text, Json>,
+    own: BTreeMap<OwnLook, OwnSeen>,
     answer: Option<AnswerSeen>,
     refusal: Option<String>,
 }
@@ -65,6 +66,16 @@ impl View {
     /// Returns what a machine shows.
     pub(super) fn machine(&self, name: &str) -> Option<&Json> {
         self.machines.get(name)
+    }
+
+    /// Notes what a look of the user's own shows.
+    pub(super) fn set_own(&mut self, look: OwnLook, seen: OwnSeen) {
+        self.own.insert(look, seen);
+    }
+
+    /// Returns what a look of the user's own shows.
+    pub(super) fn own(&self, look: &OwnLook) -> Option<&OwnSeen> {
+        self.own.get(look)
     }
 
     /// Notes the answer to a request.

@@ -1,6 +1,7 @@
 //! Scenarios on the simulator, from the Given to the failure text.
 
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use jiff::SignedDuration;
@@ -11,9 +12,9 @@ use crate::objects::Text;
 use crate::profile::{Release, Settings};
 use crate::scenario::{
     Act, Action, Bound, Company, Deed, Expectation, Fact, Feed, FieldTest, Given, HandFedNode, ObjectRef, Outcome,
-    Position, Predicate, Scenario, Setup, SnapshotKind, Subject, Taint, Verdict, When,
+    OwnLook, OwnSeen, Position, Predicate, Scenario, Setup, SnapshotKind, Subject, Taint, Verdict, When,
 };
-use crate::sim::{Options, run_scenario};
+use crate::sim::{Options, Own, run_scenario, run_scenario_with};
 
 fn sec(seconds: i64) -> SignedDuration {
     SignedDuration::from_secs(seconds)
@@ -159,4 +160,45 @@ fn a_flag_that_is_none_fails_the_scenario_before_it_runs() {
     plan.cluster.flags.push((Text::of("kube-controller-manager.nope"), Text::of("1s")));
     let outcome = run_scenario(&plan, Options::default());
     assert_eq!(outcome.mismatch.unwrap().observed, String::from("unknown flag \"kube-controller-manager.nope\""));
+}
+
+#[test]
+fn steps_of_the_users_own_do_things_and_look_at_them() {
+    let mut own = Own::default();
+    own.add_action(
+        "cordon",
+        Arc::new(|simulation, body| {
+            let name = body.get("node").as_text().cloned().unwrap_or_default();
+            let call = Call::strategic_patch(NODES, "", name, json!({"spec": {"unschedulable": true}}));
+            let answer = simulation.request(Identity::admin(), call).map_err(|error| error.to_string())?;
+            if answer.is_success() { Ok(()) } else { Err(answer.message()) }
+        }),
+    );
+    own.add_look(
+        "cordoned",
+        Arc::new(|simulation, _| {
+            let nodes = simulation.api().objects(&NODES);
+            let is_cordoned =
+                |node: &crate::objects::Object| *node.json().at(&["spec", "unschedulable"]) == json!(true);
+            let count = nodes.iter().filter(|node| is_cordoned(node)).count();
+            OwnSeen { holds: count == 1, seen: alloc::format!("{count} Nodes are cordoned") }
+        }),
+    );
+    let deed = |node| Deed::from(Action::Custom { name: Text::of("cordon"), body: json!({"node": node}) });
+    let holds = |name, bound| {
+        let subject = Subject::Own(OwnLook { name: Text::of(name), body: Text::of("{}") });
+        let fact = Fact { subject, predicate: Predicate::Holds };
+        Expectation { fact, bound, position: at(7, "Then one Node is cordoned") }
+    };
+    let run = |node, name, bound| {
+        let plan = scenario(deed(node), Vec::from([holds(name, bound)]));
+        let outcome = run_scenario_with(&plan, Options::default(), &own);
+        (outcome.verdict, outcome.mismatch.map(|mismatch| mismatch.to_string()).unwrap_or_default())
+    };
+    assert_eq!(run("w1", "cordoned", Bound::For(sec(20))), (Verdict::Passed, String::new()));
+    assert!(run("nobody", "cordoned", Bound::AtOnce).1.contains("\"nobody\" not found"));
+    assert!(run("w1", "unknown", Bound::AtOnce).1.contains("nothing was seen by \"unknown\""));
+    let nothing = scenario(Deed::Pass(sec(1)), Vec::from([holds("cordoned", Bound::Within(sec(5)))]));
+    let outcome = run_scenario_with(&nothing, Options::default(), &own);
+    assert!(outcome.mismatch.unwrap().to_string().contains("0 Nodes are cordoned"));
 }
