@@ -1,8 +1,7 @@
 //! Root of the test target `conformance`: every scenario and every recording is a trial.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    nodeproof::harness::conformance::main(Path::new(env!("CARGO_MANIFEST_DIR")), nodeproof::replay::trials::trials)
+    nodeproof::Tests::of(env!("CARGO_MANIFEST_DIR")).and(nodeproof::replay::trials::trials).main()
 }

@@ -1,6 +1,18 @@
 //! nodeproof: write down what a Kubernetes node must do, and prove it.
 //!
 //! The shell around `nodeproof-core`: files, terminals, test harness and command. What is pure lives in the core.
+//!
+//! A crate that has scenarios of its own needs a test target with `harness = false` and these lines:
+//!
+//! ```text
+//! fn main() -> std::process::ExitCode {
+//!     nodeproof::Tests::of(env!("CARGO_MANIFEST_DIR")).main()
+//! }
+//! ```
+//!
+//! Its scenarios stand in `features/`, its snapshots in `snapshots/`, and `cargo test` runs them. Sentences of its own
+//! are functions on a [`own::Draft`]; what they do and look for is told to [`Tests::own`]. That is the whole interface
+//! for such a crate: [`Tests`] and [`own`]. It turns the feature `cli` off, which spares it the command's dependencies.
 
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -11,3 +23,6 @@ pub mod replay;
 pub mod steps;
 #[cfg(test)]
 mod tidy;
+
+pub use harness::Tests;
+pub use steps::own;

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use nodeproof_core::profile::{RELEASES, Release};
 use serde_json::{Value, json};
 
+use super::beside::Beside;
 use super::misuse;
 use super::terminal::{Progress, line, note};
 use crate::harness::{
@@ -14,6 +16,7 @@ use crate::harness::{
 };
 use crate::load::Requirement;
 use crate::load::near::nearest;
+use crate::steps::Own;
 
 /// Options of `nodeproof explain`.
 #[derive(Debug, clap::Args)]
@@ -42,6 +45,8 @@ pub struct Args {
     /// tags allow
     #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
     k8s: Option<Release>,
+    #[command(flatten)]
+    beside: Beside,
 }
 
 /// A scenario that shows a requirement, and what came of it.
@@ -53,13 +58,13 @@ struct Shown {
 
 /// Tells which scenarios show a requirement; exit code 0 if it could be told.
 #[must_use]
-pub fn run(args: Args) -> ExitCode {
+pub fn run(args: &Args, own: &Own) -> ExitCode {
     let mut from_environment = match Options::from_environment() {
         Ok(options) => options,
         Err(message) => return misuse(message),
     };
     from_environment.selection = Selection::default();
-    let suite = Suite::load(&args.features);
+    let suite = Suite::load(&args.beside.places(&args.features, own));
     for problem in suite.problems() {
         note(format_args!("error: {problem}\n"));
     }
@@ -67,10 +72,10 @@ pub fn run(args: Args) -> ExitCode {
         Ok(wanted) => wanted,
         Err(message) => return misuse(message),
     };
-    let shown = shown(&suite, &wanted, &args, &from_environment);
+    let shown = shown(&suite, &wanted, args, &from_environment);
     let covered = wanted.iter().filter(|requirement| is_covered(&shown[&requirement.id])).count();
     if args.json {
-        line(report(&wanted, &shown, covered, &args));
+        line(report(&wanted, &shown, covered, args));
         return ExitCode::SUCCESS;
     }
     for requirement in &wanted {
@@ -111,7 +116,7 @@ fn shown(suite: &Suite, wanted: &[&Requirement], args: &Args, environment: &Opti
     for planned in &suite.planned {
         if planned.tags().requirements.iter().any(|id| shown.contains_key(id)) {
             let own = if Options::environment_names_release() { environment.release } else { fitting(planned) };
-            let options = Options { release: args.k8s.unwrap_or(own), ..environment.clone() };
+            let options = Arc::new(Options { release: args.k8s.unwrap_or(own), ..environment.clone() });
             let skipped = planned.obstacle(&options);
             jobs.push(Job { planned, options, skipped });
         }
@@ -133,7 +138,7 @@ fn shown(suite: &Suite, wanted: &[&Requirement], args: &Args, environment: &Opti
     keep_panics_quiet();
     let progress = Progress::new(jobs.len());
     let mut done = 0;
-    run_all(&jobs, &suite.store, Door::Command, |job, judged| {
+    run_all(&jobs, None, suite, Door::Command, |job, judged| {
         note(job, Some(judged));
         done += 1;
         progress.show(done);

@@ -6,9 +6,11 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::MISUSE;
+use super::beside::Beside;
 use super::terminal::{counted, line};
 use crate::harness::Suite;
 use crate::load::Problem;
+use crate::steps::Own;
 
 /// Options of `nodeproof lint`.
 #[derive(Debug, clap::Args)]
@@ -28,12 +30,14 @@ pub struct Args {
     /// Print one JSON object with the problems
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    beside: Beside,
 }
 
 /// Checks feature files without running them: exit code 2 if anything is wrong.
 #[must_use]
-pub fn run(args: Args) -> ExitCode {
-    let suite = Suite::load(&args.paths);
+pub fn run(args: &Args, own: &Own) -> ExitCode {
+    let suite = Suite::load(&args.beside.places(&args.paths, own));
     let unused = suite.unused_snapshots().into_iter().map(|text| {
         let (file, message) = text.split_once(' ').unwrap_or(("snapshots", &text));
         Problem::of_file(file, message)

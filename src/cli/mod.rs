@@ -4,9 +4,11 @@
 //! goes to standard output, everything for people to standard error where both occur.
 
 pub mod bench;
+pub mod beside;
 pub mod control;
 pub mod explain;
 pub mod lint;
+pub mod new;
 pub mod profiles;
 pub mod replay;
 pub mod run;
@@ -16,6 +18,8 @@ mod terminal;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::steps::Own;
 
 /// The exit code of misuse: a wrong option, an unreadable file.
 pub const MISUSE: u8 = 2;
@@ -35,11 +39,12 @@ First steps:
   nodeproof run                        run all scenarios; it needs nothing beside itself
   nodeproof explain NC-03              what a requirement says, and which scenarios show it
   nodeproof steps taint                the sentences about taints, to write a scenario of your own
+  nodeproof new DIR                    begin a suite of your own
   nodeproof lint my.feature            check what you wrote; `nodeproof run my.feature` judges it
   nodeproof <COMMAND> --help           options and examples of a command
 
-Environment: NODEPROOF_SEED, NODEPROOF_K8S and NODEPROOF_TAGS stand in for --seed, --k8s and --tags where those
-are not given, and are the way to set them under `cargo test`. NO_COLOR and CARGO_TERM_COLOR mean what they mean
+Environment: NODEPROOF_SEED, NODEPROOF_K8S and NODEPROOF_TAGS stand in for --seed, --k8s and --tags of run and
+explain where those are not given, and are the way to set them under `cargo test`. NO_COLOR and CARGO_TERM_COLOR mean what they mean
 to cargo.
 
 Exit code: 0 passed, 1 a scenario or comparison failed, 2 misuse: a wrong option, variable or file."
@@ -55,6 +60,8 @@ enum Command {
     Run(run::Args),
     /// Check feature files without running them
     Lint(lint::Args),
+    /// Begin a suite of your own: a first feature, its snapshot, a test target
+    New(new::Args),
     /// Print the sentences that scenarios are made of
     Steps(steps::Args),
     /// Tell which scenarios show a requirement
@@ -72,11 +79,18 @@ enum Command {
 /// Reads the command line and does what it says.
 #[must_use]
 pub fn main() -> ExitCode {
+    main_with(&Own::new())
+}
+
+/// Does what [`main`] does in a program of one's own, whose sentences, actions and looks are known to it.
+#[must_use]
+pub fn main_with(own: &Own) -> ExitCode {
     match Cli::parse().command {
-        Command::Run(args) => run::run(args),
-        Command::Lint(args) => lint::run(args),
-        Command::Steps(args) => steps::run(args),
-        Command::Explain(args) => explain::run(args),
+        Command::Run(args) => run::run(&args, own),
+        Command::Lint(args) => lint::run(&args, own),
+        Command::New(args) => new::run(&args),
+        Command::Steps(args) => steps::run(&args),
+        Command::Explain(args) => explain::run(&args, own),
         Command::Replay(args) => replay::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Profiles(args) => profiles::run(args),

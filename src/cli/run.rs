@@ -1,18 +1,23 @@
 //! `nodeproof run`: runs scenarios and judges them.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use nodeproof_core::profile::Release;
 
+use super::beside::Beside;
 use super::terminal::{Colour, Progress, counted, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
-    Door, Job, Judged, Options, Planned, Selection, Suite, Verdict, json_line, keep_panics_quiet, parse_release,
+    Door, Job, Judged, Options, Planned, Seeds, Selection, Suite, Verdict, json_line, keep_panics_quiet, parse_release,
     parse_seed, run_all, write_report,
 };
+use crate::steps::Own;
 
 /// Options of `nodeproof run`.
 #[derive(Debug, clap::Args)]
@@ -21,6 +26,8 @@ Examples:
   nodeproof run                                   all features here, or else those built in
   nodeproof run features/health --tags '@core and not @slow'
   nodeproof run --only sim::health::unreachable::the_kubelet_is_killed --report out
+  nodeproof run ../mine --accept                  a suite of your own; what it gives becomes its snapshots
+  nodeproof run --seeds 1..1000                   each scenario under each seed, on all cores
   nodeproof run --k8s 1.31 --json | jq -r 'select(.result == \"failed\") | .name'
 
 Prints what failed and why, with a line that runs it again; on a terminal also what passed. --json prints one
@@ -44,15 +51,27 @@ pub struct Args {
     /// The seed of all free choices; default: NODEPROOF_SEED, or else 1
     #[arg(long, value_name = "N", value_parser = parse_seed)]
     seed: Option<u64>,
+    /// Run everything under each of these seeds, the first and the last included; what fails is told once for each
+    /// scenario, with its first seed
+    #[arg(long, value_name = "A..B", value_parser = Seeds::parse, conflicts_with_all = ["seed", "report", "accept"])]
+    seeds: Option<Seeds>,
+    /// How many scenarios run at a time; default: one for each core
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
     /// Run only the scenario of exactly this name
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// Write trace, decisions and histories of each scenario below this directory
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
+    /// Store what the scenarios give as their snapshots, in place of what is stored
+    #[arg(long)]
+    accept: bool,
     /// Print one JSON object a line for each scenario
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    beside: Beside,
 }
 
 /// What scenarios run on.
@@ -64,18 +83,14 @@ enum Backend {
 
 /// Runs scenarios and judges them.
 #[must_use]
-pub fn run(args: Args) -> ExitCode {
-    let args = &args;
+pub fn run(args: &Args, own: &Own) -> ExitCode {
     let Backend::Sim = args.backend;
-    let mut options = match Options::from_environment() {
+    let options = match options(args) {
         Ok(options) => options,
         Err(message) => return misuse(message),
     };
     Options::misspelt_variables().iter().for_each(|remark| note(format_args!("warning: {remark}")));
-    options.release = args.k8s.unwrap_or(options.release);
-    options.seed = args.seed.unwrap_or(options.seed);
-    options.selection = args.tags.clone().unwrap_or(options.selection);
-    let suite = Suite::load(&args.paths);
+    let suite = Suite::load(&args.beside.places(&args.paths, own));
     let problems: Vec<String> = suite.problems().map(ToString::to_string).collect();
     problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
     let chosen: Vec<&Planned> = match chosen(&suite, args, &options) {
@@ -91,20 +106,21 @@ pub fn run(args: Args) -> ExitCode {
     keep_panics_quiet();
     let started = Instant::now();
     let mut count = Count::default();
-    let progress = Progress::new(chosen.len());
+    let jobs = jobs(&chosen, args, options);
+    let progress = Progress::new(jobs.len());
     let mut broken_report = None;
-    let job = |planned| Job { planned, options: options.clone(), skipped: Planned::skipped(planned, &options) };
-    let jobs: Vec<Job<'_>> = chosen.into_iter().map(job).collect();
-    run_all(&jobs, &suite.store, Door::Command, |job, judged| {
-        let planned = job.planned;
-        count.add(&judged);
+    let door = if args.accept { Door::Accept } else { Door::Command };
+    run_all(&jobs, args.jobs, &suite, door, |job, judged| {
+        let is_news = count.add(job, &judged);
         if let (Some(directory), Some(outcome)) = (&args.report, &judged.outcome)
-            && let Err(error) = write_report(directory, planned, outcome)
+            && let Err(error) = write_report(directory, job.planned, outcome)
         {
             broken_report = Some(format!("{}: the report cannot be written: {error}", directory.display()));
         }
         progress.clear();
-        say(args, planned, &options, &judged);
+        if is_news || args.json {
+            say(args, job, &judged);
+        }
         progress.show(count.total());
     });
     progress.clear();
@@ -117,6 +133,36 @@ pub fn run(args: Args) -> ExitCode {
         (true, 0) => ExitCode::SUCCESS,
         (true, _) => ExitCode::FAILURE,
     }
+}
+
+/// Returns what is asked for: options first, then variables, then defaults.
+fn options(args: &Args) -> Result<Options, String> {
+    let mut options = Options::from_environment()?;
+    options.release = args.k8s.unwrap_or(options.release);
+    options.seed = args.seed.unwrap_or(options.seed);
+    options.selection = args.tags.clone().unwrap_or(options.selection);
+    options.trace = args.seeds.is_none();
+    if args.accept && options.seed != Options::default().seed {
+        return Err("snapshots are accepted at the default seed: leave --seed and NODEPROOF_SEED out".to_owned());
+    }
+    Ok(options)
+}
+
+/// Returns the scenarios with the seeds under which they run, seed by seed.
+fn jobs<'a>(chosen: &[&'a Planned], args: &Args, options: Options) -> Vec<Job<'a>> {
+    let seeds = args.seeds.unwrap_or(Seeds::one(options.seed));
+    let skipped: Vec<Option<String>> = chosen.iter().map(|planned| planned.skipped(&options)).collect();
+    let mut jobs = Vec::new();
+    for seed in seeds.iter() {
+        let options = Arc::new(Options { seed, ..options.clone() });
+        let job = |(planned, skipped): (&&'a Planned, &Option<String>)| Job {
+            planned,
+            options: Arc::clone(&options),
+            skipped: skipped.clone(),
+        };
+        jobs.extend(chosen.iter().zip(&skipped).map(job));
+    }
+    jobs
 }
 
 /// Returns the scenarios that are meant.
@@ -141,9 +187,10 @@ fn chosen<'a>(suite: &'a Suite, args: &Args, options: &Options) -> Result<Vec<&'
 }
 
 /// Reports one scenario: with `--json` each, otherwise those that failed, and all on a terminal.
-fn say(args: &Args, planned: &Planned, options: &Options, judged: &Judged) {
+fn say(args: &Args, job: &Job<'_>, judged: &Judged) {
+    let planned = job.planned;
     if args.json {
-        line(json_line(planned, options, judged));
+        line(json_line(planned, &job.options, judged));
         return;
     }
     let colour = Colour::of(&std::io::stdout());
@@ -165,17 +212,31 @@ struct Count {
     passed: usize,
     failed: usize,
     inconclusive: usize,
-    skipped: std::collections::BTreeMap<String, usize>,
+    skipped: BTreeMap<String, usize>,
+    seeds: BTreeMap<u64, usize>,
+    /// The seeds under which scenarios failed, by their names.
+    failures: BTreeMap<String, Vec<u64>>,
 }
 
 impl Count {
-    fn add(&mut self, judged: &Judged) {
+    /// Counts a verdict; false if it is like one that was told: the scenario passed, or failed, under another seed.
+    fn add(&mut self, job: &Job<'_>, judged: &Judged) -> bool {
+        let seed = job.options.seed;
+        *self.seeds.entry(seed).or_default() += usize::from(judged.verdict.is_failure());
+        let is_first_seed = self.seeds.len() == 1;
+        let mut is_news = is_first_seed;
+        if judged.verdict.is_failure() {
+            let seeds = self.failures.entry(job.planned.name.clone()).or_default();
+            is_news = seeds.is_empty();
+            seeds.push(seed);
+        }
         match judged.verdict {
             Verdict::Passed => self.passed += 1,
             Verdict::Failed => self.failed += 1,
             Verdict::Inconclusive => self.inconclusive += 1,
             Verdict::Skipped => *self.skipped.entry(judged.text.clone()).or_default() += 1,
         }
+        is_news
     }
 
     fn skipped(&self) -> usize {
@@ -197,13 +258,33 @@ impl Count {
         if problems > 0 {
             text += &format!("; {} in feature files", counted(problems, "problem"));
         }
-        text += &format!(" in {:.2}s", started.elapsed().as_secs_f64());
+        let seconds = started.elapsed().as_secs_f64();
+        text += &format!(" in {seconds:.2}s");
+        if args.seeds.is_some() {
+            let seeds = u32::try_from(self.seeds.len()).unwrap_or(u32::MAX);
+            let broken = self.seeds.values().filter(|failures| **failures > 0).count();
+            text +=
+                &format!(": {seeds} seeds, {broken} with a failure, {:.3}s a seed", seconds / f64::from(seeds.max(1)));
+        }
         let reasons = self.skipped.iter().map(|(reason, count)| format!("     skipped {count}: {reason}"));
-        let lines: Vec<String> = reasons.chain([format!("    Finished {text}")]).collect();
+        let several = self.failures.iter().filter(|_| args.seeds.is_some());
+        let failures = several.map(|(name, seeds)| format!("      failed {name} under {}", some_of(seeds)));
+        let lines: Vec<String> = reasons.chain(failures).chain([format!("    Finished {text}")]).collect();
         if args.json {
             lines.iter().for_each(note);
         } else {
             lines.iter().for_each(line);
         }
+    }
+}
+
+/// Returns `seeds 3, 7, 9 and 12 more`.
+fn some_of(seeds: &[u64]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<String> = seeds.iter().take(SHOWN).map(ToString::to_string).collect();
+    let word = if seeds.len() == 1 { "seed" } else { "seeds" };
+    match seeds.len().saturating_sub(SHOWN) {
+        0 => format!("{word} {}", shown.join(", ")),
+        more => format!("{word} {} and {more} more", shown.join(", ")),
     }
 }

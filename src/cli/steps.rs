@@ -1,9 +1,10 @@
-//! `nodeproof steps`: prints the sentences that scenarios are made of.
+//! `nodeproof steps`: prints the sentences that scenarios are made of, for people, pages and editors.
 
 use std::process::ExitCode;
 
-use super::terminal::line;
-use crate::steps::{Sentence, catalogue};
+use super::terminal::{line, text};
+use crate::harness::built_in_features;
+use crate::steps::{Sentence, catalogue, with_examples};
 
 /// Options of `nodeproof steps`.
 #[derive(Debug, clap::Args)]
@@ -11,13 +12,20 @@ use crate::steps::{Sentence, catalogue};
 Examples:
   nodeproof steps                      how to write a scenario, and all sentences
   nodeproof steps taint keeps          the sentences that hold both words
-  nodeproof steps --json | jq -r '.[].words'")]
+  nodeproof steps --markdown > sentences.md
+  nodeproof steps --json | jq -r '.[] | \"\\(.source) \\(.pattern)\"'
+
+--json is an index for editors: keywords, pattern (with {parameters}), regex, parameters (name, type, optional, and
+values where it is one of some words), says, part, examples (steps of the features that say it), source (file:line).")]
 pub struct Args {
     /// Print only sentences that hold all of these words
     words: Vec<String>,
     /// Print a JSON array, for editors and tools
-    #[arg(long)]
+    #[arg(long, conflicts_with = "markdown")]
     json: bool,
+    /// Print a page of Markdown
+    #[arg(long)]
+    markdown: bool,
 }
 
 /// How to write a scenario, above the sentences.
@@ -48,30 +56,66 @@ Tags: @core @extended @provisional @read-only @slow @req:ID @since:1.32 @until:1
 
 /// Prints the sentences that scenarios are made of.
 #[must_use]
-pub fn run(args: Args) -> ExitCode {
+pub fn run(args: &Args) -> ExitCode {
     let mut sentences = catalogue();
     let wanted = |sentence: &Sentence| {
-        let text = format!("{} {} {}", sentence.keywords.join(" "), sentence.words, sentence.says).to_lowercase();
+        let text = format!("{} {} {}", sentence.keywords.join(" "), sentence.pattern, sentence.says).to_lowercase();
         args.words.iter().all(|word| text.contains(&word.to_lowercase()))
     };
     sentences.retain(wanted);
-    if args.json {
-        line(serde_json::to_string_pretty(&sentences).expect("sentences are JSON"));
-        return ExitCode::SUCCESS;
-    }
-    if sentences.is_empty() {
+    if sentences.is_empty() && !args.json {
         return super::misuse(format!("no sentence holds {}", args.words.join(" and ")));
     }
-    if args.words.is_empty() {
-        line(GUIDE);
+    if args.json || args.markdown {
+        sentences = with_examples(sentences, &built_in_features());
     }
+    if args.json {
+        line(serde_json::to_string_pretty(&sentences).expect("sentences are JSON"));
+    } else if args.markdown {
+        text(&page(&sentences));
+    } else {
+        if args.words.is_empty() {
+            line(GUIDE);
+        }
+        print(&sentences);
+    }
+    ExitCode::SUCCESS
+}
+
+fn print(sentences: &[Sentence]) {
     let mut part = "";
-    for sentence in &sentences {
+    for sentence in sentences {
         if sentence.part != part {
             part = sentence.part;
             line(format_args!("{part}\n"));
         }
-        line(format_args!("  {}\n    {}  ({})\n", sentence.words, sentence.says, sentence.keywords.join(", ")));
+        line(format_args!("  {}\n    {}  ({})\n", sentence.pattern, sentence.says, sentence.keywords.join(", ")));
     }
-    ExitCode::SUCCESS
+}
+
+/// Writes the reference as a page.
+fn page(sentences: &[Sentence]) -> String {
+    let mut page = String::from("# The sentences of scenarios\n\n");
+    let code = |text: &str| format!("```text\n{}\n```\n", text.trim_end());
+    page += &code(GUIDE);
+    let mut part = "";
+    for sentence in sentences {
+        if sentence.part != part {
+            part = sentence.part;
+            page += &format!("\n## {part}\n");
+        }
+        let source = &sentence.source;
+        page += &format!("\n### `{}`\n\n", sentence.pattern);
+        page += &format!("{} ({}; {source})\n", sentence.says, sentence.keywords.join(", "));
+        for parameter in &sentence.parameters {
+            let optional = if parameter.optional { ", may be left out" } else { "" };
+            let values: Vec<String> = parameter.values.iter().map(|value| format!("`{value}`")).collect();
+            let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
+            page += &format!("- `{}`: {}{values}{optional}\n", parameter.name, parameter.kind);
+        }
+        if !sentence.examples.is_empty() {
+            page += &format!("\n{}", code(&sentence.examples.join("\n")));
+        }
+    }
+    page
 }

@@ -1,11 +1,11 @@
-//! `cargo test --test conformance`: each scenario is a trial with a stable name.
+//! The door of `cargo test`: each scenario is a trial with a stable name.
 //!
 //! Speaks as libtest does and keeps to nextest's contract: listing prints names and nothing else, what is not run is
 //! ignored at list time, and one trial by its exact name reads one feature file. Options travel in environment
 //! variables, since cargo refuses flags that it does not know.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -13,39 +13,129 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use super::options::Options;
 use super::scenario::{Door, keep_panics_quiet, run};
-use super::suite::Suite;
+use super::suite::{Places, Suite};
 use crate::load::Problem;
 use crate::load::near::nearest;
+use crate::steps::Own;
 
 /// The exit code of a failed test.
 const FAILED: u8 = 101;
 /// The exit code of misuse.
 const MISUSE: u8 = 2;
 
-/// Runs what the command line and the environment ask for: the scenarios of `root`, and other trials.
-#[must_use]
-pub fn main(root: &Path, others: fn() -> Vec<Trial>) -> ExitCode {
-    let arguments = Arguments::from_args();
-    let options = match Options::from_environment() {
-        Ok(options) => Arc::new(options),
-        Err(message) => {
-            say("error", &message);
-            return ExitCode::from(MISUSE);
-        }
-    };
-    Options::misspelt_variables().iter().for_each(|remark| say("warning", remark));
-    keep_panics_quiet();
-    match collect(root, &arguments, &options) {
-        Ok(mut trials) => {
-            if only(&arguments).is_none() {
-                trials.extend(others());
+/// A test target whose trials are scenarios; it has `harness = false` in `Cargo.toml`.
+///
+/// ```text
+/// fn main() -> std::process::ExitCode {
+///     nodeproof::Tests::of(env!("CARGO_MANIFEST_DIR")).main()
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Tests {
+    root: PathBuf,
+    places: Places,
+    others: fn() -> Vec<Trial>,
+}
+
+impl Tests {
+    /// The scenarios below `features/` of a directory, with its `features/requirements.yaml` (without one, `@req:` takes
+    /// any id), `snapshots/` and `fixtures/`.
+    #[must_use]
+    pub fn of(root: impl AsRef<Path>) -> Self {
+        let root = root.as_ref().to_owned();
+        Self { places: Places::of_tree(&root), root, others: Vec::new }
+    }
+
+    /// Adds the actions and looks of one's own steps.
+    #[must_use]
+    pub fn own(mut self, own: Own) -> Self {
+        self.places.own = own;
+        self
+    }
+
+    /// Takes the requirements that `@req:` may name from another file, as seen from the directory.
+    #[must_use]
+    pub fn requirements(mut self, file: impl AsRef<Path>) -> Self {
+        self.places.requirements = Some(self.root.join(file));
+        self
+    }
+
+    /// Adds trials that are no scenarios.
+    #[must_use]
+    pub fn and(mut self, others: fn() -> Vec<Trial>) -> Self {
+        self.others = others;
+        self
+    }
+
+    /// Runs what the command line and the environment ask for: 0 if all passed, 101 if not, 2 for misuse.
+    #[must_use]
+    pub fn main(self) -> ExitCode {
+        let arguments = Arguments::from_args();
+        let options = match Options::from_environment() {
+            Ok(options) => Arc::new(options),
+            Err(message) => {
+                say("error", &message);
+                return ExitCode::from(MISUSE);
             }
-            libtest_mimic::run(&arguments, trials).exit_code()
+        };
+        Options::misspelt_variables().iter().for_each(|remark| say("warning", remark));
+        keep_panics_quiet();
+        match self.collect(&arguments, &options) {
+            Ok(mut trials) => {
+                if only(&arguments).is_none() {
+                    trials.extend((self.others)());
+                }
+                libtest_mimic::run(&arguments, trials).exit_code()
+            }
+            Err((code, message)) => {
+                say("error", &message);
+                ExitCode::from(code)
+            }
         }
-        Err((code, message)) => {
-            say("error", &message);
-            ExitCode::from(code)
+    }
+
+    /// Makes the trials.
+    fn collect(&self, arguments: &Arguments, options: &Arc<Options>) -> Result<Vec<Trial>, (u8, String)> {
+        let only = only(arguments);
+        let suite = Arc::new(Suite::of_tree(&self.root, &self.places, only));
+        if let Some(name) = only {
+            if !suite.planned.iter().any(|planned| planned.name == name) {
+                return self.one_that_is_not_there(name, &suite).map_err(|message| (FAILED, message));
+            }
+        } else if suite.planned.is_empty() && suite.broken.is_empty() {
+            return Err((FAILED, format!("there is no scenario below {}", self.root.join("features").display())));
         }
+        if let Some(text) = options.selection.text().filter(|_| only.is_none())
+            && suite.broken.is_empty()
+            && !suite.planned.iter().any(|planned| options.selection.meets(planned.tags()))
+        {
+            return Err((MISUSE, format!("NODEPROOF_TAGS={text} selects no scenario")));
+        }
+        let mut trials: Vec<Trial> = Vec::new();
+        for index in 0..suite.planned.len() {
+            trials.push(trial(&suite, index, arguments, options));
+        }
+        trials.extend(suite.broken.iter().map(|(name, _, problems)| broken(name.clone(), problems)));
+        if only.is_none() {
+            if !suite.missing.is_empty() {
+                trials.push(broken("meta::files_are_there".to_owned(), &suite.missing));
+            }
+            let suite = Arc::clone(&suite);
+            trials.push(Trial::test("meta::snapshots_are_used", move || snapshots_are_used(&suite)));
+        }
+        trials.sort_by(|a, b| a.name().cmp(b.name()));
+        Ok(trials)
+    }
+
+    /// A scenario was asked for by its name, and is not there: its file is broken, or there is none of that name.
+    fn one_that_is_not_there(&self, name: &str, suite: &Suite) -> Result<Vec<Trial>, String> {
+        if let Some((.., problems)) = suite.broken.first() {
+            return Ok(vec![broken(name.to_owned(), problems)]);
+        }
+        let all = Suite::of_tree(&self.root, &self.places, None);
+        let near = nearest(name, all.planned.iter().map(|planned| planned.name.as_str()));
+        let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
+        Err(format!("there is no scenario {name}{help}"))
     }
 }
 
@@ -57,36 +147,6 @@ fn say(what: &str, message: &str) {
 /// Returns the exact name of one scenario, if that is all that is wanted.
 fn only(arguments: &Arguments) -> Option<&str> {
     arguments.filter.as_deref().filter(|name| arguments.exact && name.starts_with("sim::") && !arguments.list)
-}
-
-/// Makes the trials.
-fn collect(root: &Path, arguments: &Arguments, options: &Arc<Options>) -> Result<Vec<Trial>, (u8, String)> {
-    let only = only(arguments);
-    let suite = Arc::new(Suite::of_tree(root, only));
-    if let Some(name) = only {
-        if !suite.planned.iter().any(|planned| planned.name == name) {
-            return one_that_is_not_there(name, root, &suite).map_err(|message| (FAILED, message));
-        }
-    } else if suite.planned.is_empty() && suite.broken.is_empty() {
-        return Err((FAILED, format!("there is no scenario below {}", root.join("features").display())));
-    }
-    if let Some(text) = options.selection.text().filter(|_| only.is_none())
-        && suite.broken.is_empty()
-        && !suite.planned.iter().any(|planned| options.selection.meets(planned.tags()))
-    {
-        return Err((MISUSE, format!("NODEPROOF_TAGS={text} selects no scenario")));
-    }
-    let mut trials: Vec<Trial> = Vec::new();
-    for index in 0..suite.planned.len() {
-        trials.push(trial(&suite, index, arguments, options));
-    }
-    trials.extend(suite.broken.iter().map(|(name, _, problems)| broken(name.clone(), problems)));
-    if only.is_none() {
-        let suite = Arc::clone(&suite);
-        trials.push(Trial::test("meta::snapshots_are_used", move || snapshots_are_used(&suite)));
-    }
-    trials.sort_by(|a, b| a.name().cmp(b.name()));
-    Ok(trials)
 }
 
 /// Makes the trial of a scenario.
@@ -105,7 +165,7 @@ fn trial(suite: &Arc<Suite>, index: usize, arguments: &Arguments, options: &Arc<
         if let Some(reason) = if wanted_anyway { obstacle } else { skipped } {
             return cannot_run(reason);
         }
-        let judged = run(planned, &options, &suite.store, Door::CargoTest);
+        let judged = run(planned, &options, &suite, Door::CargoTest);
         if judged.verdict.is_failure() { Err(Failed::from(judged.text)) } else { Ok(Completion::Completed) }
     })
     .with_ignored_flag(flagged)
@@ -123,17 +183,6 @@ fn cannot_run(reason: String) -> Result<Completion, Failed> {
 fn broken(name: String, problems: &[Problem]) -> Trial {
     let text = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     Trial::test(name, move || Err(Failed::from(text)))
-}
-
-/// A scenario was asked for by its name, and is not there: its file is broken, or there is none of that name.
-fn one_that_is_not_there(name: &str, root: &Path, suite: &Suite) -> Result<Vec<Trial>, String> {
-    if let Some((.., problems)) = suite.broken.first() {
-        return Ok(vec![broken(name.to_owned(), problems)]);
-    }
-    let all = Suite::of_tree(root, None);
-    let near = nearest(name, all.planned.iter().map(|planned| planned.name.as_str()));
-    let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
-    Err(format!("there is no scenario {name}{help}"))
 }
 
 fn snapshots_are_used(suite: &Suite) -> Result<(), Failed> {

@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::load::{Source, find_sources};
+use super::suite::REQUIREMENTS;
+use crate::load::{FeatureFile, Requirements, Source, check, find_sources};
 
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
@@ -25,11 +26,22 @@ pub(super) fn features() -> Vec<Source> {
     sources
 }
 
+/// Returns the feature files that the program carries, checked.
+#[must_use]
+pub fn built_in_features() -> Vec<FeatureFile> {
+    check(&features(), &requirements())
+}
+
 /// Lets a source show its path from a directory.
 pub(super) fn show_below(root: &Path, source: &mut Source) {
     if let Ok(path) = Path::new(&source.path).strip_prefix(root) {
         source.path = path.to_string_lossy().into_owned();
     }
+}
+
+/// Returns the requirements.
+pub(super) fn requirements() -> Requirements {
+    file(REQUIREMENTS).and_then(|text| Requirements::parse(&text).ok()).unwrap_or_default()
 }
 
 /// Returns a file by its path from the root.

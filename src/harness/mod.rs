@@ -1,9 +1,9 @@
 //! From feature files to verdicts that people and machines read: trials, snapshots, failure texts, reports.
 //!
-//! Two doors lead here: `cargo test --test conformance` ([`conformance`]) and `nodeproof run`. Both check all files,
+//! Two doors lead here: `cargo test` ([`Tests`]) and `nodeproof run`. Both check all files,
 //! choose among the scenarios, run each on its own simulated cluster and hold its snapshots against the stored ones.
 
-pub mod conformance;
+mod conformance;
 mod embedded;
 mod options;
 mod parallel;
@@ -13,9 +13,11 @@ mod snapshots;
 mod suite;
 mod yaml;
 
-pub use options::{Options, Selection, parse_release, parse_seed};
+pub use conformance::Tests;
+pub use embedded::built_in_features;
+pub use options::{Options, Seeds, Selection, parse_release, parse_seed};
 pub use parallel::{Job, run_all};
 pub use report::{json_line, write_report};
 pub use scenario::{Door, Judged, Verdict, keep_panics_quiet, run};
 pub use snapshots::Store;
-pub use suite::{Planned, Suite};
+pub use suite::{Places, Planned, Suite};

@@ -21,11 +21,13 @@ pub struct Options {
     pub seed: u64,
     /// Which scenarios are chosen. Default all.
     pub selection: Selection,
+    /// Whether each message is kept, for a report. Default true.
+    pub trace: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { release: DEFAULT_RELEASE, seed: 1, selection: Selection::default() }
+        Self { release: DEFAULT_RELEASE, seed: 1, selection: Selection::default(), trace: true }
     }
 }
 
@@ -138,6 +140,43 @@ pub fn parse_seed(text: &str) -> Result<u64, String> {
     text.trim().parse().map_err(|_| format!("{text:?} is no seed: a whole number from 0 to {}", u64::MAX))
 }
 
+/// Several seeds, from the first to the last, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seeds {
+    first: u64,
+    last: u64,
+}
+
+impl Seeds {
+    /// One seed alone.
+    #[must_use]
+    pub const fn one(seed: u64) -> Self {
+        Self { first: seed, last: seed }
+    }
+
+    /// Reads `1..1000`.
+    ///
+    /// # Errors
+    /// It is none, it is empty, or there are more than a million.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        const SEEDS_MAX: u64 = 1_000_000;
+        let Some((first, last)) = text.split_once("..") else {
+            return Err(format!("{text:?} names no seeds, as in 1..1000"));
+        };
+        let seeds = Self { first: parse_seed(first)?, last: parse_seed(last)? };
+        match seeds.last.checked_sub(seeds.first) {
+            None => Err(format!("{text:?}: the last seed comes before the first")),
+            Some(more) if more >= SEEDS_MAX => Err(format!("{text:?}: more than {SEEDS_MAX} seeds")),
+            Some(_) => Ok(seeds),
+        }
+    }
+
+    /// Returns the seeds in their order.
+    pub fn iter(self) -> impl Iterator<Item = u64> {
+        self.first..=self.last
+    }
+}
+
 /// Reads a release that is modelled.
 ///
 /// # Errors
@@ -177,6 +216,11 @@ mod tests {
     #[test]
     fn seeds_and_releases_are_checked() {
         assert_eq!(parse_seed("42"), Ok(42));
+        assert_eq!(Seeds::parse("3..5").unwrap().iter().collect::<Vec<_>>(), [3, 4, 5]);
+        assert_eq!(Seeds::parse("18446744073709551615..18446744073709551615").unwrap().iter().count(), 1);
+        for text in ["5", "5..3", "..", "1..x", "0..2000000"] {
+            assert!(Seeds::parse(text).is_err(), "{text}");
+        }
         assert!(parse_seed("x").unwrap_err().contains("whole number"));
         assert!(parse_release("1.33").unwrap_err().contains("1.34"));
         assert_eq!(release_name(parse_release("1.31").unwrap()), "1.31");

@@ -1,13 +1,13 @@
 //! Runs scenarios on all cores and hands them over in their order.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use super::options::Options;
 use super::scenario::{Door, Judged, run};
-use super::snapshots::Store;
-use super::suite::Planned;
+use super::suite::{Planned, Suite};
 
 /// A scenario to run, with what the run is asked for, or why it is not to be run.
 #[derive(Debug)]
@@ -15,14 +15,22 @@ pub struct Job<'a> {
     /// The scenario.
     pub planned: &'a Planned,
     /// Release and seed.
-    pub options: Options,
+    pub options: Arc<Options>,
     /// Why it is skipped.
     pub skipped: Option<String>,
 }
 
-/// Runs scenarios and calls `done` for each, in their order, as soon as it and those before it are judged.
-pub fn run_all<'a>(jobs: &'a [Job<'a>], store: &Store, door: Door, mut done: impl FnMut(&Job<'a>, Judged)) {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
+/// Runs scenarios on so many threads, or on all cores, and calls `done` for each, in their order, as soon as it and those
+/// before it are judged.
+pub fn run_all<'a>(
+    jobs: &'a [Job<'a>],
+    threads: Option<NonZeroUsize>,
+    suite: &Suite,
+    door: Door,
+    mut done: impl FnMut(&Job<'a>, Judged),
+) {
+    let threads = threads.or_else(|| std::thread::available_parallelism().ok());
+    let threads = threads.map_or(1, usize::from).min(jobs.len());
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
@@ -34,7 +42,7 @@ pub fn run_all<'a>(jobs: &'a [Job<'a>], store: &Store, door: Door, mut done: imp
                     let Some(job) = jobs.get(at) else { return };
                     let judged = match &job.skipped {
                         Some(why) => Judged::skipped(why.clone()),
-                        None => run(job.planned, &job.options, store, door),
+                        None => run(job.planned, &job.options, suite, door),
                     };
                     if sender.send((at, judged)).is_err() {
                         return;

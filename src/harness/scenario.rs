@@ -11,8 +11,7 @@ use nodeproof_core::scenario::{Outcome, Verdict as CoreVerdict};
 use nodeproof_core::sim;
 
 use super::options::{Options, release_name};
-use super::snapshots::Store;
-use super::suite::Planned;
+use super::suite::{Planned, Suite};
 
 /// What came of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +52,8 @@ pub enum Door {
     CargoTest,
     /// `nodeproof run`.
     Command,
+    /// `nodeproof run --accept`: what a scenario gives is stored as its snapshot.
+    Accept,
 }
 
 /// A scenario with its verdict.
@@ -86,14 +87,14 @@ impl Judged {
 
 /// Runs a scenario and judges it.
 #[must_use]
-pub fn run(planned: &Planned, options: &Options, store: &Store, door: Door) -> Judged {
+pub fn run(planned: &Planned, options: &Options, suite: &Suite, door: Door) -> Judged {
     let started = Instant::now();
-    let outcome = catch_unwind(AssertUnwindSafe(|| simulate(planned, options)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| simulate(planned, options, suite)));
     let wall_time = started.elapsed();
     let replay = replay_line(planned, options, door);
     let (verdict, text, outcome) = match outcome {
         Ok(outcome) => {
-            let (verdict, text) = judge(planned, options, store, door, &outcome, &replay);
+            let (verdict, text) = judge(planned, options, &suite.store, door, &outcome, &replay);
             (verdict, text, Some(outcome))
         }
         Err(payload) => (Verdict::Failed, broken_down(planned, payload.as_ref(), &replay), None),
@@ -102,16 +103,16 @@ pub fn run(planned: &Planned, options: &Options, store: &Store, door: Door) -> J
     Judged { verdict, text, outcome, virtual_time, wall_time }
 }
 
-fn simulate(planned: &Planned, options: &Options) -> Outcome {
+fn simulate(planned: &Planned, options: &Options, suite: &Suite) -> Outcome {
     let settings = Settings::of(planned.release(options));
-    let options = sim::Options { settings, seed: options.seed, ..sim::Options::default() };
-    sim::run_scenario(&planned.compiled.scenario, options)
+    let options = sim::Options { settings, seed: options.seed, trace: options.trace, ..sim::Options::default() };
+    sim::run_scenario_with(&planned.compiled.scenario, options, suite.own.functions())
 }
 
 fn judge(
     planned: &Planned,
     options: &Options,
-    store: &Store,
+    store: &super::Store,
     door: Door,
     outcome: &Outcome,
     replay: &str,
@@ -138,13 +139,24 @@ fn replay_line(planned: &Planned, options: &Options, door: Door) -> String {
         Door::CargoTest => {
             let is_default = options.release == Options::default().release;
             let k8s = if is_default { String::new() } else { format!("NODEPROOF_K8S={release} ") };
-            format!("NODEPROOF_SEED={} {k8s}cargo test --test conformance -- --exact {}", options.seed, planned.name)
+            let target = test_target();
+            format!("NODEPROOF_SEED={} {k8s}cargo test --test {target} -- --exact {}", options.seed, planned.name)
         }
-        Door::Command => {
+        Door::Command | Door::Accept => {
             let is_file = Path::new(&planned.path).exists();
             let path = if is_file { format!(" {}", quote(&planned.path)) } else { String::new() };
             format!("nodeproof run{path} --k8s {release} --seed {} --only {}", options.seed, planned.name)
         }
+    }
+}
+
+/// Returns the name of the test target that is running: its file's name without the hash that cargo adds.
+pub(super) fn test_target() -> String {
+    let stem = std::env::current_exe().ok().and_then(|path| Some(path.file_stem()?.to_str()?.to_owned()));
+    let stem = stem.unwrap_or_else(|| "conformance".to_owned());
+    match stem.rsplit_once('-') {
+        Some((name, hash)) if hash.len() == 16 && hash.chars().all(|c| c.is_ascii_hexdigit()) => name.to_owned(),
+        _ => stem,
     }
 }
 

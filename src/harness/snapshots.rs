@@ -37,17 +37,6 @@ struct Stored {
 }
 
 impl Store {
-    /// Returns the directory that belongs to some features: `snapshots` beside `features`, or beside the area.
-    #[must_use]
-    pub fn beside(paths: &[PathBuf]) -> Self {
-        let Some(first) = paths.first() else { return Self::BuiltIn };
-        let absolute = std::path::absolute(first).unwrap_or_else(|_| first.clone());
-        let features = absolute.ancestors().find(|up| up.file_name().is_some_and(|name| name == "features"));
-        let directory = if absolute.is_dir() { Some(&*absolute) } else { absolute.parent() };
-        let root = features.and_then(Path::parent).or_else(|| directory.and_then(Path::parent));
-        Self::Tree(root.unwrap_or_else(|| Path::new(".")).join("snapshots"))
-    }
-
     /// Holds what a scenario gave against what is stored.
     ///
     /// # Errors
@@ -104,6 +93,9 @@ impl Store {
             if through_insta(directory, &name, planned, text)? {
                 return Ok(());
             }
+        }
+        if let (Self::Tree(directory), Door::Accept, false) = (self, door, is_same) {
+            return accept_snapshot(directory, own.as_deref().unwrap_or(base), planned, text);
         }
         match stored {
             _ if is_same => Ok(()),
@@ -185,6 +177,7 @@ fn name_of(subject: &Subject) -> String {
         Subject::Machine(name) => name.to_string(),
         Subject::PodsOf { owner, .. } => owner.to_string(),
         Subject::Several { called, .. } => called.to_string(),
+        Subject::Own(look) => look.name.to_string(),
         Subject::Answer => "answer".to_owned(),
     }
 }
@@ -297,10 +290,37 @@ impl insta::Comparator for Contents {
     }
 }
 
+/// Stores what a scenario gave, as insta would: the whole file or nothing.
+fn accept_snapshot(directory: &Path, stem: &str, planned: &Planned, text: &str) -> Result<(), String> {
+    let path = directory.join(format!("{stem}.snap"));
+    let description = format!("{:?}", planned.compiled.scenario.position.text.as_str());
+    let (source, input) = ("src/harness/snapshots.rs", shown_below(directory, &planned.path));
+    let header = format!("---\nsource: {source}\ndescription: {description}\ninput_file: {input:?}\n---\n");
+    let write = || {
+        fs::create_dir_all(path.parent().unwrap_or(directory))?;
+        let new = path.with_extension("snap.part");
+        fs::write(&new, header + text)
+            .and_then(|()| fs::rename(&new, &path))
+            .inspect_err(|_| drop(fs::remove_file(&new)))
+    };
+    write().map_err(|error: std::io::Error| {
+        format!("  snapshot  {} cannot be written: {error}\n  remedy    make the directory writable", path.display())
+    })
+}
+
+/// Returns a file's path from the directory that holds the snapshots, as the tests of a crate name it.
+fn shown_below(snapshots: &Path, file: &str) -> String {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let file = absolute(Path::new(file));
+    let root = absolute(snapshots);
+    let below = root.parent().and_then(|root| file.strip_prefix(root).ok());
+    below.unwrap_or(&file).to_string_lossy().replace('\\', "/")
+}
+
 fn accept(door: Door) -> &'static str {
     match door {
         Door::CargoTest => "look at the difference, then `cargo insta review`, or run again with INSTA_UPDATE=always",
-        Door::Command => "accept it with INSTA_UPDATE=always cargo test --test conformance",
+        Door::Command | Door::Accept => "look at it, then accept it: nodeproof run --accept, with the same files",
     }
 }
 
@@ -346,12 +366,5 @@ mod tests {
     fn offsets_do_not_count_under_other_seeds() {
         let text = "- at: +46.251s\n  x: \"-12s -> +1m5s\"\n  y: 4.2 -> 5";
         assert_eq!(without_offsets(text), "- at: …\n  x: … -> …\n  y: 4.2 -> 5");
-    }
-
-    #[test]
-    fn snapshots_stand_beside_their_features() {
-        let beside = |path: &str| Store::beside(&[PathBuf::from(path)]);
-        assert_eq!(beside("/x/features/a/b.feature"), Store::Tree("/x/snapshots".into()));
-        assert_eq!(beside("/x/own/b.feature"), Store::Tree("/x/snapshots".into()));
     }
 }

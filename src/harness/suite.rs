@@ -8,7 +8,7 @@ use super::embedded;
 use super::options::Options;
 use super::snapshots::Store;
 use crate::load::{FeatureFile, Problem, Requirements, Source, Tags, check, find_sources};
-use crate::steps::{Compiled, compile};
+use crate::steps::{Compiled, Own, Surroundings, compile_in};
 
 /// The backend's part of trial names.
 pub(super) const SIM: &str = "sim";
@@ -62,6 +62,41 @@ impl Planned {
     }
 }
 
+/// Where the files of a suite are, and the steps of the user's own.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// Feature files, or directories with all that is below them. Default `features/` here, or else what the program
+    /// carries.
+    pub features: Vec<PathBuf>,
+    /// The file of the requirements. Default `requirements.yaml` beside the features or above them.
+    pub requirements: Option<PathBuf>,
+    /// The directory of the snapshots. Default `snapshots` beside `features`.
+    pub snapshots: Option<PathBuf>,
+    /// The directory of the files that scenarios name. Default `fixtures` beside `features`.
+    pub fixtures: Option<PathBuf>,
+    /// Actions and looks of the user's own steps.
+    pub own: Own,
+}
+
+impl Places {
+    /// Returns the places below the root of a source tree.
+    #[must_use]
+    pub fn of_tree(root: &Path) -> Self {
+        Self {
+            features: vec![root.join("features")],
+            requirements: Some(root.join(REQUIREMENTS)).filter(|file| file.is_file()),
+            snapshots: Some(root.join("snapshots")),
+            fixtures: Some(root.join("fixtures")),
+            own: Own::default(),
+        }
+    }
+
+    fn surroundings(&self, beside: &Path) -> Surroundings {
+        let fixtures = self.fixtures.clone().unwrap_or_else(|| beside.join("fixtures"));
+        Surroundings { own: self.own.clone(), fixtures }
+    }
+}
+
 /// Feature files, checked.
 #[derive(Debug, Clone, Default)]
 pub struct Suite {
@@ -71,6 +106,8 @@ pub struct Suite {
     pub broken: Vec<(String, String, Vec<Problem>)>,
     /// Where the snapshots of these scenarios are.
     pub store: Store,
+    /// Actions and looks of the user's own steps.
+    pub own: Own,
     /// The requirements that tags may name.
     pub requirements: Requirements,
     /// The places that were asked for and hold nothing.
@@ -82,33 +119,40 @@ pub struct Suite {
 impl Suite {
     /// Loads the features that the program carries.
     #[must_use]
-    pub fn built_in() -> Self {
-        let requirements = embedded::file(REQUIREMENTS).unwrap_or_default();
-        let requirements = Requirements::parse(&requirements).unwrap_or_default();
-        Self::of(&embedded::features(), requirements, Store::BuiltIn)
+    pub fn built_in(places: &Places) -> Self {
+        let (requirements, problem) = match &places.requirements {
+            Some(file) => requirements_in(file),
+            None => (embedded::requirements(), None),
+        };
+        let store = places.snapshots.clone().map_or(Store::BuiltIn, Store::Tree);
+        let mut suite = Self::of(&embedded::features(), requirements, store, &places.surroundings(Path::new("")));
+        suite.missing.extend(problem);
+        suite
     }
 
     /// Loads files and directories; without any, `features/` here, or else what the program carries.
     #[must_use]
-    pub fn load(paths: &[PathBuf]) -> Self {
+    pub fn load(places: &Places) -> Self {
         let here = Path::new("features");
-        if paths.is_empty() && !here.is_dir() {
-            return Self::built_in();
+        if places.features.is_empty() && !here.is_dir() {
+            return Self::built_in(places);
         }
         let default = [here.to_owned()];
-        let paths = if paths.is_empty() { &default[..] } else { paths };
+        let paths = if places.features.is_empty() { &default[..] } else { &places.features };
         let (sources, mut missing) = find_sources(paths);
-        let requirements = match requirements_beside(paths) {
-            Ok(requirements) => requirements,
-            Err(problem) => {
-                missing.push(*problem);
-                Requirements::default()
-            }
+        let (requirements, problem) = match &places.requirements {
+            Some(file) => requirements_in(file),
+            None => requirements_beside(paths),
         };
-        let mut suite = Self::of(&sources, requirements, Store::beside(paths));
+        missing.extend(problem);
+        for directory in [&places.snapshots, &places.fixtures].into_iter().flatten().filter(|path| path.is_file()) {
+            missing.push(Problem::of_file(&directory.to_string_lossy(), "this is a file, and no directory"));
+        }
+        let beside = beside(paths);
+        let store = Store::Tree(places.snapshots.clone().unwrap_or_else(|| beside.join("snapshots")));
+        let mut suite = Self::of(&sources, requirements, store, &places.surroundings(&beside));
         suite.missing = missing;
-        suite.is_whole =
-            paths.iter().any(|path| path.is_dir() && path.file_name().is_some_and(|name| name == "features"));
+        suite.is_whole = paths.iter().any(|path| path.is_dir() && is_whole(path));
         suite
     }
 
@@ -116,37 +160,40 @@ impl Suite {
     ///
     /// Requirements are not looked up for a single trial: reading them costs more than the trial itself.
     #[must_use]
-    pub fn of_tree(root: &Path, only: Option<&str>) -> Self {
-        let (mut sources, missing) = find_sources(&[root.join("features")]);
+    pub fn of_tree(root: &Path, places: &Places, only: Option<&str>) -> Self {
+        let (mut sources, mut missing) = find_sources(&places.features);
         sources.iter_mut().for_each(|source| embedded::show_below(root, source));
-        let requirements = match only {
-            Some(name) => {
+        let requirements = match (only, &places.requirements) {
+            (Some(name), _) => {
                 let id = name.strip_prefix("sim::").unwrap_or(name);
                 sources.retain(|source| id == source.id || id.starts_with(&format!("{}::", source.id)));
                 Requirements::default()
             }
-            None => {
-                let text = std::fs::read_to_string(root.join(REQUIREMENTS)).unwrap_or_default();
-                Requirements::parse(&text).unwrap_or_default()
+            (None, Some(file)) => {
+                let (requirements, problem) = requirements_in(file);
+                missing.extend(problem);
+                requirements
             }
+            (None, None) => Requirements::default(),
         };
-        let mut suite = Self::of(&sources, requirements, Store::Tree(root.join("snapshots")));
+        let store = Store::Tree(places.snapshots.clone().unwrap_or_else(|| root.join("snapshots")));
+        let mut suite = Self::of(&sources, requirements, store, &places.surroundings(root));
         suite.missing = missing;
         suite.is_whole = only.is_none();
         suite
     }
 
-    fn of(sources: &[Source], requirements: Requirements, store: Store) -> Self {
+    fn of(sources: &[Source], requirements: Requirements, store: Store, surroundings: &Surroundings) -> Self {
         let files = check(sources, &requirements);
-        let mut suite = Self { store, requirements, ..Self::default() };
+        let mut suite = Self { store, requirements, own: surroundings.own.clone(), ..Self::default() };
         for file in &files {
-            suite.add(file);
+            suite.add(file, surroundings);
         }
         suite
     }
 
-    fn add(&mut self, file: &FeatureFile) {
-        let (compiled, problems) = compile(file);
+    fn add(&mut self, file: &FeatureFile, surroundings: &Surroundings) {
+        let (compiled, problems) = compile_in(file, surroundings);
         if !problems.is_empty() {
             self.broken.push((format!("{SIM}::{}::feature_file", file.id), file.path.clone(), problems));
             return;
@@ -175,22 +222,65 @@ impl Suite {
     }
 }
 
-const REQUIREMENTS: &str = "features/requirements.yaml";
+/// Where requirements stand in a source tree.
+pub(super) const REQUIREMENTS: &str = "features/requirements.yaml";
 
-/// Reads the `requirements.yaml` that belongs to some features: in the directory itself or above it.
-fn requirements_beside(paths: &[PathBuf]) -> Result<Requirements, Box<Problem>> {
+/// Returns the directory in which a suite keeps its other files: the one that holds `features`; where the features stand
+/// in a directory of another name, the nearest one upwards that has such files, or else that directory itself.
+fn beside(paths: &[PathBuf]) -> PathBuf {
+    let Some(first) = paths.first() else { return PathBuf::new() };
+    let absolute = std::path::absolute(first).unwrap_or_else(|_| first.clone());
+    let features = absolute.ancestors().find(|up| up.file_name().is_some_and(|name| name == "features"));
+    if let Some(root) = features.and_then(Path::parent) {
+        return root.to_owned();
+    }
+    let directory = if absolute.is_dir() { &*absolute } else { absolute.parent().unwrap_or(&absolute) };
+    let files = ["features", "snapshots", "fixtures", "requirements.yaml"];
+    let has_files = |up: &&Path| files.iter().any(|name| up.join(name).exists());
+    directory.ancestors().take(4).find(has_files).unwrap_or(directory).to_owned()
+}
+
+/// Tells whether a directory holds all features of a suite.
+fn is_whole(path: &Path) -> bool {
+    let has = |name: &str| path.join(name).is_dir();
+    path.file_name().is_some_and(|name| name == "features") || has("features") || has("snapshots")
+}
+
+/// Reads the `requirements.yaml` that belongs to some features: in the directory itself, in its `features`, or above it.
+fn requirements_beside(paths: &[PathBuf]) -> (Requirements, Option<Problem>) {
     for path in paths {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        let Some(found) =
-            absolute.ancestors().take(4).map(|up| up.join("requirements.yaml")).find(|file| file.is_file())
-        else {
-            continue;
-        };
-        let shown = found.to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(&found);
-        let text = text.map_err(|error| Box::new(Problem::of_file(&shown, format!("cannot be read: {error}"))))?;
-        return Requirements::parse(&text).map_err(|why| Box::new(Problem::of_file(&shown, why)));
+        let inside = std::iter::once(absolute.join(REQUIREMENTS));
+        let above = absolute.ancestors().take(4).map(|up| up.join("requirements.yaml"));
+        if let Some(found) = inside.chain(above).find(|file| file.is_file()) {
+            return requirements_in(&found);
+        }
     }
-    let built_in = embedded::file(REQUIREMENTS).unwrap_or_default();
-    Ok(Requirements::parse(&built_in).unwrap_or_default())
+    (embedded::requirements(), None)
+}
+
+/// Reads a file of requirements; if it cannot be read any id passes, since the file itself is the problem.
+fn requirements_in(file: &Path) -> (Requirements, Option<Problem>) {
+    let read = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"));
+    match read.and_then(|text| Requirements::parse(&text)) {
+        Ok(requirements) => (requirements, None),
+        Err(why) => {
+            let help = "as in\nnodes:\n- {id: OWN-01, says: a lost Node is replaced}";
+            let problem = Problem::of_file(&file.to_string_lossy(), format!("no file of requirements: {why}"));
+            (Requirements::default(), Some(problem.help(help)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_files_stand_beside_the_features() {
+        let beside = |path: &str| beside(&[PathBuf::from(path)]);
+        assert_eq!(beside("/x/features/a/b.feature"), Path::new("/x"));
+        assert_eq!(beside("/x/own/b.feature"), Path::new("/x/own"));
+        assert_eq!(beside(concat!(env!("CARGO_MANIFEST_DIR"), "/.")), Path::new(env!("CARGO_MANIFEST_DIR")));
+    }
 }

@@ -257,11 +257,19 @@ fn walk(directory: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>
     paths.sort_by_key(|path| (path.is_symlink(), path.clone()));
     for path in paths {
         if path.is_dir() {
-            walk(&path, seen, files, problems);
+            if !is_of_a_tool(&path) {
+                walk(&path, seen, files, problems);
+            }
         } else if path.extension().is_some_and(|extension| extension == "feature") {
             files.push(path);
         }
     }
+}
+
+/// Tells whether a directory belongs to a tool: hidden, or a cache such as cargo's `target`.
+fn is_of_a_tool(directory: &Path) -> bool {
+    let is_hidden = directory.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    is_hidden || directory.join("CACHEDIR.TAG").exists()
 }
 
 #[cfg(test)]

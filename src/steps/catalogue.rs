@@ -8,6 +8,8 @@ use gherkin::StepType;
 use serde::Serialize;
 
 use super::draft::Draft;
+use super::parameters::{Parameter, parameters};
+use crate::load::FeatureFile;
 
 /// The files of the vocabulary in the order of the reference, with their headings.
 const FILES: [(&str, &str, &str); 8] = [
@@ -23,19 +25,43 @@ const FILES: [(&str, &str, &str); 8] = [
 
 /// A sentence of the vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Sentence {
     /// The keywords under which it stands: `given`, `when`, `then`.
     pub keywords: Vec<&'static str>,
     /// The sentence, with its parameters in braces.
-    pub words: String,
+    pub pattern: String,
+    /// The regular expression that finds it.
+    pub regex: String,
+    /// Its parameters in their order.
+    pub parameters: Vec<Parameter>,
     /// What it means.
     pub says: String,
     /// The part of the vocabulary to which it belongs.
     pub part: &'static str,
-    /// The pattern that finds it.
-    pub pattern: String,
-    /// Where its function stands.
-    pub place: String,
+    /// Steps of features that say it; filled in by [`with_examples`].
+    pub examples: Vec<String>,
+    /// Where its function stands: `file:line`.
+    pub source: String,
+    /// Where the attributes of its function stand.
+    #[serde(skip)]
+    places: Vec<(&'static str, u32)>,
+}
+
+/// Adds the first steps of some features that say each sentence.
+#[must_use]
+pub fn with_examples(mut sentences: Vec<Sentence>, files: &[FeatureFile]) -> Vec<Sentence> {
+    const SHOWN: usize = 3;
+    let steps = files.iter().flat_map(|file| &file.cases).flat_map(|case| &case.steps);
+    for line in steps {
+        let Some(place) = super::registry::place(&line.step) else { continue };
+        let Some(sentence) = sentences.iter_mut().find(|sentence| sentence.places.contains(&place)) else { continue };
+        let has_room = sentence.examples.len() < SHOWN;
+        if has_room && !sentence.examples.contains(&line.step.value) {
+            sentence.examples.push(line.step.value.clone());
+        }
+    }
+    sentences
 }
 
 /// Returns the keyword as the registry names it.
@@ -55,12 +81,12 @@ pub fn catalogue() -> Vec<Sentence> {
 }
 
 fn collect() -> Vec<Sentence> {
-    let mut found: Vec<(usize, u32, &'static str, String, Location)> = Vec::new();
+    let mut found: Vec<(usize, &'static str, String, Location)> = Vec::new();
+    let ours = file!().trim_end_matches("catalogue.rs");
     let mut note = |keyword: &'static str, inner: (Location, cucumber::codegen::LazyRegex)| {
         let (place, regex) = inner;
-        let file = place.path.rsplit(['/', '\\']).next().unwrap_or_default();
-        let order = FILES.iter().position(|(name, ..)| *name == file).unwrap_or(FILES.len());
-        found.push((order, place.line, keyword, regex().as_str().to_owned(), place));
+        let order = FILES.iter().position(|(name, ..)| place.path.strip_prefix(ours) == Some(name));
+        found.push((order.unwrap_or(FILES.len()), keyword, regex().as_str().to_owned(), place));
     };
     for step in inventory::iter::<<Draft as WorldInventory>::Given> {
         let (place, regex, _) = step.inner();
@@ -74,24 +100,39 @@ fn collect() -> Vec<Sentence> {
         let (place, regex, _) = step.inner();
         note("then", (place, regex));
     }
-    found.sort_by_key(|(order, line, ..)| (*order, *line));
+    found.sort_by_key(|(order, _, _, place)| (*order, place.path, place.line));
     let mut sentences: Vec<Sentence> = Vec::new();
-    for (order, line, keyword, pattern, place) in found {
-        let (part, source) = FILES.get(order).map_or(("More", ""), |(_, part, source)| (*part, *source));
-        if let Some(same) = sentences.iter_mut().find(|s| s.pattern == pattern && s.part == part) {
+    for (order, keyword, regex, place) in found {
+        let (part, source) = FILES.get(order).map_or((OWN_PART, None), |(_, part, source)| (*part, Some(*source)));
+        if let Some(same) = sentences.iter_mut().find(|s| s.regex == regex && s.part == part) {
             same.keywords.push(keyword);
+            same.places.push((place.path, place.line));
             continue;
         }
+        let source = source.map_or_else(|| source_of(place.path), str::to_owned);
         sentences.push(Sentence {
             keywords: vec![keyword],
-            words: render(&pattern),
-            says: comment_at(source, line),
+            pattern: render(&regex),
+            parameters: parameters(&regex),
+            says: comment_at(&source, place.line),
             part,
-            pattern,
-            place: format!("{}:{}", place.path, place.line),
+            regex,
+            examples: Vec::new(),
+            source: format!("{}:{}", place.path, place.line),
+            places: vec![(place.path, place.line)],
         });
     }
     sentences
+}
+
+/// Where sentences of other crates stand in the reference.
+const OWN_PART: &str = "Sentences of your own";
+
+/// Reads the source of another crate's sentences, for their comments: the compiler names it from the root of the
+/// workspace, which is here or above. Empty where it is not at hand.
+fn source_of(path: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    here.ancestors().find_map(|up| std::fs::read_to_string(up.join(path)).ok()).unwrap_or_default()
 }
 
 /// Returns the comment above the attribute on a line.
@@ -149,7 +190,7 @@ pub(super) fn render(pattern: &str) -> String {
 }
 
 /// Splits a pattern that begins with a parenthesis into what is inside and what follows.
-fn group(pattern: &str) -> (&str, &str) {
+pub(super) fn group(pattern: &str) -> (&str, &str) {
     let mut depth = 0;
     let mut in_class = false;
     let mut escaped = false;
@@ -179,8 +220,12 @@ fn render_group(group: &str) -> String {
     let Some((name, inner)) = group.strip_prefix("?P<").and_then(|rest| rest.split_once('>')) else {
         return format!("{{{group}}}");
     };
-    let is_words = |c: char| c.is_alphanumeric() || " -|'".contains(c);
-    if inner.chars().all(is_words) { inner.to_owned() } else { format!("{{{name}}}") }
+    if is_of_words(inner) { inner.to_owned() } else { format!("{{{name}}}") }
+}
+
+/// Tells whether a group is one of some words: `stops|is killed`.
+pub(super) fn is_of_words(group: &str) -> bool {
+    group.chars().all(|c| c.is_alphanumeric() || " -|'".contains(c))
 }
 
 /// Tells whether a group holds the bound: it may be left out in a `Given` alone.
@@ -191,6 +236,7 @@ fn is_bound(group: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::{Requirements, Source, check_one};
 
     #[test]
     fn patterns_are_shown_as_people_write_them() {
@@ -208,13 +254,29 @@ mod tests {
     #[test]
     fn every_sentence_says_what_it_means_and_is_in_the_reference() {
         for sentence in catalogue() {
-            assert!(!sentence.says.is_empty(), "no comment above {}", sentence.place);
-            assert_ne!(sentence.part, "More", "{}", sentence.place);
+            assert!(!sentence.says.is_empty(), "no comment above {}", sentence.source);
+            assert!(sentence.part != OWN_PART || is_of_a_test(&sentence), "{} is in no part", sentence.source);
         }
+    }
+
+    fn is_of_a_test(sentence: &Sentence) -> bool {
+        sentence.pattern.starts_with("(test)")
     }
 
     #[test]
     fn the_vocabulary_stays_small() {
-        assert!(catalogue().len() <= 100, "{} sentences", catalogue().len());
+        let count = catalogue().iter().filter(|sentence| !is_of_a_test(sentence)).count();
+        assert!(count <= 100, "{count} sentences");
+    }
+
+    #[test]
+    fn examples_are_steps_of_features() {
+        let text = "Feature: x\n  Scenario: y\n    Given no other Node\n    And a ready Node \"a\"\n    And a ready Node \"b\"\n";
+        let file = check_one(&Source::new("features/a/b.feature", text.as_bytes()), &Requirements::default());
+        let sentences = with_examples(catalogue(), &[file]);
+        let with = |pattern: &str| sentences.iter().find(|s| s.pattern.starts_with(pattern)).unwrap().examples.clone();
+        assert_eq!(with("a ready Node"), ["a ready Node \"a\"", "a ready Node \"b\""]);
+        assert_eq!(with("no other Node"), ["no other Node"]);
+        assert!(with("ready Nodes").is_empty());
     }
 }

@@ -3,6 +3,7 @@
 //! Cucumber calls this the World; here World is what drives a cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use gherkin::StepType;
 use jiff::SignedDuration;
@@ -12,6 +13,7 @@ use nodeproof_core::scenario::{
     Act, Bound, Deed, Expectation, Fact, Given, Position, Predicate, Scenario, Setup, Subject, When,
 };
 
+use super::own::Surroundings;
 use super::words::Wrong;
 use crate::load::near::nearest;
 use crate::load::{Case, Problem, Row, StepLine, step_problem};
@@ -63,6 +65,10 @@ pub struct Draft {
     pub(super) owners: Vec<Text>,
     /// The body of the last machine that a `Given` described, for `whose kubelet runs with:`.
     pub(super) last_machine: Option<(Vec<Json>, LastMachine)>,
+    /// What is known beside the words.
+    pub(super) surroundings: Arc<Surroundings>,
+    /// How many sentences said the one that is read.
+    said_by: usize,
     /// Names in steps that are not understood: whether they are declared cannot be known, so nothing is said about it.
     pub(super) doubtful: BTreeSet<String>,
     place: Place,
@@ -83,7 +89,7 @@ struct Place {
 
 impl Draft {
     /// Begins a scenario.
-    pub(super) fn new(file: &str, case: &Case, area: &str, topic: &str) -> Self {
+    pub(super) fn new(file: &str, case: &Case, area: &str, topic: &str, surroundings: Arc<Surroundings>) -> Self {
         let text = |text: &str| Text::from(text);
         let position = Position {
             file: text(file),
@@ -104,6 +110,7 @@ impl Draft {
                 ..Scenario::default()
             },
             place: Place { file: file.to_owned(), row: case.row.clone(), ..Place::default() },
+            surroundings,
             ..Self::default()
         }
     }
@@ -152,8 +159,8 @@ impl Draft {
         self.place.keyword == Some(StepType::When)
     }
 
-    /// Notes a problem about some words of the step.
-    pub(super) fn problem(&mut self, words: &str, message: String) {
+    /// Notes a problem about some words of the step: its caret points at them.
+    pub fn problem(&mut self, words: &str, message: String) {
         self.problem_with(words, message, Vec::new());
     }
 
@@ -266,6 +273,10 @@ impl Draft {
     /// Reads a part of the step as a `Then` of its own and returns what it says.
     pub(super) fn part(&mut self, sentence: &str) -> Vec<Fact> {
         let Some(line) = &self.place.line else { return Vec::new() };
+        if self.said_by > SAID_BY_MAX {
+            self.problem("", format!("the sentence {sentence:?} says itself"));
+            return Vec::new();
+        }
         let mut part = line.clone();
         part.step.ty = StepType::Then;
         part.step.value = format!("{sentence} within 0s");
@@ -274,6 +285,8 @@ impl Draft {
             doubtful: self.doubtful.clone(),
             pods: self.pods.clone(),
             owners: self.owners.clone(),
+            surroundings: Arc::clone(&self.surroundings),
+            said_by: self.said_by + 1,
             place: Place {
                 file: self.place.file.clone(),
                 row: self.place.row.clone(),
@@ -296,11 +309,17 @@ impl Draft {
     /// Reads a sentence in place of the step, once for each of several subjects.
     pub(super) fn instead(&mut self, sentence: &str) {
         let Some(line) = &self.place.line else { return };
+        if self.said_by > SAID_BY_MAX {
+            self.problem("", format!("the sentence {sentence:?} says itself"));
+            return;
+        }
         let mut step = line.step.clone();
         step.value = sentence.to_owned();
+        self.said_by += 1;
         if !super::registry::apply(self, &step) {
             self.problem("", format!("there is no sentence {sentence:?}"));
         }
+        self.said_by -= 1;
     }
 
     /// Declares a Node, unless its name is taken or is none.
@@ -322,8 +341,8 @@ impl Draft {
         Some(name)
     }
 
-    /// Returns a Node that was declared, or notes that it was not.
-    pub(super) fn node(&mut self, name: &str) -> Option<Text> {
+    /// Returns a Node that the scenario has declared, or notes the problem that it has not.
+    pub fn node(&mut self, name: &str) -> Option<Text> {
         self.node_entry(name).map(|node| node.name)
     }
 
@@ -408,6 +427,9 @@ impl Draft {
 
 /// The Node that is there beside those that a scenario names.
 pub(super) const BYSTANDER: &str = "bystander";
+
+/// How many sentences may say one another.
+const SAID_BY_MAX: usize = 8;
 
 /// Adds a duration to what is known of a step; used where a sentence gives a default.
 pub(super) const ZERO: SignedDuration = SignedDuration::ZERO;

@@ -32,7 +32,7 @@ const CLUSTER_SCOPED: [&str; 16] = [
 
 /// An object with the place that the API has for it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Manifest {
+pub(crate) struct Manifest {
     pub(super) resource: Resource,
     pub(super) kind: String,
     pub(super) namespace: Text,
@@ -41,10 +41,10 @@ pub(super) struct Manifest {
 }
 
 /// What is wrong with a text, and on which of its lines.
-type WrongAt = (usize, String);
+pub(crate) type WrongAt = (usize, String);
 
 /// Reads the objects of a YAML text, several parted by `---`.
-pub(super) fn manifests(text: &str) -> Result<Vec<Manifest>, WrongAt> {
+pub(crate) fn manifests(text: &str) -> Result<Vec<Manifest>, WrongAt> {
     let mut found = Vec::new();
     for document in serde_yaml::Deserializer::from_str(text) {
         let body = yaml(serde_yaml::Value::deserialize(document))?;
@@ -106,7 +106,7 @@ fn plural(kind: &str) -> String {
 }
 
 /// Reads a request, as in `PATCH /api/v1/nodes/worker-1/status`.
-pub(super) fn request(method: &str, target: &str) -> Result<Call, String> {
+pub(crate) fn request(method: &str, target: &str) -> Result<Call, String> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let parts: Vec<&str> = path.split('/').skip(1).collect();
     if !path.starts_with('/') || parts.iter().any(|part| part.is_empty()) {
@@ -159,14 +159,14 @@ fn with_query(call: Call, query: &str) -> Call {
     })
 }
 
-/// Reads a file below `fixtures/`; nothing outside of it.
-pub(super) fn fixture(name: &str) -> Result<String, String> {
+/// Reads a file below the directory of fixtures; nothing outside of it.
+pub(super) fn fixture(directory: &Path, name: &str) -> Result<String, String> {
     const BYTES_MAX: u64 = 1 << 20;
     let path = Path::new(name);
     if !path.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(format!("{name:?} is no file below fixtures/"));
     }
-    let path = Path::new("fixtures").join(path);
+    let path = directory.join(path);
     let size = std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?.len();
     if size > BYTES_MAX {
         return Err(format!("{} has {size} bytes, more than the {BYTES_MAX} that are read", path.display()));
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn fixtures_stay_below_their_directory() {
         for name in ["../Cargo.toml", "/etc/passwd", "no/such.yaml"] {
-            assert!(fixture(name).is_err(), "{name}");
+            assert!(fixture(Path::new("fixtures"), name).is_err(), "{name}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Finds the sentence of each step in cucumber's registry and lets it write into the draft; its runner is never started.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use cucumber::World as _;
 use cucumber::step::Collection;
@@ -11,6 +11,7 @@ use nodeproof_core::scenario::Scenario;
 
 use super::catalogue::{self, Sentence, catalogue};
 use super::draft::Draft;
+use super::own::Surroundings;
 use crate::load::near::{Word, likeness};
 use crate::load::{Case, FeatureFile, Problem, StepLine, Tags, step_problem};
 
@@ -30,11 +31,18 @@ pub struct Compiled {
 /// Reads the steps of all cases of a file; the problems stand beside those that the file had before.
 #[must_use]
 pub fn compile(file: &FeatureFile) -> (Vec<Compiled>, Vec<Problem>) {
+    compile_in(file, &Surroundings::default())
+}
+
+/// Reads the steps as [`compile`] does, with actions, looks and files of the user's own.
+#[must_use]
+pub fn compile_in(file: &FeatureFile, surroundings: &Surroundings) -> (Vec<Compiled>, Vec<Problem>) {
+    let surroundings = Arc::new(surroundings.clone());
     let mut problems = file.problems.clone();
     problems.extend(lost_steps(file));
     let mut compiled = Vec::new();
     for case in &file.cases {
-        let (scenario, found) = compile_case(file, case);
+        let (scenario, found) = compile_case(file, case, &surroundings);
         for problem in found {
             let same = |other: &Problem| {
                 (other.line, other.column, &other.message) == (problem.line, problem.column, &problem.message)
@@ -50,9 +58,9 @@ pub fn compile(file: &FeatureFile) -> (Vec<Compiled>, Vec<Problem>) {
 }
 
 /// Reads the steps of one case.
-fn compile_case(file: &FeatureFile, case: &Case) -> (Scenario, Vec<Problem>) {
+fn compile_case(file: &FeatureFile, case: &Case, surroundings: &Arc<Surroundings>) -> (Scenario, Vec<Problem>) {
     let (area, topic) = file.id.rsplit_once("::").unwrap_or(("", &file.id));
-    let mut draft = Draft::new(&file.path, case, area, topic);
+    let mut draft = Draft::new(&file.path, case, area, topic, Arc::clone(surroundings));
     let is_lost = |line: usize| file.problems.iter().any(|problem| problem.line == line);
     file.prose.iter().filter(|prose| is_lost(prose.line)).for_each(|prose| draft.doubt(&prose.text));
     for line in &case.steps {
@@ -93,11 +101,17 @@ pub(super) fn apply(draft: &mut Draft, step: &Step) -> bool {
     }
 }
 
+/// Returns where the sentence of a step stands: the file and the line of its attribute.
+pub(super) fn place(step: &Step) -> Option<(&'static str, u32)> {
+    let (_, _, place, _) = COLLECTION.find(step).ok()??;
+    place.map(|place| (place.path, place.line))
+}
+
 /// Returns what an author may have meant by a step that is no sentence, and how to make it one.
 fn unknown(line: &StepLine) -> Vec<String> {
     const SHOWN: usize = 3;
     let mut help: Vec<String> =
-        nearest(&line.step.value, Some(line.step.ty)).into_iter().take(SHOWN).map(|(_, s)| s.words.clone()).collect();
+        nearest(&line.step.value, Some(line.step.ty)).into_iter().take(SHOWN).map(|(_, s)| s.pattern.clone()).collect();
     if let Some(first) = help.first_mut() {
         *first = format!("did you mean\n  {first}");
     }
@@ -105,7 +119,10 @@ fn unknown(line: &StepLine) -> Vec<String> {
     if line.step.value.contains(" # ") {
         help.push("a remark stands on a line of its own".to_owned());
     }
-    help.push(format!("or add the sentence in src/steps/\n{}", snippet(&line.step)));
+    help.push(format!(
+        "or add the sentence, in src/steps/ or among the steps of your own crate\n{}",
+        snippet(&line.step)
+    ));
     help
 }
 
@@ -127,7 +144,7 @@ fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, &'static Sentenc
 /// The sentences of the vocabulary, each in the ways in which it can be read: `{object}` as each of the objects, with
 /// and without what may be left out. Read apart once, since a broken file asks for them at each of its lines.
 static READINGS: LazyLock<Vec<(Sentence, Vec<Vec<Word>>)>> =
-    LazyLock::new(|| catalogue().into_iter().map(|sentence| (sentence.clone(), readings(&sentence.words))).collect());
+    LazyLock::new(|| catalogue().into_iter().map(|sentence| (sentence.clone(), readings(&sentence.pattern))).collect());
 
 fn readings(sentence: &str) -> Vec<Vec<Word>> {
     let mut needed = String::new();

@@ -21,7 +21,8 @@ fn objects(draft: &mut Draft, step: &Step) {
 /// Objects in a YAML file below `fixtures/`.
 #[given(regex = r#"^the objects in "(?P<fixture>[^"]*)"$"#)]
 fn objects_in(draft: &mut Draft, fixture: String) {
-    let Some(text) = draft.take(&fixture, manifest::fixture(&fixture)) else { return };
+    let read = manifest::fixture(&draft.surroundings.fixtures, &fixture);
+    let Some(text) = draft.take(&fixture, read) else { return };
     match manifest::manifests(&text) {
         Ok(found) => draft.have(found),
         Err((line, message)) => draft.problem(&fixture, format!("line {line}: {message}")),

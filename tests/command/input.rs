@@ -13,6 +13,7 @@ pub(crate) const TRIALS: &[Named] = &[
     ("input::variables", variables),
     ("input::places_that_cannot_be_read_or_written", places),
     ("input::recordings", recordings),
+    ("input::files_of_ones_own", files_of_ones_own),
     ("input::readers_who_leave", readers_who_leave),
     ("input::help_for_each_command", help),
 ];
@@ -185,9 +186,61 @@ fn recordings() -> Result<(), String> {
     world.call(&["replay", "half"]).ends(2)?.says("jsonl")?;
     world.write("garbage/about.yaml", "a: [");
     world.call(&["replay", "garbage"]).ends(2)?.says("about.yaml")?;
+    world.write("empty/README", "nothing");
+    world.call(&["replay", "empty"]).ends(2)?.says("empty is not a recording: it has no about.yaml")?;
+    world.write("later/about.yaml", about.replace("1.34.4", "1.99.1"));
+    lines.iter().for_each(|name| world.write(&format!("later/{name}"), ""));
+    world.call(&["replay", "later"]).ends(2)?.says("no profile for Kubernetes \"1.99.1\"")?;
+    world.write("late/about.yaml", format!("{}\n", about.replace("started:", "was:")));
+    world.call(&["replay", "late"]).ends(2)?.says("about.yaml")?.says("started")?;
+    world.write("nothing/about.yaml", &about);
+    lines.iter().for_each(|name| world.write(&format!("nothing/{name}"), ""));
+    world.call(&["replay", "nothing"]).ends(2)?.says("there is nothing to replay")?;
+    world.write("huge/about.yaml", &about);
+    let line = r#"{"t": 9e300, "type": "ADDED", "kind": "Node", "object": {"metadata": {"name": "n"}}}"#;
+    lines.iter().for_each(|name| world.write(&format!("huge/{name}"), if *name == "watch.jsonl" { line } else { "" }));
+    world.call(&["replay", "huge"]).ends(2)?.says("watch.jsonl:1: ")?;
+    let one = real.to_string_lossy().into_owned();
+    world.write("ledger.yaml", "- {recording: x}\n");
+    world.call(&["replay", &one, "--ledger", "ledger.yaml"]).ends(2)?.says("ledger.yaml: ")?;
+    world.call(&["replay", &one, "--ledger", "nowhere.yaml"]).ends(2)?.says("nowhere.yaml: ")?;
+    world.write("api-1.34.4/nodes-crud.jsonl", "{\"request\": {}}\n{\"req");
+    world.call(&["replay", "api-1.34.4"]).ends(2)?.says("nodes-crud.jsonl:2: the line is no JSON")?;
+    world.call(&["replay", "api-1.34.4", "--topic", "nodes"]).ends(2)?.says("there are nodes-crud")?;
     world.write("packed/about.yaml", &about);
     lines.iter().for_each(|name| world.write(&format!("packed/{name}.gz"), b"no gzip"));
     world.call(&["replay", "packed"]).ends(2)?.says("gz")?;
+    Ok(())
+}
+
+fn files_of_ones_own() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    for (bytes, words) in [
+        (b"\xff\xfe\x00" as &[u8], "cannot be read"),
+        (b"- a\n- b\n", "no file of requirements"),
+        (b"own:\n- {says: x}\n", "missing field `id`"),
+        (b"own:\n- {id: A}\n- {id: A}\n", "the id \"A\" is there twice"),
+    ] {
+        world.write("features/requirements.yaml", bytes);
+        world.call(&["lint"]).ends(2)?.says("features/requirements.yaml: ")?.says(words)?;
+        world.call(&["run"]).ends(2)?.says(words)?.says("1 passed")?;
+        Answer::of(&mut world.door(&[])).ends(101)?.says(words)?.says("sim::a::good::it_is_killed ... ok")?;
+    }
+    fs::remove_file(world.path("features/requirements.yaml")).map_err(|error| error.to_string())?;
+    let fixture = "the objects in \"x.yaml\"\n    When";
+    world.write("features/a/good.feature", GOOD.replace("When", &format!("And {fixture}")));
+    for (bytes, words) in [
+        (b"\xff\xfe" as &[u8], "x.yaml: "),
+        (b"", "there is no object in it"),
+        (b"kind: [", "no YAML"),
+        (b"a: b\n", "the object has no kind"),
+    ] {
+        world.write("fixtures/x.yaml", bytes);
+        world.call(&["lint"]).ends(2)?.says("good.feature:4:")?.says(words)?;
+    }
+    world.write("fixtures/x.yaml", b"# x\n".repeat(1 << 19));
+    world.call(&["run"]).ends(2)?.says("more than the 1048576 that are read")?;
     Ok(())
 }
 
@@ -217,7 +270,7 @@ fn readers_who_leave() -> Result<(), String> {
 
 fn help() -> Result<(), String> {
     let world = World::new();
-    for command in ["run", "lint", "steps", "explain", "replay", "bench", "profiles", "control"] {
+    for command in ["run", "lint", "new", "steps", "explain", "replay", "bench", "profiles", "control"] {
         let answer = world.call(&[command, "--help"]).ends(0)?;
         require(
             answer.out.contains(&format!("nodeproof {command} ")) || answer.out.contains("nodeproof control"),

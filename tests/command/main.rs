@@ -6,11 +6,11 @@
 
 mod input;
 mod lines;
+mod own;
 mod snapshots;
 mod trials;
 mod world;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -20,9 +20,9 @@ const DOOR_OF: &str = "DOOR_OF";
 
 fn main() -> ExitCode {
     if let Some(root) = std::env::var_os(DOOR_OF) {
-        return nodeproof::harness::conformance::main(Path::new(&root), Vec::new);
+        return nodeproof::Tests::of(root).main();
     }
-    let trials = [input::TRIALS, lines::TRIALS, snapshots::TRIALS, trials::TRIALS].concat();
+    let trials = [input::TRIALS, lines::TRIALS, own::TRIALS, snapshots::TRIALS, trials::TRIALS].concat();
     let trials = trials.into_iter().map(|(name, run)| Trial::test(name, move || run().map_err(Failed::from))).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

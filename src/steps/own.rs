@@ -1,0 +1,343 @@
+//! Steps of a user's own: sentences, what they do to a cluster, and what they look for in it.
+//!
+//! A sentence is a function on a [`Draft`] with one of cucumber's attributes, in any crate that is linked in:
+//!
+//! ```text
+//! /// The spare Node takes the place of another.
+//! #[when(regex = r#"^the spare takes over from Node "(?P<node>[^"]*)"$"#)]
+//! fn takes_over(draft: &mut Draft, node: String) {
+//!     if let Some(node) = draft.node(&node) {
+//!         draft.own_action("take over", json!({"node": node}));
+//!     }
+//! }
+//! ```
+//!
+//! It may say other sentences ([`Draft::say`]), or name an action or a look of its own ([`Draft::own_action`],
+//! [`Draft::own_becomes`], [`Draft::own_keeps`]). What these names do is told by [`Own`]. A name that [`Own`] does not
+//! have is a problem of the feature file, found before anything runs.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use nodeproof_core::network::{Identity, MERGE_PATCH, Target, Verb};
+use nodeproof_core::objects::{ObjectKey, Text};
+use nodeproof_core::scenario::{OwnLook, Predicate, Subject};
+use nodeproof_core::sim::{self, Simulation};
+
+pub use nodeproof_core::json;
+pub use nodeproof_core::objects::Json;
+pub use nodeproof_core::scenario::{Action, OwnSeen as Seen};
+
+pub use super::draft::Draft;
+use super::manifest;
+use crate::load::near::nearest;
+
+/// The actions and looks of a user's own steps, by name.
+#[derive(Debug, Clone, Default)]
+pub struct Own(sim::Own);
+
+impl Own {
+    /// Begins without any.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an action, which [`Draft::own_action`] names: it does something, or says why that cannot be done, and then
+    /// its step fails with this text.
+    #[must_use]
+    pub fn action(
+        mut self,
+        name: &str,
+        action: impl Fn(&mut Cluster<'_>, &Json) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        let guarded = move |simulation: &mut Simulation, body: &Json| {
+            let run = || action(&mut Cluster { simulation }, body);
+            catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| Err(broken(payload.as_ref())))
+        };
+        self.0.add_action(name, Arc::new(guarded));
+        self
+    }
+
+    /// Adds a look, which [`Draft::own_becomes`] and [`Draft::own_keeps`] name.
+    ///
+    /// It is taken whenever something has happened in the cluster, so it should be quick, and it must depend on the
+    /// cluster and its parameters alone: the same seed has to give the same verdict.
+    #[must_use]
+    pub fn look(mut self, name: &str, look: impl Fn(&Glance<'_>, &Json) -> Seen + Send + Sync + 'static) -> Self {
+        let guarded = move |simulation: &Simulation, body: &Json| {
+            let run = || look(&Glance { simulation }, body);
+            let broken = |payload: Box<dyn Any + Send>| Seen { holds: false, seen: broken(payload.as_ref()) };
+            catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(broken)
+        };
+        self.0.add_look(name, Arc::new(guarded));
+        self
+    }
+
+    /// Returns what the simulator calls.
+    pub(crate) const fn functions(&self) -> &sim::Own {
+        &self.0
+    }
+}
+
+fn broken(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    format!("its function broke down: {text}")
+}
+
+/// The cluster as an action of the user's own sees it.
+pub struct Cluster<'a> {
+    simulation: &'a mut Simulation,
+}
+
+impl Cluster<'_> {
+    /// Returns the cluster to look at.
+    #[must_use]
+    pub fn look(&self) -> Glance<'_> {
+        Glance { simulation: self.simulation }
+    }
+
+    /// Sends a request as an administrator, as in `send("PATCH", "/api/v1/nodes/worker-1", patch)`, and returns the
+    /// body of the answer. A patch is a merge patch.
+    ///
+    /// # Errors
+    /// The path is none, the request was refused, or no answer came; the text says which.
+    pub fn send(&mut self, method: &str, path: &str, body: Json) -> Result<Json, String> {
+        let mut call = manifest::request(method, path)?;
+        if call.verb == Verb::Patch {
+            call = call.header("content-type", Text::of(MERGE_PATCH));
+        }
+        if !body.is_null() {
+            call = call.body(body);
+        }
+        let answer = self.simulation.request(Identity::admin(), call).map_err(|error| error.to_string())?;
+        if answer.is_success() { Ok(answer.body()) } else { Err(answer.message()) }
+    }
+
+    /// Does something that the simulator knows: a machine loses its power, a rule is laid on the network.
+    ///
+    /// # Errors
+    /// It cannot be done; the text says why.
+    pub fn act(&mut self, action: Action) -> Result<(), String> {
+        let text = |error: sim::SimError| error.to_string();
+        match action {
+            Action::Api { identity, call } => {
+                let answer = self.simulation.request(identity, call).map_err(|error| error.to_string())?;
+                if answer.is_success() { Ok(()) } else { Err(answer.message()) }
+            }
+            Action::AddMachine(spec) => self.simulation.add_machine(spec).map_err(text),
+            Action::Machine { name, action } => self.simulation.machine_do(&name, action).map_err(text),
+            Action::AddRule(fault) => {
+                self.simulation.add_rule(fault);
+                Ok(())
+            }
+            Action::RemoveRule(rule) => self.simulation.remove_rule(rule).map(drop).map_err(text),
+            Action::Controller { name, action } => self.simulation.controller_do(&name, &action).map_err(text),
+            Action::Custom { name, .. } => Err(format!("an action of one's own calls no other: {:?}", name.as_str())),
+        }
+    }
+}
+
+/// The cluster as it is at this instant, to look at.
+pub struct Glance<'a> {
+    simulation: &'a Simulation,
+}
+
+impl Glance<'_> {
+    /// Returns the instant.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.simulation.now()
+    }
+
+    /// Returns the object at a path of the API, as in `get("/api/v1/nodes/worker-1")`; `None` if it is not there.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<Json> {
+        let call = manifest::request("GET", path).ok()?;
+        let Target::Resource { resource, namespace, name, .. } = &call.target else { return None };
+        let key = match namespace.as_str() {
+            "" => ObjectKey::cluster(name.clone()),
+            _ => ObjectKey::namespaced(namespace.clone(), name.clone()),
+        };
+        self.simulation.api().object(resource, &key).map(|object| object.json())
+    }
+
+    /// Returns the objects at a path of the API in order of their names, as in `list("/api/v1/pods")`.
+    #[must_use]
+    pub fn list(&self, path: &str) -> Vec<Json> {
+        let Ok(call) = manifest::request("GET", path) else { return Vec::new() };
+        let Target::Resource { resource, namespace, .. } = &call.target else { return Vec::new() };
+        let objects = self.simulation.api().objects(resource).into_iter();
+        let here = objects.filter(|object| namespace.is_empty() || object.key().namespace == *namespace);
+        here.map(|object| object.json()).collect()
+    }
+
+    /// Returns what the machine of a Node shows: power, kubelet, containers.
+    #[must_use]
+    pub fn machine(&self, node: &str) -> Option<Json> {
+        self.simulation.machine(node).map(|machine| machine.describe(self.simulation.now()))
+    }
+}
+
+/// What a [`Draft`] needs to know beside the words.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The user's own actions and looks.
+    pub own: Own,
+    /// The directory of the files that scenarios name. Default `fixtures`.
+    pub fixtures: PathBuf,
+}
+
+impl Default for Surroundings {
+    fn default() -> Self {
+        Self { own: Own::default(), fixtures: PathBuf::from("fixtures") }
+    }
+}
+
+impl Draft {
+    /// Reads another sentence in place of the step, as in `draft.say("the user deletes Node \"worker-1\"")`.
+    ///
+    /// A sentence that says itself, over others or at once, is a problem of the feature file.
+    pub fn say(&mut self, sentence: &str) {
+        self.instead(sentence);
+    }
+
+    /// Lets the step do an action of the user's own, with parameters.
+    pub fn own_action(&mut self, name: &str, body: Json) {
+        if self.knows_own("action", name) {
+            self.deed(Action::Custom { name: Text::from(name), body });
+        }
+    }
+
+    /// Lets the step expect that a look of the user's own comes to hold; `bound` is the sentence's last words, as in
+    /// `within 60s`. In a Given or When the scenario waits for it, and there are no such words.
+    pub fn own_becomes(&mut self, name: &str, body: &Json, bound: &str) {
+        if self.knows_own("look", name) {
+            let what = own_fact(name, body);
+            self.expect_becomes(Some(what), bound);
+        }
+    }
+
+    /// Lets the step expect that a look of the user's own holds all the time; `bound` is the sentence's last words, as
+    /// in `for 25s`.
+    pub fn own_keeps(&mut self, name: &str, body: &Json, bound: &str) {
+        if self.knows_own("look", name) {
+            let what = own_fact(name, body);
+            self.expect_lasts(Some(what), bound);
+        }
+    }
+
+    /// Tells whether there is such an action or look, or notes that there is none.
+    fn knows_own(&mut self, what: &str, name: &str) -> bool {
+        let functions = self.surroundings.own.functions();
+        let names: Vec<String> = match what {
+            "action" => functions.actions().map(str::to_owned).collect(),
+            _ => functions.looks().map(str::to_owned).collect(),
+        };
+        if names.iter().any(|known| known == name) {
+            return true;
+        }
+        let help = match nearest(name, names.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!("add it: Own::new().{what}({name:?}, …)"),
+        };
+        self.problem_with("", format!("the step names the {what} {name:?}, and there is none"), vec![help]);
+        false
+    }
+}
+
+fn own_fact(name: &str, body: &Json) -> (Subject, Predicate) {
+    let look = OwnLook { name: Text::from(name), body: Text::from(body.to_string()) };
+    (Subject::Own(look), Predicate::Holds)
+}
+
+#[cfg(test)]
+mod tests {
+    use cucumber::{then, when};
+
+    use super::*;
+    use crate::load::{Requirements, Source, check_one};
+    use crate::steps::{Compiled, compile_in};
+
+    /// (test) An action.
+    #[when(regex = r"^\(test\) own action (?P<name>.+)$")]
+    fn own_action(draft: &mut Draft, name: String) {
+        draft.own_action(&name, json!({}));
+    }
+
+    /// (test) A look.
+    #[then(regex = r"^\(test\) own look (?P<name>\w+)(?P<bound> .*)?$")]
+    fn own_look(draft: &mut Draft, name: String, bound: String) {
+        draft.own_becomes(&name, &json!({}), &bound);
+    }
+
+    /// (test) A sentence that says others.
+    #[when(regex = r"^\(test\) say (?P<rest>.+)$")]
+    fn own_words(draft: &mut Draft, rest: String) {
+        draft.say(&rest);
+    }
+
+    /// (test) A sentence that says itself.
+    #[when(regex = r"^\(test\) myself$")]
+    fn myself(draft: &mut Draft) {
+        draft.say("(test) myself");
+    }
+
+    fn own() -> Own {
+        Own::new()
+            .action("cordon", |cluster, _| {
+                let patch = json!({"spec": {"unschedulable": true}});
+                cluster.send("PATCH", "/api/v1/nodes/worker-1", patch).map(drop)
+            })
+            .action("break", |_, _| panic!("of the test"))
+            .look("cordoned", |glance, _| {
+                let node = glance.get("/api/v1/nodes/worker-1").unwrap_or_default();
+                let listed = glance.list("/api/v1/nodes").len();
+                let there = glance.machine("worker-1").is_some() && listed == 2;
+                Seen { holds: there && *node.at(&["spec", "unschedulable"]) == json!(true), seen: "looked".to_owned() }
+            })
+    }
+
+    fn compiled(when: &str, then: &str) -> (Vec<Compiled>, String) {
+        let text = format!(
+            "Feature: x\n  Scenario: y\n    Given a ready Node \"worker-1\"\n    When {when}\n    Then {then}\n"
+        );
+        let file = check_one(&Source::new("features/a/b.feature", text.into_bytes()), &Requirements::default());
+        let (compiled, problems) = compile_in(&file, &Surroundings { own: own(), ..Surroundings::default() });
+        (compiled, problems.iter().map(ToString::to_string).collect())
+    }
+
+    fn outcome(when: &str, then: &str) -> String {
+        let (compiled, problems) = compiled(when, then);
+        assert_eq!(problems, "");
+        let options = nodeproof_core::sim::Options::default();
+        let outcome = sim::run_scenario_with(&compiled[0].scenario, options, own().functions());
+        outcome.mismatch.map(|mismatch| mismatch.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_sentence_of_ones_own_does_and_looks() {
+        assert_eq!(outcome("(test) own action cordon", "(test) own look cordoned within 0s"), "");
+        assert_eq!(outcome("(test) say the user cordons Node \"worker-1\"", "(test) own look cordoned within 1s"), "");
+        let broken = outcome("(test) own action break", "(test) own look cordoned within 0s");
+        assert!(broken.contains("its function broke down: of the test"), "{broken}");
+        let missing = outcome("1s passes", "(test) own look cordoned within 5s");
+        assert!(missing.contains("looked"), "{missing}");
+    }
+
+    #[test]
+    fn a_name_that_nobody_has_told_is_found_before_anything_runs() {
+        let (_, problems) = compiled("(test) own action cordn", "(test) own look cordoned within 0s");
+        assert!(problems.contains("b.feature:4:") && problems.contains("did you mean \"cordon\"?"), "{problems}");
+        let (_, problems) = compiled("1s passes", "(test) own look nothing within 0s");
+        assert!(problems.contains("Own::new().look(\"nothing\", …)"), "{problems}");
+        let (_, problems) = compiled("1s passes", "(test) own look cordoned");
+        assert!(problems.contains("the bound is missing"), "{problems}");
+        let (_, problems) = compiled("(test) myself", "(test) own look cordoned within 0s");
+        assert!(problems.contains("says itself"), "{problems}");
+    }
+}
