@@ -23,6 +23,7 @@ pub mod replay;
 pub mod steps;
 #[cfg(test)]
 mod tidy;
+pub mod untrusted;
 
 pub use harness::Tests;
 pub use steps::own;

@@ -80,7 +80,11 @@ impl Ledger {
         Self::parse(&text).map_err(|why| LedgerError::Bad { file: file.to_owned(), why })
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    /// Reads the text of a ledger.
+    ///
+    /// # Errors
+    /// It cannot be understood, or an entry has no reason; the text says which.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let entries: Option<Vec<Entry>> = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
         let entries = entries.unwrap_or_default();
         for (at, entry) in entries.iter().enumerate() {

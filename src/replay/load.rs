@@ -177,10 +177,31 @@ impl Recording {
         let watch = load_lines(dir, "watch.jsonl", "watch.jsonl (or watch.jsonl.gz)", watch_line)?;
         let writes = load_lines(dir, "writes.jsonl", "writes.jsonl (or writes.jsonl.gz)", write_line)?;
         let actions = load_lines(dir, "actions.jsonl", "actions.jsonl (or actions.jsonl.gz)", action_line)?;
+        Self::of(dir, about, watch, writes, actions)
+    }
+
+    /// Reads a recording from the texts of its files.
+    ///
+    /// # Errors
+    /// A text cannot be understood: the first mistake.
+    pub fn parse(about: &str, watch: &[u8], writes: &[u8], actions: &[u8]) -> Result<Self, LoadError> {
+        let about = read_about(Path::new("about.yaml"), about, None)?;
+        let watch = read_lines(Path::new("watch.jsonl"), watch, watch_line)?;
+        let writes = read_lines(Path::new("writes.jsonl"), writes, write_line)?;
+        let actions = read_lines(Path::new("actions.jsonl"), actions, action_line)?;
+        Self::of(Path::new("the recording"), about, watch, writes, actions)
+    }
+
+    fn of(
+        dir: &Path,
+        mut about: About,
+        watch: Vec<WatchLine>,
+        writes: Vec<WriteLine>,
+        actions: Vec<ActionLine>,
+    ) -> Result<Self, LoadError> {
         if watch.is_empty() {
             return Err(LoadError::Empty { dir: dir.to_owned() });
         }
-        let mut about = about;
         if about.ended == 0 {
             let ends = writes.iter().map(|line: &WriteLine| line.end.max(line.t));
             about.ended = ends.chain(watch.iter().map(|line: &WatchLine| line.t)).max().unwrap_or(0);
@@ -229,8 +250,12 @@ fn load_about(dir: &Path, release: Option<Release>) -> Result<About, LoadError> 
         return Err(LoadError::NotARecording { dir: dir.to_owned(), missing: "about.yaml" });
     }
     let text = std::fs::read_to_string(&file).map_err(|why| LoadError::Unreadable { file: file.clone(), why })?;
-    let bad = |why: String| LoadError::BadAbout { file: file.clone(), why };
-    let about: AboutFile = serde_yaml::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    read_about(&file, &text, release)
+}
+
+fn read_about(file: &Path, text: &str, release: Option<Release>) -> Result<About, LoadError> {
+    let bad = |why: String| LoadError::BadAbout { file: file.to_owned(), why };
+    let about: AboutFile = serde_yaml::from_str(text).map_err(|error| bad(error.to_string()))?;
     let kubernetes = match about.kubernetes {
         serde_yaml::Value::String(text) => text,
         serde_yaml::Value::Number(number) => number.to_string(),
@@ -238,13 +263,22 @@ fn load_about(dir: &Path, release: Option<Release>) -> Result<About, LoadError> 
     };
     let release = match release {
         Some(release) => release,
-        None => {
-            kubernetes.trim_start_matches('v').parse().map_err(|why| LoadError::Release { file: file.clone(), why })?
-        }
+        None => kubernetes
+            .trim_start_matches('v')
+            .parse()
+            .map_err(|why| LoadError::Release { file: file.to_owned(), why })?,
     };
-    let started = about.started.parse().map_err(|_| {
+    let started: Timestamp = about.started.parse().map_err(|_| {
         bad(format!("`started` must be an instant, as 2026-01-01T00:00:00.000000Z, not {:?}", about.started))
     })?;
+    let is_far = |seconds: &f64| !(-FARTHEST..=FARTHEST).contains(&micros(*seconds));
+    if [about.ended].iter().chain(&about.health_passes_seen).any(is_far) {
+        return Err(bad("`ended` and `healthPassesSeen` must be seconds since the start".to_owned()));
+    }
+    let farthest = SignedDuration::from_micros(2 * FARTHEST);
+    if started.checked_add(farthest).and(started.checked_sub(farthest)).is_err() {
+        return Err(bad(format!("`started` must be an instant of these times, not {:?}", about.started)));
+    }
     Ok(About {
         name: about.name,
         kubernetes,
@@ -283,19 +317,23 @@ fn load_lines<T>(
     read: fn(&Json) -> Result<T, String>,
 ) -> Result<Vec<T>, LoadError> {
     let (file, reader) = open(dir, name, missing)?;
+    read_lines(&file, reader, read)
+}
+
+fn read_lines<T>(file: &Path, reader: impl Read, read: fn(&Json) -> Result<T, String>) -> Result<Vec<T>, LoadError> {
     let mut reader = BufReader::new(reader);
     let mut lines = Vec::new();
     let mut bytes = Vec::new();
     for line in 1.. {
         bytes.clear();
-        let length = reader.read_until(b'\n', &mut bytes).map_err(|why| bad_read(&file, line, why))?;
+        let length = reader.read_until(b'\n', &mut bytes).map_err(|why| bad_read(file, line, why))?;
         if length == 0 {
             break;
         }
         if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let bad = |why: String| LoadError::BadLine { file: file.clone(), line, why };
+        let bad = |why: String| LoadError::BadLine { file: file.to_owned(), line, why };
         let text =
             std::str::from_utf8(&bytes).map_err(|_| bad("the line is not UTF-8: copy the file again".to_owned()))?;
         let json = Json::parse(text).map_err(|error| bad(explain(&error)))?;
@@ -325,12 +363,17 @@ fn explain(error: &serde_json::Error) -> String {
     }
 }
 
+/// How far from its start a recorded instant may be: 30 years, so that no sum of instants overflows.
+const FARTHEST: Micros = 1_000_000_000_000_000;
+
 fn seconds(json: &Json, field: &str) -> Result<Micros, String> {
-    match json.get(field) {
-        Json::Int(seconds) => Ok(seconds.saturating_mul(1_000_000)),
-        Json::Float(seconds) => Ok(micros(*seconds)),
-        other => Err(format!("`{field}` must be seconds since the start, not {other}")),
-    }
+    let found = match json.get(field) {
+        Json::Int(seconds) => Some(seconds.saturating_mul(1_000_000)),
+        Json::Float(seconds) => Some(micros(*seconds)),
+        _ => None,
+    };
+    let found = found.filter(|t| (-FARTHEST..=FARTHEST).contains(t));
+    found.ok_or_else(|| format!("`{field}` must be seconds since the start, not {}", json.get(field)))
 }
 
 fn text(json: &Json, field: &str) -> Result<String, String> {

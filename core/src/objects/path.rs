@@ -126,11 +126,11 @@ impl fmt::Display for Path {
         for (at, segment) in self.0.iter().enumerate() {
             match segment {
                 Segment::Field(name) if name.contains(['.', '[', ']', '"']) || name.is_empty() => {
-                    write!(f, "[{:?}]", name.as_str())?;
+                    write!(f, "[\"{name}\"]")?;
                 }
                 Segment::Field(name) => write!(f, "{}{name}", if at == 0 { "" } else { "." })?,
                 Segment::Item(name) if name.contains(['[', ']', '"']) || name.is_empty() => {
-                    write!(f, "[{:?}]", name.as_str())?;
+                    write!(f, "[\"{name}\"]")?;
                 }
                 Segment::Item(name) => write!(f, "[{name}]")?,
             }
@@ -155,6 +155,9 @@ impl FromStr for Path {
                 let end = (at..letters.len()).find(|end| matches!(letters[*end], '.' | '[')).unwrap_or(letters.len());
                 if end == at {
                     return Err(PathError::Empty(at + 1));
+                }
+                if let Some(odd) = (at..end).find(|at| matches!(letters[*at], ']' | '"')) {
+                    return Err(PathError::Bracket { what: "no bracket is open here", column: odd + 1 });
                 }
                 segments.push(Segment::Field(letters[at..end].iter().collect::<String>().into()));
                 at = end;
@@ -188,6 +191,9 @@ fn bracket(letters: &[char], open: usize) -> Result<(String, usize), PathError> 
     if end == start {
         return Err(PathError::Empty(start + 1));
     }
+    if letters[start..end].iter().any(|letter| *letter == '"' || (!quoted && *letter == '[')) {
+        return Err(error("a name with a bracket stands in quotation marks, and none has such marks in it"));
+    }
     Ok((letters[start..end].iter().collect(), if quoted { end + 2 } else { end + 1 }))
 }
 
@@ -210,6 +216,8 @@ mod tests {
             assert_eq!(text.parse::<Path>().unwrap().to_string(), text);
         }
         assert_eq!("metadata.labels[\"a.b/c\"]".parse::<Path>().unwrap().to_string(), "metadata.labels[a.b/c]");
+        let odd = "a[\"b[\\]c\"].d";
+        assert_eq!(odd.parse::<Path>().unwrap().to_string(), odd);
     }
 
     #[test]
@@ -217,7 +225,7 @@ mod tests {
         assert_eq!("".parse::<Path>(), Err(PathError::Empty(1)));
         assert_eq!("spec..taints".parse::<Path>(), Err(PathError::Empty(6)));
         assert_eq!("spec.".parse::<Path>(), Err(PathError::Empty(6)));
-        for text in ["a[b", "a[\"b]", "a[\"b\"", "a[b]c"] {
+        for text in ["a[b", "a[\"b]", "a[\"b\"", "a[b]c", "a]b", "a\"b", "a[b\"c]", "a[b[c]"] {
             assert!(matches!(text.parse::<Path>(), Err(PathError::Bracket { .. })), "{text}");
         }
     }
