@@ -56,6 +56,9 @@ pub struct NodeIpam {
     events: EventRecorder,
     queue: WorkQueue<Text>,
     under_way: BTreeMap<RequestId, Job>,
+    /// Nodes whose patch was answered at this instant. A worker is free a little later: the echo of the patch usually
+    /// reaches the cache first, and a Node that changed meanwhile is not given a second block.
+    settling: Vec<(Timestamp, Text)>,
     sets: Vec<CidrSet>,
     /// The blocks of the Nodes that were there at the start are marked.
     started: bool,
@@ -79,6 +82,7 @@ impl NodeIpam {
             events: EventRecorder::new("cidrAllocator", context.chance.fork("events")),
             queue: WorkQueue::default(),
             under_way: BTreeMap::new(),
+            settling: Vec::new(),
             sets,
             started: false,
             crashed: false,
@@ -211,7 +215,7 @@ impl NodeIpam {
     fn handle_answer(&mut self, job: Job, result: &Result<Answer, TransportError>, now: Timestamp) {
         let is_done = matches!(result, Ok(answer) if answer.is_success());
         if is_done {
-            self.finish(&job.name, true, now);
+            self.settling.push((now, job.name));
         } else if job.tries < TRIES {
             self.patch(job, now);
         } else {
@@ -283,6 +287,9 @@ impl Component for NodeIpam {
     fn handle_timeout(&mut self, now: Timestamp) {
         self.nodes.handle_timeout(&mut self.outbox, now);
         self.client.handle_timeout(&mut self.outbox, now);
+        for (_, name) in core::mem::take(&mut self.settling) {
+            self.finish(&name, true, now);
+        }
         if !self.crashed {
             self.queue.handle_timeout(now);
         }
@@ -295,7 +302,8 @@ impl Component for NodeIpam {
 
     fn next_deadline(&self) -> Option<Deadline> {
         let queue = self.queue.next_deadline().filter(|_| !self.crashed);
-        earliest([self.nodes.next_deadline(), self.client.next_deadline(), self.events.next_deadline(), queue])
+        let settled = self.settling.first().map(|(at, _)| Deadline { at: *at, reason: "a worker is free" });
+        earliest([self.nodes.next_deadline(), self.client.next_deadline(), self.events.next_deadline(), queue, settled])
     }
 }
 
