@@ -2,8 +2,10 @@
 //!
 //! Those stand in a one-to-one relation that is built on the way: where the recorded side repeats an id, the model must
 //! repeat its own. Instants that a request of the case has named must be equal. The order of causes over a map's keys,
-//! which the real server does not fix, is free.
+//! which the real server does not fix, is free. A cell of a table that shows an instant shows the time since: it is free
+//! as the instant is.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use nodeproof_core::objects::Json;
@@ -17,6 +19,10 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|kube-api-access-[a-z0-9]{5}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|\d+",
     )
     .expect("a fixed pattern")
+});
+
+static AGE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?<before>^|\()\d+[smhdy](?:\d+[smhd])?(?<after>$| ago\))").expect("a fixed pattern")
 });
 
 /// Numbers from here on can be revisions of the recorded store.
@@ -255,7 +261,7 @@ impl Comparison {
         if path.ends_with(".uid") && TOKEN.find(sim).is_some() {
             return real == sim || self.uids.unite(real, sim);
         }
-        if real == sim {
+        if real == sim || path.contains(".cells[") && without_ages(real) == without_ages(sim) {
             return true;
         }
         let mut real = real.to_owned();
@@ -299,6 +305,11 @@ impl Comparison {
         let could_be = real.parse::<usize>().is_ok_and(|number| number >= LEAST_REVISION);
         (self.versions.knows(real, sim) || could_be) && self.versions.unite(real, sim)
     }
+}
+
+/// Cells of tables show instants as the time since.
+fn without_ages(cell: &str) -> Cow<'_, str> {
+    AGE.replace_all(cell, "${before}AGE${after}")
 }
 
 fn sorted_parts(message: &str) -> Vec<&str> {

@@ -2,11 +2,9 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/installer.go (v1.34): which paths and verbs a kind has.
 
-use alloc::format;
-
+use super::forms::{self, View};
 use super::options::Options;
 use super::resources::{KINDS, Trait};
-use super::write::BODY_TYPES;
 use super::{ApiServer, Origin, resources, status};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
@@ -36,22 +34,24 @@ impl ApiServer {
         {
             return Err(status::no_such_resource());
         }
-        check_accept(&call)?;
+        let form = forms::negotiate(&call)?;
         origin.subresource = subresource.clone();
         let aim = Aim { kind, namespace, name, subresource };
         self.check_verb(&aim, call.verb)?;
         let options = Options::read(&call, aim.name.is_empty())?;
-        match call.verb {
+        let view = View { release: self.settings.profile().release(), now: origin.now };
+        let answer = match call.verb {
             Verb::Get => self.get(&aim, &options),
             Verb::List => self.list(&aim, &options),
-            Verb::Watch => self.watch(&aim, &options, &origin, id),
+            Verb::Watch => self.watch(&aim, &options, &origin, (id, form)),
             Verb::Create if !aim.subresource.is_empty() => self.create_subresource(&aim, &options, &origin, call.body),
             Verb::Create => self.create(&aim, &options, &origin, call.body),
             Verb::Update => self.update(&aim, &options, &origin, call.body),
             Verb::Patch => self.patch(&aim, &options, &origin, &call),
             Verb::Delete => self.delete(&aim, &options, &origin, &call.body),
             Verb::DeleteCollection => self.delete_collection(&aim, &options, &origin, &call.body),
-        }
+        };
+        form.shape(answer?, table, view)
     }
 
     fn check_verb(&self, aim: &Aim, verb: Verb) -> Result<(), Answer> {
@@ -73,27 +73,6 @@ impl ApiServer {
         let reviews = !kind.is(Trait::Review) || verb == Verb::Create;
         if fits && scoped && reviews { Ok(()) } else { Err(status::method_not_allowed()) }
     }
-}
-
-/// Refuses a client that takes none of the forms of an answer. Source: k8s.io/apiserver
-/// pkg/endpoints/handlers/negotiation/negotiate.go (v1.34). What is taken is answered as JSON in any case.
-fn check_accept(call: &Call) -> Result<(), Answer> {
-    let Some(accept) = call.header_value("accept").filter(|accept| !accept.is_empty()) else { return Ok(()) };
-    let watches = call.verb == Verb::Watch;
-    let known = |clause: &str| {
-        let form = clause.split(';').next().unwrap_or("").trim();
-        form == "*/*" || BODY_TYPES.contains(&form) && !(watches && form == "application/yaml")
-    };
-    if accept.split(',').any(known) {
-        return Ok(());
-    }
-    if watches {
-        let message = "only the following media types are accepted: application/json;stream=watch, \
-                       application/vnd.kubernetes.protobuf;stream=watch";
-        return Err(status::failure(406, "NotAcceptable", message, None));
-    }
-    let message = format!("406: Not Acceptable\n\nAvailable representations: {}", BODY_TYPES.join(", "));
-    Err(status::failure(406, "NotAcceptable", &message, Some(Json::object())))
 }
 
 /// Refuses a resource that is not there: as plain text if nothing of its group is.

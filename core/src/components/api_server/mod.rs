@@ -10,6 +10,7 @@ mod admission;
 mod call;
 mod delete;
 mod eviction;
+mod forms;
 mod history;
 mod nodes;
 mod options;
@@ -49,6 +50,7 @@ use crate::network::{
 use crate::objects::schema::Schema;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 use crate::profile::Settings;
+use forms::{Form, View};
 use history::{Event, History};
 use resources::{KINDS, Kind};
 pub use resources::{find_kind, kind_names};
@@ -266,7 +268,11 @@ impl ApiServer {
             let (wakes, kind, bookmarks) = (watcher.wakes, watcher.kind, watcher.bookmarks);
             self.timers.insert((wakes, id));
             if bookmarks {
-                let object = self.bookmark(kind);
+                let mut object = self.bookmark(kind);
+                let view = View { release: self.settings.profile().release(), now };
+                if let Some(watcher) = self.watchers[id as usize].as_mut() {
+                    object = watcher.shaped(WatchType::Bookmark, object, view);
+                }
                 let message = ToClient::Watch { id: request, event: WatchType::Bookmark, object };
                 self.outputs.push_back(ServerOutput::ToClient { client, message });
             }
@@ -393,7 +399,7 @@ impl ApiServer {
         let mut candidates = core::mem::take(&mut self.candidates);
         table.watches.candidates(&object, before.as_ref(), &mut candidates);
         for id in candidates.drain(..) {
-            let watcher = self.watchers[id as usize].as_ref().expect("an indexed watch is open");
+            let watcher = self.watchers[id as usize].as_mut().expect("an indexed watch is open");
             let plural = &KINDS[kind].resource.plural;
             let Some(seen) = watcher.sees(plural, namespace, event, &object, before.as_ref()) else { continue };
             let shown = match (seen, &before) {
@@ -401,6 +407,13 @@ impl ApiServer {
                     Object::new(before.json(), object.resource_version())
                 }
                 _ => object.clone(),
+            };
+            let shown = match watcher.form {
+                Form::Plain => shown,
+                _ => {
+                    let view = View { release: self.settings.profile().release(), now: origin.now };
+                    watcher.shaped(seen, shown, view)
+                }
             };
             let message = ToClient::Watch { id: watcher.id, event: seen, object: shown };
             self.events.push_back(ServerOutput::ToClient { client: watcher.client, message });

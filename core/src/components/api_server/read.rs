@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::call::Aim;
+use super::forms::{Form, View};
 use super::options::Options;
 use super::paging::{self, WatchList};
 use super::resources::{KINDS, Kind};
@@ -74,8 +75,9 @@ impl ApiServer {
         aim: &Aim,
         options: &Options,
         origin: &Origin,
-        id: RequestId,
+        (id, form): (RequestId, Form),
     ) -> Result<Answer, Answer> {
+        let begun = self.events.len();
         let selection = selection(aim, options, meta::wording(&self.settings))?;
         let streams_lists = if self.settings.profile().is("watch-list") { WatchList::On } else { WatchList::Off };
         paging::check_watch(options, streams_lists)?;
@@ -127,6 +129,8 @@ impl ApiServer {
             selection,
             after: from.unwrap_or(0),
             bookmarks: options.bookmarks,
+            form,
+            has_columns: false,
             omits_heartbeats: options.parameter("omitHeartbeats").is_some(),
             ends,
             wakes: ends,
@@ -149,6 +153,14 @@ impl ApiServer {
                     _ => past.object.clone(),
                 };
                 self.events.push_back(send(ToClient::Watch { id, event: seen, object }));
+            }
+        }
+        if form != Form::Plain {
+            let view = View { release: self.settings.profile().release(), now: origin.now };
+            for output in self.events.iter_mut().skip(begun) {
+                if let ServerOutput::ToClient { message: ToClient::Watch { event, object, .. }, .. } = output {
+                    *object = watcher.shaped(*event, object.clone(), view);
+                }
             }
         }
         self.open_watch(watcher);

@@ -8,6 +8,8 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::forms::{Form, View};
+use super::resources::KINDS;
 use crate::network::{ClientId, RequestId, WatchType};
 use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Json, Object, Text};
@@ -54,6 +56,10 @@ pub(super) struct Watcher {
     pub(super) bookmarks: bool,
     /// Renewals and heartbeats that went the typed way are left out: a cheaper watch for this program's own clients.
     pub(super) omits_heartbeats: bool,
+    /// What the client takes.
+    pub(super) form: Form,
+    /// A table has told its columns.
+    pub(super) has_columns: bool,
     pub(super) ends: Timestamp,
     pub(super) wakes: Timestamp,
 }
@@ -86,6 +92,15 @@ impl Watcher {
             (true, true) => Some(WatchType::Modified),
             (true, false) => Some(WatchType::Deleted),
         }
+    }
+
+    /// Puts an event into the form that the client takes.
+    pub(super) fn shaped(&mut self, event: WatchType, object: Object, view: View) -> Object {
+        if self.form == Form::Plain {
+            return object;
+        }
+        let is_first = !core::mem::replace(&mut self.has_columns, true);
+        self.form.event(event, object, &KINDS[self.kind], view, is_first)
     }
 
     /// Returns when a watch that gets bookmarks gets the next one.
