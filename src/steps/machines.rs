@@ -27,7 +27,10 @@ fn machine_with(draft: &mut Draft, node: String, step: &Step) {
     let Some(name) = draft.declare_node(&node, NodeKind::Machine, None) else { return };
     let mut body = machine_body(&name, None);
     for (row, field, value) in draft.flag_rows(step) {
-        if matches!(field.as_str(), "cpu" | "memory" | "ephemeral-storage" | "pods") || field.contains('/') {
+        if matches!(field.as_str(), "cpu" | "memory" | "ephemeral-storage" | "pods")
+            || field.contains('/')
+            || field.starts_with("hugepages-")
+        {
             if let Err(message) = words::quantity(&value) {
                 draft.problem_in_row(row, &value, message, Vec::new());
                 continue;
@@ -35,6 +38,9 @@ fn machine_with(draft: &mut Draft, node: String, step: &Step) {
             body.set(&["capacity", &field], Json::text(value.as_str()));
         } else {
             body.set(&[&field], words::value(&value));
+        }
+        if field == "nodeName" {
+            draft.also_named(&value);
         }
     }
     if let Some(zone) = body.get("zone").as_str().map(str::to_owned)
@@ -144,8 +150,19 @@ impl Draft {
             } else {
                 kubelet.set(&["flags", &name], Json::text(value.as_str()));
             }
+            if name == "hostname-override" {
+                self.also_named(&value);
+            }
         }
         kubelet
+    }
+
+    /// Declares the Node that a machine has under another name than its own; a name that is none makes no Node.
+    fn also_named(&mut self, name: &str) {
+        let name = name.trim().to_lowercase();
+        if words::object_name(&name).is_ok() {
+            self.declare_node(&name, NodeKind::Object, None);
+        }
     }
 
     fn add_machine(&mut self, body: Json) {

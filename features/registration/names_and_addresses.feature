@@ -1,0 +1,160 @@
+@core
+Feature: The name and the addresses that a kubelet gives its Node
+  Source: pkg/kubelet/nodestatus/setters.go (v1.34), NodeAddress; cmd/kubelet/app/server.go (v1.34), getNodeName
+  Source: pkg/util/node/node.go (v1.34), GetHostname; k8s.io/component-helpers/node/util/ips.go (v1.34), ParseNodeIPArgument
+
+  @req:REG-07
+  Rule: --node-ip is the InternalIP of the Node
+
+    Scenario: One address
+      When a kubelet named "worker-1" registers with:
+        | flag    | value     |
+        | node-ip | 192.0.2.7 |
+      Then Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"192.0.2.7"},{"type":"Hostname","address":"worker-1"}] within 1s
+      And Node "worker-1" has condition Ready=True within 15s
+
+    Scenario: It takes the place of the address that the machine has
+      Given a machine "worker-1" with:
+        | what      | value                                           |
+        | addresses | [{"type":"InternalIP","address":"10.1.2.3"}]    |
+      And whose kubelet runs with:
+        | flag    | value     |
+        | node-ip | 192.0.2.7 |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.addresses at [{"type":"InternalIP","address":"192.0.2.7"},{"type":"Hostname","address":"worker-1"}] for 10m
+
+    Scenario: A pair of both families, in the order given
+      When a kubelet named "worker-1" registers with:
+        | flag    | value              |
+        | node-ip | 192.0.2.7,fd00::7  |
+      Then Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"192.0.2.7"},{"type":"InternalIP","address":"fd00::7"},{"type":"Hostname","address":"worker-1"}] within 1s
+
+    Scenario: Another address after a restart
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | flag    | value     |
+        | node-ip | 192.0.2.7 |
+      And Node "worker-1" has condition Ready=True
+      When the kubelet on "worker-1" restarts with:
+        | flag    | value     |
+        | node-ip | 192.0.2.8 |
+      Then Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"192.0.2.8"},{"type":"Hostname","address":"worker-1"}] within 1s
+      And Node "worker-1" keeps field metadata.uid unchanged for 10m
+
+    Scenario Outline: <list> is refused
+      When a kubelet named "worker-1" registers with:
+        | flag    | value  |
+        | node-ip | <list> |
+      Then the kubelet refuses to start with "bad --node-ip "<list>": <why>"
+      And Node "worker-1" never appears for 10m
+
+      Examples:
+        | list                    | why                                                        |
+        | 192.0.2.7,192.0.2.8     | must contain either a single IP or a dual-stack pair of IPs |
+        | fd00::7,fd00::8         | must contain either a single IP or a dual-stack pair of IPs |
+        | 192.0.2.7,::            | dual-stack node IP cannot include '0.0.0.0' or '::'         |
+
+  @req:REG-10
+  Rule: --hostname-override is the name of the Node, its Hostname address and its hostname label
+
+    Scenario: Another name than the machine's
+      When a kubelet named "machine-1" registers with:
+        | flag              | value    |
+        | hostname-override | worker-7 |
+      Then Node "worker-7" exists within 1s
+      And Node "worker-7" field metadata.labels["kubernetes.io/hostname"] is "worker-7" within 1s
+      And Node "worker-7" field status.addresses[Hostname].address is "worker-7" within 1s
+      And Node "worker-7" has condition Ready=True within 15s
+      And the Lease of Node "worker-7" exists within 12s
+      But Node "machine-1" never appears for 10m
+
+    Scenario: The name is trimmed and put in small letters
+      When a kubelet named "machine-1" registers with:
+        | flag              | value               |
+        | hostname-override | Worker-7.Example.COM |
+      Then Node "worker-7.example.com" exists within 1s
+      And Node "worker-7.example.com" field metadata.labels["kubernetes.io/hostname"] is "worker-7.example.com" within 1s
+
+    Scenario: Another name after a restart is another Node
+      The old Node is left behind and falls silent.
+
+      Given a ready Node "worker-1"
+      When the kubelet on "worker-1" restarts with:
+        | flag              | value    |
+        | hostname-override | worker-2 |
+      Then Node "worker-2" exists within 1s
+      And Node "worker-2" has condition Ready=True within 15s
+      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", within 60s
+      And Node "worker-1" keeps field metadata.uid unchanged for 10m
+      And Node "worker-1" keeps field metadata.labels["kubernetes.io/hostname"] unchanged for 10m
+
+  @req:REG-14
+  Rule: A second kubelet of the same name takes the Node for its own, and both write over each other
+
+    Scenario: Two machines, one name
+      Each of them finds at each of its ticks that the status is not its own, and puts it right.
+
+      Given a machine "worker-1" with:
+        | what       | value                                          |
+        | machineId  | 0000000000000000000000000000000a               |
+        | systemUuid | 00000000-0000-0000-0000-00000000000a           |
+        | addresses  | [{"type":"InternalIP","address":"10.0.0.1"}]   |
+      And Node "worker-1" has condition Ready=True
+      And 5m pass
+      And a machine "twin" with:
+        | what       | value                                          |
+        | nodeName   | worker-1                                       |
+        | machineId  | 0000000000000000000000000000000b               |
+        | systemUuid | 00000000-0000-0000-0000-00000000000b           |
+        | addresses  | [{"type":"InternalIP","address":"10.0.0.2"}]   |
+        | powered    | false                                          |
+      When machine "twin" gets power
+      Then Node "worker-1" field status.nodeInfo.machineID is "0000000000000000000000000000000b" within 2s
+      And Node "worker-1" field status.nodeInfo.systemUUID is "00000000-0000-0000-0000-00000000000b" within 2s
+      And Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"10.0.0.2"},{"type":"Hostname","address":"worker-1"}] within 2s
+      And Event Rebooted about Node "worker-1" within 15s
+      And Node "worker-1" keeps field metadata.uid unchanged for 10m
+      And Node "worker-1" keeps field metadata.creationTimestamp unchanged for 10m
+      And the Lease of Node "worker-1" keeps field spec.holderIdentity "worker-1" for 10m
+      But Node "worker-1" never has condition Ready=Unknown for 10m
+      And no Event RegisteredNode about Node "worker-1" for 10m
+
+    Scenario: The status goes from one machine to the other and back
+      Given a machine "worker-1" with:
+        | what       | value                                          |
+        | machineId  | 0000000000000000000000000000000a               |
+        | addresses  | [{"type":"InternalIP","address":"10.0.0.1"}]   |
+      And Node "worker-1" has condition Ready=True
+      And 5m pass
+      And a machine "twin" with:
+        | what       | value                                          |
+        | nodeName   | worker-1                                       |
+        | machineId  | 0000000000000000000000000000000b               |
+        | addresses  | [{"type":"InternalIP","address":"10.0.0.2"}]   |
+        | powered    | false                                          |
+      When machine "twin" gets power
+      Then Node "worker-1" field status.nodeInfo.machineID is "0000000000000000000000000000000b" within 1s
+      When 1s passes
+      Then Node "worker-1" field status.nodeInfo.machineID is "0000000000000000000000000000000a" within 11s
+      And Node "worker-1" field status.addresses[InternalIP].address is "10.0.0.1" within 11s
+      When 1s passes
+      Then Node "worker-1" field status.nodeInfo.machineID is "0000000000000000000000000000000b" within 11s
+      And Node "worker-1" field status.addresses[InternalIP].address is "10.0.0.2" within 11s
+
+    Scenario: The Node outlives the first machine
+      Given a machine "worker-1" with:
+        | what       | value                                          |
+        | machineId  | 0000000000000000000000000000000a               |
+      And Node "worker-1" has condition Ready=True
+      And a machine "twin" with:
+        | what       | value                                          |
+        | nodeName   | worker-1                                       |
+        | machineId  | 0000000000000000000000000000000b               |
+      And 5m pass
+      And machine "worker-1" loses power
+      And 30s pass
+      When 10m pass
+      Then Node "worker-1" keeps field status.nodeInfo.machineID at "0000000000000000000000000000000b" for 10m
+      And Node "worker-1" keeps condition Ready=True for 10m
+      And the Lease of Node "worker-1" is renewed every 10s for 10m

@@ -1,0 +1,218 @@
+@core
+Feature: What the status of a Node says about its machine
+  Source: pkg/kubelet/nodestatus/setters.go (v1.34), NodeAddress, MachineInfo, VersionInfo, GoRuntime
+  Source: pkg/kubelet/cm/node_container_manager_linux.go (v1.34), GetNodeAllocatableReservation
+
+  @req:STA-01
+  Rule: Without a cloud a Node has an InternalIP and its Hostname
+
+    Scenario: The address of the machine
+      Given a machine "worker-1" with:
+        | what      | value                                        |
+        | addresses | [{"type":"InternalIP","address":"10.1.2.3"}] |
+      And Node "worker-1" has condition Ready=True
+      When 1h passes
+      Then Node "worker-1" keeps field status.addresses at [{"type":"InternalIP","address":"10.1.2.3"},{"type":"Hostname","address":"worker-1"}] for 1h
+
+    Scenario: An address for the outside is there only where the machine has one
+      Given a machine "worker-1" with:
+        | what      | value                                                                                        |
+        | addresses | [{"type":"InternalIP","address":"10.1.2.3"},{"type":"ExternalIP","address":"203.0.113.9"}]   |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.addresses[ExternalIP].address at "203.0.113.9" for 10m
+      And Node "worker-1" keeps field status.addresses[InternalIP].address at "10.1.2.3" for 10m
+      And Node "worker-1" keeps field status.addresses[Hostname].address at "worker-1" for 10m
+
+    Scenario: Nobody but the kubelet keeps them right
+      Given a machine "worker-1" with:
+        | what      | value                                        |
+        | addresses | [{"type":"InternalIP","address":"10.1.2.3"}] |
+      And Node "worker-1" has condition Ready=True
+      And 5m pass
+      When the user sends PATCH /api/v1/nodes/worker-1/status:
+        """
+        {"status": {"addresses": [{"type": "InternalIP", "address": "198.51.100.1"}]}}
+        """
+      Then Node "worker-1" field status.addresses[InternalIP].address is "198.51.100.1" at once
+      And Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"10.1.2.3"},{"type":"Hostname","address":"worker-1"}] within 11s
+
+  @req:STA-07
+  Rule: Allocatable is capacity less what is reserved and less the hard eviction thresholds
+
+    Scenario: The defaults keep back memory and disk for eviction alone
+      100Mi of memory, and ten percent of the disk as a single-precision number gives it.
+
+      Given a machine "worker-1" with:
+        | what              | value        |
+        | cpu               | 8            |
+        | memory            | 32779272Ki   |
+        | ephemeral-storage | 100476656Ki  |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.capacity.cpu at "8" for 10m
+      And Node "worker-1" keeps field status.allocatable.cpu at "8" for 10m
+      And Node "worker-1" keeps field status.capacity.memory at "32779272Ki" for 10m
+      And Node "worker-1" keeps field status.allocatable.memory at "32676872Ki" for 10m
+      And Node "worker-1" keeps field status.capacity.ephemeral-storage at "100476656Ki" for 10m
+      And Node "worker-1" keeps field status.allocatable.ephemeral-storage at "92599286017" for 10m
+      And Node "worker-1" keeps field status.capacity.pods at "110" for 10m
+      And Node "worker-1" keeps field status.allocatable.pods at "110" for 10m
+
+    Scenario: Reserved for Kubernetes and for the system, with huge pages
+      Given a machine "worker-1" with:
+        | what              | value        |
+        | cpu               | 8            |
+        | memory            | 32779272Ki   |
+        | ephemeral-storage | 100476656Ki  |
+        | hugepages-2Mi     | 1Gi          |
+      And whose kubelet runs with:
+        | field          | value                                                         |
+        | kubeReserved   | {"cpu":"200m","memory":"1Gi","ephemeral-storage":"1Gi"}        |
+        | systemReserved | {"cpu":"300m","memory":"512Mi","ephemeral-storage":"1Gi"}      |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.allocatable.cpu at "7500m" for 10m
+      And Node "worker-1" keeps field status.allocatable.memory at "30055432Ki" for 10m
+      And Node "worker-1" keeps field status.allocatable.ephemeral-storage at "90451802369" for 10m
+      And Node "worker-1" keeps field status.allocatable.hugepages-2Mi at "1Gi" for 10m
+      And Node "worker-1" keeps field status.capacity.hugepages-2Mi at "1Gi" for 10m
+      And Node "worker-1" keeps field status.capacity.cpu at "8" for 10m
+      And Node "worker-1" keeps field status.capacity.memory at "32779272Ki" for 10m
+
+    Scenario: The same by flags
+      Given a machine "worker-1" with:
+        | what   | value |
+        | cpu    | 4     |
+        | memory | 8Gi   |
+      And whose kubelet runs with:
+        | flag            | value                |
+        | kube-reserved   | cpu=100m,memory=1Gi  |
+        | system-reserved | cpu=150m,memory=1Gi  |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.allocatable.cpu at "3750m" for 10m
+      And Node "worker-1" keeps field status.allocatable.memory at "6044Mi" for 10m
+
+    Scenario: A threshold of one's own takes the place of all defaults
+      Given a machine "worker-1" with:
+        | what              | value |
+        | memory            | 8Gi   |
+        | ephemeral-storage | 100Gi |
+      And whose kubelet runs with:
+        | field        | value                          |
+        | evictionHard | {"memory.available":"1Gi"}     |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.allocatable.memory at "7Gi" for 10m
+      And Node "worker-1" keeps field status.allocatable.ephemeral-storage at "100Gi" for 10m
+
+    Scenario: Soft thresholds and those of process numbers keep nothing back
+      Given a machine "worker-1" with:
+        | what   | value |
+        | memory | 8Gi   |
+      And whose kubelet runs with:
+        | field                   | value                                                  |
+        | evictionHard            | {"memory.available":"1Gi","pid.available":"10%"}       |
+        | evictionSoft            | {"memory.available":"2Gi"}                             |
+        | evictionSoftGracePeriod | {"memory.available":"1m"}                              |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.allocatable.memory at "7Gi" for 10m
+
+    Scenario: The number of pods follows maxPods, or podsPerCore where that is less
+      Given a machine "worker-1" with:
+        | what | value |
+        | cpu  | 4     |
+      And whose kubelet runs with:
+        | field       | value |
+        | maxPods     | 50    |
+        | podsPerCore | 10    |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.capacity.pods at "40" for 10m
+      And Node "worker-1" keeps field status.allocatable.pods at "40" for 10m
+
+    Scenario: What cannot be reserved is refused
+      When a kubelet named "worker-1" registers with:
+        | field        | value           |
+        | kubeReserved | {"pods":"10"}   |
+      Then the kubelet refuses to start with "--kube-reserved value failed to parse: cannot reserve "pods" resource"
+      And Node "worker-1" never appears for 10m
+
+    Scenario: More reserved than there is
+      When a kubelet named "worker-1" registers with:
+        | field        | value          |
+        | kubeReserved | {"cpu":"100"}  |
+      Then the kubelet refuses to start with "invalid Node Allocatable configuration. Resource "cpu" has a reservation of"
+      And Node "worker-1" never appears for 10m
+
+  @req:STA-08
+  Rule: nodeInfo says which kernel, system, runtime and kubelet a node has
+
+    Scenario: What the machine is
+      Given a machine "worker-1" with:
+        | what             | value                                |
+        | osImage          | Example Linux 7                      |
+        | kernelVersion    | 6.1.0-18-amd64                       |
+        | containerRuntime | containerd://2.1.0                   |
+        | machineId        | 0000000000000000000000000000000a     |
+        | systemUuid       | 00000000-0000-0000-0000-00000000000a |
+        | bootId           | 00000000-0000-0000-0000-00000000000c |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.nodeInfo.osImage at "Example Linux 7" for 10m
+      And Node "worker-1" keeps field status.nodeInfo.kernelVersion at "6.1.0-18-amd64" for 10m
+      And Node "worker-1" keeps field status.nodeInfo.containerRuntimeVersion at "containerd://2.1.0" for 10m
+      And Node "worker-1" keeps field status.nodeInfo.machineID at "0000000000000000000000000000000a" for 10m
+      And Node "worker-1" keeps field status.nodeInfo.systemUUID at "00000000-0000-0000-0000-00000000000a" for 10m
+      And Node "worker-1" keeps field status.nodeInfo.bootID at "00000000-0000-0000-0000-00000000000c" for 10m
+      And Node "worker-1" keeps field status.nodeInfo.operatingSystem at "linux" for 10m
+      And Node "worker-1" keeps field status.nodeInfo.architecture at "amd64" for 10m
+      And no Event Rebooted about Node "worker-1" for 10m
+
+    Scenario Outline: The version of the kubelet in Kubernetes <release>
+      Given a cluster of Kubernetes <release>
+      And a ready Node "worker-1"
+      When 10m pass
+      Then Node "worker-1" keeps field status.nodeInfo.kubeletVersion at "<kubelet>" for 10m
+      And Node "worker-1" keeps field status.nodeInfo.kubeProxyVersion at "" for 10m
+
+      Examples:
+        | release | kubelet |
+        | 1.31    | v1.31.0 |
+        | 1.34    | v1.34.4 |
+        | 1.36    | v1.36.3 |
+
+    Scenario: In 1.31.1 the version of kube-proxy is still there
+      Given a cluster of Kubernetes 1.31.1
+      And a ready Node "worker-1"
+      When 10m pass
+      Then Node "worker-1" keeps field status.nodeInfo.kubeProxyVersion at "v1.31.1" for 10m
+
+    Scenario: A runtime that is gone has no version
+      Given a machine "worker-1" with:
+        | what             | value              |
+        | containerRuntime | containerd://2.1.0 |
+      And Node "worker-1" has condition Ready=True
+      And 5m pass
+      When the container runtime on "worker-1" stops
+      Then Node "worker-1" field status.nodeInfo.containerRuntimeVersion is "containerd://Unknown" within 11s
+
+    Scenario: A reboot has another boot id, which the kubelet says once
+      Given a ready Node "worker-1"
+      And 5m pass
+      When machine "worker-1" reboots
+      Then Event Rebooted about Node "worker-1" within 60s
+      And Node "worker-1" keeps field status.nodeInfo.machineID unchanged for 10m
+      And Node "worker-1" keeps field metadata.uid unchanged for 10m
+
+    Scenario: Nobody but the kubelet keeps it right
+      Given a ready Node "worker-1"
+      And 5m pass
+      When the user sends PATCH /api/v1/nodes/worker-1/status:
+        """
+        {"status": {"nodeInfo": {"kernelVersion": "0.0.1"}}}
+        """
+      Then Node "worker-1" field status.nodeInfo.kernelVersion is "0.0.1" at once
+      And Node "worker-1" field status.nodeInfo.kernelVersion is "6.12.0-1-amd64" within 11s
