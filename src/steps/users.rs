@@ -1,5 +1,7 @@
 //! Sentences about what people do with kubectl and the API: objects, cordons, taints, labels, single requests.
 
+use std::sync::Arc;
+
 use cucumber::{given, when};
 use gherkin::Step;
 use nodeproof_core::json;
@@ -106,20 +108,29 @@ fn user_deletes_pod(draft: &mut Draft, pod: String) {
     }
 }
 
-/// A request to the API server: `the user sends GET /api/v1/nodes/worker-1`.
-#[given(regex = r"^the user sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$")]
-#[when(regex = r"^the user sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$")]
-fn user_sends(draft: &mut Draft, method: String, path: String) {
+/// A request to the API server: `the user sends GET /api/v1/nodes/worker-1`. Who sends it is `the user`, who may do
+/// everything, `user "jane"`, `service account "namespace/name"` or `the kubelet on "worker-1"`, that is its credentials.
+#[given(
+    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$"#
+)]
+#[when(
+    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$"#
+)]
+fn user_sends(draft: &mut Draft, who: String, method: String, path: String) {
     if let Some(call) = draft.take(&path, manifest::request(&method, &path)) {
-        draft.user_asks(call);
+        draft.asks(&who, call);
     }
 }
 
 /// A request with a body, as YAML or JSON in a doc string. A PATCH is a merge patch unless the body is a list, which is
 /// a JSON patch, or `strategic` stands before PATCH.
-#[given(regex = r"^the user sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$")]
-#[when(regex = r"^the user sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$")]
-fn user_sends_body(draft: &mut Draft, strategic: String, method: String, path: String, step: &Step) {
+#[given(
+    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$"#
+)]
+#[when(
+    regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<strategic>strategic )?(?P<method>[A-Za-z]+) (?P<path>\S+):$"#
+)]
+fn user_sends_body(draft: &mut Draft, who: String, strategic: String, method: String, path: String, step: &Step) {
     let Some(mut call) = draft.take(&path, manifest::request(&method, &path)) else { return };
     let Some(text) = &step.docstring else {
         draft.problem("", "the body is missing: a doc string below the step".to_owned());
@@ -136,7 +147,7 @@ fn user_sends_body(draft: &mut Draft, strategic: String, method: String, path: S
                 call = call.header("content-type", Text::of(media_type));
             }
             call.body = Body::Json(body);
-            draft.user_asks(call);
+            draft.asks(&who, call);
         }
         Err((line, message)) => draft.problem_in_text(line, message),
     }
@@ -145,6 +156,39 @@ fn user_sends_body(draft: &mut Draft, strategic: String, method: String, path: S
 impl Draft {
     fn user_asks(&mut self, call: Call) {
         self.deed(Action::Api { identity: Identity::admin(), call });
+    }
+
+    /// Lets somebody send a request.
+    fn asks(&mut self, who: &str, call: Call) {
+        if let Some(identity) = self.identity(who) {
+            self.deed(Action::Api { identity, call });
+        }
+    }
+
+    /// Reads who sends a request.
+    fn identity(&mut self, who: &str) -> Option<Arc<Identity>> {
+        let (kind, name) = who.trim_end_matches('"').split_once(" \"").unwrap_or((who, ""));
+        let agent = Text::of("kubectl");
+        let authenticated = Text::of("system:authenticated");
+        match kind {
+            "the kubelet on" => self.node(name).map(|node| Identity::kubelet(&node)),
+            "user" if name == "system:anonymous" => {
+                let groups = vec![Text::of("system:unauthenticated")];
+                Some(Arc::new(Identity { user: Text::from(name), groups, agent }))
+            }
+            "user" => Some(Arc::new(Identity { user: Text::from(name), groups: vec![authenticated], agent })),
+            "service account" => {
+                let Some((namespace, account)) = name.split_once('/') else {
+                    self.problem(name, "a namespace and a name are needed, as \"default/robot\"".to_owned());
+                    return None;
+                };
+                let user = Text::from(format!("system:serviceaccount:{namespace}:{account}"));
+                let all = Text::of("system:serviceaccounts");
+                let own = Text::from(format!("system:serviceaccounts:{namespace}"));
+                Some(Arc::new(Identity { user, groups: vec![all, own, authenticated], agent }))
+            }
+            _ => Some(Identity::admin()),
+        }
     }
 
     fn patch_label(&mut self, node: Text, key: &str, value: Json) {

@@ -122,7 +122,7 @@ impl Reflector {
         let mut list = Call::new(Verb::List, resource, namespace, "");
         list.query = selectors;
         let mut reflector = Self {
-            identity,
+            identity: identity.of_informers(),
             list,
             state: State::Waiting(Timestamp::MIN),
             synced: false,

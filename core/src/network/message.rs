@@ -40,6 +40,18 @@ impl Identity {
         })
     }
 
+    /// Somebody whose credentials the API server does not know.
+    #[must_use]
+    pub fn unknown(agent: &'static str) -> Arc<Self> {
+        Arc::new(Self { user: Text::of(""), groups: Vec::new(), agent: Text::of(agent) })
+    }
+
+    /// Tells whether the credentials are known.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        !self.user.is_empty()
+    }
+
     /// The kubelet of a node.
     #[must_use]
     pub fn kubelet(node: &str) -> Arc<Self> {
@@ -48,6 +60,19 @@ impl Identity {
             groups: Vec::from([Text::of("system:nodes"), Text::of("system:authenticated")]),
             agent: Text::of("kubelet"),
         })
+    }
+
+    /// As whom the informers of a component list and watch: those that the controllers of kube-controller-manager share
+    /// have the manager's own credentials, not a controller's.
+    ///
+    /// Source: cmd/kube-controller-manager/app/controllermanager.go (v1.34), `CreateControllerContext`.
+    #[must_use]
+    pub fn of_informers(self: &Arc<Self>) -> Arc<Self> {
+        if self.agent != *"kube-controller-manager" {
+            return self.clone();
+        }
+        let user = Text::of("system:kube-controller-manager");
+        Arc::new(Self { user, groups: Vec::from([Text::of("system:authenticated")]), agent: self.agent.clone() })
     }
 
     /// A controller of kube-controller-manager with a service account of its own.
@@ -286,6 +311,22 @@ impl Call {
         Self::new(Verb::Patch, resource, namespace, name)
             .header("content-type", Text::of(STRATEGIC_MERGE_PATCH))
             .body(patch)
+    }
+
+    /// Returns path and query as they stand in a request line, but for escapes.
+    #[must_use]
+    pub fn path_and_query(&self) -> String {
+        let mut path = match &self.target {
+            Target::Path(path) => String::from(path.as_str()),
+            Target::Resource { resource, namespace, name, subresource } => {
+                let parts = [name, subresource].into_iter().filter(|part| !part.is_empty());
+                parts.fold(resource.path(namespace), |path, part| format!("{path}/{part}"))
+            }
+        };
+        for (at, (name, value)) in self.query.iter().enumerate() {
+            path = format!("{path}{}{name}={value}", if at == 0 { '?' } else { '&' });
+        }
+        path
     }
 
     /// Returns the first value of a parameter.

@@ -2,10 +2,12 @@
 //!
 //! The stored form is JSON, so that unknown fields live on and no release is baked in.
 
+pub mod base64;
 pub mod canonical;
 pub mod diff;
 mod json;
 pub mod jsonpath;
+pub mod kubelet_labels;
 pub mod names;
 mod near;
 mod object;

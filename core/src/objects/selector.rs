@@ -334,6 +334,12 @@ impl FieldSelector {
         self.0.iter().find(|term| term.equal && term.field == *field).map(|term| &term.value)
     }
 
+    /// Tells whether one of the terms wants just this value of a field.
+    #[must_use]
+    pub fn wants(&self, field: &str, value: &str) -> bool {
+        self.0.iter().any(|term| term.equal && term.field == *field && term.value == *value)
+    }
+
     /// Tells whether an object of a kind (its plural name) matches.
     #[must_use]
     pub fn matches(&self, kind: &str, object: &Json) -> bool {

@@ -269,6 +269,10 @@ impl Comparison {
             real = real.replace(name, own);
         }
         // Clients send back the instants that the server has set.
+        // The recorder left tokens out.
+        if real == "<a JWT>" && path.ends_with("token") {
+            return true;
+        }
         let server_time = path.ends_with("creationTimestamp") || path.ends_with("deletionTimestamp");
         if self.same_tokens(&real, sim, server_time) {
             return true;

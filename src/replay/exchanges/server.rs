@@ -30,7 +30,9 @@ impl World {
     pub(super) fn new(release: Release, given: &[Json]) -> Self {
         let now = "2026-11-21T10:00:00Z".parse().expect("a fixed date");
         let context = Context { settings: Arc::new(Settings::of(release)), chance: Chance::new(1) };
-        let server = ApiServer::new(context, now);
+        let mut server = ApiServer::new(context, now);
+        // Each of the recorder's users had a token in a file.
+        server.accept_token("admin-token", identity("admin", ""));
         let mut world = Self { server, now, last: 0, events: VecDeque::new(), over: false };
         for object in given {
             world.create(object);
@@ -127,19 +129,19 @@ impl World {
     }
 }
 
-/// The recorder's users: an administrator, nodes, and people without rights.
+/// The recorder's users: an administrator, nodes, the control plane, people without rights or without good credentials.
 fn identity(user: &str, agent: &str) -> Arc<Identity> {
-    let groups: &[&'static str] = match user {
-        "admin" => &["system:masters", "system:authenticated"],
-        "anonymous" | "badtoken" => &["system:unauthenticated"],
-        user if user.starts_with("system:node:") => &["system:nodes", "system:authenticated"],
-        _ => &["system:authenticated"],
+    let agent = Text::from(if agent.is_empty() { "nodeproof-recorder" } else { agent });
+    let (user, groups): (&str, &[&'static str]) = match user {
+        "badtoken" => ("", &[]),
+        "admin" => (user, &["system:masters", "system:authenticated"]),
+        "anonymous" => ("system:anonymous", &["system:unauthenticated"]),
+        "sched" => ("system:kube-scheduler", &["system:authenticated"]),
+        "kcm" => ("system:kube-controller-manager", &["system:authenticated"]),
+        user if user.starts_with("system:node:") => (user, &["system:nodes", "system:authenticated"]),
+        user => (user, &["system:authenticated"]),
     };
-    Arc::new(Identity {
-        user: Text::from(user),
-        groups: groups.iter().map(|group| Text::of(group)).collect(),
-        agent: Text::from(if agent.is_empty() { "nodeproof-recorder" } else { agent }),
-    })
+    Arc::new(Identity { user: Text::from(user), groups: groups.iter().map(|group| Text::of(group)).collect(), agent })
 }
 
 fn header<'a>(request: &'a Json, name: &str) -> &'a str {

@@ -1,44 +1,157 @@
 //! What the built-in admission plugins change and refuse.
 //!
-//! Mirrors plugin/pkg/admission/{nodetaint,priority,defaulttolerationseconds,runtimeclass,podtopologylabels} (v1.36), in
-//! the order of pkg/kubeapiserver/options/plugins.go. Left out on purpose: plugins that act only on objects which are
-//! not modelled.
+//! Mirrors plugin/pkg/admission/{nodetaint,defaulttolerationseconds,runtimeclass,podtopologylabels} (v1.36) and runs these
+//! with ServiceAccount, NodeRestriction and Priority in the order of pkg/kubeapiserver/options/plugins.go. Left out on
+//! purpose: plugins that act only on objects which are not modelled.
 
 use alloc::format;
+use alloc::string::String;
 
-use super::resources::Kind;
-use super::{ApiServer, service_accounts, status};
+use super::call::Aim;
+use super::resources::{KINDS, Kind};
+use super::{ApiServer, Origin, node_restriction, priority, service_accounts, status};
 use crate::json;
 use crate::network::{Answer, NODES, Resource};
 use crate::objects::{Json, ObjectKey};
 
 const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
-const PRIORITY_CLASSES: Resource = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
+
+/// What a write does, as plugins see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Operation {
+    Create,
+    Update,
+    Delete,
+}
+
+/// A write, as plugins see it.
+pub(super) struct Write<'a> {
+    pub(super) kind: &'static Kind,
+    pub(super) subresource: &'a str,
+    pub(super) operation: Operation,
+    pub(super) namespace: &'a str,
+    /// The name in the URL, else the object's; empty for one that the server is to invent.
+    pub(super) name: &'a str,
+    /// The object as it is to be; what a deletion takes.
+    pub(super) tree: &'a Json,
+    /// The object as it is.
+    pub(super) old: Option<&'a Json>,
+    pub(super) origin: &'a Origin,
+}
+
+impl Write<'_> {
+    /// Makes a refusal.
+    pub(super) fn refusal(&self, why: &str) -> Answer {
+        let name = if self.name.is_empty() { subject(self.tree) } else { self.name };
+        status::forbidden(&self.kind.resource, name, why)
+    }
+
+    /// Refuses.
+    pub(super) fn refuse(&self, why: &str) -> Result<(), Answer> {
+        Err(self.refusal(why))
+    }
+}
+
+/// Returns the name by which plugins speak of a new object.
+/// Source: k8s.io/apiserver pkg/admission/errors.go (v1.34), `extractResourceName`.
+pub(super) fn subject(tree: &Json) -> &str {
+    let text = |field: &str| tree.at(&["metadata", field]).as_str().filter(|text| !text.is_empty());
+    text("name").or_else(|| text("generateName")).unwrap_or("Unknown")
+}
 
 /// Runs the plugins for a new object.
-pub(super) fn create(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
+pub(super) fn create(
+    server: &mut ApiServer,
+    kind: &'static Kind,
+    origin: &Origin,
+    tree: &mut Json,
+) -> Result<(), Answer> {
+    if kind.name == "Pod" {
+        service_accounts::admit(server, kind, tree)?;
+    }
+    let text = |field: &str| tree.at(&["metadata", field]).as_str().unwrap_or("");
+    let write = Write {
+        kind,
+        subresource: "",
+        operation: Operation::Create,
+        namespace: text("namespace"),
+        name: text("name"),
+        tree,
+        old: None,
+        origin,
+    };
+    node_restriction::admit(server, &write)?;
     match kind.name {
         "Node" => taint_new_node(tree),
         "Pod" => {
-            service_accounts::admit(server, kind, tree)?;
-            set_priority(server, kind, tree)?;
+            priority::set_priority(server, kind, tree)?;
             add_default_tolerations(server, tree);
             add_overhead(server, kind, tree)?;
             let node = tree.at(&["spec", "nodeName"]).as_text().cloned().unwrap_or_default();
             add_topology_labels(server, &node, tree);
         }
-        "PriorityClass" => only_one_default(server, kind, tree)?,
+        "PriorityClass" => priority::only_one_default(server, kind, tree)?,
         _ => {}
     }
     Ok(())
 }
 
 /// Runs the plugins for a change.
-pub(super) fn update(server: &ApiServer, kind: &Kind, subresource: &str, tree: &mut Json) -> Result<(), Answer> {
-    if kind.name == "Pod" && subresource.is_empty() {
-        add_default_tolerations(server, tree);
+pub(super) fn update(
+    server: &mut ApiServer,
+    aim: &Aim,
+    origin: &Origin,
+    old: &Json,
+    tree: &mut Json,
+) -> Result<(), Answer> {
+    let kind = &KINDS[aim.kind];
+    let write = Write {
+        kind,
+        subresource: &aim.subresource,
+        operation: Operation::Update,
+        namespace: &aim.namespace,
+        name: &aim.name,
+        tree,
+        old: Some(old),
+        origin,
+    };
+    node_restriction::admit(server, &write)?;
+    match kind.name {
+        "Pod" if aim.subresource.is_empty() => add_default_tolerations(server, tree),
+        "PriorityClass" => priority::only_one_default(server, kind, tree)?,
+        _ => {}
     }
     Ok(())
+}
+
+/// Runs the plugins for a deletion.
+pub(super) fn delete(server: &mut ApiServer, aim: &Aim, origin: &Origin, old: &Json) -> Result<(), Answer> {
+    let write = Write {
+        kind: &KINDS[aim.kind],
+        subresource: &aim.subresource,
+        operation: Operation::Delete,
+        namespace: &aim.namespace,
+        name: &aim.name,
+        tree: old,
+        old: Some(old),
+        origin,
+    };
+    node_restriction::admit(server, &write)
+}
+
+/// Runs the plugins for what is posted to a subresource.
+pub(super) fn connect(server: &mut ApiServer, aim: &Aim, origin: &Origin, body: &Json) -> Result<(), Answer> {
+    let write = Write {
+        kind: &KINDS[aim.kind],
+        subresource: &aim.subresource,
+        operation: Operation::Create,
+        namespace: &aim.namespace,
+        name: &aim.name,
+        tree: body,
+        old: None,
+        origin,
+    };
+    node_restriction::admit(server, &write)
 }
 
 /// Gives a pod the zone and region of the node to which it is bound.
@@ -93,7 +206,7 @@ fn add_default_tolerations(server: &ApiServer, tree: &mut Json) {
 
 /// Source: plugin/pkg/admission/runtimeclass/admission.go (v1.34).
 fn add_overhead(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
-    let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+    let name = String::from(subject(tree));
     let refuse = |why: &str| Err(status::forbidden(&kind.resource, &name, &format!("pod rejected: {why}")));
     let sent = tree.at(&["spec", "overhead"]).clone();
     let class = tree.at(&["spec", "runtimeClassName"]).as_text().cloned().unwrap_or_default();
@@ -114,79 +227,5 @@ fn add_overhead(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), 
     if !overhead.is_empty() {
         tree.set(&["spec", "overhead"], overhead.clone());
     }
-    Ok(())
-}
-
-/// Source: plugin/pkg/admission/priority/admission.go (v1.34), `validatePriorityClass`.
-fn only_one_default(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
-    if tree.get("globalDefault").as_bool() != Some(true) {
-        return Ok(());
-    }
-    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
-    let classes = server.objects(&PRIORITY_CLASSES);
-    let other = classes
-        .iter()
-        .find(|class| class.stable().get("globalDefault").as_bool() == Some(true) && class.name() != name);
-    match other {
-        Some(other) => {
-            let why =
-                format!("PriorityClass {} is already marked as default. Only one default can exist", other.name());
-            Err(status::forbidden(&kind.resource, name, &why))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Source: plugin/pkg/admission/priority/admission.go (v1.34).
-fn set_priority(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
-    let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
-    let class = tree.at(&["spec", "priorityClassName"]).as_text().cloned().unwrap_or_default();
-    let found = if class.is_empty() {
-        let defaults = server.objects(&PRIORITY_CLASSES);
-        let default = defaults
-            .iter()
-            .map(|object| object.stable().clone())
-            .filter(|class| class.get("globalDefault").as_bool() == Some(true))
-            .min_by_key(|class| class.get("value").as_i64());
-        if let Some(default) = &default {
-            tree.set(&["spec", "priorityClassName"], default.at(&["metadata", "name"]).clone());
-        }
-        default
-    } else {
-        let object = server.object(&PRIORITY_CLASSES, &ObjectKey::cluster(&class));
-        let object = object.ok_or_else(|| {
-            status::forbidden(&kind.resource, &name, &format!("no PriorityClass with name {class} was found"))
-        })?;
-        Some(object.stable().clone())
-    };
-    let value = found.as_ref().and_then(|class| class.get("value").as_i64()).unwrap_or(0);
-    let policy = found.as_ref().and_then(|class| class.get("preemptionPolicy").as_text().cloned());
-    let policy = policy.unwrap_or_else(|| "PreemptLowerPriority".into());
-    if let Some(given) = tree.at(&["spec", "priority"]).as_i64()
-        && given != value
-    {
-        return Err(status::forbidden(
-            &kind.resource,
-            &name,
-            &format!(
-                "the integer value of priority ({given}) must not be provided in pod spec; priority admission \
-                 controller computed {value} from the given PriorityClass name"
-            ),
-        ));
-    }
-    if let Some(given) = tree.at(&["spec", "preemptionPolicy"]).as_str()
-        && given != policy.as_str()
-    {
-        return Err(status::forbidden(
-            &kind.resource,
-            &name,
-            &format!(
-                "the string value of PreemptionPolicy ({given}) must not be provided in pod spec; priority admission \
-                 controller computed {policy} from the given PriorityClass name"
-            ),
-        ));
-    }
-    tree.set(&["spec", "priority"], value);
-    tree.set(&["spec", "preemptionPolicy"], policy);
     Ok(())
 }

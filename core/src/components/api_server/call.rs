@@ -21,12 +21,22 @@ pub(super) struct Aim {
 
 impl ApiServer {
     pub(super) fn call(&mut self, mut origin: Origin, id: RequestId, call: Call) -> Result<Answer, Answer> {
+        origin.identity = self.authenticate(&origin.identity, &call)?;
+        origin.identity = self.impersonate(origin.identity, &call)?;
+        self.check_authorised(&origin.identity, &call)?;
         let (resource, namespace, name, subresource) = match &call.target {
             Target::Path(path) => return self.path(call.verb, path),
             Target::Resource { resource, namespace, name, subresource } => {
                 (resource.clone(), namespace.clone(), name.clone(), subresource.clone())
             }
         };
+        match resource.group.as_str() {
+            "rbac.authorization.k8s.io" => self.store_policy(),
+            "resource.k8s.io" if !self.settings.profile().is("dynamic-resources-are-served") => {
+                return Err(status::page_not_found());
+            }
+            _ => {}
+        }
         let kind = resources::find(&resource).ok_or_else(|| unknown(&resource))?;
         let table = &KINDS[kind];
         if !table.is_namespaced() && !namespace.is_empty()

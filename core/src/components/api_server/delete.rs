@@ -14,7 +14,7 @@ use super::options::Options;
 use super::read::selection;
 use super::resources::{KINDS, Kind, Trait};
 use super::validation::{FieldError, meta};
-use super::{ApiServer, Origin, status, strategy};
+use super::{ApiServer, Origin, admission, status, strategy};
 use crate::network::{Answer, Body, Content, List};
 use crate::objects::{Json, Object, Text, time};
 
@@ -104,6 +104,10 @@ impl ApiServer {
         check_preconditions(kind, &current, delete)?;
         strategy::may_delete(kind, &aim.name)?;
         let old = current.json();
+        // An eviction was admitted as such; the deletion that it becomes is the server's own.
+        if *origin.subresource != *"eviction" {
+            admission::delete(self, aim, origin, &old)?;
+        }
         let mut tree = old.clone();
         if kind.name == "Pod" {
             return self.delete_gracefully(aim, origin, delete, &current, tree);

@@ -13,7 +13,7 @@ use super::call::Aim;
 use super::delete::{DeleteOptions, check_preconditions};
 use super::options::Options;
 use super::resources::{self, KINDS};
-use super::{ApiServer, Origin, status};
+use super::{ApiServer, Origin, admission, status};
 use crate::json;
 use crate::network::{Answer, Body, Resource};
 use crate::objects::selector::selects;
@@ -45,6 +45,7 @@ impl ApiServer {
                 text("kind")
             )));
         }
+        admission::connect(self, aim, origin, body)?;
         if body.at(&["metadata", "name"]).as_str().unwrap_or("") != aim.name.as_str() {
             return Err(status::bad_request("name in URL does not match name in Eviction object"));
         }

@@ -4,27 +4,38 @@
 //! pkg/registry/generic/registry, the strategies of pkg/registry, and the watch cache. Inputs: requests, cancellations,
 //! time. Outputs: commits, then the answer to their writer, then the events of watches.
 //! Invariants: a commit is put out before any client hears of it; every commit has a revision of its own; one stream
-//! sees revisions in order. Left out on purpose: authentication and authorisation, webhooks, CustomResourceDefinitions.
+//! sees revisions in order. Left out on purpose: webhooks, CustomResourceDefinitions.
 
 mod admission;
+mod authentication;
+mod authorisation;
 mod call;
+mod certificates;
 mod delete;
 mod eviction;
 mod forms;
 mod history;
+mod node_authoriser;
+mod node_restriction;
 mod nodes;
 mod options;
 mod paging;
 mod patch;
 mod paths;
 mod pods;
+mod priority;
+mod rbac;
+mod rbac_policy;
 mod read;
+mod references;
 mod resources;
+mod reviews;
 mod service_accounts;
 mod status;
 mod store;
 mod strategy;
 mod syntax;
+mod tokens;
 mod validation;
 mod warnings;
 mod watch;
@@ -53,7 +64,7 @@ use crate::profile::Settings;
 use forms::{Form, View};
 use history::{Event, History};
 use resources::{KINDS, Kind};
-pub use resources::{find_kind, kind_names};
+pub use resources::{find_kind, is_namespaced, kind_names};
 use store::Store;
 use watch::{Index, Watcher, WatcherId};
 
@@ -148,6 +159,11 @@ pub struct ApiServer {
     schema: Schema,
     chance: Chance,
     revision: u64,
+    /// The revision of what was there from the start.
+    first_revision: u64,
+    started: Timestamp,
+    tokens: BTreeMap<Text, Arc<Identity>>,
+    rbac: rbac::Rbac,
     tables: Vec<Table>,
     leases: usize,
     nodes: usize,
@@ -172,6 +188,10 @@ impl ApiServer {
             settings: context.settings,
             chance: context.chance,
             revision: 1,
+            first_revision: 1,
+            started: now,
+            tokens: BTreeMap::new(),
+            rbac: rbac::Rbac::new(),
             tables: KINDS
                 .iter()
                 .map(|_| Table {
@@ -192,6 +212,7 @@ impl ApiServer {
         for (kind, object) in strategy::initial_objects() {
             server.put_initial(place(&kind), object, now);
         }
+        server.first_revision = server.revision;
         for table in &mut server.tables {
             table.history = History::new(server.revision);
         }
@@ -215,12 +236,14 @@ impl ApiServer {
         };
         let outcome = match request.ask {
             Ask::RenewLease { name, renew_time, resource_version, place } => {
-                self.renew_lease(&origin, &name, renew_time, (resource_version, place))
+                let admitted = self.check_renewal(&origin.identity, &name);
+                admitted.and_then(|()| self.renew_lease(&origin, &name, renew_time, (resource_version, place)))
             }
             Ask::Heartbeat { name, at } => {
                 origin.verb = Verb::Patch;
                 origin.subresource = Text::of("status");
-                self.heartbeat(&origin, &name, at)
+                let admitted = self.check_heartbeat(&origin.identity, &name);
+                admitted.and_then(|()| self.heartbeat(&origin, &name, at))
             }
             Ask::Call(call) => {
                 origin.verb = call.verb;
@@ -395,6 +418,7 @@ impl ApiServer {
     /// Tells the tap and the watches of a write.
     fn publish(&mut self, kind: usize, origin: &Origin, change: Change<'_>, object: Object) {
         let Change { namespace, event, before } = change;
+        self.rbac.forget_if_policy(kind);
         let table = &mut self.tables[kind];
         let mut candidates = core::mem::take(&mut self.candidates);
         table.watches.candidates(&object, before.as_ref(), &mut candidates);

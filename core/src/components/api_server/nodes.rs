@@ -16,8 +16,6 @@ pub(super) fn default(tree: &mut Json) {
     if !capacity.is_empty() && tree.at(&["status", "allocatable"]).is_empty() {
         tree.set(&["status", "allocatable"], capacity);
     }
-    tree.remove(&["spec", "configSource"]);
-    tree.remove(&["status", "config"]);
     let cidr = tree.at(&["spec", "podCIDR"]).clone();
     let first = tree.at(&["spec", "podCIDRs"]).items().first().cloned();
     match (cidr.is_null(), first) {
@@ -28,5 +26,8 @@ pub(super) fn default(tree: &mut Json) {
     }
 }
 
-/// Nothing beside the status is reset.
-pub(super) fn prepare_update(_tree: &mut Json, _old: &Json) {}
+/// Drops what was for dynamic configuration: admission still sees it, the store does not.
+pub(super) fn drop_config(tree: &mut Json) {
+    tree.remove(&["spec", "configSource"]);
+    tree.remove(&["status", "config"]);
+}

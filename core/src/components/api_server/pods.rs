@@ -230,6 +230,7 @@ impl ApiServer {
     ) -> Result<Answer, Answer> {
         match (KINDS[aim.kind].name, aim.subresource.as_str()) {
             ("Pod", "eviction") => self.evict(aim, options, origin, &json_of(body).unwrap_or_default()),
+            ("ServiceAccount", "token") => self.issue_token(aim, options, origin, json_of(body)),
             ("Pod", "exec" | "attach" | "portforward") => Err(status::bad_request("Upgrade request required")),
             ("Pod", "binding") => self.bind(aim, options, origin, &json_of(body).unwrap_or_default()),
             _ => Err(status::failure(
@@ -296,18 +297,6 @@ impl ApiServer {
             self.commit(aim.kind, origin, tree);
         }
         Ok(status::created())
-    }
-
-    /// Answers a review, which is not stored.
-    pub(super) fn review(&self, aim: &Aim, _origin: &Origin, body: Option<Json>) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
-        let mut tree = body.unwrap_or_else(Json::object);
-        tree.set(&["kind"], kind.name);
-        tree.set(&["apiVersion"], kind.api_version());
-        if kind.name.ends_with("AccessReview") {
-            tree.set(&["status", "allowed"], true);
-        }
-        Ok(Answer::json(201, tree))
     }
 }
 

@@ -226,6 +226,12 @@ pub fn find_kind(name: &str) -> Option<(Resource, bool)> {
     KINDS.iter().find(named).map(|kind| (kind.resource.clone(), kind.is_namespaced()))
 }
 
+/// Tells whether objects of a kind live in namespaces; of an unknown one that is taken for granted.
+#[must_use]
+pub fn is_namespaced(resource: &Resource) -> bool {
+    find(resource).is_none_or(|kind| KINDS[kind].is_namespaced())
+}
+
 /// Returns the names of all kinds.
 pub fn kind_names() -> impl Iterator<Item = &'static str> + Clone {
     KINDS.iter().map(|kind| kind.name)

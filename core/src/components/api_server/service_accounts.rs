@@ -7,6 +7,8 @@
 use alloc::format;
 use alloc::string::String;
 
+use super::admission::subject;
+use super::references::MIRROR;
 use super::resources::{self, Kind};
 use super::{ApiServer, status};
 use crate::json;
@@ -14,8 +16,6 @@ use crate::network::{Answer, Resource};
 use crate::objects::Json;
 
 const SERVICE_ACCOUNTS: Resource = Resource::of("", "v1", "serviceaccounts");
-/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MirrorPodAnnotationKey`.
-const MIRROR: &str = "kubernetes.io/config.mirror";
 /// Source: admission.go, `DefaultAPITokenMountPath`.
 const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 /// Source: pkg/serviceaccount/util.go (v1.34), `WarnOnlyBoundTokenExpirationPeriod`: an hour and seven seconds.
@@ -23,7 +23,7 @@ const TOKEN_SECONDS: i64 = 60 * 60 + 7;
 
 /// Runs the plugin for a new Pod.
 pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
-    let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+    let name = String::from(subject(tree));
     let refuse = |why: &str| status::forbidden(&kind.resource, &name, why);
     let spec = tree.get("spec");
     if !tree.at(&["metadata", "annotations", MIRROR]).is_null() {

@@ -100,6 +100,17 @@ pub(super) fn forbidden(resource: &Resource, name: &str, why: &str) -> Answer {
     failure(403, "Forbidden", &message, Some(about(resource, name)))
 }
 
+/// 403 Forbidden by authorisation, which may be about something that is not there, or about a path.
+pub(super) fn forbidden_by_authorisation((group, plural): (&str, &str), name: &str, why: &str) -> Answer {
+    let qualified = if group.is_empty() { String::from(plural) } else { format!("{plural}.{group}") };
+    let message = match (plural, name) {
+        ("", _) => format!("forbidden: {why}"),
+        (_, "") => format!("{qualified} is forbidden: {why}"),
+        _ => format!("{qualified} {name:?} is forbidden: {why}"),
+    };
+    failure(403, "Forbidden", &message, Some(details(name, group, plural)))
+}
+
 /// 422 Invalid of an object.
 pub(super) fn invalid(kind: &Kind, name: &str, errors: &[FieldError]) -> Answer {
     // Both groups of Events are checked by the strategy of the core group.

@@ -65,6 +65,8 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
             tree.remove(&["spec", "strategy"]);
             tree.remove(&["spec", "preferredHolder"]);
         }
+        // Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_Secret`.
+        "Secret" if tree.get("type").is_null() => tree.set(&["type"], "Opaque"),
         "PriorityClass" if tree.get("preemptionPolicy").is_null() => {
             tree.set(&["preemptionPolicy"], "PreemptLowerPriority");
         }
@@ -83,6 +85,7 @@ fn default_namespace(tree: &mut Json) {
 pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, now: Timestamp) {
     match kind.name {
         "Pod" => pods::prepare_create(tree, settings, now),
+        "Node" => nodes::drop_config(tree),
         "PersistentVolume" | "PersistentVolumeClaim" => tree.set(&["status"], json!({"phase": "Pending"})),
         "Namespace" => {
             tree.set(&["status"], json!({"phase": "Active"}));
@@ -147,7 +150,7 @@ pub(super) fn prepare_update(kind: &Kind, subresource: &str, tree: &mut Json, ol
         _ => {}
     }
     if kind.name == "Node" {
-        nodes::prepare_update(tree, old);
+        nodes::drop_config(tree);
     }
     if kind.name == "DaemonSet" {
         workloads::count_templates(tree, Some(old));

@@ -7,6 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::authorisation::Attributes;
 use super::call::{Aim, json_of};
 use super::options::{FieldValidation, Options};
 use super::resources::{KINDS, Kind, Trait};
@@ -81,7 +82,7 @@ impl ApiServer {
             self.refuse_if_terminating(kind, &aim.namespace, &given_name)?;
         }
         strategy::default(kind, &mut tree);
-        admission::create(self, kind, &mut tree)?;
+        admission::create(self, kind, origin, &mut tree)?;
         if tree
             .at(&["metadata", "resourceVersion"])
             .as_str()
@@ -171,6 +172,15 @@ impl ApiServer {
             let why = uid_precondition(&strategy::storage_key(kind, aim), sent, "");
             return Err(status::conflict(&kind.resource, &aim.name, &why));
         }
+        let asked = Attributes {
+            verb: "create",
+            group: &kind.resource.group,
+            resource: &kind.resource.plural,
+            namespace: &aim.namespace,
+            name: &aim.name,
+            ..Attributes::default()
+        };
+        self.check_attributes(&origin.identity, &asked)?;
         let mut tree = read.tree;
         tree.remove(&["metadata", "resourceVersion"]);
         let (object, more) = self.create_tree(aim, options, origin, tree)?;
@@ -190,7 +200,7 @@ impl ApiServer {
         tree.remove(&["metadata", "managedFields"]);
         let old = current.json();
         strategy::default(kind, &mut tree);
-        admission::update(self, kind, &aim.subresource, &mut tree)?;
+        admission::update(self, aim, origin, &old, &mut tree)?;
         self.check_version(kind, &tree, current, &aim.name)?;
         strategy::prepare_update(kind, &aim.subresource, &mut tree, &old, &self.settings);
         keep_system_fields(&mut tree, &old);

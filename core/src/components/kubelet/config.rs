@@ -6,14 +6,16 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
 use super::reservation::Reservations;
 use super::validation;
-use crate::components::machine::{Hardware, KubeletSpec, MachineSpec};
+use crate::components::machine::{Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 use crate::json;
+use crate::network::Identity;
 use crate::objects::quantity::Quantity;
 use crate::objects::time::parse_duration;
 use crate::objects::{FieldError, Json, Text, nearest};
@@ -30,6 +32,7 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("fail-swap-on", "failSwapOn"),
     ("hostname-override", ""),
     ("kube-reserved", "kubeReserved"),
+    ("kubeconfig", ""),
     ("max-pods", "maxPods"),
     ("node-ip", ""),
     ("node-labels", ""),
@@ -221,6 +224,8 @@ pub struct KubeletConfig {
     pub release: Release,
     /// The name of the Node.
     pub node_name: Text,
+    /// As whom the kubelet comes to the API server: what `--kubeconfig` holds.
+    pub identity: Arc<Identity>,
     /// Whether the kubelet creates its Node. Default true.
     pub register_node: bool,
     /// The taints that the Node is created with, as JSON.
@@ -287,6 +292,7 @@ impl KubeletConfig {
         let mut config = Self {
             release: settings.profile().release(),
             node_name: Text::default(),
+            identity: Identity::unknown("kubelet"),
             register_node: read.bool("registerNode")?.unwrap_or(true),
             taints: read.list("registerWithTaints")?.to_vec(),
             node_labels: Vec::new(),
@@ -308,6 +314,8 @@ impl KubeletConfig {
         config.external_cloud = cloud_provider(flag("cloud-provider").as_deref())?;
         let hostname = flag("hostname-override");
         config.node_name = node_name(hostname.as_ref(), machine)?;
+        config.identity =
+            credentials(flag("kubeconfig").as_deref().unwrap_or(KUBECONFIG), hardware)?.identity(&config.node_name);
         config.node_ips = node_ips(flag("node-ip").as_deref().unwrap_or_default())?;
         if !config.external_cloud {
             for (key, value) in
@@ -518,6 +526,14 @@ fn node_name(hostname_override: Option<&Text>, machine: &MachineSpec) -> Result<
     Ok(if name == machine.name.as_str() { machine.name.clone() } else { Text::from(name) })
 }
 
+/// Source: cmd/kubelet/app/server.go (v1.34), `buildKubeletClientConfig`.
+fn credentials<'a>(path: &str, hardware: &'a Hardware) -> Result<&'a Credentials, String> {
+    let found = hardware.kubeconfigs.iter().find(|(own, _)| *own == *path);
+    found
+        .map(|(_, credentials)| credentials)
+        .ok_or_else(|| format!("failed to run Kubelet: invalid kubeconfig: stat {path}: no such file or directory"))
+}
+
 /// Source: k8s.io/component-helpers/node/util/ips.go (v1.34), `ParseNodeIPArgument`: what is no address is ignored.
 fn node_ips(text: &str) -> Result<Vec<Text>, String> {
     let bad = |why: &str| Err(format!("failed to run Kubelet: bad --node-ip \"{text}\": {why}"));
@@ -698,6 +714,11 @@ mod tests {
                 json!({"hostname-override": " "}),
                 json!({}),
                 "failed to construct kubelet dependencies: empty hostname is invalid",
+            ),
+            (
+                json!({"kubeconfig": "/nowhere"}),
+                json!({}),
+                "failed to run Kubelet: invalid kubeconfig: stat /nowhere: no such file or directory",
             ),
             (
                 json!({"cloud-provider": "aws"}),

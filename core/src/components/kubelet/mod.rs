@@ -140,7 +140,7 @@ impl Kubelet {
     /// Starts the process.
     #[must_use]
     pub fn new(config: Arc<KubeletConfig>, settings: Arc<Settings>, chance: Chance, turn: &mut Turn<'_>) -> Self {
-        let identity = Identity::kubelet(&config.node_name);
+        let identity = config.identity.clone();
         let selector = (Text::of("fieldSelector"), Text::from(alloc::format!("metadata.name={}", config.node_name)));
         let nodes =
             Reflector::new(identity.clone(), NODES, "", Vec::from([selector]), chance.fork("nodes"), turn.outbox);

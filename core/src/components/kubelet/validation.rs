@@ -11,6 +11,7 @@ use jiff::SignedDuration;
 
 use super::config::KubeletConfig;
 use crate::components::machine::Hardware;
+use crate::objects::kubelet_labels::{KUBELET_LABELS, KUBELET_PREFIXES, is_kubelet_label, is_reserved_label};
 use crate::objects::names::{self, Wording};
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
@@ -19,47 +20,19 @@ use crate::profile::Settings;
 /// Source: k8s.io/api core/v1 types.go (v1.34), `TaintEffect`.
 pub(super) const TAINT_EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// Source: k8s.io/kubelet/pkg/apis/well_known_labels.go (v1.34), `kubeletLabels`, sorted.
-const ALLOWED_LABELS: [&str; 11] = [
-    "beta.kubernetes.io/arch",
-    "beta.kubernetes.io/instance-type",
-    "beta.kubernetes.io/os",
-    "failure-domain.beta.kubernetes.io/region",
-    "failure-domain.beta.kubernetes.io/zone",
-    "kubernetes.io/arch",
-    "kubernetes.io/hostname",
-    "kubernetes.io/os",
-    "node.kubernetes.io/instance-type",
-    "topology.kubernetes.io/region",
-    "topology.kubernetes.io/zone",
-];
-/// Source: as above, `kubeletLabelNamespaces`.
-const ALLOWED_PREFIXES: [&str; 2] = ["kubelet.kubernetes.io", "node.kubernetes.io"];
-
-fn is_domain_or_below(prefix: &str, domain: &str) -> bool {
-    prefix == domain || prefix.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
-}
-
-fn is_reserved(key: &str) -> bool {
-    let prefix = key.split_once('/').map_or("", |(prefix, _)| prefix);
-    ["kubernetes.io", "k8s.io"].iter().any(|domain| is_domain_or_below(prefix, domain))
-}
-
-fn is_kubelet_label(key: &str) -> bool {
-    let prefix = key.split_once('/').map_or("", |(prefix, _)| prefix);
-    ALLOWED_LABELS.contains(&key) || ALLOWED_PREFIXES.iter().any(|domain| is_domain_or_below(prefix, domain))
-}
-
 /// Checks `--node-labels`.
 pub(super) fn node_labels(labels: &[(Text, Text)]) -> Result<(), String> {
-    let unknown: Vec<&str> =
-        labels.iter().map(|(key, _)| key.as_str()).filter(|key| is_reserved(key) && !is_kubelet_label(key)).collect();
+    let unknown: Vec<&str> = labels
+        .iter()
+        .map(|(key, _)| key.as_str())
+        .filter(|key| is_reserved_label(key) && !is_kubelet_label(key))
+        .collect();
     if !unknown.is_empty() {
         return Err(format!(
             "unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [{}]\n--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix ({}) or be in the specifically allowed set ({})",
             unknown.join(" "),
-            ALLOWED_PREFIXES.join(", "),
-            ALLOWED_LABELS.join(", "),
+            KUBELET_PREFIXES.join(", "),
+            KUBELET_LABELS.join(", "),
         ));
     }
     let wrong: Vec<String> = labels

@@ -33,7 +33,7 @@ use crate::profile::Settings;
 
 pub use action::{MACHINE_ACTIONS, MachineAction};
 pub use behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
-pub use spec::{Address, Hardware, KubeletSpec, MachineSpec};
+pub use spec::{Address, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 
 /// Pause after which systemd starts a kubelet again that ended by itself.
 /// Source: kubernetes/release cmd/krel/templates/latest/kubelet/kubelet.service (`Restart=always`, `RestartSec=10`).

@@ -13,6 +13,7 @@ use jiff::SignedDuration;
 use super::values::{QUANTITY_NEEDED, quantity, quantity_field};
 use crate::components::kubelet::config;
 use crate::json;
+use crate::network::Identity;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{FieldError, Json, Reader, Text};
 use crate::profile::Release;
@@ -104,6 +105,60 @@ pub struct Hardware {
     pub inhibit_max_delay: SignedDuration,
     /// What fails: `machine-info`, `version-info`, `runtime-status`.
     pub failing: Vec<Text>,
+    /// The kubeconfig files, with the credentials that each holds. Default: [`KUBECONFIG`] with the node's own.
+    pub kubeconfigs: Vec<(Text, Credentials)>,
+}
+
+/// Where a kubelet finds its credentials unless `--kubeconfig` names another file.
+///
+/// Source: cmd/kubeadm/app/constants/constants.go (v1.34), `KubeletKubeConfigFileName`.
+pub const KUBECONFIG: &str = "/etc/kubernetes/kubelet.conf";
+
+/// As whom a kubelet comes to the API server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Credentials {
+    /// As its node.
+    Node,
+    /// With credentials that the API server does not know.
+    Unknown,
+    /// As somebody else.
+    User(Arc<Identity>),
+}
+
+impl Credentials {
+    /// Returns as whom a kubelet asks.
+    #[must_use]
+    pub fn identity(&self, node: &str) -> Arc<Identity> {
+        match self {
+            Self::Node => Identity::kubelet(node),
+            Self::Unknown => Identity::unknown("kubelet"),
+            Self::User(identity) => identity.clone(),
+        }
+    }
+
+    /// Reads `"node"`, `"unknown"`, `"anonymous"` or `{"user", "groups"}`.
+    fn from_json(value: &Json, path: &str) -> Result<Self, FieldError> {
+        const WORDS: [&str; 3] = ["node", "unknown", "anonymous"];
+        let user = |user: &Text, groups: Vec<Text>| {
+            Self::User(Arc::new(Identity { user: user.clone(), groups, agent: Text::of("kubelet") }))
+        };
+        match value.as_str() {
+            Some("node") => return Ok(Self::Node),
+            Some("unknown") => return Ok(Self::Unknown),
+            Some("anonymous") => {
+                return Ok(user(&Text::of("system:anonymous"), Vec::from([Text::of("system:unauthenticated")])));
+            }
+            Some(word) => return Err(FieldError::unknown(path.to_string(), "credentials", word, WORDS)),
+            None => {}
+        }
+        let mut reader = Reader::new(value, path)?;
+        let name = reader.needed_text("user")?.clone();
+        let mut groups: Vec<Text> =
+            reader.list("groups")?.unwrap_or_default().iter().filter_map(Json::as_text).cloned().collect();
+        reader.finish()?;
+        groups.push(Text::of("system:authenticated"));
+        Ok(user(&name, groups))
+    }
 }
 
 impl Default for Hardware {
@@ -124,6 +179,7 @@ impl Default for Hardware {
             container_runtime: Text::of("containerd://2.1.4"),
             inhibit_max_delay: SignedDuration::from_secs(5),
             failing: Vec::new(),
+            kubeconfigs: Vec::from([(Text::of(KUBECONFIG), Credentials::Node)]),
         }
     }
 }
@@ -232,6 +288,16 @@ impl Hardware {
         self.inhibit_max_delay = reader.duration("inhibitMaxDelay")?.unwrap_or(self.inhibit_max_delay);
         if let Some(failing) = reader.list("failing")? {
             self.failing = read_failing(failing)?;
+        }
+        if let Some(files) = reader.any("kubeconfigs") {
+            if !files.is_object() {
+                return Err(reader.error("kubeconfigs", "an object is needed"));
+            }
+            for (path, value) in files.fields() {
+                let credentials = Credentials::from_json(value, &format!("kubeconfigs.{path}"))?;
+                self.kubeconfigs.retain(|(own, _)| own != path);
+                self.kubeconfigs.push((path.clone(), credentials));
+            }
         }
         Ok(())
     }
@@ -396,6 +462,8 @@ mod tests {
             ),
             (json!({"name": "w", "addresses": [{"type": "Internal-IP"}]}), "addresses[0].type", Some("InternalIP")),
             (json!({"name": "w", "numa": []}), "numa", None),
+            (json!({"name": "w", "kubeconfigs": {"/a": "nod"}}), "kubeconfigs./a", Some("node")),
+            (json!({"name": "w", "kubeconfigs": {"/a": {"users": "x"}}}), "kubeconfigs./a.user", None),
         ] {
             let error = MachineSpec::from_json(&body).unwrap_err();
             assert_eq!(error.field, field);

@@ -1,6 +1,7 @@
 //! The phases of a run: each `Given` in turn, then each act with its deeds, its lines and its faults.
 
 use super::*;
+use crate::components::api_server::is_namespaced;
 use crate::components::machine::MachineSpec;
 
 /// A Node that has been ready for this long need not become quieter: a kubelet writes its status that often.
@@ -312,13 +313,6 @@ fn create(resource: Resource, object: &Json) -> Task {
     let namespace = if namespace.is_empty() && is_namespaced(&resource) { Text::of("default") } else { namespace };
     let call = Call::new(Verb::Create, resource, namespace, "").body(object.clone());
     Task::Deed(Action::Api { identity: Identity::admin(), call }.into())
-}
-
-/// Tells whether objects of a kind live in namespaces, for the kinds that scenarios create without saying where.
-fn is_namespaced(resource: &Resource) -> bool {
-    const CLUSTER_SCOPED: [&str; 7] =
-        ["nodes", "namespaces", "persistentvolumes", "csinodes", "runtimeclasses", "priorityclasses", "storageclasses"];
-    !CLUSTER_SCOPED.contains(&resource.plural.as_str())
 }
 
 fn jobs_of(when: &When) -> impl Iterator<Item = Job> {

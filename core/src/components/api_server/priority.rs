@@ -1,0 +1,89 @@
+//! Priorities: which number a Pod's class means, and that there is one default class at most.
+//!
+//! Mirrors plugin/pkg/admission/priority/admission.go (v1.34). Inputs: a Pod or a PriorityClass, and the stored classes.
+//! Outputs: `spec.priority`, `spec.preemptionPolicy` and perhaps the name of the default class; or 403.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::admission::subject;
+use super::resources::Kind;
+use super::{ApiServer, status};
+use crate::network::{Answer, Resource};
+use crate::objects::{Json, ObjectKey};
+
+const PRIORITY_CLASSES: Resource = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
+
+/// Source: plugin/pkg/admission/priority/admission.go (v1.34), `validatePriorityClass`.
+pub(super) fn only_one_default(server: &ApiServer, kind: &Kind, tree: &Json) -> Result<(), Answer> {
+    if tree.get("globalDefault").as_bool() != Some(true) {
+        return Ok(());
+    }
+    let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
+    let classes = server.objects(&PRIORITY_CLASSES);
+    let other = classes
+        .iter()
+        .find(|class| class.stable().get("globalDefault").as_bool() == Some(true) && class.name() != name);
+    match other {
+        Some(other) => {
+            let why =
+                format!("PriorityClass {} is already marked as default. Only one default can exist", other.name());
+            Err(status::forbidden(&kind.resource, name, &why))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Source: plugin/pkg/admission/priority/admission.go (v1.34).
+pub(super) fn set_priority(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
+    let name = String::from(subject(tree));
+    let class = tree.at(&["spec", "priorityClassName"]).as_text().cloned().unwrap_or_default();
+    let found = if class.is_empty() {
+        let defaults = server.objects(&PRIORITY_CLASSES);
+        let default = defaults
+            .iter()
+            .map(|object| object.stable().clone())
+            .filter(|class| class.get("globalDefault").as_bool() == Some(true))
+            .min_by_key(|class| class.get("value").as_i64());
+        if let Some(default) = &default {
+            tree.set(&["spec", "priorityClassName"], default.at(&["metadata", "name"]).clone());
+        }
+        default
+    } else {
+        let object = server.object(&PRIORITY_CLASSES, &ObjectKey::cluster(&class));
+        let object = object.ok_or_else(|| {
+            status::forbidden(&kind.resource, &name, &format!("no PriorityClass with name {class} was found"))
+        })?;
+        Some(object.stable().clone())
+    };
+    let value = found.as_ref().and_then(|class| class.get("value").as_i64()).unwrap_or(0);
+    let policy = found.as_ref().and_then(|class| class.get("preemptionPolicy").as_text().cloned());
+    let policy = policy.unwrap_or_else(|| "PreemptLowerPriority".into());
+    if let Some(given) = tree.at(&["spec", "priority"]).as_i64()
+        && given != value
+    {
+        return Err(status::forbidden(
+            &kind.resource,
+            &name,
+            &format!(
+                "the integer value of priority ({given}) must not be provided in pod spec; priority admission \
+                 controller computed {value} from the given PriorityClass name"
+            ),
+        ));
+    }
+    if let Some(given) = tree.at(&["spec", "preemptionPolicy"]).as_str()
+        && given != policy.as_str()
+    {
+        return Err(status::forbidden(
+            &kind.resource,
+            &name,
+            &format!(
+                "the string value of PreemptionPolicy ({given}) must not be provided in pod spec; priority admission \
+                 controller computed {policy} from the given PriorityClass name"
+            ),
+        ));
+    }
+    tree.set(&["spec", "priority"], value);
+    tree.set(&["spec", "preemptionPolicy"], policy);
+    Ok(())
+}

@@ -1,0 +1,357 @@
+//! The RBAC authoriser: what the roles that are bound to somebody allow.
+//!
+//! Mirrors plugin/pkg/auth/authorizer/rbac/rbac.go, pkg/registry/rbac/validation/rule.go and
+//! pkg/apis/rbac/v1/evaluation_helpers.go (v1.34). Inputs: the stored roles and bindings; until somebody asks for those,
+//! the tables that they are made of, which say the same. Invariant: an identity's rules are gathered once and forgotten
+//! with the next write to a role or binding. Left out on purpose: the check that nobody grants more than he has.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::RangeInclusive;
+
+use super::authorisation::Attributes;
+use super::rbac_policy::{
+    self, CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, Subject, cluster_rules, namespace_rules,
+};
+use super::{ApiServer, resources};
+use crate::network::{Identity, Resource};
+use crate::objects::{Json, Object, ObjectKey, Text, time};
+
+/// Most identities whose rules are remembered.
+const REMEMBERED_MOST: usize = 64;
+
+/// What a role allows: verbs on resources of groups, perhaps on some names alone; or verbs on paths.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Rule {
+    pub(super) verbs: Vec<Text>,
+    pub(super) groups: Vec<Text>,
+    pub(super) resources: Vec<Text>,
+    pub(super) names: Vec<Text>,
+    pub(super) urls: Vec<Text>,
+}
+
+fn has(list: &[Text], wanted: &str) -> bool {
+    list.iter().any(|own| own.as_str() == "*" || own.as_str() == wanted)
+}
+
+impl Rule {
+    fn read(json: &Json) -> Self {
+        let list = |field: &str| json.get(field).items().iter().filter_map(Json::as_text).cloned().collect();
+        Self {
+            verbs: list("verbs"),
+            groups: list("apiGroups"),
+            resources: list("resources"),
+            names: list("resourceNames"),
+            urls: list("nonResourceURLs"),
+        }
+    }
+
+    /// Returns the rule as a role holds it; empty lists are left out.
+    pub(super) fn json(&self) -> Json {
+        let mut rule = Json::object();
+        let fields = [
+            ("verbs", &self.verbs),
+            ("apiGroups", &self.groups),
+            ("resources", &self.resources),
+            ("resourceNames", &self.names),
+            ("nonResourceURLs", &self.urls),
+        ];
+        for (field, list) in fields.into_iter().filter(|(_, list)| !list.is_empty()) {
+            rule.set(&[field], list.iter().map(|text| Json::from(text.as_str())).collect::<Json>());
+        }
+        rule
+    }
+
+    /// Tells whether the rule allows a request.
+    pub(super) fn allows(&self, asked: &Attributes<'_>) -> bool {
+        if !has(&self.verbs, asked.verb) {
+            return false;
+        }
+        if let Some(path) = asked.path {
+            return self.urls.iter().any(|url| matches_path(url, path));
+        }
+        has(&self.groups, asked.group)
+            && self.resources.iter().any(|resource| matches_resource(resource, asked))
+            && (self.names.is_empty() || self.names.iter().any(|name| name.as_str() == asked.name))
+    }
+}
+
+fn matches_path(url: &str, path: &str) -> bool {
+    url == "*" || url == path || url.strip_suffix('*').is_some_and(|prefix| path.starts_with(prefix))
+}
+
+fn matches_resource(rule: &str, asked: &Attributes<'_>) -> bool {
+    if rule == "*" {
+        return true;
+    }
+    match rule.split_once('/') {
+        None => asked.subresource.is_empty() && rule == asked.resource,
+        Some((resource, subresource)) => {
+            subresource == asked.subresource && (resource == "*" || resource == asked.resource)
+        }
+    }
+}
+
+/// A rule that holds for somebody.
+#[derive(Clone, Debug)]
+struct Held {
+    /// The namespace in which it holds; empty for all.
+    place: Text,
+    rule: Rule,
+    /// The binding by which it does, as reviews name it.
+    by: Text,
+}
+
+/// What one identity may do.
+#[derive(Clone, Debug, Default)]
+struct Access {
+    rules: Vec<Held>,
+    /// The roles that bindings name and that are not there, with the namespace of the binding.
+    missing: Vec<(Text, String)>,
+}
+
+/// What the authoriser remembers.
+#[derive(Debug)]
+pub(super) struct Rbac {
+    known: Vec<(Arc<Identity>, Arc<Access>)>,
+    /// Whether roles and bindings stand in the store.
+    stored: bool,
+    /// The rules of the Node authoriser, once somebody needed them.
+    pub(super) node_rules: Option<Arc<[Rule]>>,
+    /// The places of roles and bindings in the table of kinds, which follow each other there.
+    kinds: RangeInclusive<usize>,
+}
+
+impl Rbac {
+    pub(super) fn new() -> Self {
+        let place = |resource: &Resource| resources::find(resource).expect("a kind of the table");
+        let kinds = place(&CLUSTER_ROLE_BINDINGS)..=place(&ROLES);
+        Self { known: Vec::new(), stored: false, node_rules: None, kinds }
+    }
+
+    /// Forgets what was gathered if a role or a binding has changed.
+    pub(super) fn forget_if_policy(&mut self, kind: usize) {
+        if self.kinds.contains(&kind) {
+            self.known.clear();
+        }
+    }
+}
+
+impl ApiServer {
+    /// Tells whether the roles of an identity allow a request; else why not, as far as RBAC says anything.
+    pub(super) fn rbac_allows(&mut self, identity: &Arc<Identity>, asked: &Attributes<'_>) -> Result<(), String> {
+        let access = self.access_of(identity);
+        let here = |place: &Text| place.is_empty() || place.as_str() == asked.namespace && asked.path.is_none();
+        if access.rules.iter().any(|held| here(&held.place) && held.rule.allows(asked)) {
+            return Ok(());
+        }
+        let missing: Vec<&str> =
+            access.missing.iter().filter(|(place, _)| here(place)).map(|(_, why)| why.as_str()).collect();
+        Err(match missing.as_slice() {
+            [] => String::new(),
+            [one] => format!("RBAC: {one}"),
+            several => format!("RBAC: [{}]", several.join(", ")),
+        })
+    }
+
+    /// Returns the rules that hold for an identity in a namespace.
+    pub(super) fn rules_for(&mut self, identity: &Arc<Identity>, namespace: &str) -> Vec<Rule> {
+        let access = self.access_of(identity);
+        let here = |place: &Text| place.is_empty() || place.as_str() == namespace;
+        access.rules.iter().filter(|held| here(&held.place)).map(|held| held.rule.clone()).collect()
+    }
+
+    /// Says by which binding a request is allowed.
+    pub(super) fn rbac_reason(&mut self, identity: &Arc<Identity>, asked: &Attributes<'_>) -> Option<String> {
+        let access = self.access_of(identity);
+        let here = |place: &Text| place.is_empty() || place.as_str() == asked.namespace && asked.path.is_none();
+        let held = access.rules.iter().find(|held| here(&held.place) && held.rule.allows(asked))?;
+        Some(format!("RBAC: allowed by {}", held.by))
+    }
+
+    fn access_of(&mut self, identity: &Arc<Identity>) -> Arc<Access> {
+        let known = &mut self.rbac.known;
+        if let Some((_, access)) = known.iter().find(|(own, _)| Arc::ptr_eq(own, identity)) {
+            return access.clone();
+        }
+        if let Some((_, access)) =
+            known.iter().find(|(own, _)| own.user == identity.user && own.groups == identity.groups)
+        {
+            return access.clone();
+        }
+        if known.len() >= REMEMBERED_MOST {
+            known.remove(0);
+        }
+        let access =
+            Arc::new(if self.rbac.stored { self.stored_access(identity) } else { self.initial_access(identity) });
+        self.rbac.known.push((identity.clone(), access.clone()));
+        access
+    }
+
+    fn initial_access(&self, identity: &Identity) -> Access {
+        let release = self.settings.profile().release();
+        let mut access = Access::default();
+        for binding in rbac_policy::bindings(release) {
+            let Some(subject) = binding.subjects.iter().find(|subject| is_meant(subject, identity)) else { continue };
+            let rules = match binding.namespace {
+                "" => cluster_rules(&binding.role, release),
+                namespace => namespace_rules(namespace, &binding.role, release),
+            };
+            let place = Text::of(binding.namespace);
+            let kind = if place.is_empty() { "ClusterRole" } else { "Role" };
+            let by = describe(&place, &binding.name, (kind, &binding.role), subject);
+            let held = |rule| Held { place: place.clone(), rule, by: by.clone() };
+            access.rules.extend(rules.into_iter().flatten().map(held));
+        }
+        access
+    }
+
+    fn stored_access(&self, identity: &Identity) -> Access {
+        let mut access = Access::default();
+        let bindings = [CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS].map(|resource| self.objects(&resource));
+        for binding in bindings.iter().flatten() {
+            let place = binding.key().namespace;
+            let tree = binding.stable();
+            let mut named = tree.get("subjects").items().iter().filter_map(|subject| read_subject(subject, &place));
+            let Some(subject) = named.find(|subject| is_meant(subject, identity)) else { continue };
+            let role = tree.at(&["roleRef", "name"]).as_text().cloned().unwrap_or_default();
+            let (kind, found) = if tree.at(&["roleRef", "kind"]).as_str() == Some("Role") {
+                ("role", self.object(&ROLES, &ObjectKey::namespaced(place.clone(), role.clone())))
+            } else {
+                ("clusterrole", self.object(&CLUSTER_ROLES, &ObjectKey::cluster(role.clone())))
+            };
+            match found {
+                Some(found) => {
+                    let kind = tree.at(&["roleRef", "kind"]).as_str().unwrap_or("");
+                    let by = describe(&place, binding.name(), (kind, &role), &subject);
+                    let rules = found.stable().get("rules").items().iter().map(Rule::read);
+                    access.rules.extend(rules.map(|rule| Held { place: place.clone(), rule, by: by.clone() }));
+                }
+                None => {
+                    let why = format!("{kind}.rbac.authorization.k8s.io {:?} not found", role.as_str());
+                    access.missing.push((place, why));
+                }
+            }
+        }
+        access
+    }
+
+    /// Puts the roles and bindings of every cluster in the store, as if they had stood there from the start.
+    pub(super) fn store_policy(&mut self) {
+        if self.rbac.stored {
+            return;
+        }
+        self.rbac.stored = true;
+        for (resource, mut tree) in rbac_policy::objects(self.settings.profile().release()) {
+            let kind = resources::find(&resource).expect("a kind of the table");
+            let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+            tree.set(&["metadata", "uid"], uid_of(&resource, &name));
+            tree.set(&["metadata", "creationTimestamp"], time::to_time(self.started));
+            let object = Object::new(tree, self.first_revision);
+            let key = object.key();
+            self.tables[kind].store.insert(key.namespace, key.name, object);
+        }
+    }
+}
+
+/// Names a binding. Source: pkg/registry/rbac/validation/rule.go (v1.34), `describeSubject` and the describers.
+fn describe(place: &str, name: &str, (kind, role): (&str, &str), subject: &Subject) -> Text {
+    let subject = match subject {
+        Subject::User(name) => format!("User {:?}", name.as_str()),
+        Subject::Group(name) => format!("Group {:?}", name.as_str()),
+        Subject::ServiceAccount(namespace, name) => format!("ServiceAccount {:?}", format!("{name}/{namespace}")),
+    };
+    Text::from(if place.is_empty() {
+        format!("ClusterRoleBinding {name:?} of {kind} {role:?} to {subject}")
+    } else {
+        format!("RoleBinding {:?} of {kind} {role:?} to {subject}", format!("{name}/{place}"))
+    })
+}
+
+/// Makes a uid (RFC 4122, version 4) of a name, so that when it is asked for does not matter.
+fn uid_of(resource: &Resource, name: &str) -> String {
+    let mut sum: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    for byte in resource.plural.bytes().chain(name.bytes()) {
+        sum = (sum ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+    }
+    let text = format!("{:032x}", sum & !(0xf << 76 | 0b11 << 62) | (0x4 << 76 | 0b10 << 62));
+    format!("{}-{}-{}-{}-{}", &text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..])
+}
+
+fn read_subject(subject: &Json, place: &Text) -> Option<Subject> {
+    let name = subject.get("name").as_text().cloned()?;
+    match subject.get("kind").as_str()? {
+        "User" => Some(Subject::User(name)),
+        "Group" => Some(Subject::Group(name)),
+        "ServiceAccount" => {
+            let namespace = subject.get("namespace").as_text().filter(|namespace| !namespace.is_empty()).cloned();
+            let namespace = namespace.unwrap_or_else(|| place.clone());
+            (!namespace.is_empty()).then_some(Subject::ServiceAccount(namespace, name))
+        }
+        _ => None,
+    }
+}
+
+fn is_meant(subject: &Subject, identity: &Identity) -> bool {
+    match subject {
+        Subject::User(name) => identity.user == *name,
+        Subject::Group(name) => identity.groups.contains(name),
+        Subject::ServiceAccount(namespace, name) => {
+            let account = identity.user.strip_prefix("system:serviceaccount:");
+            account.and_then(|rest| rest.split_once(':')) == Some((namespace.as_str(), name.as_str()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::{Rule, matches_path, uid_of};
+    use crate::components::api_server::authorisation::Attributes;
+    use crate::json;
+    use crate::network::PODS;
+
+    fn asked<'a>(verb: &'a str, resource: &'a str, subresource: &'a str, name: &'a str) -> Attributes<'a> {
+        Attributes { verb, resource, subresource, name, ..Attributes::default() }
+    }
+
+    #[test]
+    fn a_rule_allows_what_it_names_and_nothing_else() {
+        let rule = Rule::read(&json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods", "*/status"],
+            "resourceNames": ["p"]}));
+        let cases = [
+            (asked("get", "pods", "", "p"), true),
+            (asked("get", "pods", "", "q"), false),
+            (asked("get", "pods", "", ""), false),
+            (asked("list", "pods", "", "p"), false),
+            (asked("get", "pods", "log", "p"), false),
+            (asked("get", "nodes", "status", "p"), true),
+        ];
+        for (asked, allowed) in cases {
+            assert_eq!(rule.allows(&asked), allowed, "{asked:?}");
+        }
+        assert!(!rule.allows(&Attributes { group: "apps", ..asked("get", "pods", "", "p") }));
+    }
+
+    #[test]
+    fn paths_match_whole_or_by_their_beginning() {
+        let cases = [("/api", "/api", true), ("/api/*", "/api/v1", true), ("/api/*", "/api", false), ("*", "/x", true)];
+        for (url, path, matches) in cases {
+            assert_eq!(matches_path(url, path), matches, "{url} {path}");
+        }
+        let rule = Rule { verbs: Vec::from(["get".into()]), urls: Vec::from(["/healthz".into()]), ..Rule::default() };
+        assert!(rule.allows(&Attributes { verb: "get", path: Some("/healthz"), ..Attributes::default() }));
+        assert!(!rule.allows(&asked("get", "pods", "", "")));
+    }
+
+    #[test]
+    fn a_uid_is_that_of_its_name() {
+        let uid = uid_of(&PODS, "view");
+        assert_eq!((uid.len(), uid.as_bytes()[14]), (36, b'4'), "{uid}");
+        assert_eq!(uid, uid_of(&PODS, "view"));
+        assert_ne!(uid, uid_of(&PODS, "edit"));
+    }
+}

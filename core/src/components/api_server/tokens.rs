@@ -1,0 +1,139 @@
+//! Tokens of service accounts.
+//!
+//! Mirrors pkg/registry/core/serviceaccount/storage/token.go and pkg/apis/authentication/validation (v1.34). Inputs: a
+//! TokenRequest. Outputs: the same with a token, which the server takes as a credential from then on. Left out on purpose:
+//! signatures: the text has the form of a JWT and is known by itself; that a token ends.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::SignedDuration;
+
+use super::call::Aim;
+use super::options::Options;
+use super::resources::KINDS;
+use super::validation::FieldError;
+use super::{ApiServer, Origin, admission, status};
+use crate::json;
+use crate::network::{Answer, Identity, NODES, PODS, Resource};
+use crate::objects::{Json, ObjectKey, Text, base64, time};
+
+const SECRETS: Resource = Resource::of("", "v1", "secrets");
+/// Source: k8s.io/kubernetes cmd/kube-apiserver, `--api-audiences` as kubeadm leaves it: the issuer.
+const AUDIENCE: &str = "https://kubernetes.default.svc.cluster.local";
+/// Source: pkg/apis/authentication/v1/defaults.go (v1.34).
+const SECONDS_DEFAULT: i64 = 60 * 60;
+/// Source: pkg/apis/authentication/validation/validation.go (v1.34): ten minutes.
+const SECONDS_LEAST: i64 = 10 * 60;
+/// Source: as above.
+const SECONDS_MOST: i64 = 1 << 32;
+
+impl ApiServer {
+    /// Answers a request for a token of a service account.
+    pub(super) fn issue_token(
+        &mut self,
+        aim: &Aim,
+        options: &Options,
+        origin: &Origin,
+        body: Option<Json>,
+    ) -> Result<Answer, Answer> {
+        let kind = &KINDS[aim.kind];
+        let mut tree = body.unwrap_or_else(Json::object);
+        if tree.at(&["spec", "expirationSeconds"]).is_null() {
+            tree.set(&["spec", "expirationSeconds"], SECONDS_DEFAULT);
+        }
+        admission::connect(self, aim, origin, &tree)?;
+        for (field, url) in [("name", &aim.name), ("namespace", &aim.namespace)] {
+            let sent = tree.at(&["metadata", field]).as_str().unwrap_or("");
+            if !sent.is_empty() && sent != url.as_str() {
+                let why = format!("{field} in URL does not match {field} in TokenRequest object");
+                return Err(status::bad_request(&why));
+            }
+            tree.set(&["metadata", field], url);
+        }
+        let key = ObjectKey::namespaced(aim.namespace.clone(), aim.name.clone());
+        let Some(account) = self.object(&kind.resource, &key) else {
+            return Err(status::not_found(&kind.resource, &aim.name));
+        };
+        if tree.at(&["spec", "audiences"]).is_empty() {
+            tree.set(&["spec", "audiences"], Vec::from([Json::from(AUDIENCE)]));
+        }
+        let seconds = tree.at(&["spec", "expirationSeconds"]).as_i64().unwrap_or(SECONDS_DEFAULT);
+        check_seconds(seconds)?;
+        self.check_bound_object(aim, &tree)?;
+        tree.set(&["kind"], "TokenRequest");
+        tree.set(&["apiVersion"], "authentication.k8s.io/v1");
+        tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
+        let ends = origin.now + SignedDuration::from_secs(seconds);
+        let user = format!("system:serviceaccount:{}:{}", aim.namespace, aim.name);
+        let claims = json!({"sub": user.as_str(), "exp": ends.as_second(), "uid": account.uid()});
+        let token = format!(
+            "{}.{}.{}",
+            base64::encode_for_url(b"{\"alg\":\"RS256\"}"),
+            base64::encode_for_url(format!("{claims}").as_bytes()),
+            base64::encode_for_url(self.new_uid().as_bytes())
+        );
+        tree.set(&["status", "token"], token.as_str());
+        tree.set(&["status", "expirationTimestamp"], time::to_time(ends));
+        if !options.dry_run {
+            let groups = [
+                String::from("system:serviceaccounts"),
+                format!("system:serviceaccounts:{}", aim.namespace),
+                String::from("system:authenticated"),
+            ];
+            let groups = groups.into_iter().map(Text::from).collect();
+            let identity = Identity { user: Text::from(user), groups, agent: Text::of("") };
+            self.accept_token(token, Arc::new(identity));
+        }
+        Ok(Answer::json(201, tree))
+    }
+
+    /// Refuses a token that is bound to what is not there, or not the account's.
+    fn check_bound_object(&self, aim: &Aim, tree: &Json) -> Result<(), Answer> {
+        let bound = tree.at(&["spec", "boundObjectRef"]);
+        if bound.is_null() {
+            return Ok(());
+        }
+        let text = |field: &str| bound.get(field).as_str().unwrap_or("");
+        let (resource, namespace) = match (text("apiVersion"), text("kind")) {
+            ("v1", "Pod") => (PODS, aim.namespace.clone()),
+            ("v1", "Secret") => (SECRETS, aim.namespace.clone()),
+            ("v1", "Node") => (NODES, Text::of("")),
+            (version, kind) => {
+                let (group, version) = version.split_once('/').unwrap_or(("", version));
+                let shown = format!("{group}/{version}, Kind={kind}");
+                return Err(status::bad_request(&format!("cannot bind token to object of type {shown}")));
+            }
+        };
+        let key = ObjectKey { namespace, name: Text::from(text("name")) };
+        let found = self.object(&resource, &key).ok_or_else(|| status::not_found(&resource, text("name")))?;
+        let account = found.stable().at(&["spec", "serviceAccountName"]).as_str().unwrap_or("");
+        if resource == PODS && account != aim.name.as_str() {
+            return Err(status::bad_request(&format!(
+                "cannot bind token for serviceaccount {:?} to pod running with different serviceaccount name.",
+                aim.name.as_str()
+            )));
+        }
+        let uid = text("uid");
+        if !uid.is_empty() && uid != found.uid() {
+            let why = format!(
+                "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have \
+                 been deleted and then recreated"
+            );
+            return Err(status::conflict(&resource, text("name"), &why));
+        }
+        Ok(())
+    }
+}
+
+fn check_seconds(seconds: i64) -> Result<(), Answer> {
+    let why = match seconds {
+        ..SECONDS_LEAST => "may not specify a duration less than 10 minutes",
+        SECONDS_LEAST..=SECONDS_MOST => return Ok(()),
+        _ => "may not specify a duration larger than 2^32 seconds",
+    };
+    let error = FieldError::invalid("spec.expirationSeconds", &Json::Int(seconds), why);
+    Err(status::invalid_of("TokenRequest", "authentication.k8s.io", "", &[error]))
+}
