@@ -11,7 +11,9 @@ use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::chance::Chance;
 use nodeproof_core::components::api_server::{ApiServer, ServerOutput};
 use nodeproof_core::components::controllers::Context;
-use nodeproof_core::network::{Answer, Ask, Call, ClientId, Identity, NODES, PODS, Request, RequestId, ToClient, Verb};
+use nodeproof_core::network::{
+    Answer, Ask, Body, Call, ClientId, Identity, NODES, PODS, Request, RequestId, ToClient, Verb,
+};
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
 
@@ -37,14 +39,26 @@ pub fn judge(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Dif
             continue;
         }
         let Some(real) = stored(recording, action) else { continue };
-        let mut calls: Vec<(Arc<Identity>, Call)> = before.iter().copied().filter_map(call).collect();
-        calls.extend(node_of(recording, action.t, body));
-        calls.extend(call(action));
-        let Some(answer) = create(calls, settings, recording.at(action.t)) else { continue };
+        let mut server = Server::new(settings, recording.at(action.t));
+        for (identity, call) in before.iter().copied().filter_map(call) {
+            server.create(identity, call);
+        }
+        // A mirror Pod names its Node by the uid, which the two sides have given each its own.
+        let node = node_of(recording, action.t, body);
+        let uids = node.and_then(|(uid, call)| {
+            let created = server.create(Identity::admin(), call)?;
+            Some((uid, created.as_object()?.uid().to_owned()))
+        });
+        let Some((identity, mut request)) = call(action) else { continue };
+        if let (Some((real, sim)), Body::Json(body)) = (&uids, &mut request.body) {
+            *body = renamed(body, real, sim);
+        }
+        let Some(answer) = server.create(identity, request) else { continue };
         judged += 1;
         let mut differences = Vec::new();
         if answer.is_success() {
             let sim = answer.as_object().map_or_else(|| answer.body(), nodeproof_core::objects::Object::json);
+            let sim = uids.iter().fold(sim, |sim, (real, own)| renamed(&sim, own, real));
             writers::diff("", &comparable(real), &comparable(sim), CREATED_WITHIN, &mut differences);
         } else {
             differences.push(FieldDifference { path: "create".to_owned(), real: body.clone(), sim: answer.body() });
@@ -103,31 +117,48 @@ fn call(action: &ActionLine) -> Option<(Arc<Identity>, Call)> {
     Some((identity, Call::new(Verb::Create, place.resource, place.namespace, "").body(body.clone())))
 }
 
-/// Returns the creation of the Node on which a new Pod is, as the Node was then.
-fn node_of(recording: &Recording, t: Micros, pod: &Json) -> Option<(Arc<Identity>, Call)> {
+/// Returns the creation of the Node on which a new Pod is, as the Node was then, with its uid.
+fn node_of(recording: &Recording, t: Micros, pod: &Json) -> Option<(String, Call)> {
     let name = pod.at(&["spec", "nodeName"]).as_str()?;
     let is_its = |line: &&WatchLine| line.kind == "Node" && line.object.name() == name && line.t <= t;
-    let mut node = recording.watch.iter().rfind(is_its)?.object.json();
+    let found = &recording.watch.iter().rfind(is_its)?.object;
+    let mut node = found.json();
     for field in ["uid", "resourceVersion", "creationTimestamp"] {
         node.remove(&["metadata", field]);
     }
-    Some((Identity::admin(), Call::new(Verb::Create, NODES, "", "").body(node)))
+    Some((found.uid().to_owned(), Call::new(Verb::Create, NODES, "", "").body(node)))
 }
 
-/// Makes calls on a new server; returns the last answer.
-fn create(calls: Vec<(Arc<Identity>, Call)>, settings: &Arc<Settings>, now: Timestamp) -> Option<Answer> {
-    let context = Context { settings: settings.clone(), chance: Chance::new(1) };
-    let mut server = ApiServer::new(context, now);
-    let mut answer = None;
-    for (number, (identity, call)) in (1..).zip(calls) {
+/// Writes one id in the place of another.
+fn renamed(json: &Json, from: &str, to: &str) -> Json {
+    Json::parse(&json.to_string().replace(from, to)).unwrap_or_else(|_| json.clone())
+}
+
+/// The model's API server at one instant.
+struct Server {
+    server: ApiServer,
+    now: Timestamp,
+    last: u64,
+}
+
+impl Server {
+    fn new(settings: &Arc<Settings>, now: Timestamp) -> Self {
+        let context = Context { settings: settings.clone(), chance: Chance::new(1) };
+        Self { server: ApiServer::new(context, now), now, last: 0 }
+    }
+
+    /// Sends a request; returns the answer.
+    fn create(&mut self, identity: Arc<Identity>, call: Call) -> Option<Answer> {
+        self.last += 1;
         let ask = Ask::Call(Box::new(call));
-        let request = Request { id: RequestId(number), identity, ask, timeout: None, because: None };
-        server.handle_request(ClientId(1), request, now);
-        while let Some(output) = server.poll_output() {
+        let request = Request { id: RequestId(self.last), identity, ask, timeout: None, because: None };
+        self.server.handle_request(ClientId(1), request, self.now);
+        let mut answer = None;
+        while let Some(output) = self.server.poll_output() {
             if let ServerOutput::ToClient { message: ToClient::Response { result: Ok(said), .. }, .. } = output {
                 answer = Some(said);
             }
         }
+        answer
     }
-    answer
 }
