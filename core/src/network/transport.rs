@@ -3,6 +3,7 @@
 //! Mirrors client-go's HTTP/2 transport (k8s.io/apimachinery pkg/util/net/http.go, v1.34): a ping after 30 s without a
 //! frame, 15 s for its answer, then the connection is given up and everything on it fails; a dial fails after 30 s.
 
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
@@ -79,6 +80,13 @@ struct Link {
     name: Text,
     watches: Vec<RequestId>,
     last_received: Option<Timestamp>,
+    /// What rules and stalls leave behind: nothing, on nearly all links.
+    trouble: Option<Box<Trouble>>,
+}
+
+/// What is known of a link that a rule lies on, or lay on a short while ago.
+#[derive(Debug, Default)]
+struct Trouble {
     stalled: bool,
     /// The connection was given up while the stall lasted; requests wait in a dial.
     dialing: bool,
@@ -98,14 +106,57 @@ struct Link {
     downward_busy: Option<Timestamp>,
 }
 
-impl Link {
-    /// Tells whether nothing but the present rules' absence needs to be known: the way of nearly all messages.
-    fn is_clear(&self) -> bool {
+impl Trouble {
+    /// Tells whether what comes from the server arrives at once.
+    fn is_clear_downward(&self) -> bool {
         self.rules.is_empty()
             && !self.stalled
             && self.waiting.is_empty()
             && self.abandoned.is_empty()
             && self.downward_busy.is_none()
+    }
+
+    /// Tells whether requests arrive at once, and their answers too.
+    fn is_clear(&self) -> bool {
+        self.is_clear_downward() && self.upward_busy.is_none()
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_clear() && !self.dialing && self.upward.is_empty() && self.downward.is_empty() && self.held.is_empty()
+    }
+}
+
+impl Link {
+    /// Tells whether nothing but the present rules' absence needs to be known: the way of nearly all messages.
+    fn is_clear(&self) -> bool {
+        self.trouble.as_ref().is_none_or(|trouble| trouble.is_clear())
+    }
+
+    fn is_clear_downward(&self) -> bool {
+        self.trouble.as_ref().is_none_or(|trouble| trouble.is_clear_downward())
+    }
+
+    fn is_stalled(&self) -> bool {
+        self.trouble.as_ref().is_some_and(|trouble| trouble.stalled)
+    }
+
+    fn is_dialing(&self) -> bool {
+        self.trouble.as_ref().is_some_and(|trouble| trouble.dialing)
+    }
+
+    fn rules(&self) -> &[RuleId] {
+        self.trouble.as_ref().map_or(&[], |trouble| &trouble.rules)
+    }
+
+    fn trouble(&mut self) -> &mut Trouble {
+        self.trouble.get_or_insert_default()
+    }
+
+    /// Forgets trouble that has left nothing behind.
+    fn calm_down(&mut self) {
+        if self.trouble.as_ref().is_some_and(|trouble| trouble.is_over()) {
+            self.trouble = None;
+        }
     }
 }
 
@@ -144,9 +195,12 @@ impl Network {
     pub fn connect(&mut self, name: impl Into<Text>, now: Timestamp) -> ClientId {
         let client = ClientId(u32::try_from(self.links.len()).expect("fewer than 2^32 clients"));
         let name = name.into();
-        let rules = self.rules.values().filter(|rule| rule.lies_on(&name)).map(|rule| rule.id).collect();
+        let rules: Vec<RuleId> = self.rules.values().filter(|rule| rule.lies_on(&name)).map(|rule| rule.id).collect();
         self.by_name.insert(name.clone(), client);
-        self.links.push(Link { name, rules, ..Link::default() });
+        let mut link = Link { name, ..Link::default() };
+        link.trouble().rules = rules;
+        link.calm_down();
+        self.links.push(link);
         self.restall(client, now);
         client
     }
@@ -155,14 +209,12 @@ impl Network {
     pub fn forget(&mut self, client: ClientId) {
         self.drop_due(client, |_| true);
         let link = self.link_mut(client);
-        let fresh = Link {
-            name: link.name.clone(),
-            rules: core::mem::take(&mut link.rules),
-            stalled: link.stalled,
-            dialing: link.stalled,
-            ..Link::default()
-        };
-        *link = fresh;
+        link.watches.clear();
+        link.last_received = None;
+        let old = core::mem::take(link.trouble());
+        *link.trouble() =
+            Trouble { rules: old.rules, stalled: old.stalled, dialing: old.stalled, ..Trouble::default() };
+        link.calm_down();
         self.deliveries.retain(|delivery| delivery.client() != client);
         self.deliveries.push_back(Delivery::Disconnected { client });
     }
@@ -179,7 +231,7 @@ impl Network {
         let clients = self.clients_of(&rule);
         self.rules.insert(id, rule);
         for client in clients {
-            self.link_mut(client).rules.push(id);
+            self.link_mut(client).trouble().rules.push(id);
             self.restall(client, now);
         }
         id
@@ -196,8 +248,9 @@ impl Network {
             self.due.retain(|_, due| !matches!(due, Due::RuleEnds(other) if *other == id));
         }
         for client in self.clients_of(&rule) {
-            self.link_mut(client).rules.retain(|other| *other != id);
+            self.link_mut(client).trouble().rules.retain(|other| *other != id);
             self.restall(client, now);
+            self.link_mut(client).calm_down();
         }
         Some(rule)
     }
@@ -229,6 +282,21 @@ impl Network {
         }
     }
 
+    /// Tells whether nothing waits to be handed over.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.deliveries.is_empty()
+    }
+
+    /// Tells whether a client's messages arrive at once in both directions.
+    pub(crate) fn is_clear(&self, client: ClientId) -> bool {
+        self.link(client).is_clear()
+    }
+
+    /// Notes that a client with a clear connection received something.
+    pub(crate) fn touch(&mut self, client: ClientId, now: Timestamp) {
+        self.link_mut(client).last_received = Some(now);
+    }
+
     /// Takes a request of a client.
     pub fn send(&mut self, client: ClientId, request: Request, now: Timestamp) {
         if let Ask::Call(call) = &request.ask
@@ -236,7 +304,7 @@ impl Network {
         {
             self.link_mut(client).watches.push(request.id);
         }
-        if self.link(client).is_clear() && self.link(client).upward_busy.is_none() {
+        if self.link(client).is_clear() {
             self.deliveries.push_back(Delivery::ToServer { client, request });
             return;
         }
@@ -247,18 +315,23 @@ impl Network {
     pub fn cancel(&mut self, client: ClientId, id: RequestId, now: Timestamp) {
         let link = self.link_mut(client);
         link.watches.retain(|watch| *watch != id);
-        let before = link.upward.len();
-        link.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
-        let was_held = link.upward.len() != before;
-        link.downward.retain(|message| message.id() != id);
+        let Some(trouble) = &mut link.trouble else {
+            self.deliveries.push_back(Delivery::Cancelled { client, id });
+            return;
+        };
+        let before = trouble.upward.len();
+        trouble.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
+        let was_held = trouble.upward.len() != before;
+        trouble.downward.retain(|message| message.id() != id);
+        trouble.waiting.remove(&id);
         self.drop_due(client, |due| due.request() == Some((client, id)));
-        self.link_mut(client).waiting.remove(&id);
         if was_held {
             return;
         }
-        if self.link(client).stalled {
-            self.link_mut(client).upward.push_back(Upward::Cancel(id));
-        } else if let Some(busy) = self.link(client).upward_busy.filter(|busy| *busy > now) {
+        let trouble = self.link_mut(client).trouble();
+        if trouble.stalled {
+            trouble.upward.push_back(Upward::Cancel(id));
+        } else if let Some(busy) = trouble.upward_busy.filter(|busy| *busy > now) {
             self.hold(busy, Due::Upward(client, Upward::Cancel(id)));
         } else {
             self.deliveries.push_back(Delivery::Cancelled { client, id });
@@ -267,7 +340,7 @@ impl Network {
 
     /// Closes a client's connection, as a kubelet does after failed heartbeats; the next request dials anew.
     pub fn close(&mut self, client: ClientId) {
-        if self.link(client).stalled && !self.link(client).dialing {
+        if self.link(client).is_stalled() && !self.link(client).is_dialing() {
             self.give_up(client);
         }
     }
@@ -277,8 +350,10 @@ impl Network {
         if let ToClient::WatchEnded { id } = message {
             self.link_mut(client).watches.retain(|watch| *watch != id);
         }
-        if self.link(client).is_clear() {
-            self.link_mut(client).last_received = Some(now);
+        let link = self.link_mut(client);
+        if link.is_clear_downward() {
+            link.calm_down();
+            link.last_received = Some(now);
             self.deliveries.push_back(Delivery::ToClient { client, message });
             return;
         }
@@ -287,7 +362,7 @@ impl Network {
             _ => "watch event",
         };
         let delay = self.meet_all(client, what);
-        let link = self.link_mut(client);
+        let link = self.link_mut(client).trouble();
         if link.stalled {
             link.downward.push_back(message);
             return;
@@ -321,7 +396,7 @@ impl Network {
                     self.arrive(client, ToClient::Response { id, result: Ok(answer) }, now);
                 }
                 Due::Broken(client) => {
-                    if self.link(client).stalled && !self.link(client).dialing {
+                    if self.link(client).is_stalled() && !self.link(client).is_dialing() {
                         self.give_up(client);
                     }
                 }
@@ -356,7 +431,7 @@ impl Network {
         self.last_due += 1;
         let place = (at, self.last_due);
         if let Some(client) = due.client() {
-            self.link_mut(client).held.push(place);
+            self.link_mut(client).trouble().held.push(place);
         }
         self.due.insert(place, due);
     }
@@ -364,14 +439,15 @@ impl Network {
     fn take_due(&mut self, place: Place) -> Option<Due> {
         let due = self.due.remove(&place)?;
         if let Some(client) = due.client() {
-            self.link_mut(client).held.retain(|held| *held != place);
+            self.link_mut(client).trouble().held.retain(|held| *held != place);
         }
         Some(due)
     }
 
     /// Forgets what is due of a client, as far as it is unwanted.
     fn drop_due(&mut self, client: ClientId, unwanted: impl Fn(&Due) -> bool) {
-        let mut held = core::mem::take(&mut self.link_mut(client).held);
+        let Some(trouble) = &mut self.link_mut(client).trouble else { return };
+        let mut held = core::mem::take(&mut trouble.held);
         held.retain(|place| {
             let stays = self.due.get(place).is_some_and(|due| !unwanted(due));
             if !stays {
@@ -379,7 +455,7 @@ impl Network {
             }
             stays
         });
-        self.link_mut(client).held = held;
+        self.link_mut(client).trouble().held = held;
     }
 
     fn send_through_rules(&mut self, client: ClientId, request: Request, now: Timestamp) {
@@ -388,7 +464,7 @@ impl Network {
         let id = request.id;
         let mut in_order = SignedDuration::ZERO;
         let mut of_its_own = SignedDuration::ZERO;
-        for rule in self.link(client).rules.clone() {
+        for rule in self.link(client).rules().to_vec() {
             match self.meet(rule, &request.ask) {
                 Met::Nothing => {}
                 Met::Delayed { delay, whole_connection: true } => in_order += delay,
@@ -401,7 +477,7 @@ impl Network {
                 }
             }
         }
-        let link = self.link_mut(client);
+        let link = self.link_mut(client).trouble();
         if link.stalled {
             let (patience, error) = match (link.dialing, patience) {
                 (true, Some(patience)) if patience < DIAL_TIMEOUT => (Some(patience), TransportError::Timeout),
@@ -436,7 +512,7 @@ impl Network {
             self.hold(now + patience, Due::Timeout(client, id, error));
             (now + patience, self.last_due)
         });
-        self.link_mut(client).waiting.insert(id, place);
+        self.link_mut(client).trouble().waiting.insert(id, place);
     }
 
     /// Lets a rule meet a request, and counts it.
@@ -467,13 +543,13 @@ impl Network {
         let link = self.link_mut(client);
         link.last_received = Some(now);
         if let ToClient::Response { id, .. } = message
-            && let Some(place) = link.waiting.remove(&id)
+            && let Some(place) = link.trouble().waiting.remove(&id)
         {
             if let Some(place) = place {
                 self.take_due(place);
             }
         } else if let ToClient::Response { id, .. } = message
-            && link.abandoned.remove(&id)
+            && link.trouble().abandoned.remove(&id)
         {
             return;
         } else if let ToClient::Watch { id, .. } = message
@@ -486,16 +562,17 @@ impl Network {
 
     fn fail(&mut self, client: ClientId, id: RequestId, error: TransportError) {
         let link = self.link_mut(client);
-        if link.waiting.remove(&id).is_none() {
+        if link.trouble().waiting.remove(&id).is_none() {
             return;
         }
         link.watches.retain(|watch| *watch != id);
-        let held = link.upward.len() + link.downward.len();
-        link.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
-        link.downward.retain(|message| message.id() != id);
+        let trouble = link.trouble();
+        let held = trouble.upward.len() + trouble.downward.len();
+        trouble.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
+        trouble.downward.retain(|message| message.id() != id);
         // A request that a rule swallowed is never answered, so that its number stays here for ever: a few bytes.
-        if link.upward.len() + link.downward.len() == held {
-            link.abandoned.insert(id);
+        if trouble.upward.len() + trouble.downward.len() == held {
+            trouble.abandoned.insert(id);
         }
         self.drop_due(client, |due| matches!(due, Due::Downward(_, message) if message.id() == id));
         self.deliveries
@@ -505,11 +582,12 @@ impl Network {
     /// Ends a stalled connection: whatever was on it fails, and the client dials anew.
     fn give_up(&mut self, client: ClientId) {
         let link = self.link_mut(client);
-        link.dialing = true;
         let watches = core::mem::take(&mut link.watches);
-        let upward = core::mem::take(&mut link.upward);
-        let downward = core::mem::take(&mut link.downward);
-        let waiting = core::mem::take(&mut link.waiting);
+        let trouble = link.trouble();
+        trouble.dialing = true;
+        let upward = core::mem::take(&mut trouble.upward);
+        let downward = core::mem::take(&mut trouble.downward);
+        let waiting = core::mem::take(&mut trouble.waiting);
         self.drop_due(client, |_| true);
         // The answer of a request sent before the stall waits on the way down without standing in `waiting`.
         let mut failed: BTreeSet<RequestId> = waiting.into_keys().collect();
@@ -534,13 +612,13 @@ impl Network {
     /// Finds out whether the rules stall a link, and starts or ends the stall.
     fn restall(&mut self, client: ClientId, now: Timestamp) {
         let link = self.link(client);
-        let stalled = link.rules.iter().any(|rule| self.rules[rule].stalls());
-        match (link.stalled, stalled) {
+        let stalled = link.rules().iter().any(|rule| self.rules[rule].stalls());
+        match (link.is_stalled(), stalled) {
             (false, true) => {
                 let ping = (link.last_received.unwrap_or(now) + READ_IDLE).max(now);
-                let link = self.link_mut(client);
-                link.stalled = true;
-                link.dialing = false;
+                let trouble = self.link_mut(client).trouble();
+                trouble.stalled = true;
+                trouble.dialing = false;
                 self.hold(ping + PING_TIMEOUT, Due::Broken(client));
             }
             (true, false) => self.flow_again(client, now),
@@ -549,11 +627,11 @@ impl Network {
     }
 
     fn flow_again(&mut self, client: ClientId, now: Timestamp) {
-        let link = self.link_mut(client);
-        link.stalled = false;
-        link.dialing = false;
-        let upward = core::mem::take(&mut link.upward);
-        let downward = core::mem::take(&mut link.downward);
+        let trouble = self.link_mut(client).trouble();
+        trouble.stalled = false;
+        trouble.dialing = false;
+        let upward = core::mem::take(&mut trouble.upward);
+        let downward = core::mem::take(&mut trouble.downward);
         self.drop_due(client, |due| matches!(due, Due::Broken(_)));
         for message in downward {
             self.arrive(client, message, now);
@@ -569,7 +647,7 @@ impl Network {
     /// Counts a message of the server for the rules without `match`, and returns how much longer it takes.
     fn meet_all(&mut self, client: ClientId, what: &str) -> SignedDuration {
         let mut delay = SignedDuration::ZERO;
-        for id in self.link(client).rules.clone() {
+        for id in self.link(client).rules().to_vec() {
             if self.rules[&id].fault.matching.is_some() || !self.meets(id, None) {
                 continue;
             }
