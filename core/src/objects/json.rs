@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Text;
 
 /// A JSON value. Cloning is cheap.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub enum Json {
     /// `null`; also what an absent place reads as.
     #[default]
@@ -211,9 +211,27 @@ impl Json {
     }
 }
 
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(own), Self::Bool(other)) => own == other,
+            (Self::Int(own), Self::Int(other)) => own == other,
+            (Self::Float(own), Self::Float(other)) => own == other,
+            (Self::Str(own), Self::Str(other)) => own == other,
+            (Self::Array(own), Self::Array(other)) => Arc::ptr_eq(own, other) || own == other,
+            (Self::Object(own), Self::Object(other)) => Arc::ptr_eq(own, other) || own == other,
+            _ => false,
+        }
+    }
+}
+
 /// The fields of a JSON object, sorted by name.
 #[derive(Clone, Default, PartialEq)]
 pub struct Fields(Vec<(Text, Json)>);
+
+/// Up to so many fields are looked through in turn: most are told from the wanted one by their length.
+const FEW: usize = 16;
 
 impl Fields {
     fn find(&self, name: &str) -> Result<usize, usize> {
@@ -223,7 +241,10 @@ impl Fields {
     /// Returns a field.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Json> {
-        self.find(name).ok().map(|at| &self.0[at].1)
+        if self.0.len() > FEW {
+            return self.find(name).ok().map(|at| &self.0[at].1);
+        }
+        self.0.iter().find(|(field, _)| field.as_str() == name).map(|(_, value)| value)
     }
 
     /// Returns a field for a change; an absent one becomes `null` first.
@@ -255,6 +276,16 @@ impl Fields {
     /// Returns name and value of each field, sorted by name.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Text, &Json)> {
         self.0.iter().map(|(name, value)| (name, value))
+    }
+
+    /// Returns name and value of each field for a change that keeps their order.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Text, &mut Json)> {
+        self.0.iter_mut().map(|(name, value)| (name, value))
+    }
+
+    /// Gives back the room for fields to come.
+    pub(super) fn shrink(&mut self) {
+        self.0.shrink_to_fit();
     }
 
     /// Keeps the fields for which the test holds.

@@ -65,11 +65,51 @@ impl AsRef<str> for Text {
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        match WORDS.binary_search(&text) {
-            Ok(at) => Self::Static(WORDS[at]),
-            Err(_) => Self::Shared(Arc::from(text)),
-        }
+        word(text).map_or_else(|| Self::Shared(Arc::from(text)), Self::Static)
     }
+}
+
+/// Places of the table of words; a power of two, four times as many as there are words.
+const PLACES: usize = 1024;
+
+/// The words by [`place`], each number one more than its word's; zero is empty.
+static TABLE: [u16; PLACES] = {
+    let mut table = [0; PLACES];
+    let mut at = 0;
+    while at < WORDS.len() {
+        let mut free = place(WORDS[at]);
+        while table[free] != 0 {
+            free = (free + 1) % PLACES;
+        }
+        at += 1;
+        table[free] = at as u16;
+    }
+    table
+};
+
+/// Returns where the search for a word begins: four of its bytes and its length, spread.
+const fn place(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let count = bytes.len();
+    if count == 0 {
+        return 0;
+    }
+    let ends = (bytes[0] as u32) | (bytes[count / 2] as u32) << 8 | (bytes[count - 1] as u32) << 16;
+    let all = (ends ^ (bytes[count / 3] as u32) << 12).wrapping_add((count as u32) << 24);
+    (all.wrapping_mul(0x9e37_79b1) >> 22) as usize % PLACES
+}
+
+/// Finds a word of the table.
+fn word(text: &str) -> Option<&'static str> {
+    let mut at = place(text);
+    while TABLE[at] != 0 {
+        let word = WORDS[usize::from(TABLE[at]) - 1];
+        if word == text {
+            return Some(word);
+        }
+        at = (at + 1) % PLACES;
+    }
+    None
 }
 
 impl From<String> for Text {
@@ -98,7 +138,8 @@ impl From<&Text> for Text {
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
+        let (own, other) = (self.as_str(), other.as_str());
+        core::ptr::eq(own, other) || own == other
     }
 }
 
@@ -287,8 +328,11 @@ mod tests {
     use super::{Text, WORDS};
 
     #[test]
-    fn the_words_are_sorted_so_that_a_binary_search_finds_them() {
+    fn each_word_of_the_sorted_list_is_found_and_no_other() {
         assert!(WORDS.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(WORDS.iter().all(|word| matches!(Text::from(*word), Text::Static(_))));
+        assert!(matches!(Text::from("a word of nobody"), Text::Shared(_)));
+        assert!(WORDS.len() * 4 <= super::PLACES);
     }
 
     #[test]
