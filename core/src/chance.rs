@@ -53,14 +53,37 @@ impl Chance {
 
     /// Returns a duration from zero to `max`, both included, in whole microseconds.
     pub fn up_to(&mut self, max: SignedDuration) -> SignedDuration {
-        let micros = u64::try_from(max.as_micros()).unwrap_or(0);
-        SignedDuration::from_micros(i64::try_from(self.below(micros.saturating_add(1))).unwrap_or(0))
+        SignedDuration::from_micros(i64::try_from(self.below(choices_up_to(max))).unwrap_or(0))
     }
 
     /// Returns `base` and up to `factor` of it more: Kubernetes' `wait.Jitter` (k8s.io/apimachinery pkg/util/wait).
     pub fn jitter(&mut self, base: SignedDuration, factor: f64) -> SignedDuration {
-        base + self.up_to(base.mul_f64(factor))
+        self.pause(Jitter::of(base, factor))
     }
+
+    /// Returns the next pause of a loop.
+    pub fn pause(&mut self, jitter: Jitter) -> SignedDuration {
+        jitter.base + SignedDuration::from_micros(i64::try_from(self.below(jitter.choices)).unwrap_or(0))
+    }
+}
+
+/// The pauses of a loop: a shortest one, and how many longer ones there are, a microsecond apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Jitter {
+    base: SignedDuration,
+    choices: u64,
+}
+
+impl Jitter {
+    /// Describes pauses of `base` and up to `factor` of it more.
+    #[must_use]
+    pub fn of(base: SignedDuration, factor: f64) -> Self {
+        Self { base, choices: choices_up_to(base.mul_f64(factor)) }
+    }
+}
+
+fn choices_up_to(max: SignedDuration) -> u64 {
+    u64::try_from(max.as_micros()).unwrap_or(0).saturating_add(1)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use crate::chance::Chance;
 use crate::network::{
     Answer, Ask, Call, Content, Identity, Request, RequestId, Resource, ToClient, TransportError, Verb, WatchType,
 };
-use crate::objects::{Object, ObjectKey, Text};
+use crate::objects::{Beat, Object, ObjectKey, Text};
 use crate::profile::Settings;
 
 /// First pause after a failed list or watch, doubled up to [`BACKOFF_MAX`], each with a jitter of up to its own length.
@@ -181,6 +181,22 @@ impl Reflector {
             ToClient::WatchEnded { .. } => self.send_watch(outbox),
         }
         core::mem::take(&mut self.changes)
+    }
+
+    /// Takes a bookmark of the open watch: the revision that it goes on from; false if there is no open watch.
+    pub(crate) fn handle_bookmark(&mut self, resource_version: u64) -> bool {
+        let is_open = matches!(self.state, State::Watching(_));
+        if is_open {
+            self.resource_version = resource_version;
+        }
+        is_open
+    }
+
+    /// Takes the renewal of a Lease that differs from the cached one by its beat alone; `None` if it is not cached so.
+    pub(crate) fn handle_renewal(&mut self, before: Beat, beat: Beat) -> Option<Slot> {
+        let slot = self.cache.renew(before, beat)?;
+        self.resource_version = beat.resource_version();
+        Some(slot)
     }
 
     /// Opens a list or watch again whose pause is over.

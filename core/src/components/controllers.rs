@@ -16,7 +16,8 @@ use super::taint_eviction::TaintEviction;
 use super::ttl::Ttl;
 use super::{Component, daemonset, deployment, disruption, endpointslice, replicaset, statefulset};
 use crate::chance::Chance;
-use crate::objects::{Json, Text};
+use crate::network::RequestId;
+use crate::objects::{Beat, Json, Text};
 use crate::profile::Settings;
 
 /// What a controller is started with.
@@ -54,6 +55,12 @@ pub trait Controller: Component + Send {
     /// Returns more to show under `GET controllers`, by field.
     fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {
         Vec::new()
+    }
+
+    /// Takes a watch event that gives a cached Lease another beat and does nothing else: no request, no decision, no other
+    /// deadline. False, with nothing changed, if the event has to come as a message.
+    fn handle_renewal(&mut self, _watch: RequestId, _before: Beat, _after: Beat) -> bool {
+        false
     }
 
     /// Makes exactly one round of a loop now; the answer tells whether there is such a loop.

@@ -19,12 +19,13 @@ mod redact;
 mod release;
 pub mod schema;
 pub mod selector;
+mod share;
 mod text;
 pub mod time;
 
 pub use json::{Fields, Json, NULL};
 pub use near::{distance, nearest};
-pub use object::{KUBELET_CONDITIONS, Object, ObjectKey};
+pub use object::{Beat, KUBELET_CONDITIONS, Object, ObjectKey};
 pub use path::{Path, PathError, Segment};
 pub use reading::{FieldError, Reader};
 pub use release::{DEFAULT_RELEASE, RELEASES, Release, UnknownRelease};

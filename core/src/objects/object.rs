@@ -6,7 +6,6 @@
 //! The same holds for bookmarks, which differ by their revision alone.
 
 use alloc::format;
-use alloc::sync::Arc;
 use core::fmt;
 
 use jiff::Timestamp;
@@ -41,29 +40,65 @@ impl fmt::Display for ObjectKey {
 }
 
 /// One revision of one object. Cloning costs a reference count.
+///
+/// It is a value of a few words, so that whoever holds an object can note a heartbeat in place, without an allocation.
 #[derive(Clone)]
-pub struct Object(Arc<Revision>);
-
-struct Revision {
+pub struct Object {
     base: Json,
-    change: Change,
+    beat: Beat,
+}
+
+/// What tells a revision from others with the same stable tree: its number, and the times of a heartbeat.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Beat {
     resource_version: u64,
+    /// The time of the change in microseconds since the epoch; 0 without one.
+    micros: i64,
     /// See [`Object::place`].
     place: u32,
+    change: Change,
 }
 
 /// The place of an object that has none.
 const NOWHERE: u32 = u32::MAX;
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Change {
     None,
     /// `spec.renewTime` of a Lease.
-    Renewal(Timestamp),
+    Renewal,
     /// `lastHeartbeatTime` of the conditions that the kubelet owns.
-    Heartbeat(Timestamp),
+    Heartbeat,
     /// Nothing but `metadata.resourceVersion`.
     Revision,
+}
+
+impl Beat {
+    const fn of(change: Change, resource_version: u64) -> Self {
+        Self { resource_version, micros: 0, place: NOWHERE, change }
+    }
+
+    /// Returns the revision in the store's count.
+    #[must_use]
+    pub const fn resource_version(self) -> u64 {
+        self.resource_version
+    }
+
+    /// Returns where the store keeps the object: see [`Object::place`].
+    #[must_use]
+    pub fn place(self) -> Option<u32> {
+        (self.place != NOWHERE).then_some(self.place)
+    }
+
+    /// Returns the time of the last heartbeat, if there was one.
+    #[must_use]
+    pub fn time(self) -> Option<Timestamp> {
+        matches!(self.change, Change::Renewal | Change::Heartbeat).then(|| self.at())
+    }
+
+    fn at(self) -> Timestamp {
+        Timestamp::from_microsecond(self.micros).expect("it was taken from an instant")
+    }
 }
 
 /// The conditions whose heartbeat a kubelet writes.
@@ -76,13 +111,17 @@ impl Object {
     #[must_use]
     pub fn new(mut base: Json, resource_version: u64) -> Self {
         base.set(&["metadata", "resourceVersion"], Json::text(format!("{resource_version}")));
-        Self(Arc::new(Revision { base, change: Change::None, resource_version, place: NOWHERE }))
+        Self::whole(base, resource_version)
+    }
+
+    const fn whole(base: Json, resource_version: u64) -> Self {
+        Self { base, beat: Beat::of(Change::None, resource_version) }
     }
 
     /// Makes the object of a bookmark: a tree that is shared by all of them, and a revision.
     #[must_use]
-    pub fn bookmark(base: Json, resource_version: u64) -> Self {
-        Self(Arc::new(Revision { base, change: Change::Revision, resource_version, place: NOWHERE }))
+    pub const fn bookmark(base: Json, resource_version: u64) -> Self {
+        Self { base, beat: Beat::of(Change::Revision, resource_version) }
     }
 
     /// Makes a revision of a tree as it came, with whatever resourceVersion it holds.
@@ -90,44 +129,62 @@ impl Object {
     pub fn as_received(base: Json) -> Self {
         let resource_version =
             base.at(&["metadata", "resourceVersion"]).as_str().and_then(|text| text.parse().ok()).unwrap_or(0);
-        Self(Arc::new(Revision { base, change: Change::None, resource_version, place: NOWHERE }))
+        Self::whole(base, resource_version)
     }
 
     /// Returns this Lease with a new `spec.renewTime`, without building JSON.
     #[must_use]
     pub fn renewed(&self, renew_time: Timestamp, resource_version: u64) -> Self {
-        self.renewed_at(renew_time, resource_version, self.0.place)
+        let mut renewed = self.clone();
+        renewed.renew(renew_time, resource_version, self.beat.place);
+        renewed
     }
 
-    /// Returns this Lease with a new `spec.renewTime`, and with its place in the store.
-    #[must_use]
-    pub fn renewed_at(&self, renew_time: Timestamp, resource_version: u64, place: u32) -> Self {
-        self.changed(Change::Renewal(time::whole_micros(renew_time)), resource_version, place)
+    /// Gives this Lease a new `spec.renewTime`, and its place in the store, without building JSON.
+    pub fn renew(&mut self, renew_time: Timestamp, resource_version: u64, place: u32) {
+        let micros = time::whole_micros(renew_time).as_microsecond();
+        self.take(Beat { resource_version, micros, place, change: Change::Renewal });
     }
 
     /// Returns this Node with a new `lastHeartbeatTime` of the kubelet's conditions, without building JSON.
     #[must_use]
     pub fn heartbeat(&self, at: Timestamp, resource_version: u64) -> Self {
-        self.changed(Change::Heartbeat(time::whole_seconds(at)), resource_version, self.0.place)
+        let micros = time::whole_seconds(at).as_microsecond();
+        let mut beaten = self.clone();
+        beaten.take(Beat { resource_version, micros, place: self.beat.place, change: Change::Heartbeat });
+        beaten
     }
 
-    fn changed(&self, change: Change, resource_version: u64, place: u32) -> Self {
-        let same_kind = matches!((self.0.change, change), (Change::None, _) | (Change::Renewal(_), Change::Renewal(_)))
-            || matches!((self.0.change, change), (Change::Heartbeat(_), Change::Heartbeat(_)));
-        let base = if same_kind { self.0.base.clone() } else { self.json() };
-        Self(Arc::new(Revision { base, change, resource_version, place }))
+    /// Makes this a later revision that differs by a heartbeat of the same kind alone.
+    pub fn take(&mut self, beat: Beat) {
+        if self.beat.change != beat.change && self.beat.change != Change::None {
+            self.base = self.json();
+        }
+        self.beat = beat;
+    }
+
+    /// Returns what tells this revision from others with the same stable tree.
+    #[must_use]
+    pub const fn beat(&self) -> Beat {
+        self.beat
+    }
+
+    /// Returns the revision with the same stable tree that had this beat.
+    #[must_use]
+    pub fn at_beat(&self, beat: Beat) -> Self {
+        Self { base: self.base.clone(), beat }
     }
 
     /// Returns the whole tree.
     #[must_use]
     pub fn json(&self) -> Json {
-        let mut tree = self.0.base.clone();
-        match self.0.change {
+        let mut tree = self.base.clone();
+        match self.beat.change {
             Change::None => return tree,
             Change::Revision => {}
-            Change::Renewal(at) => tree.set(&["spec", "renewTime"], time::to_micro_time(at)),
-            Change::Heartbeat(at) => {
-                let text = Json::from(time::to_time(at));
+            Change::Renewal => tree.set(&["spec", "renewTime"], time::to_micro_time(self.beat.at())),
+            Change::Heartbeat => {
+                let text = Json::from(time::to_time(self.beat.at()));
                 for condition in tree.entry(&["status", "conditions"]).make_array() {
                     if condition.get("type").as_str().is_some_and(|name| KUBELET_CONDITIONS.contains(&name)) {
                         condition.set(&["lastHeartbeatTime"], text.clone());
@@ -135,7 +192,7 @@ impl Object {
                 }
             }
         }
-        tree.set(&["metadata", "resourceVersion"], Json::text(format!("{}", self.0.resource_version)));
+        tree.set(&["metadata", "resourceVersion"], Json::text(format!("{}", self.beat.resource_version)));
         tree
     }
 
@@ -145,13 +202,13 @@ impl Object {
     /// nothing. Two revisions whose stable trees are the same allocation differ by heartbeats only.
     #[must_use]
     pub fn stable(&self) -> &Json {
-        &self.0.base
+        &self.base
     }
 
     /// Tells whether the last write changed heartbeat times alone and went through the typed path.
     #[must_use]
     pub fn is_heartbeat(&self) -> bool {
-        matches!(self.0.change, Change::Renewal(_) | Change::Heartbeat(_))
+        matches!(self.beat.change, Change::Renewal | Change::Heartbeat)
     }
 
     /// Returns where the store keeps the object, if the last write said so.
@@ -159,19 +216,19 @@ impl Object {
     /// A hint that saves a look for the name: whoever follows it has to make sure that this object stands there.
     #[must_use]
     pub fn place(&self) -> Option<u32> {
-        (self.0.place != NOWHERE).then_some(self.0.place)
+        self.beat.place()
     }
 
     /// Returns the revision in the store's count.
     #[must_use]
-    pub fn resource_version(&self) -> u64 {
-        self.0.resource_version
+    pub const fn resource_version(&self) -> u64 {
+        self.beat.resource_version
     }
 
     /// Returns namespace and name.
     #[must_use]
     pub fn key(&self) -> ObjectKey {
-        let metadata = self.0.base.get("metadata");
+        let metadata = self.base.get("metadata");
         let text = |field| metadata.get(field).as_text().cloned().unwrap_or_default();
         ObjectKey { namespace: text("namespace"), name: text("name") }
     }
@@ -179,31 +236,30 @@ impl Object {
     /// Returns `metadata.name`.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.0.base.at(&["metadata", "name"]).as_str().unwrap_or("")
+        self.base.at(&["metadata", "name"]).as_str().unwrap_or("")
     }
 
     /// Returns `metadata.uid`.
     #[must_use]
     pub fn uid(&self) -> &str {
-        self.0.base.at(&["metadata", "uid"]).as_str().unwrap_or("")
+        self.base.at(&["metadata", "uid"]).as_str().unwrap_or("")
     }
 
     /// Returns `spec.renewTime` of a Lease.
     #[must_use]
     pub fn renew_time(&self) -> Option<Timestamp> {
-        match self.0.change {
-            Change::Renewal(at) => Some(at),
-            _ => self.0.base.at(&["spec", "renewTime"]).as_str().and_then(time::parse),
+        match self.beat.change {
+            Change::Renewal => Some(self.beat.at()),
+            _ => self.base.at(&["spec", "renewTime"]).as_str().and_then(time::parse),
         }
     }
 
     /// Returns `lastHeartbeatTime` of one of the kubelet's conditions.
     #[must_use]
     pub fn heartbeat_time(&self, condition: &str) -> Option<Timestamp> {
-        match self.0.change {
-            Change::Heartbeat(at) if KUBELET_CONDITIONS.contains(&condition) => Some(at),
+        match self.beat.change {
+            Change::Heartbeat if KUBELET_CONDITIONS.contains(&condition) => Some(self.beat.at()),
             _ => self
-                .0
                 .base
                 .at(&["status", "conditions"])
                 .items()
@@ -217,7 +273,7 @@ impl Object {
 
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.json() == other.json()
+        self.base.is_same_allocation(&other.base) && self.beat == other.beat || self.json() == other.json()
     }
 }
 

@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod health_pass_tests;
+mod heartbeats;
 #[cfg(test)]
 mod kubelet_pod_tests;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use heartbeats::Heartbeats;
 pub use own::{Own, OwnAction, OwnLooking};
 pub use record::{Record, component_name};
 pub use world::{run_scenario, run_scenario_with};
@@ -33,8 +35,9 @@ pub use world::{run_scenario, run_scenario_with};
 pub use crate::components::{RecordedDecision, TraceLine};
 
 use crate::chance::Chance;
-use crate::components::api_server::{ApiServer, Commit, ServerOutput, Tap};
+use crate::components::api_server::{ApiServer, Commit, Reader, ServerOutput, Tap};
 use crate::components::controllers::{self, CONTROLLERS, Context, Controller, ControllerAction};
+use crate::components::kubelet::Pace;
 use crate::components::machine::{Machine, MachineAction, MachineError, MachineSpec};
 use crate::components::{Component, Deadline, Output};
 use crate::network::{
@@ -59,6 +62,8 @@ pub struct Options {
     pub start: Timestamp,
     /// Whether each message is written to the trace. Default true; a bench turns it off.
     pub trace: bool,
+    /// How heartbeats travel. Default: directly; it makes no difference that anybody could see.
+    pub heartbeats: Heartbeats,
     /// The controllers that start with the control plane. Default all.
     pub controllers: Vec<&'static str>,
 }
@@ -73,6 +78,7 @@ impl Default for Options {
             seed: 1,
             start: DEFAULT_START,
             trace: true,
+            heartbeats: Heartbeats::default(),
             controllers: CONTROLLERS.to_vec(),
         }
     }
@@ -118,7 +124,7 @@ enum Actor {
     Controller(&'static str, Option<Box<dyn Controller>>),
     Machine(Box<Machine>),
     /// A person or a test: its answers wait to be fetched.
-    User(User),
+    User(Box<User>),
 }
 
 #[derive(Default)]
@@ -131,8 +137,6 @@ struct User {
 struct Slot {
     actor: Actor,
     name: Text,
-    /// The deadline that stands in the queue; older entries are stale.
-    scheduled: Option<Deadline>,
 }
 
 /// A simulated cluster.
@@ -147,9 +151,16 @@ pub struct Simulation {
     slots: Vec<Slot>,
     by_name: BTreeMap<Text, ClientId>,
     wakes: Wakes,
+    /// The deadline of each slot that stands in the queue; older entries are stale.
+    deadlines: Vec<Option<Deadline>>,
+    /// The loops of each slot's kubelet, while it is calm.
+    paces: Vec<Option<Pace>>,
     record: Record,
     commits: Vec<Commit>,
+    /// Who hears of the renewal in hand.
+    readers: Vec<Reader>,
     deliveries: u64,
+    direct_renewals: u64,
 }
 
 impl Simulation {
@@ -169,8 +180,12 @@ impl Simulation {
             slots: Vec::new(),
             by_name: BTreeMap::new(),
             wakes: Wakes::new(now),
+            deadlines: Vec::new(),
+            paces: Vec::new(),
             commits: Vec::new(),
+            readers: Vec::new(),
             deliveries: 0,
+            direct_renewals: 0,
             settings,
             options,
         };
@@ -224,13 +239,19 @@ impl Simulation {
         self.deliveries
     }
 
+    /// Returns the number of renewals among them that were done and not sent: see [`Heartbeats::Direct`].
+    #[must_use]
+    pub const fn direct_renewals(&self) -> u64 {
+        self.direct_renewals
+    }
+
     /// Returns what is due next: when, whose, what for.
     #[must_use]
     pub fn next_due(&self) -> Option<(Timestamp, Text, &'static str)> {
         let wake =
             self.wakes.iter().filter(|(at, client)| self.is_scheduled(*client, *at)).min().map(|(at, client)| {
                 let slot = &self.slots[*client as usize];
-                (*at, slot.name.clone(), slot.scheduled.map_or("", |deadline| deadline.reason))
+                (*at, slot.name.clone(), self.deadlines[*client as usize].map_or("", |deadline| deadline.reason))
             });
         let network = self.network.next_deadline().map(|at| (at, Text::of("network"), "a message held back"));
         let api = self.api.next_deadline().map(|deadline| (deadline.at, Text::of("api"), deadline.reason));
@@ -263,7 +284,9 @@ impl Simulation {
             }
             self.settle();
             if let Some(client) = self.pop_wake() {
-                self.wake(client);
+                if !self.beat(client) {
+                    self.wake(client);
+                }
                 self.settle();
             }
             if self.next_instant().is_none_or(|next| next > self.now) {
@@ -377,6 +400,7 @@ impl Simulation {
         let client = *self.by_name.get(format!("machine/{name}").as_str()).ok_or_else(missing)?;
         self.settle();
         let now = self.now;
+        self.fold(client);
         let Actor::Machine(machine) = &mut self.slots[client.0 as usize].actor else { return Err(missing()) };
         let outcome = machine.handle_action(action, now);
         self.pump(client);
@@ -458,7 +482,9 @@ impl Simulation {
         let name = name.into();
         let client = self.network.connect(name.clone(), self.now);
         self.by_name.insert(name.clone(), client);
-        self.slots.push(Slot { actor, name, scheduled: None });
+        self.slots.push(Slot { actor, name });
+        self.deadlines.push(None);
+        self.paces.push(None);
         client
     }
 
@@ -475,7 +501,7 @@ impl Simulation {
     fn stop_controller(&mut self, client: ClientId) {
         if let Actor::Controller(_, controller) = &mut self.slots[client.0 as usize].actor {
             *controller = None;
-            self.slots[client.0 as usize].scheduled = None;
+            self.deadlines[client.0 as usize] = None;
             self.network.forget(client);
         }
     }
@@ -485,7 +511,7 @@ impl Simulation {
         let path = Text::from(format!("user/{}", identity.user));
         let client = match self.by_name.get(&path) {
             Some(client) => *client,
-            None => self.add_slot(path, Actor::User(User::default())),
+            None => self.add_slot(path, Actor::User(Box::default())),
         };
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         user.last_request += 1;
@@ -502,7 +528,7 @@ impl Simulation {
 
     /// Tells whether a component waits for an instant; what else stands in the queue is stale.
     fn is_scheduled(&self, client: u32, at: Timestamp) -> bool {
-        self.slots[client as usize].scheduled.is_some_and(|scheduled| scheduled.at == at)
+        self.deadlines[client as usize].is_some_and(|scheduled| scheduled.at == at)
     }
 
     /// Finds the next component to wake; stale entries fall out of the queue on the way.
@@ -536,8 +562,9 @@ impl Simulation {
 
     fn wake(&mut self, client: ClientId) {
         let now = self.now;
+        self.fold(client);
         let slot = &mut self.slots[client.0 as usize];
-        if let Some(deadline) = slot.scheduled.take() {
+        if let Some(deadline) = self.deadlines[client.0 as usize].take() {
             self.record.timer(now, &slot.name, deadline.reason);
         }
         match &mut slot.actor {
@@ -571,10 +598,21 @@ impl Simulation {
     }
 
     fn hand_over(&mut self, client: ClientId, message: ToClient) {
+        self.record.message(self.now, &self.slots[client.0 as usize].name, &message);
+        self.take_message(client, message);
+    }
+
+    fn take_message(&mut self, client: ClientId, message: ToClient) {
         let now = self.now;
         let slot = &mut self.slots[client.0 as usize];
-        self.record.message(now, &slot.name, &message);
-        match &mut slot.actor {
+        if let (Actor::Machine(machine), ToClient::Watch { id, event: WatchType::Bookmark, object }) =
+            (&mut slot.actor, &message)
+            && machine.handle_bookmark(*id, object.resource_version())
+        {
+            return;
+        }
+        self.fold(client);
+        match &mut self.slots[client.0 as usize].actor {
             Actor::Controller(_, Some(controller)) => controller.handle_message(message, now),
             Actor::Machine(machine) => machine.handle_message(message, now),
             Actor::User(user) => user.receive(message),
@@ -611,18 +649,22 @@ impl Simulation {
     }
 
     fn schedule(&mut self, client: ClientId) {
-        let slot = &mut self.slots[client.0 as usize];
-        let deadline = match &slot.actor {
+        let deadline = match &mut self.slots[client.0 as usize].actor {
             Actor::Controller(_, Some(controller)) => controller.next_deadline(),
-            Actor::Machine(machine) => machine.next_deadline(),
+            Actor::Machine(machine) => {
+                let deadline = machine.brace();
+                self.paces[client.0 as usize] = machine.pace();
+                deadline
+            }
             Actor::Controller(_, None) | Actor::User(_) => None,
         };
-        if slot.scheduled.map(|scheduled| scheduled.at) != deadline.map(|deadline| deadline.at)
+        let scheduled = &mut self.deadlines[client.0 as usize];
+        if scheduled.map(|scheduled| scheduled.at) != deadline.map(|deadline| deadline.at)
             && let Some(deadline) = deadline
         {
             self.wakes.push((deadline.at, client.0));
         }
-        slot.scheduled = deadline;
+        *scheduled = deadline;
     }
 
     fn pump_api(&mut self) {

@@ -51,6 +51,11 @@ impl Record {
         self.decisions.get(number as usize - 1)
     }
 
+    /// Tells whether messages are written down.
+    pub(super) const fn is_traced(&self) -> bool {
+        self.trace.is_some()
+    }
+
     /// Returns the trace in order, or its last part where it is very long; empty if none is kept.
     #[must_use]
     pub fn trace(&self) -> &[TraceLine] {

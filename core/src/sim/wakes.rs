@@ -17,12 +17,25 @@ pub(super) type Wake = (Timestamp, u32);
 const SLOTS: usize = 1 << 14;
 const WORD: usize = 64;
 
+/// What ends a list.
+const NONE: u32 = u32::MAX;
+
+/// A wake in a list: that of its slot, or that of the free places.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    wake: Wake,
+    next: u32,
+}
+
 /// The queue.
 #[derive(Debug)]
 pub(super) struct Wakes {
     /// What lies in the slot in hand or before it.
     near: BinaryHeap<Reverse<Wake>>,
-    slots: Vec<Vec<Wake>>,
+    /// The first entry of each slot. All entries lie together, and the place that was left last is taken first.
+    slots: Vec<u32>,
+    entries: Vec<Entry>,
+    free: u32,
     /// A bit for each slot that holds something.
     taken: Vec<u64>,
     /// What lies beyond the last slot.
@@ -36,7 +49,9 @@ impl Wakes {
     pub(super) fn new(now: Timestamp) -> Self {
         Self {
             near: BinaryHeap::new(),
-            slots: alloc::vec![Vec::new(); SLOTS],
+            slots: alloc::vec![NONE; SLOTS],
+            entries: Vec::new(),
+            free: NONE,
             taken: alloc::vec![0; SLOTS / WORD],
             far: BinaryHeap::new(),
             hand: now.as_millisecond(),
@@ -68,7 +83,11 @@ impl Wakes {
     /// Returns all, in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Wake> {
         let heaps = self.near.iter().chain(&self.far).map(|Reverse(wake)| wake);
-        heaps.chain(self.slots.iter().flatten())
+        let lists = self.slots.iter().flat_map(|first| {
+            let entry = |at: u32| self.entries.get(at as usize);
+            core::iter::successors(entry(*first), move |last| entry(last.next)).map(|entry| &entry.wake)
+        });
+        heaps.chain(lists)
     }
 
     /// Returns how many slots ahead of the hand a wake lies; `None` for one that is not ahead.
@@ -79,8 +98,28 @@ impl Wakes {
 
     fn put(&mut self, wake: Wake) {
         let slot = slot_of(wake.0.as_millisecond());
-        self.slots[slot].push(wake);
+        let entry = Entry { wake, next: self.slots[slot] };
+        let place = self.free;
+        if let Some(old) = self.entries.get_mut(place as usize) {
+            self.free = old.next;
+            *old = entry;
+            self.slots[slot] = place;
+        } else {
+            self.slots[slot] = u32::try_from(self.entries.len()).expect("fewer than 2^32 wakes");
+            self.entries.push(entry);
+        }
         self.taken[slot / WORD] |= 1 << (slot % WORD);
+    }
+
+    /// Moves what lies in a slot to what is near.
+    fn empty(&mut self, slot: usize) {
+        self.taken[slot / WORD] &= !(1 << (slot % WORD));
+        let mut at = core::mem::replace(&mut self.slots[slot], NONE);
+        while let Some(entry) = self.entries.get_mut(at as usize) {
+            self.near.push(Reverse(entry.wake));
+            let place = core::mem::replace(&mut at, entry.next);
+            entry.next = core::mem::replace(&mut self.free, place);
+        }
     }
 
     /// Moves the hand to the next instant that has something.
@@ -89,10 +128,8 @@ impl Wakes {
         let beyond = self.far.peek().map(|Reverse((at, _))| at.as_millisecond());
         let Some(next) = in_wheel.into_iter().chain(beyond).min() else { return };
         self.hand = next;
-        let slot = slot_of(next);
         if in_wheel == Some(next) {
-            self.taken[slot / WORD] &= !(1 << (slot % WORD));
-            self.near.extend(self.slots[slot].drain(..).map(Reverse));
+            self.empty(slot_of(next));
         }
         while let Some(Reverse(wake)) = self.far.peek().copied() {
             match self.distance(wake) {

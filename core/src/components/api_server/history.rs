@@ -3,12 +3,13 @@
 //! Mirrors k8s.io/apiserver pkg/storage/cacher/watch_cache.go (v1.34): a window that doubles while its oldest event is
 //! fresh and halves while most of it is old, between 100 and 102,400 events.
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::network::WatchType;
-use crate::objects::Object;
+use crate::objects::{Beat, Object};
 
 /// Source: watch_cache.go, `defaultLowerBoundCapacity`.
 const LEAST: usize = 100;
@@ -17,13 +18,47 @@ const MOST: usize = 100 * 1024;
 /// Source: watch_cache.go, `DefaultEventFreshDuration`: the request time-out of 60 s and 15 s more.
 const FRESH: SignedDuration = SignedDuration::from_secs(75);
 
-/// One write.
+/// One write. Most are heartbeats, which are told from the write before by a few numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) at: Timestamp,
     pub(super) event: WatchType,
     pub(super) object: Object,
-    pub(super) before: Option<Object>,
+    before: Before,
+}
+
+/// What a write replaced.
+#[derive(Clone, Debug)]
+enum Before {
+    Nothing,
+    /// A revision with the same stable tree.
+    Same(Beat),
+    Other(Box<Object>),
+}
+
+impl Event {
+    pub(super) fn new(at: Timestamp, event: WatchType, object: Object, before: Option<&Object>) -> Self {
+        let before = match before {
+            None => Before::Nothing,
+            Some(before) if before.stable().is_same_allocation(object.stable()) => Before::Same(before.beat()),
+            Some(before) => Before::Other(Box::new(before.clone())),
+        };
+        Self { at, event, object, before }
+    }
+
+    /// Notes a heartbeat that replaced a revision with the same stable tree.
+    pub(super) const fn beat(at: Timestamp, object: Object, before: Beat) -> Self {
+        Self { at, event: WatchType::Modified, object, before: Before::Same(before) }
+    }
+
+    /// Returns the object as it was before the write.
+    pub(super) fn before(&self) -> Option<Object> {
+        match &self.before {
+            Before::Nothing => None,
+            Before::Same(beat) => Some(self.object.at_beat(*beat)),
+            Before::Other(object) => Some((**object).clone()),
+        }
+    }
 }
 
 /// The window.
@@ -91,7 +126,7 @@ mod tests {
 
     fn write(history: &mut History, version: u64, at: Timestamp) {
         let object = Object::new(json!({}), version);
-        history.push(Event { at, event: WatchType::Modified, object, before: None });
+        history.push(Event::new(at, WatchType::Modified, object, None));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! sees revisions in order. Left out on purpose: webhooks, CustomResourceDefinitions.
 
 mod admission;
+mod alarms;
 mod authentication;
 mod authorisation;
 mod call;
@@ -28,6 +29,7 @@ mod rbac;
 mod rbac_policy;
 mod read;
 mod references;
+mod renewal;
 mod resources;
 mod reviews;
 mod service_accounts;
@@ -43,7 +45,7 @@ mod workloads;
 mod write;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -55,14 +57,16 @@ use super::Deadline;
 use super::controllers::Context;
 use crate::chance::Chance;
 use crate::network::{
-    Answer, Ask, ClientId, DecisionId, Identity, LEASES, NAMESPACES, NODE_LEASES, NODES, Request, RequestId, Resource,
-    ToClient, Verb, WatchType,
+    Ask, ClientId, DecisionId, Identity, LEASES, NAMESPACES, NODES, Request, RequestId, Resource, ToClient, Verb,
+    WatchType,
 };
 use crate::objects::schema::Schema;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 use crate::profile::Settings;
+use alarms::Alarms;
 use forms::{Form, View};
 use history::{Event, History};
+pub(crate) use renewal::{Reader, Renewable};
 use resources::{KINDS, Kind};
 pub use resources::{find_kind, is_namespaced, kind_names};
 use store::Store;
@@ -144,8 +148,22 @@ struct Table {
     store: Store,
     history: History,
     watches: Index,
+    /// The tree that was written last.
+    last: Json,
     /// The tree of this kind's bookmarks, without a revision; made for the first one.
     bookmark: Option<Json>,
+}
+
+impl Table {
+    /// Lets a new tree share what it has in common with the revision before it, and with the last one of any object.
+    fn share(&self, tree: &mut Json) {
+        let text = |field| tree.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
+        let (namespace, name) = (text("namespace"), text("name"));
+        if let Some(before) = self.store.get(&namespace, &name) {
+            tree.share(before.stable());
+        }
+        tree.share(&self.last);
+    }
 }
 
 /// The API server.
@@ -170,7 +188,7 @@ pub struct ApiServer {
     watchers: Vec<Option<Watcher>>,
     free_watchers: Vec<WatcherId>,
     watcher_ids: BTreeMap<(ClientId, RequestId), WatcherId>,
-    timers: BTreeSet<(Timestamp, WatcherId)>,
+    timers: Alarms,
     candidates: Vec<WatcherId>,
 }
 
@@ -198,6 +216,7 @@ impl ApiServer {
                     store: Store::default(),
                     history: History::new(0),
                     watches: Index::default(),
+                    last: Json::Null,
                     bookmark: None,
                 })
                 .collect(),
@@ -206,7 +225,7 @@ impl ApiServer {
             watchers: Vec::new(),
             free_watchers: Vec::new(),
             watcher_ids: BTreeMap::new(),
-            timers: BTreeSet::new(),
+            timers: Alarms::default(),
             candidates: Vec::new(),
         };
         for (kind, object) in strategy::initial_objects() {
@@ -274,11 +293,11 @@ impl ApiServer {
 
     /// Sends bookmarks, ends watches whose time is over, compacts.
     pub fn handle_timeout(&mut self, now: Timestamp) {
-        while let Some((at, id)) = self.timers.first().copied() {
+        while let Some((at, id)) = self.timers.first() {
             if at > now {
                 break;
             }
-            self.timers.pop_first();
+            self.timers.pop();
             let Some(watcher) = self.watchers[id as usize].as_mut() else { continue };
             let (client, request) = (watcher.client, watcher.id);
             if watcher.ends <= now {
@@ -310,7 +329,7 @@ impl ApiServer {
     /// Returns when to call `handle_timeout`.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Deadline> {
-        self.timers.first().map(|(at, _)| Deadline { at: *at, reason: "watch bookmark or timeout" })
+        self.timers.first().map(|(at, _)| Deadline { at, reason: "watch bookmark or timeout" })
     }
 
     /// Looks an object up, beside the network.
@@ -331,66 +350,12 @@ impl ApiServer {
         self.revision
     }
 
-    /// Does what a PUT of a Lease with a new `spec.renewTime` does.
-    fn renew_lease(
-        &mut self,
-        origin: &Origin,
-        name: &Text,
-        renew_time: Timestamp,
-        (resource_version, hint): (u64, Option<u32>),
-    ) -> Result<Answer, Answer> {
-        let store = &self.tables[self.leases].store;
-        // No two objects ever have one revision: if it stands at the hinted place, it is this Lease.
-        let hinted = hint.filter(|place| store.revision_at(*place) == Some(resource_version));
-        let Some(place) = hinted.or_else(|| store.find(NODE_LEASES, name)) else {
-            return Err(self.deleted_under_writer(name));
-        };
-        let current = store.at(place);
-        if current.resource_version() != resource_version {
-            return Err(status::conflict(&LEASES, name, status::MODIFIED));
-        }
-        if current.renew_time() == Some(time::whole_micros(renew_time)) {
-            return Ok(Answer::object(200, current.clone()));
-        }
-        self.revision += 1;
-        let object = current.renewed_at(renew_time, self.revision, place);
-        let before = self.tables[self.leases].store.replace(place, object.clone());
-        let change = Change { namespace: NODE_LEASES, event: WatchType::Modified, before: Some(before) };
-        self.publish(self.leases, origin, change, object.clone());
-        Ok(Answer::object(200, object))
-    }
-
-    /// A PUT with the uid of a Lease that is gone: the create that it would become finds no such uid.
-    fn deleted_under_writer(&self, name: &str) -> Answer {
-        let table = &self.tables[self.leases];
-        let last = table.history.newest_first().find(|event| event.object.name() == name);
-        let uid = last.map_or_else(String::new, |event| String::from(event.object.uid()));
-        status::conflict(&LEASES, name, &write::uid_precondition(&format!("leases/{NODE_LEASES}/{name}"), &uid, ""))
-    }
-
-    /// Does what a PATCH of a Node's status with new heartbeat times does.
-    fn heartbeat(&mut self, origin: &Origin, name: &Text, at: Timestamp) -> Result<Answer, Answer> {
-        let Some(place) = self.tables[self.nodes].store.find("", name) else {
-            return Err(status::not_found(&NODES, name));
-        };
-        let current = self.tables[self.nodes].store.at(place);
-        let same =
-            |condition: &&str| current.heartbeat_time(condition).is_none_or(|then| then == time::whole_seconds(at));
-        if crate::objects::KUBELET_CONDITIONS.iter().all(same) {
-            return Ok(Answer::object(200, current.clone()));
-        }
-        self.revision += 1;
-        let object = current.heartbeat(at, self.revision);
-        let before = self.tables[self.nodes].store.replace(place, object.clone());
-        let change = Change { namespace: "", event: WatchType::Modified, before: Some(before) };
-        self.publish(self.nodes, origin, change, object.clone());
-        Ok(Answer::object(200, object))
-    }
-
     /// Gives a tree the next revision and puts it in the store.
-    fn commit(&mut self, kind: usize, origin: &Origin, tree: Json) -> Object {
+    fn commit(&mut self, kind: usize, origin: &Origin, mut tree: Json) -> Object {
         self.revision += 1;
+        self.tables[kind].share(&mut tree);
         let object = Object::new(tree, self.revision);
+        self.tables[kind].last = object.stable().clone();
         let key = object.key();
         let store = &mut self.tables[kind].store;
         let before = match store.find(&key.namespace, &key.name) {
@@ -460,14 +425,14 @@ impl ApiServer {
                 because: origin.because,
             })));
         }
-        table.history.push(Event { at: origin.now, event, object, before });
+        table.history.push(Event::new(origin.now, event, object, before.as_ref()));
     }
 
     fn close_watch(&mut self, id: WatcherId) {
         let Some(watcher) = self.watchers[id as usize].take() else { return };
         self.tables[watcher.kind].watches.remove(&watcher.selection, id);
         self.watcher_ids.remove(&(watcher.client, watcher.id));
-        self.timers.remove(&(watcher.wakes, id));
+        self.timers.remove((watcher.wakes, id));
         self.free_watchers.push(id);
     }
 

@@ -141,9 +141,9 @@ impl ApiServer {
             table.store.iter("").map(|object| (object.key(), object.clone())).collect();
         for event in table.history.newest_first().take_while(|event| event.object.resource_version() > revision) {
             let key = event.object.key();
-            match (event.event, &event.before) {
+            match (event.event, event.before()) {
                 (WatchType::Added, _) | (_, None) => objects.remove(&key),
-                (_, Some(before)) => objects.insert(key, before.clone()),
+                (_, Some(before)) => objects.insert(key, before),
             };
         }
         let plural = &super::KINDS[kind].resource.plural;

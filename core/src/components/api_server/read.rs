@@ -143,10 +143,11 @@ impl ApiServer {
             for past in self.tables[aim.kind].history.after(from).filter(|_| !is_current) {
                 let namespace = past.object.stable().at(&["metadata", "namespace"]).as_str().unwrap_or_default();
                 let plural = &kind.resource.plural;
-                let Some(seen) = watcher.sees(plural, namespace, past.event, &past.object, past.before.as_ref()) else {
+                let before = past.before();
+                let Some(seen) = watcher.sees(plural, namespace, past.event, &past.object, before.as_ref()) else {
                     continue;
                 };
-                let object = match (seen, &past.before) {
+                let object = match (seen, &before) {
                     (WatchType::Deleted, Some(before)) if past.event != WatchType::Deleted => {
                         Object::new(before.json(), past.object.resource_version())
                     }

@@ -7,7 +7,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::objects::{Object, ObjectKey, Text};
+use crate::objects::{Beat, Object, ObjectKey, Text};
 
 /// The place of an object in its cache.
 pub type Slot = u32;
@@ -80,6 +80,15 @@ impl Cache {
             self.hinted[place as usize] = slot;
         }
         (slot, before)
+    }
+
+    /// Gives an object its next beat in place; `None` if the revision before it does not stand where its hint says.
+    pub fn renew(&mut self, before: Beat, beat: Beat) -> Option<Slot> {
+        let slot = *self.hinted.get(beat.place()? as usize)?;
+        // No two objects ever have one revision, so this is the same object.
+        let object = self.objects.get_mut(slot as usize)?.as_mut().filter(|object| object.beat() == before)?;
+        object.take(beat);
+        Some(slot)
     }
 
     /// Finds the slot of an object of which nothing changed but the time of a heartbeat.

@@ -9,15 +9,15 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Kubelet, LOOP_JITTER, Outcome, Purpose, Timer, Turn, failure};
+use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
 use crate::components::{Because, Output};
 use crate::json;
 use crate::network::{Ask, Call, LEASES, NODE_LEASES, Verb};
 use crate::objects::time::{seconds, to_micro_time, whole_micros};
-use crate::objects::{Json, Object, Text};
+use crate::objects::{Beat, Json, Object, Text};
 
 /// The part of its duration after which a lease is renewed. Source: pkg/kubelet/kubelet.go (v1.34), `nodeLeaseRenewIntervalFraction`.
-const RENEW_FRACTION: f64 = 0.25;
+pub(super) const RENEW_FRACTION: f64 = 0.25;
 /// Immediate updates. Source: lease/controller.go (v1.34), `maxUpdateRetries`.
 const UPDATES_MAX: u8 = 5;
 /// The pause that the first back-off doubles. Source: as above, `backoffEnsureLease`: `sleep := 100 * time.Millisecond`.
@@ -70,6 +70,24 @@ impl Lease {
     /// Returns when the last renewal succeeded.
     pub(super) const fn renewed(&self) -> Option<Timestamp> {
         self.renewed
+    }
+
+    /// Returns the Lease, if the next renewal goes well unless the server refuses it, and changes the time alone.
+    pub(super) fn plain_latest(&self) -> Option<&Object> {
+        let (latest, plain) = (self.latest.as_ref()?, self.plain.as_ref()?);
+        (!self.is_failing && plain.is_same_allocation(latest.stable())).then_some(latest)
+    }
+
+    /// Notes a renewal of [`Self::plain_latest`] that was sent and answered at once.
+    pub(super) fn note_renewal(&mut self, beat: Beat, now: Timestamp) {
+        if let Some(latest) = &mut self.latest {
+            latest.take(beat);
+        }
+        self.base = None;
+        self.updates = 0;
+        self.is_fallback = false;
+        self.sent = Some(now);
+        self.renewed = Some(now);
     }
 }
 
@@ -279,8 +297,7 @@ impl Kubelet {
 
     fn finish_lease(&mut self, turn: &mut Turn<'_>) {
         self.lease.base = None;
-        let interval = SignedDuration::from_secs(self.config.lease_duration_seconds).mul_f64(RENEW_FRACTION);
-        let next = turn.now + self.chance.jitter(interval, LOOP_JITTER);
+        let next = turn.now + self.chance.pause(self.lease_pauses());
         self.set(Timer::LeaseSync, next);
     }
 }

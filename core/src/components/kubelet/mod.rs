@@ -7,6 +7,7 @@
 //! Left out on purpose: TLS bootstrap, static pods, node-pressure eviction, graceful shutdown.
 
 mod admission;
+mod calm;
 mod conditions;
 pub mod config;
 mod csi;
@@ -29,6 +30,8 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::calm::Calm;
+pub use self::calm::{Pace, Renewal};
 use self::config::KubeletConfig;
 use self::csi::Csi;
 use self::events::{EventSink, Kind};
@@ -111,20 +114,22 @@ type Outcome = Result<Answer, TransportError>;
 /// Why a kubelet's process ended by itself.
 pub type Fatal = String;
 
-/// The process.
+/// The process. What each wake needs stands together at the front: a cluster has many kubelets.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Kubelet {
+    timers: [Option<Timestamp>; TIMERS.len()],
+    chance: Chance,
+    calm: Calm,
+    lease: Lease,
     config: Arc<KubeletConfig>,
     settings: Arc<Settings>,
     identity: Arc<Identity>,
-    chance: Chance,
     started: Timestamp,
-    timers: [Option<Timestamp>; TIMERS.len()],
     pending: Vec<(RequestId, Purpose)>,
     nodes: Reflector,
     runtime: RuntimeState,
     status: StatusLoop,
-    lease: Lease,
     csi: Csi,
     events: EventSink,
     pods: Pods,
@@ -148,6 +153,7 @@ impl Kubelet {
             events: EventSink::new(chance.fork("events")),
             status: StatusLoop::default(),
             lease: Lease::default(),
+            calm: Calm::default(),
             csi: Csi::new(chance.fork("csi")),
             runtime: RuntimeState::default(),
             pods: Pods::new(chance.fork("pod-workers")),

@@ -168,6 +168,15 @@ impl Pods {
         earliest([own, self.source.as_ref().and_then(Reflector::next_deadline)])
     }
 
+    /// Takes a bookmark of the watch, if there is nothing that its instant could matter to.
+    pub(super) fn handle_bookmark(&mut self, id: RequestId, resource_version: u64) -> bool {
+        let is_idle = self.is_filled && self.workers.is_empty() && self.due.is_none();
+        match &mut self.source {
+            Some(source) if is_idle && source.owns(id) => source.handle_bookmark(resource_version),
+            _ => false,
+        }
+    }
+
     fn reckon(&mut self, now: Timestamp) {
         self.due = self.workers.values().filter_map(|worker| worker.next(now)).min();
     }

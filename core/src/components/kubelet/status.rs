@@ -17,6 +17,8 @@ use super::patch::two_way;
 use super::registration::BACKOFF_FIRST;
 use super::setters::{OS_LABELS, Said};
 use super::{Kubelet, LOOP_JITTER, Outcome, Purpose, Timer, Turn, failure};
+use crate::chance::Jitter;
+use crate::components::machine::host::Host;
 use crate::components::{Because, DecisionId, Output};
 use crate::network::{Ask, Call, NODES};
 use crate::objects::time::{seconds, whole_seconds};
@@ -133,9 +135,29 @@ impl Kubelet {
     fn finish_tick(&mut self, turn: &mut Turn<'_>) {
         self.status.is_busy = false;
         self.status.tick_waits = false;
-        // A period below zero is accepted upstream and means no pause; the simulation needs one to get on.
-        let next = turn.now + self.chance.jitter(self.config.status_update.max(FAST_PERIOD), LOOP_JITTER);
+        let next = turn.now + self.chance.pause(self.tick_pauses());
         self.set(Timer::StatusTick, next);
+    }
+
+    /// Returns the pauses between two ticks.
+    pub(super) fn tick_pauses(&self) -> Jitter {
+        // A period below zero is accepted upstream and means no pause; the simulation needs one to get on.
+        Jitter::of(self.config.status_update.max(FAST_PERIOD), LOOP_JITTER)
+    }
+
+    /// Returns from when on a tick does more than to wait for the next one, as long as nothing else happens.
+    pub(super) fn next_report(&self, host: &Host) -> Timestamp {
+        let is_idle = !self.status.is_busy
+            && !self.status.tick_waits
+            && (self.status.is_registered || !self.config.register_node)
+            && self.cached_node().is_some_and(|base| self.is_clean(base, host));
+        let due =
+            self.status.last_report.filter(|_| is_idle).and_then(|last| last.checked_add(self.report_period()).ok());
+        due.unwrap_or(Timestamp::MIN)
+    }
+
+    fn report_period(&self) -> SignedDuration {
+        self.config.status_report + self.status.delay
     }
 
     fn try_failed(&mut self, why: &str, turn: &mut Turn<'_>) {
@@ -153,22 +175,20 @@ impl Kubelet {
     }
 
     fn is_report_due(&self, now: Timestamp) -> bool {
-        self.status
-            .last_report
-            .is_none_or(|last| now.duration_since(last) >= self.config.status_report + self.status.delay)
+        self.status.last_report.is_none_or(|last| now.duration_since(last) >= self.report_period())
     }
 
     /// Tells whether a tick with this Node would find what the last one found.
-    fn is_clean(&self, base: &Object, turn: &Turn<'_>) -> bool {
+    fn is_clean(&self, base: &Object, host: &Host) -> bool {
         self.runtime.is_steady()
-            && self.status.clean.as_ref().is_some_and(|(tree, host, own)| {
-                *host == turn.host.generation && *own == self.generation && tree.is_same_allocation(base.stable())
+            && self.status.clean.as_ref().is_some_and(|(tree, generation, own)| {
+                *generation == host.generation && *own == self.generation && tree.is_same_allocation(base.stable())
             })
     }
 
     fn try_with(&mut self, base: &Object, turn: &mut Turn<'_>) {
         let is_due = self.is_report_due(turn.now);
-        if self.is_clean(base, turn) {
+        if self.is_clean(base, turn.host) {
             if !is_due {
                 self.finish_tick(turn);
                 return;

@@ -14,7 +14,6 @@ pub mod runtime;
 mod spec;
 pub(crate) mod values;
 
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -25,10 +24,10 @@ use jiff::{SignedDuration, Timestamp};
 use self::host::Host;
 use super::controllers::Context;
 use super::kubelet::config::KubeletConfig;
-use super::kubelet::{Kubelet, Turn};
+use super::kubelet::{Kubelet, Pace, Renewal, Turn};
 use super::{Component, Deadline, Outbox, Output, earliest};
-use crate::network::ToClient;
-use crate::objects::{ObjectKey, Text};
+use crate::network::{RequestId, ToClient};
+use crate::objects::{Beat, ObjectKey, Text};
 use crate::profile::Settings;
 
 pub use action::{MACHINE_ACTIONS, MachineAction};
@@ -50,14 +49,16 @@ pub enum MachineError {
     Misuse(String),
 }
 
-/// A machine and its kubelet.
+/// A machine and its kubelet, which stands in front: it is what most inputs are for.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Machine {
+    kubelet: Option<Kubelet>,
+    outbox: Outbox,
     host: Host,
     settings: Arc<Settings>,
     context: Context,
     kubelet_spec: Arc<KubeletSpec>,
-    kubelet: Option<Box<Kubelet>>,
     /// How often the kubelet was started: each process has luck of its own.
     starts: u32,
     restart_at: Option<Timestamp>,
@@ -66,7 +67,6 @@ pub struct Machine {
     frozen: Option<Vec<ToClient>>,
     /// The last words of a kubelet that is no more.
     last_log: String,
-    outbox: Outbox,
 }
 
 impl Machine {
@@ -120,7 +120,7 @@ impl Machine {
     /// Returns the kubelet's process.
     #[must_use]
     pub fn kubelet(&self) -> Option<&Kubelet> {
-        self.kubelet.as_deref()
+        self.kubelet.as_ref()
     }
 
     /// Lets something happen to the machine.
@@ -180,6 +180,50 @@ impl Machine {
         }
     }
 
+    /// Reckons after an input when the machine is to be woken, and what it does if nothing else comes first.
+    pub(crate) fn brace(&mut self) -> Option<Deadline> {
+        let runs = self.is_powered && self.frozen.is_none();
+        if let Some(kubelet) = &mut self.kubelet {
+            kubelet.brace(runs.then_some(&self.host));
+        }
+        self.next_deadline()
+    }
+
+    /// Returns the renewal that is due, if it is a heartbeat and nothing else is due.
+    pub(crate) fn due_renewal(&self, now: Timestamp) -> Option<Renewal> {
+        self.kubelet.as_ref()?.due_renewal(now)
+    }
+
+    /// Returns the loops of a calm kubelet, for whoever runs them until [`Self::take_pace`].
+    pub(crate) fn pace(&self) -> Option<Pace> {
+        self.kubelet.as_ref()?.pace()
+    }
+
+    /// Takes the loops back.
+    pub(crate) fn take_pace(&mut self, pace: &Pace) {
+        if let Some(kubelet) = &mut self.kubelet {
+            kubelet.take_pace(pace);
+        }
+    }
+
+    /// Numbers a request that is not sent but done at once.
+    pub(crate) fn next_request(&mut self) -> RequestId {
+        self.outbox.next_id()
+    }
+
+    /// Takes the answer to a renewal.
+    pub(crate) fn handle_renewed(&mut self, beat: Beat, now: Timestamp) {
+        if let Some(kubelet) = &mut self.kubelet {
+            kubelet.handle_renewed(beat, now);
+        }
+    }
+
+    /// Takes a bookmark that changes nothing but a revision; false if it has to be taken as any other message.
+    pub(crate) fn handle_bookmark(&mut self, id: RequestId, resource_version: u64) -> bool {
+        self.frozen.is_none()
+            && self.kubelet.as_mut().is_some_and(|kubelet| kubelet.handle_bookmark(id, resource_version))
+    }
+
     fn change_host(&mut self, now: Timestamp, change: impl FnOnce(&mut Host)) -> Result<(), MachineError> {
         change(&mut self.host);
         self.host.generation += 1;
@@ -199,7 +243,7 @@ impl Machine {
         self.starts += 1;
         let chance = self.context.chance.fork(&format!("start/{}", self.starts));
         let mut turn = Turn { host: &mut self.host, outbox: &mut self.outbox, now };
-        self.kubelet = Some(Box::new(Kubelet::new(Arc::new(config), self.settings.clone(), chance, &mut turn)));
+        self.kubelet = Some(Kubelet::new(Arc::new(config), self.settings.clone(), chance, &mut turn));
         Ok(())
     }
 

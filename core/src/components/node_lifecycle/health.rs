@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::components::Because;
 use crate::json;
 use crate::objects::time::{self, to_micro_time, to_time};
-use crate::objects::{Json, Object};
+use crate::objects::{Beat, Json, Object};
 use crate::profile::Settings;
 
 /// The status of a condition.
@@ -83,6 +83,12 @@ impl Renewal {
     #[must_use]
     pub(super) fn of(lease: &Object) -> Self {
         lease.renew_time().map_or(Self::EMPTY, |at| Self(at.as_microsecond()))
+    }
+
+    /// Reads the beat of a Lease.
+    #[must_use]
+    pub(super) fn of_beat(beat: Beat) -> Self {
+        beat.time().map_or(Self::EMPTY, |at| Self(at.as_microsecond()))
     }
 
     /// Tells whether this Lease is a sign of life beside the one that was saved.

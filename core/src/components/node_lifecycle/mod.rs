@@ -42,7 +42,7 @@ use super::{Component, Deadline, Outbox, Output, earliest};
 use crate::chance::Chance;
 use crate::json;
 use crate::network::{Identity, LEASES, NODE_LEASES, NODES, PODS, RequestId, ToClient};
-use crate::objects::{Json, Object, ObjectKey, Text};
+use crate::objects::{Beat, Json, Object, ObjectKey, Text};
 
 /// The place of a name in the controller's table; names are never forgotten, as upstream's health map.
 type NodeId = u32;
@@ -273,13 +273,26 @@ impl NodeLifecycle {
 
     fn handle_lease(&mut self, event: &CacheEvent) {
         let id = self.id_at(event, |own| &mut own.lease_ids);
-        let renewal = event.after.as_ref().map_or(Renewal::ABSENT, Renewal::of);
+        self.see_lease(id, event.after.as_ref().map_or(Renewal::ABSENT, Renewal::of));
+    }
+
+    fn see_lease(&mut self, id: NodeId, renewal: Renewal) {
         let next = self.next_pass();
         let node = &mut self.table[id as usize];
         node.signs.handle_lease(renewal, next, &self.passes);
         if node.slot.is_none() {
             node.signs.stop(next, &self.passes);
         }
+    }
+
+    /// Takes a renewal that came as two numbers; false if this Lease is not cached with the first of them.
+    fn take_renewal(&mut self, watch: RequestId, before: Beat, after: Beat) -> bool {
+        if !self.started || !self.leases.owns(watch) {
+            return false;
+        }
+        let Some(slot) = self.leases.handle_renewal(before, after) else { return false };
+        self.see_lease(self.lease_ids[slot as usize], Renewal::of_beat(after));
+        true
     }
 
     fn handle_node(&mut self, event: &CacheEvent) {
@@ -443,6 +456,10 @@ impl Component for NodeLifecycle {
 }
 
 impl Controller for NodeLifecycle {
+    fn handle_renewal(&mut self, watch: RequestId, before: Beat, after: Beat) -> bool {
+        self.take_renewal(watch, before, after)
+    }
+
     fn loops(&self) -> Vec<LoopInfo> {
         Vec::from([
             LoopInfo { name: "health-pass", period: self.period, next: self.next_round },

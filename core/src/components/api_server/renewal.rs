@@ -1,0 +1,161 @@
+//! The two heartbeats in their typed form: the renewal of a Lease, and a Node's status that changes times alone.
+//!
+//! Each does what the PUT or PATCH does that it stands for (a test holds them equal). A renewal can also be made without
+//! messages, in three steps: who would see it ([`ApiServer::readers_of`]), the commit ([`ApiServer::renew`]), and the
+//! look at its result. Whoever does so brings the news to the readers himself, in their order.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::forms::Form;
+use super::history::Event;
+use super::resources::KINDS;
+use super::{ApiServer, Change, Commit, Origin, ServerOutput, Tap, status, write};
+use crate::network::{Answer, ClientId, Identity, LEASES, NODE_LEASES, NODES, RequestId, Verb, WatchType};
+use crate::objects::{Beat, KUBELET_CONDITIONS, Object, Text, time};
+
+/// An open watch that sees a write: whose, and the request that opened it.
+pub(crate) type Reader = (ClientId, RequestId);
+
+/// A Lease that can be renewed without messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Renewable {
+    place: u32,
+    renew_time: Timestamp,
+}
+
+impl ApiServer {
+    /// Finds the watches that would see a renewal, in the order in which they hear of it; `None` if the renewal has to be
+    /// sent as a request: another revision, no change, or a watch that is not looked up by its kind alone or wants tables.
+    pub(crate) fn readers_of(
+        &self,
+        (place, resource_version): (u32, u64),
+        renew_time: Timestamp,
+        readers: &mut Vec<Reader>,
+    ) -> Option<Renewable> {
+        let table = &self.tables[self.leases];
+        let current = table.store.stands_at(place).filter(|object| object.resource_version() == resource_version)?;
+        if current.beat().time()? == renew_time {
+            return None;
+        }
+        for id in table.watches.general_alone(current)? {
+            let watcher = self.watchers[*id as usize].as_ref().expect("an indexed watch is open");
+            if watcher.form != Form::Plain {
+                return None;
+            }
+            let plural = &KINDS[self.leases].resource.plural;
+            // What a renewal changes is nothing that a watch could select by.
+            if !watcher.omits_heartbeats
+                && watcher.after <= self.revision
+                && watcher.sees_unchanged(plural, NODE_LEASES, current)
+            {
+                readers.push((watcher.client, watcher.id));
+            }
+        }
+        Some(Renewable { place, renew_time })
+    }
+
+    /// Tells whether somebody beside the network wants to know who renewed a Lease.
+    pub(crate) fn tells_renewals(&self) -> bool {
+        self.tap == Tap::Everything
+    }
+
+    /// Renews a Lease for its holder, whom no role could hinder; returns its beat before and after. The writer is needed where [`Self::tells_renewals`].
+    pub(crate) fn renew(
+        &mut self,
+        Renewable { place, renew_time }: Renewable,
+        writer: Option<(ClientId, Arc<Identity>)>,
+        now: Timestamp,
+    ) -> (Beat, Beat) {
+        self.revision += 1;
+        let table = &mut self.tables[self.leases];
+        let object = table.store.at_mut(place);
+        let before = object.beat();
+        object.renew(renew_time, self.revision, place);
+        if let Some((client, identity)) = writer {
+            self.outputs.push_back(ServerOutput::Commit(Box::new(Commit {
+                at: now,
+                resource_version: self.revision,
+                event: WatchType::Modified,
+                resource: LEASES,
+                object: object.clone(),
+                before: Some(object.at_beat(before)),
+                client,
+                identity,
+                verb: Verb::Update,
+                subresource: Text::of(""),
+                because: None,
+            })));
+        }
+        table.history.push(Event::beat(now, object.clone(), before));
+        (before, object.beat())
+    }
+
+    /// Returns the Lease that was renewed.
+    pub(crate) fn renewed(&self, Renewable { place, .. }: Renewable) -> &Object {
+        self.tables[self.leases].store.at(place)
+    }
+
+    /// Does what a PUT of a Lease with a new `spec.renewTime` does.
+    pub(super) fn renew_lease(
+        &mut self,
+        origin: &Origin,
+        name: &Text,
+        renew_time: Timestamp,
+        (resource_version, hint): (u64, Option<u32>),
+    ) -> Result<Answer, Answer> {
+        let store = &self.tables[self.leases].store;
+        // No two objects ever have one revision: if it stands at the hinted place, it is this Lease.
+        let hinted = hint
+            .filter(|place| store.stands_at(*place).is_some_and(|found| found.resource_version() == resource_version));
+        let Some(place) = hinted.or_else(|| store.find(NODE_LEASES, name)) else {
+            return Err(self.deleted_under_writer(name));
+        };
+        let current = store.at(place);
+        if current.resource_version() != resource_version {
+            return Err(status::conflict(&LEASES, name, status::MODIFIED));
+        }
+        if current.renew_time() == Some(time::whole_micros(renew_time)) {
+            return Ok(Answer::object(200, current.clone()));
+        }
+        self.revision += 1;
+        let mut object = current.clone();
+        object.renew(renew_time, self.revision, place);
+        let before = self.tables[self.leases].store.replace(place, object.clone());
+        let change = Change { namespace: NODE_LEASES, event: WatchType::Modified, before: Some(before) };
+        self.publish(self.leases, origin, change, object.clone());
+        Ok(Answer::object(200, object))
+    }
+
+    /// A PUT with the uid of a Lease that is gone: the create that it would become finds no such uid.
+    fn deleted_under_writer(&self, name: &str) -> Answer {
+        let table = &self.tables[self.leases];
+        let last = table.history.newest_first().find(|event| event.object.name() == name);
+        let uid = last.map_or_else(String::new, |event| String::from(event.object.uid()));
+        status::conflict(&LEASES, name, &write::uid_precondition(&format!("leases/{NODE_LEASES}/{name}"), &uid, ""))
+    }
+
+    /// Does what a PATCH of a Node's status with new heartbeat times does.
+    pub(super) fn heartbeat(&mut self, origin: &Origin, name: &Text, at: Timestamp) -> Result<Answer, Answer> {
+        let Some(place) = self.tables[self.nodes].store.find("", name) else {
+            return Err(status::not_found(&NODES, name));
+        };
+        let current = self.tables[self.nodes].store.at(place);
+        let same =
+            |condition: &&str| current.heartbeat_time(condition).is_none_or(|then| then == time::whole_seconds(at));
+        if KUBELET_CONDITIONS.iter().all(same) {
+            return Ok(Answer::object(200, current.clone()));
+        }
+        self.revision += 1;
+        let object = current.heartbeat(at, self.revision);
+        let before = self.tables[self.nodes].store.replace(place, object.clone());
+        let change = Change { namespace: "", event: WatchType::Modified, before: Some(before) };
+        self.publish(self.nodes, origin, change, object.clone());
+        Ok(Answer::object(200, object))
+    }
+}

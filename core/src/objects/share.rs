@@ -1,0 +1,99 @@
+//! Makes trees share what they have in common.
+//!
+//! The revisions of one object differ in a few places, and the Nodes of a cluster in little more than their names. What
+//! was read from a request is a tree of its own; before it is stored, the parts that equal those of an older tree are
+//! replaced by these. Invariant (tested): the tree is equal to what it was.
+
+use alloc::sync::Arc;
+
+use super::{Json, Text};
+
+impl Json {
+    /// Replaces whatever equals the same place of another tree by that; returns whether all of it does.
+    pub fn share(&mut self, other: &Self) -> bool {
+        let same = match (&mut *self, other) {
+            (Self::Object(own), Self::Object(other)) => {
+                if Arc::ptr_eq(own, other) {
+                    return true;
+                }
+                match Arc::get_mut(own) {
+                    // Somebody else holds it, so that a change of its parts would only copy it.
+                    None => own == other,
+                    Some(own) => {
+                        own.shrink();
+                        let mut others = other.iter().peekable();
+                        let mut same = own.len() == other.len();
+                        for (name, value) in own.iter_mut() {
+                            while others.next_if(|(other, _)| *other < &*name).is_some() {}
+                            match others.next_if(|(other, _)| *other == &*name) {
+                                Some((known, other)) => {
+                                    share_text(name, known);
+                                    same &= value.share(other);
+                                }
+                                None => same = false,
+                            }
+                        }
+                        same
+                    }
+                }
+            }
+            (Self::Array(own), Self::Array(other)) => {
+                if Arc::ptr_eq(own, other) {
+                    return true;
+                }
+                match Arc::get_mut(own) {
+                    None => own == other,
+                    Some(own) => {
+                        own.shrink_to_fit();
+                        let same = own.len() == other.len();
+                        own.iter_mut().zip(other.iter()).fold(same, |same, (own, other)| own.share(other) && same)
+                    }
+                }
+            }
+            (Self::Str(own), Self::Str(other)) => return share_text(own, other),
+            (own, other) => return own == other,
+        };
+        if same {
+            self.clone_from(other);
+        }
+        same
+    }
+}
+
+fn share_text(own: &mut Text, other: &Text) -> bool {
+    let same = own == other;
+    if same && matches!(own, Text::Shared(_)) {
+        own.clone_from(other);
+    }
+    same
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::json;
+    use crate::objects::Json;
+
+    #[test]
+    fn equal_parts_become_one_allocation_and_the_tree_stays_what_it_was() {
+        let old = json!({"a": {"b": [1, {"c": "a text of its own"}], "x": "y"}, "d": {"e": 1}, "z": {"f": [2]}});
+        let text = r#"{"a":{"b":[1,{"c":"a text of its own"}],"x":"n"},"d":{"e":1},"m":{},"z":{"f":[2,3]}}"#;
+        let mut new = Json::parse(text).unwrap();
+        let before = Json::parse(text).unwrap();
+        assert!(!new.share(&old));
+        assert_eq!(new, before);
+        assert!(new.at(&["a", "b"]).is_same_allocation(old.at(&["a", "b"])));
+        assert!(new.get("d").is_same_allocation(old.get("d")));
+        assert!(!new.at(&["z", "f"]).is_same_allocation(old.at(&["z", "f"])));
+        let mut copy = Json::parse(&alloc::string::ToString::to_string(&old)).unwrap();
+        assert!(copy.share(&old) && copy.is_same_allocation(&old));
+    }
+
+    #[test]
+    fn a_tree_that_somebody_else_holds_is_left_alone() {
+        let old = json!({"a": {"b": 1}});
+        let mut new = json!({"a": {"b": 1}, "c": 2});
+        let held = new.clone();
+        assert!(!new.share(&old));
+        assert!(new.is_same_allocation(&held));
+    }
+}

@@ -1,0 +1,163 @@
+//! Heartbeats of calm kubelets, done where they are due and not sent.
+//!
+//! In a quiet cluster nearly all that happens is that kubelets renew their Leases and find their status unchanged. Where
+//! no rule lies on the connections and nothing else is under way, what such a wake does is known: the renewal is
+//! committed, the kubelet hears that it went well, each watch of the Leases hears of it, in this order and at this
+//! instant. So it is done here, without a request and an answer that would only wait in a queue for each other.
+//! Inputs: a component that is due. Outputs: what the messages would have done, trace and commits included.
+//! Invariant (tested): [`Heartbeats::Sent`] gives the same trace, commits, objects and watch events, byte for byte.
+
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use super::{Actor, Simulation};
+use crate::components::Component;
+use crate::components::api_server::{Reader, Renewable};
+use crate::components::kubelet::{Pace, Renewal};
+use crate::network::{Answer, ClientId, RequestId, ToClient, WatchType};
+use crate::objects::Beat;
+
+/// How the heartbeats of a calm kubelet travel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Heartbeats {
+    /// As messages, like everything else.
+    Sent,
+    /// Not at all where nothing can befall them: the outcome is the same.
+    #[default]
+    Direct,
+}
+
+impl Simulation {
+    /// Does the work of a component that is due, if it is the heartbeat of a calm kubelet; false if it is not.
+    pub(super) fn beat(&mut self, client: ClientId) -> bool {
+        let now = self.now;
+        if self.options.heartbeats == Heartbeats::Sent {
+            return false;
+        }
+        if self.tick(client) {
+            return true;
+        }
+        self.fold(client);
+        let Actor::Machine(machine) = &self.slots[client.0 as usize].actor else { return false };
+        let Some(renewal) = machine.due_renewal(now) else { return false };
+        let mut readers = core::mem::take(&mut self.readers);
+        readers.clear();
+        let found = self.find_readers(client, &renewal, &mut readers);
+        if let Some(renewable) = found {
+            self.renew(client, &renewal, renewable, &readers);
+        }
+        self.readers = readers;
+        found.is_some()
+    }
+
+    /// Does a status tick that finds nothing to do; false if something else is due.
+    fn tick(&mut self, client: ClientId) -> bool {
+        let (now, index) = (self.now, client.0 as usize);
+        let Some(pace) = &mut self.paces[index] else { return false };
+        if !pace.tick(now) {
+            return false;
+        }
+        if self.record.is_traced()
+            && let Some(deadline) = self.deadlines[index]
+        {
+            self.record.timer(now, &self.slots[index].name, deadline.reason);
+        }
+        self.wait(client);
+        true
+    }
+
+    /// Notes when a kubelet wants to be woken after a heartbeat.
+    fn wait(&mut self, client: ClientId) {
+        let index = client.0 as usize;
+        let mut deadline = self.paces[index].as_ref().and_then(Pace::next_deadline);
+        if deadline.is_none() {
+            self.fold(client);
+            let Actor::Machine(machine) = &self.slots[index].actor else { return };
+            deadline = machine.next_deadline();
+        }
+        if let Some(deadline) = deadline {
+            self.wakes.push((deadline.at, client.0));
+        }
+        self.deadlines[index] = deadline;
+    }
+
+    /// Gives a kubelet its loops back before anything else happens to it.
+    pub(super) fn fold(&mut self, client: ClientId) {
+        let index = client.0 as usize;
+        if let Some(pace) = self.paces[index].take()
+            && let Actor::Machine(machine) = &mut self.slots[index].actor
+        {
+            machine.take_pace(&pace);
+        }
+    }
+
+    /// Finds who hears of a renewal; `None` if it has to be sent.
+    fn find_readers(&self, client: ClientId, renewal: &Renewal, readers: &mut Vec<Reader>) -> Option<Renewable> {
+        let version = (renewal.place?, renewal.resource_version);
+        if !self.network.is_idle() || !self.network.is_clear(client) {
+            return None;
+        }
+        let renewable = self.api.readers_of(version, renewal.renew_time, readers)?;
+        readers.iter().all(|(reader, _)| self.network.is_clear(*reader)).then_some(renewable)
+    }
+
+    fn renew(&mut self, client: ClientId, renewal: &Renewal, renewable: Renewable, readers: &[Reader]) {
+        let (now, index, traced) = (self.now, client.0 as usize, self.record.is_traced());
+        let slot = &mut self.slots[index];
+        let Actor::Machine(machine) = &mut slot.actor else { unreachable!("a machine's slot") };
+        let id = machine.next_request();
+        if traced {
+            if let Some(deadline) = self.deadlines[index] {
+                self.record.timer(now, &slot.name, deadline.reason);
+            }
+            if let Some(kubelet) = machine.kubelet() {
+                self.record.request(now, client, &slot.name, &kubelet.renewal_request(id, renewal));
+            }
+        }
+        let (before, after) = match machine.kubelet().filter(|_| self.api.tells_renewals()) {
+            None => self.api.renew(renewable, None, now),
+            Some(kubelet) => {
+                let changed = self.api.renew(renewable, Some((client, kubelet.identity().clone())), now);
+                self.pump_api();
+                changed
+            }
+        };
+        let slot = &mut self.slots[index];
+        if traced {
+            let answer = Answer::object(200, self.api.renewed(renewable).clone());
+            self.record.message(now, &slot.name, &ToClient::Response { id, result: Ok(answer) });
+        }
+        if let Actor::Machine(machine) = &mut slot.actor {
+            machine.handle_renewed(after, now);
+            self.paces[index] = machine.pace();
+        }
+        self.wait(client);
+        self.network.touch(client, now);
+        for (reader, id) in readers {
+            self.network.touch(*reader, now);
+            let (id, event) = (*id, WatchType::Modified);
+            if traced {
+                let object = self.api.renewed(renewable).clone();
+                let name = &self.slots[reader.0 as usize].name;
+                self.record.message(now, name, &ToClient::Watch { id, event, object });
+            }
+            if !self.tell_renewal(*reader, id, before, after) {
+                let object = self.api.renewed(renewable).clone();
+                self.take_message(*reader, ToClient::Watch { id, event, object });
+            }
+        }
+        // The request, its answer, and an event for each reader.
+        self.deliveries += 2 + readers.len() as u64;
+        self.direct_renewals += 1;
+    }
+
+    /// Tells a controller of a renewal in the short form; false if it wants the event.
+    fn tell_renewal(&mut self, reader: ClientId, id: RequestId, before: Beat, after: Beat) -> bool {
+        match &mut self.slots[reader.0 as usize].actor {
+            Actor::Controller(_, Some(controller)) => controller.handle_renewal(id, before, after),
+            _ => false,
+        }
+    }
+}
