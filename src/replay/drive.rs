@@ -12,7 +12,7 @@ use jiff::SignedDuration;
 use nodeproof_core::chance::Chance;
 use nodeproof_core::components::controllers::{self, Context, Controller};
 use nodeproof_core::components::{Decision, Output};
-use nodeproof_core::network::{Answer, Ask, Body, Call, EVENTS, NODES, Request, RequestId, ToClient, Verb};
+use nodeproof_core::network::{Answer, Ask, Body, Call, EVENTS, NODES, Request, RequestId, Resource, ToClient, Verb};
 use nodeproof_core::objects::{Json, Object, Text};
 use nodeproof_core::profile::Settings;
 
@@ -20,6 +20,7 @@ use super::load::Micros;
 use super::phases::{self, Passes, Tainting};
 use super::recorded::Recorded;
 use super::report::Difference;
+use super::settled;
 use super::world::{Show, World, refusal};
 use super::writers::{Change, Place, Writer};
 
@@ -100,6 +101,8 @@ enum Due {
     Pass(usize),
     /// A pass of the pod garbage collector.
     Collection(usize),
+    /// An object of a kind that the recording does not watch is seen by its maker.
+    Made(Resource, Object),
     Tick,
     /// A taint pass that set a recorded taint, unless it has come already.
     Taint(usize),
@@ -287,6 +290,10 @@ impl Drive<'_> {
             }
             Due::Pass(index) => self.pass(index),
             Due::Collection(index) => self.collection(index),
+            Due::Made(resource, object) => {
+                let messages = self.world.show_made(&resource, &object);
+                self.tell(messages);
+            }
             Due::Taint(tainting) => {
                 if !self.tainted(tainting) {
                     self.round("taint-pass");
@@ -318,6 +325,15 @@ impl Drive<'_> {
                 self.at(self.now + LATE, Due::Release(write));
             } else {
                 let messages = self.world.release(write, Show::Now);
+                self.tell(messages);
+            }
+        }
+        if let Some(write) = write.map(|write| &self.recorded.writes[write])
+            && (write.verb, write.code) == (Verb::Delete, 404)
+        {
+            // What the server does not know any more is on its way to the watches.
+            for (stream, at) in self.world.on_its_way(&write.place, self.now + WATCHES_LAG) {
+                let messages = self.world.arrive(stream, at);
                 self.tell(messages);
             }
         }
@@ -458,6 +474,10 @@ impl Drive<'_> {
         if place.resource == EVENTS {
             body = self.event(&place, body);
         }
+        let mut place = place;
+        if place.name.is_empty() && place.resource != EVENTS {
+            place.name = body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+        }
         let change = Change::of(call.verb, &place, &body, &self.recorded.revisions);
         let matched = self.find(call.verb, &place, &change);
         let (answer, t) = match matched {
@@ -466,7 +486,8 @@ impl Drive<'_> {
                 let answer = if write.code >= 300 {
                     refusal(write.code, &write.message)
                 } else {
-                    let object = self.world.outcome(index).or_else(|| self.world.read(&place));
+                    let made = || self.made(index, &place, &body);
+                    let object = self.world.outcome(index).or_else(made).or_else(|| self.world.read(&place));
                     object.map_or_else(
                         || Answer::json(write.code, body.clone()),
                         |object| Answer::object(write.code, object),
@@ -481,18 +502,66 @@ impl Drive<'_> {
             }
         };
         let prediction = self.run.predictions.len();
+        if let Some(index) = matched
+            && settled::is_judged(self.writer, call.verb, &place)
+        {
+            self.pass_over(index, &place);
+        }
         if let Some(index) = matched {
             self.run.matched.insert(index, prediction);
             self.updates += usize::from(call.verb == Verb::Update);
             let write = &self.recorded.writes[index];
-            for field in write.change.differences(&change, tolerance(write.tolerance)) {
+            let settles = settled::is_judged(self.writer, call.verb, &place);
+            let fields = write.change.differences(&change, tolerance(write.tolerance));
+            for field in fields.into_iter().filter(|_| !settles) {
                 let object = super::subject(&write.place, &write.change);
                 let difference = Difference { object, ..Difference::of_field(self.writer, write.t, &place, field) };
                 self.run.differences.push((index, difference));
             }
         }
+        if call.verb == Verb::Create
+            && let Some(object) = answer.as_object().cloned()
+        {
+            self.at(t, Due::Made(place.resource.clone(), object));
+        }
         self.run.predictions.push(Prediction { t: self.now, verb: call.verb, place, change, matched });
         self.at(t, Due::Answer { life: self.life, id, answer, write: matched });
+    }
+
+    /// Shows the statuses that were recorded before one that is predicted: this component took fewer syncs.
+    fn pass_over(&mut self, index: usize, place: &Place) {
+        let t = self.recorded.writes[index].t;
+        let earlier: Vec<usize> = self
+            .recorded
+            .writes_of(self.writer)
+            .filter(|(other, write)| {
+                write.place == *place && write.t < t && !self.run.matched.contains_key(other) && *other != index
+            })
+            .map(|(other, _)| other)
+            .collect();
+        for other in earlier {
+            self.world.store(other);
+            self.at(self.now, Due::Release(other));
+        }
+    }
+
+    /// Returns what a creation made of a kind that the recording does not watch: the body under the recorded name.
+    ///
+    /// The hash at its end is a choice: upstream hashes Go's print of a template.
+    fn made(&self, index: usize, place: &Place, body: &Json) -> Option<Object> {
+        let write = &self.recorded.writes[index];
+        if write.verb != Verb::Create || place.resource == EVENTS || write.place.name.is_empty() {
+            return None;
+        }
+        let mut object = body.clone();
+        object.set(&["metadata", "name"], &write.place.name);
+        for label in ["controller-revision-hash", "controller.kubernetes.io/hash"] {
+            if !object.at(&["metadata", "labels", label]).is_null() {
+                let hash = write.place.name.rsplit('-').next().unwrap_or_default().to_owned();
+                object.set(&["metadata", "labels", label], hash);
+            }
+        }
+        Some(Object::as_received(object))
     }
 
     /// Returns the whole Event that a creation or the patch of a count leaves behind.
@@ -520,7 +589,12 @@ impl Drive<'_> {
                 let same_place = if is_event {
                     write.place.resource == EVENTS && write.place.namespace == place.namespace
                 } else {
-                    write.place == *place && write.verb == verb
+                    // The name of a revision ends with a hash, which is a choice.
+                    let same_name = write.place.name == place.name
+                        || (verb == Verb::Create && *place.resource.plural == *"controllerrevisions");
+                    same_name
+                        && Place { name: place.name.clone(), ..write.place.clone() } == *place
+                        && write.verb == verb
                 };
                 same_place && (write.t - self.now).abs() <= write.tolerance && !self.run.matched.contains_key(index)
             })
@@ -531,6 +605,9 @@ impl Drive<'_> {
             write.change.differences(change, tolerance(write.tolerance)).is_empty()
         };
         let alike = |index: &&usize| self.recorded.writes[**index].change.alike(change);
+        if settled::is_judged(self.writer, verb, place) {
+            return candidates.iter().find(same).copied();
+        }
         candidates.iter().find(same).or_else(|| candidates.iter().find(alike)).copied()
     }
 }

@@ -16,6 +16,7 @@ pub mod phases;
 pub mod recorded;
 pub mod report;
 pub mod search;
+pub mod settled;
 pub mod trials;
 pub mod world;
 pub mod writers;
@@ -174,7 +175,15 @@ fn judge_writer(
         return;
     };
     let differing: BTreeSet<usize> = run.differences.iter().map(|(index, _)| *index).collect();
-    let matched = run.matched.keys().filter(|index| !differing.contains(index)).count();
+    let statuses =
+        recorded.writes_of(writer).filter(|(_, write)| settled::is_judged(writer, write.verb, &write.place)).count();
+    let is_status = |index: &usize| {
+        let write = &recorded.writes[*index];
+        settled::is_judged(writer, write.verb, &write.place)
+    };
+    let unsettled = settled::differences(recorded, writer, &run).iter().map(|one| one.t).collect::<BTreeSet<_>>().len();
+    let matched = run.matched.keys().filter(|index| !differing.contains(index) && !is_status(index)).count()
+        + statuses.saturating_sub(unsettled);
     report.judged += judged;
     report.matched += matched;
     report.by_writer.insert(writer.name(), (judged, matched));
@@ -191,6 +200,9 @@ fn judge_writer(
     count("conflicts", recorded.writes_of(writer).filter(|(_, write)| write.code == 409).count());
     let events = run.predictions.iter().filter(|made| made.place.resource == EVENTS && made.verb == Verb::Create);
     count("names of Events", events.count());
+    count("syncs of workloads", statuses);
+    let made = |write: &recorded::RecordedWrite| write.verb == Verb::Create && !write.generate_name.is_empty();
+    count("names of objects", recorded.writes_of(writer).filter(|(_, write)| made(write)).count());
     report.differences.extend(differences(recorded, writer, &run));
 }
 
@@ -198,9 +210,14 @@ fn judge_writer(
 fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Difference> {
     let mut found: Vec<Difference> = run.differences.iter().map(|(_, difference)| difference.clone()).collect();
     found.extend(order::differences(recorded, writer, run));
-    let mut extra: Vec<&drive::Prediction> = run.predictions.iter().filter(|made| made.matched.is_none()).collect();
+    found.extend(settled::differences(recorded, writer, run));
+    let mut extra: Vec<&drive::Prediction> = run
+        .predictions
+        .iter()
+        .filter(|made| made.matched.is_none() && !settled::is_judged(writer, made.verb, &made.place))
+        .collect();
     for (index, write) in recorded.writes_of(writer) {
-        if run.matched.contains_key(&index) {
+        if run.matched.contains_key(&index) || settled::is_judged(writer, write.verb, &write.place) {
             continue;
         }
         let shifted = extra.iter().position(|made| {

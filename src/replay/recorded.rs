@@ -27,15 +27,18 @@ const TOLERANCE_PACED: Micros = 2_000_000;
 /// Source: cmd/kube-controller-manager `--kube-api-qps`, `--kube-api-burst` (v1.34).
 const CLIENT_RATE: f64 = 20.0;
 const CLIENT_BURST: f64 = 30.0;
+/// Creations of one controller with shorter pauses between them are sent side by side.
+const BATCH_PAUSE: Micros = 30_000;
 /// With fewer tokens than this a client's requests may have had to wait: some of its requests are not recorded.
 const PACED_BELOW: f64 = 5.0;
 
 /// Kinds that some recordings watch beside Nodes, Pods and Leases.
-static OTHERS: [(&str, Resource); 7] = [
+static OTHERS: [(&str, Resource); 8] = [
     ("CSINode", CSI_NODES),
     ("DaemonSet", Resource::of("apps", "v1", "daemonsets")),
     ("EndpointSlice", Resource::of("discovery.k8s.io", "v1", "endpointslices")),
     ("Job", Resource::of("batch", "v1", "jobs")),
+    ("PersistentVolumeClaim", Resource::of("", "v1", "persistentvolumeclaims")),
     ("PodDisruptionBudget", Resource::of("policy", "v1", "poddisruptionbudgets")),
     ("ReplicaSet", Resource::of("apps", "v1", "replicasets")),
     ("StatefulSet", Resource::of("apps", "v1", "statefulsets")),
@@ -60,6 +63,8 @@ pub struct RecordedWrite {
     pub message: String,
     /// What it changed.
     pub change: Change,
+    /// The beginning of a name that the server makes up; empty for one that the writer chose.
+    pub generate_name: Text,
     /// How far a prediction may be away.
     pub tolerance: Micros,
     /// The watch event that it caused: stream and position.
@@ -152,6 +157,7 @@ impl<'a> Recorded<'a> {
         recorded.writes.sort_by_key(|write| write.t);
         recorded.widen_tolerances();
         recorded.link_echoes();
+        recorded.order_batches();
         recorded
     }
 
@@ -186,6 +192,7 @@ impl<'a> Recorded<'a> {
                         place.name = line.body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
                     }
                     let change = Change::of(verb, &place, &line.body, &self.revisions);
+                    let place_name_is_open = place.name.is_empty();
                     self.writes.push(RecordedWrite {
                         writer,
                         t: line.t,
@@ -195,6 +202,13 @@ impl<'a> Recorded<'a> {
                         code: line.code,
                         message: line.message.clone(),
                         change,
+                        generate_name: line
+                            .body
+                            .at(&["metadata", "generateName"])
+                            .as_text()
+                            .filter(|_| place_name_is_open)
+                            .cloned()
+                            .unwrap_or_default(),
                         tolerance: TOLERANCE,
                         echo: None,
                         made: line.resource_version,
@@ -241,6 +255,7 @@ impl<'a> Recorded<'a> {
                 code: if verb == Verb::Create { 201 } else { 200 },
                 message: String::new(),
                 change,
+                generate_name: Text::of(""),
                 tolerance: TOLERANCE,
                 echo: None,
                 made: 0,
@@ -293,7 +308,9 @@ impl<'a> Recorded<'a> {
             let Some(stream) = self.streams.iter().position(|stream| stream.resource == write.place.resource) else {
                 continue;
             };
-            let echo = if write.made != 0 {
+            let echo = if !write.generate_name.is_empty() {
+                self.find_made(write, stream, &taken).map(|at| (stream, at))
+            } else if write.made != 0 {
                 // A patch that changes nothing is answered with the revision that was there.
                 by_revision.get(&write.made).copied().filter(|_| write.made != write.sent)
             } else {
@@ -311,6 +328,67 @@ impl<'a> Recorded<'a> {
                 }
             }
         }
+    }
+
+    /// Reads from the Events which request of a batch made which object: the requests go side by side, and an Event is
+    /// emitted when one is answered.
+    fn order_batches(&mut self) {
+        let told: Vec<&str> = self
+            .recording
+            .watch
+            .iter()
+            .filter(|line| {
+                line.kind == "Event" && line.object.stable().get("reason").as_str() == Some("SuccessfulCreate")
+            })
+            .filter_map(|line| line.object.stable().get("message").as_str()?.rsplit(' ').next())
+            .collect();
+        let mut batches: Vec<(Micros, Vec<usize>)> = Vec::new();
+        for (index, write) in self.writes.iter().enumerate().filter(|(_, write)| !write.generate_name.is_empty()) {
+            let open = batches.iter_mut().find(|(end, batch)| {
+                let first = &self.writes[batch[0]];
+                first.writer == write.writer
+                    && first.generate_name == write.generate_name
+                    && write.t < *end + BATCH_PAUSE
+            });
+            match open {
+                Some((end, batch)) => {
+                    *end = write.end.max(*end);
+                    batch.push(index);
+                }
+                None => batches.push((write.end, Vec::from([index]))),
+            }
+        }
+        for (_, mut batch) in batches {
+            batch.sort_by_key(|index| self.writes[*index].end);
+            let mut echoes: Vec<(usize, usize)> = batch.iter().filter_map(|index| self.writes[*index].echo).collect();
+            if echoes.len() != batch.len() {
+                continue;
+            }
+            echoes.sort_by_key(|(stream, at)| {
+                let name = self.streams[*stream].events[*at].object.name();
+                told.iter().position(|told| *told == name).unwrap_or(usize::MAX)
+            });
+            for (index, (stream, at)) in batch.into_iter().zip(echoes) {
+                self.writes[index].echo = Some((stream, at));
+                self.streams[stream].events[at].cause = Some(index);
+            }
+        }
+    }
+
+    /// Finds the object that a creation made whose name the server made up.
+    fn find_made(&self, write: &RecordedWrite, stream: usize, taken: &BTreeSet<(usize, usize)>) -> Option<usize> {
+        let events = &self.streams[stream].events;
+        (0..events.len()).find(|at| {
+            let event = &events[*at];
+            let base = event.object.stable().at(&["metadata", "generateName"]).as_str().unwrap_or("");
+            let by = event.line.map(|line| &self.recording.watch[line].actor);
+            event.event == WatchType::Added
+                && *base == *write.generate_name
+                && !taken.contains(&(stream, *at))
+                && event.t >= write.t - 1_000
+                && event.t <= write.end + ECHO_LAG_MAX
+                && by.is_none_or(|by| by.is_empty() || by == write.writer.user())
+        })
     }
 
     fn find_echo(

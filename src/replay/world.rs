@@ -35,6 +35,8 @@ pub struct World<'a> {
     /// Of each judged write: whether its effects may be shown.
     released: Vec<bool>,
     version: u64,
+    /// Watches of kinds that the recording does not watch.
+    blind: Vec<(RequestId, Resource)>,
 }
 
 impl<'a> World<'a> {
@@ -47,6 +49,7 @@ impl<'a> World<'a> {
             feeds: recorded.streams.iter().map(|_| Feed::default()).collect(),
             released: vec![false; recorded.writes.len()],
             version: 1,
+            blind: Vec::new(),
         };
         for (stream, list) in recorded.streams.iter().enumerate() {
             world.feeds[stream].delivered = vec![false; list.events.len()];
@@ -168,8 +171,9 @@ impl<'a> World<'a> {
 
     /// Opens a watch.
     pub fn watch(&mut self, id: RequestId, place: &Place) -> Answer {
-        if let Some(stream) = self.stream_of(&place.resource) {
-            self.feeds[stream].watches.push((id, place.namespace.clone()));
+        match self.stream_of(&place.resource) {
+            Some(stream) => self.feeds[stream].watches.push((id, place.namespace.clone())),
+            None => self.blind.push((id, place.resource.clone())),
         }
         Answer { code: 200, headers: Vec::new(), content: Content::Watching }
     }
@@ -181,8 +185,16 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Shows what the component made of a kind that the recording does not watch.
+    #[must_use]
+    pub fn show_made(&self, resource: &Resource, object: &Object) -> Vec<ToClient> {
+        let own = self.blind.iter().filter(|(_, of)| of == resource);
+        own.map(|(id, _)| ToClient::Watch { id: *id, event: WatchType::Added, object: object.clone() }).collect()
+    }
+
     /// Closes all watches: the process is gone.
     pub fn disconnect(&mut self) {
+        self.blind.clear();
         for feed in &mut self.feeds {
             feed.watches.clear();
         }
@@ -199,12 +211,20 @@ impl<'a> World<'a> {
     /// Returns an object of which the watches tell until an instant: the server has it before them.
     #[must_use]
     pub fn read_ahead(&self, place: &Place, until: Micros) -> Option<Object> {
-        let stream = self.stream_of(&place.resource)?;
+        let (stream, at) = *self.on_its_way(place, until).first()?;
+        let event = &self.recorded.streams[stream].events[at];
+        (event.event == WatchType::Added).then(|| event.object.clone())
+    }
+
+    /// Returns the events of an object that come until an instant, in order.
+    #[must_use]
+    pub fn on_its_way(&self, place: &Place, until: Micros) -> Vec<(usize, usize)> {
+        let Some(stream) = self.stream_of(&place.resource) else { return Vec::new() };
         let key = ObjectKey::namespaced(place.namespace.clone(), place.name.clone());
         let events = self.recorded.streams[stream].events.iter().enumerate();
-        let mut coming = events
+        let coming = events
             .filter(|(at, event)| !self.feeds[stream].delivered[*at] && event.t <= until && event.object.key() == key);
-        coming.next().filter(|(_, event)| event.event == WatchType::Added).map(|(_, event)| event.object.clone())
+        coming.map(|(at, _)| (stream, at)).collect()
     }
 
     /// Returns an object of a kind that was not watched, as far as references to it show it: its name and UID.

@@ -17,6 +17,10 @@ use super::load::{WatchLine, WriteLine};
 /// A writer whose writes are judged.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Writer {
+    /// `daemonset-controller`.
+    DaemonSet,
+    /// `disruption-controller`.
+    Disruption,
     /// `garbage-collector-controller`.
     GarbageCollector,
     /// `node-ipam-controller`.
@@ -25,6 +29,10 @@ pub enum Writer {
     NodeLifecycle,
     /// `pod-garbage-collector-controller`.
     PodGc,
+    /// `replicaset-controller`.
+    ReplicaSet,
+    /// `statefulset-controller`.
+    StatefulSet,
     /// `taint-eviction-controller`.
     TaintEviction,
     /// `ttl-controller`.
@@ -35,17 +43,31 @@ pub enum Writer {
 
 impl Writer {
     /// The writers that run on their own.
-    pub const CONTROLLERS: [Self; 6] =
-        [Self::GarbageCollector, Self::NodeIpam, Self::NodeLifecycle, Self::PodGc, Self::TaintEviction, Self::Ttl];
+    pub const CONTROLLERS: [Self; 10] = [
+        Self::DaemonSet,
+        Self::Disruption,
+        Self::GarbageCollector,
+        Self::NodeIpam,
+        Self::NodeLifecycle,
+        Self::PodGc,
+        Self::ReplicaSet,
+        Self::StatefulSet,
+        Self::TaintEviction,
+        Self::Ttl,
+    ];
 
     /// Returns the name, as `--controllers` has it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::DaemonSet => "daemonset-controller",
+            Self::Disruption => "disruption-controller",
             Self::GarbageCollector => "garbage-collector-controller",
             Self::NodeIpam => "node-ipam-controller",
             Self::NodeLifecycle => "node-lifecycle-controller",
             Self::PodGc => "pod-garbage-collector-controller",
+            Self::ReplicaSet => "replicaset-controller",
+            Self::StatefulSet => "statefulset-controller",
             Self::TaintEviction => "taint-eviction-controller",
             Self::Ttl => "ttl-controller",
             Self::Admission => "admission",
@@ -54,10 +76,20 @@ impl Writer {
 }
 
 impl Writer {
+    /// Tells whether it keeps a workload: its statuses are compared as they settle.
+    #[must_use]
+    pub const fn is_workload(self) -> bool {
+        matches!(self, Self::DaemonSet | Self::Disruption | Self::ReplicaSet | Self::StatefulSet)
+    }
+
     /// Returns the user as whom it writes, without the prefix of service accounts.
     #[must_use]
     pub const fn user(self) -> &'static str {
         match self {
+            Self::DaemonSet => "daemon-set-controller",
+            Self::Disruption => "disruption-controller",
+            Self::ReplicaSet => "replicaset-controller",
+            Self::StatefulSet => "statefulset-controller",
             Self::GarbageCollector => "generic-garbage-collector",
             Self::PodGc => "pod-garbage-collector",
             Self::Ttl => "ttl-controller",
@@ -424,6 +456,10 @@ pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
     let user = line.user.rsplit(':').next().unwrap_or_default();
     let Some(place) = place else { return Author::Other(user.to_owned()) };
     match user {
+        "daemon-set-controller" => Author::Judged(Writer::DaemonSet),
+        "disruption-controller" => Author::Judged(Writer::Disruption),
+        "replicaset-controller" => Author::Judged(Writer::ReplicaSet),
+        "statefulset-controller" => Author::Judged(Writer::StatefulSet),
         "generic-garbage-collector" => Author::Judged(Writer::GarbageCollector),
         "pod-garbage-collector" => Author::Judged(Writer::PodGc),
         "ttl-controller" => Author::Judged(Writer::Ttl),
@@ -448,6 +484,10 @@ pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
 pub fn author_of_event(event: &Json) -> Option<Author> {
     let component = event.at(&["source", "component"]).as_str().or_else(|| event.get("reportingComponent").as_str());
     match component {
+        Some("daemonset-controller") => Some(Author::Judged(Writer::DaemonSet)),
+        Some("controllermanager") => Some(Author::Judged(Writer::Disruption)),
+        Some("replicaset-controller") => Some(Author::Judged(Writer::ReplicaSet)),
+        Some("statefulset-controller") => Some(Author::Judged(Writer::StatefulSet)),
         Some("cidrAllocator") => Some(Author::Judged(Writer::NodeIpam)),
         Some("node-controller") => Some(Author::Judged(Writer::NodeLifecycle)),
         Some("taint-eviction-controller") => Some(Author::Judged(Writer::TaintEviction)),

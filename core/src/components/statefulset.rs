@@ -22,7 +22,7 @@ use super::workload::pods::{
     Owned, from_template, hash, is_available, is_ending, is_ready, is_terminal, labels, number, owner_key, phase,
     reference_to, set_unless_zero,
 };
-use super::workload::{Flow, Logic, Plan, REVISIONS, Reply, STATEFUL_SETS, Shop, Workload, code, failure};
+use super::workload::{Flow, Logic, Plan, REVISIONS, Reply, STATEFUL_SETS, Shop, Workload, code, failure, object};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
@@ -435,7 +435,14 @@ impl Logic for StatefulSets {
         match step {
             // Another one has made it: the next sync finds it.
             Step::Revision if error.is_some() => work.stage = Stage::End(Flow::Retry),
-            Step::Revision => {}
+            Step::Revision => {
+                if let Some(made) = object(reply) {
+                    if work.current == work.update {
+                        work.current = String::from(made.name());
+                    }
+                    work.update = String::from(made.name());
+                }
+            }
             Step::Claim(claim, pod) => {
                 self.tell(&work, "create", &format!("Claim {claim} Pod {pod}"), error, shop, now);
                 work.failed |= error.is_some();

@@ -278,6 +278,13 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "daemon-set-wakes-for-pods",
+        says: "a change of a node wakes a DaemonSet if its pod should run there or has to go, not if that has changed",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(33, 0), Value::Bool(true))],
+        source: "pkg/controller/daemon/daemon_controller.go (v1.31 updateNode, v1.34 syncNodeUpdate)",
+        flag: "",
+    },
+    Row {
         name: "garbage-collection-checks-version",
         says: "the garbage collector deletes an object only if it is still as it was read, not only if it is still the same",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(32, 0), Value::Bool(true))],

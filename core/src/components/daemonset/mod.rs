@@ -60,7 +60,8 @@ const PLAN: Plan = Plan {
 
 /// Starts the controller with empty caches.
 pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
-    Workload::new(DaemonSets::default(), &PLAN, context, now)
+    let looks_for_pods = context.settings.profile().is("daemon-set-wakes-for-pods");
+    Workload::new(DaemonSets { looks_for_pods, ..DaemonSets::default() }, &PLAN, context, now)
 }
 
 /// What a request is for.
@@ -114,6 +115,8 @@ struct Backoff {
 
 #[derive(Debug, Default)]
 struct DaemonSets {
+    /// Whether a change of a node counts as it is now: if a pod should run there, or one has to go.
+    looks_for_pods: bool,
     pods: Owned,
     revisions: Owned,
     expectations: Expectations,
@@ -148,7 +151,7 @@ impl DaemonSets {
         shop.add(key);
     }
 
-    fn handle_node(event: &CacheEvent, shop: &mut Shop<Step>) {
+    fn handle_node(&self, event: &CacheEvent, shop: &mut Shop<Step>) {
         let Some(after) = &event.after else { return };
         if let Some(before) = &event.before {
             let same = |path: &[&str]| before.stable().at(path) == after.stable().at(path);
@@ -160,6 +163,11 @@ impl DaemonSets {
             .cache(SETS)
             .objects()
             .filter(|set| match &event.before {
+                _ if self.looks_for_pods => {
+                    let verdict = verdict(set, after);
+                    let has_pod = self.by_node(set, shop).contains_key(after.name());
+                    verdict.should_run || (!verdict.should_stay && has_pod)
+                }
                 None => verdict(set, after).should_run,
                 Some(before) => verdict(set, before) != verdict(set, after),
             })
@@ -416,7 +424,7 @@ impl Logic for DaemonSets {
                 shop.add(event.object().key());
             }
             PODS_CACHE => self.handle_pod(event, shop, now),
-            NODE_CACHE => Self::handle_node(event, shop),
+            NODE_CACHE => self.handle_node(event, shop),
             _ => self.revisions.update(event),
         }
     }
@@ -441,7 +449,11 @@ impl Logic for DaemonSets {
         let Some(work) = self.work.get_mut(key) else { return };
         let error = failure(reply);
         match (step, error) {
-            (Step::Revision, None) => {}
+            (Step::Revision, None) => {
+                let made = object(reply);
+                let hash = made.as_ref().and_then(|made| labels(made).get(REVISION_LABEL).as_str());
+                work.hash = hash.map_or_else(|| work.hash.clone(), String::from);
+            }
             (Step::Create, None) => {
                 let name = object(reply).map(|pod| Text::from(pod.name())).unwrap_or_default();
                 let message = format!("Created pod: {name}");
