@@ -108,7 +108,7 @@ Feature: A kubelet and what is not its own
         | /api/v1/nodes/worker-2                                    | nodes "worker-2" is forbidden: User "system:node:worker-1" cannot get resource "nodes" in API group "" at the cluster scope: node 'worker-1' cannot read 'worker-2', only its own Node object                         |
         | /api/v1/nodes                                             | nodes is forbidden: User "system:node:worker-1" cannot list resource "nodes" in API group "" at the cluster scope: node 'worker-1' cannot read all nodes, only its own Node object                                    |
         | /api/v1/pods                                              | pods is forbidden: User "system:node:worker-1" cannot list resource "pods" in API group "" at the cluster scope: can only list/watch pods with spec.nodeName field selector                                           |
-        | /api/v1/pods?fieldSelector=spec.nodeName%3Dworker-2       | pods is forbidden: User "system:node:worker-1" cannot list resource "pods" in API group "" at the cluster scope: can only list/watch pods with spec.nodeName field selector                                           |
+        | /api/v1/pods?fieldSelector=spec.nodeName=worker-2         | pods is forbidden: User "system:node:worker-1" cannot list resource "pods" in API group "" at the cluster scope: can only list/watch pods with spec.nodeName field selector                                           |
         | /api/v1/namespaces/default/pods/theirs                    | pods "theirs" is forbidden: User "system:node:worker-1" cannot get resource "pods" in API group "" in the namespace "default": no relationship found between node 'worker-1' and this object                          |
 
     @until:1.31
@@ -122,7 +122,7 @@ Feature: A kubelet and what is not its own
         | path                                                |
         | /api/v1/nodes/worker-2                              |
         | /api/v1/nodes                                       |
-        | /api/v1/pods?fieldSelector=spec.nodeName%3Dworker-2 |
+        | /api/v1/pods?fieldSelector=spec.nodeName=worker-2   |
         | /api/v1/namespaces/default/pods/theirs              |
 
     Scenario Outline: A secret or ConfigMap that no Pod of its names: <path>

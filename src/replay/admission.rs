@@ -1,4 +1,5 @@
-//! Judges admission: the recorded creations of Nodes and Pods go through the API server of the model.
+//! Judges admission: the recorded creations of Nodes and Pods go through the API server of the model, and so do all
+//! requests of a recording in which the real server refused some for lack of rights.
 //!
 //! Compared is the whole object as the server made it: admission, defaults, first status; without what no model can know
 //! (uid, version). Inputs: the creations of `actions.jsonl` that were accepted, each on a server that holds the
@@ -11,6 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::chance::Chance;
 use nodeproof_core::components::api_server::{ApiServer, ServerOutput};
 use nodeproof_core::components::controllers::Context;
+use nodeproof_core::json;
 use nodeproof_core::network::{
     Answer, Ask, Body, Call, ClientId, Identity, NODES, PODS, Request, RequestId, ToClient, Verb,
 };
@@ -27,8 +29,7 @@ const CREATED_WITHIN: SignedDuration = SignedDuration::from_secs(1);
 /// Judges all creations of a recording; returns how many there were and what differs.
 #[must_use]
 pub fn judge(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Difference>) {
-    let mut judged = 0;
-    let mut found = Vec::new();
+    let (mut judged, mut found) = refusals(recording, settings);
     let mut before = Vec::new();
     for action in &recording.actions {
         let Some((place, body)) = creation(action) else { continue };
@@ -70,6 +71,54 @@ pub fn judge(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Dif
     (judged, found)
 }
 
+fn is_refusal(action: &ActionLine) -> bool {
+    matches!(action.response.get("code").as_i64(), Some(401 | 403))
+}
+
+/// Judges code and message of what was refused, each on the state that all requests before it have made; the scheduler's
+/// bindings are taken from the recording.
+fn refusals(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Difference>) {
+    let (mut judged, mut found) = (0, Vec::new());
+    if !recording.actions.iter().any(is_refusal) {
+        return (judged, found);
+    }
+    let mut server = Server::new(settings, recording.at(0));
+    let mut uids: Vec<(String, String)> = Vec::new();
+    let mut bindings = recording.writes.iter().filter(|write| write.uri.ends_with("/binding")).peekable();
+    for action in &recording.actions {
+        while let Some(write) = bindings.next_if(|write| write.t <= action.t) {
+            let mut body = write.body.clone();
+            body.remove(&["metadata", "uid"]);
+            if let Ok(call) = Call::from_http("POST", &write.uri, &[], &body.to_string()) {
+                server.create(Identity::admin(), call);
+            }
+        }
+        let text = |field: &str| action.request.get(field).as_str().unwrap_or_default();
+        let body = uids.iter().fold(action.request.get("body").clone(), |body, (real, own)| renamed(&body, real, own));
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let headers = [("content-type", text("contentType"))];
+        let Ok(call) = Call::from_http(text("method"), text("path"), &headers, &body) else { continue };
+        let Some(answer) = server.create(sender(action), call) else { continue };
+        if let (Some(real), Some(object)) = (action.response.get("uid").as_str(), answer.as_object()) {
+            uids.push((real.to_owned(), object.uid().to_owned()));
+        }
+        let Some(place) = Place::parse(text("path")).filter(|_| is_refusal(action)) else { continue };
+        judged += 1;
+        let real = json!({"code": action.response.get("code"), "message": action.response.get("message")});
+        let sim = json!({"code": answer.code, "message": answer.body().get("message")});
+        let sim = uids.iter().fold(sim, |sim, (real, own)| renamed(&sim, own, real));
+        if real != sim {
+            let field = FieldDifference { path: "refusal".to_owned(), real, sim };
+            found.push(Difference::of_field(Writer::Admission, action.t, &place, field));
+        }
+    }
+    (judged, found)
+}
+
+fn sender(action: &ActionLine) -> Arc<Identity> {
+    action.actor.strip_prefix("kubelet/").map_or_else(Identity::admin, Identity::kubelet)
+}
+
 /// Kinds that must be there before a Pod may be created.
 const PREREQUISITES: [&str; 2] = ["namespaces", "priorityclasses"];
 
@@ -107,14 +156,10 @@ fn stored(recording: &Recording, action: &ActionLine) -> Option<Json> {
     Some(line.object.json())
 }
 
-/// Returns a creation as the model's server receives it.
+/// Returns a creation as the model's server receives it, with its sender.
 fn call(action: &ActionLine) -> Option<(Arc<Identity>, Call)> {
     let (place, body) = creation(action)?;
-    let identity = match action.actor.strip_prefix("kubelet/") {
-        Some(node) => Identity::kubelet(node),
-        None => Identity::admin(),
-    };
-    Some((identity, Call::new(Verb::Create, place.resource, place.namespace, "").body(body.clone())))
+    Some((sender(action), Call::new(Verb::Create, place.resource, place.namespace, "").body(body.clone())))
 }
 
 /// Returns the creation of the Node on which a new Pod is, as the Node was then, with its uid.

@@ -71,7 +71,7 @@ pub struct Report {
     pub choices: BTreeMap<&'static str, usize>,
     /// The inferred phases.
     pub phases: Json,
-    /// Created Nodes and Pods whose admission was judged.
+    /// Created Nodes and Pods whose admission was judged, and requests that were refused for lack of rights.
     pub admitted: usize,
     /// Flags of the recording that the model does not know.
     pub flags_unknown: Vec<String>,
@@ -121,7 +121,7 @@ impl Report {
             let _ = writeln!(text, "    {writer:<28} {matched} of {judged}");
         }
         if self.admitted > 0 {
-            let _ = writeln!(text, "    {:<28} {} created Nodes and Pods", "admission", self.admitted);
+            let _ = writeln!(text, "    {:<28} {} created Nodes and Pods, and refusals", "admission", self.admitted);
         }
         list(&mut text, &format!("{} writes of other writers were inputs", self.unjudged), &self.unjudged_by);
         let choices: usize = self.choices.values().sum();

@@ -31,6 +31,7 @@ impl World {
         let now = "2026-11-21T10:00:00Z".parse().expect("a fixed date");
         let context = Context { settings: Arc::new(Settings::of(release)), chance: Chance::new(1) };
         let mut server = ApiServer::new(context, now);
+        server.require_service_accounts();
         // Each of the recorder's users had a token in a file.
         server.accept_token("admin-token", identity("admin", ""));
         let mut world = Self { server, now, last: 0, events: VecDeque::new(), over: false };

@@ -181,6 +181,8 @@ pub struct ApiServer {
     first_revision: u64,
     started: Timestamp,
     tokens: BTreeMap<Text, Arc<Identity>>,
+    /// Whether a service account that is not in the store is none.
+    has_all_accounts: bool,
     rbac: rbac::Rbac,
     tables: Vec<Table>,
     leases: usize,
@@ -209,6 +211,7 @@ impl ApiServer {
             first_revision: 1,
             started: now,
             tokens: BTreeMap::new(),
+            has_all_accounts: false,
             rbac: rbac::Rbac::new(),
             tables: KINDS
                 .iter()
@@ -241,6 +244,11 @@ impl ApiServer {
     /// Chooses which commits are put out.
     pub fn tap(&mut self, tap: Tap) {
         self.tap = tap;
+    }
+
+    /// Says that all service accounts are in the store, or will be: a Pod with another one is refused.
+    pub fn require_service_accounts(&mut self) {
+        self.has_all_accounts = true;
     }
 
     /// Takes a request.

@@ -1,8 +1,9 @@
 //! Gives a new Pod its service account and the volume with its token.
 //!
 //! Mirrors plugin/pkg/admission/serviceaccount/admission.go (v1.34). The controller that makes the account `default` of
-//! each namespace is no part of the server: in a namespace without any ServiceAccount none is looked up and no token is
-//! mounted.
+//! each namespace is no part of the server: an account `default` that is not there, and any account of a namespace that has
+//! none at all, is taken for one that is, but no token is mounted. A server that is told that all accounts are there
+//! refuses a Pod whose account is missing.
 
 use alloc::format;
 use alloc::string::String;
@@ -48,7 +49,9 @@ pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Res
     let namespace = tree.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
     let accounts = resources::find(&SERVICE_ACCOUNTS).expect("a kind of the table");
     let store = &server.tables[accounts].store;
-    if store.iter(&namespace).next().is_none() {
+    // The account `default` is made by a controller of its own; where that is taken for granted, so is the account.
+    let is_needed = store.iter(&namespace).next().is_some() && *account != *"default" || server.has_all_accounts;
+    if store.get(&namespace, &account).is_none() && !is_needed {
         return Ok(());
     }
     let Some(found) = store.get(&namespace, &account).cloned() else {
