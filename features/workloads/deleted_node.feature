@@ -1,0 +1,77 @@
+@core
+Feature: Pods of a Node that is deleted are collected, and their names are free again
+  Source: pkg/controller/podgc/gc_controller.go (v1.34), gcOrphaned
+  Source: pkg/controller/statefulset/stateful_set_control.go (v1.34), processReplica
+
+  Rule: Between 40 and 60 s after its deletion the pods of a Node that stays away fail and go
+
+    @req:EV-06
+    Scenario: A bare pod goes for good, and its name can be used at once
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And a Pod "forever" on Node "worker-1" that tolerates "node.kubernetes.io/unreachable:NoExecute"
+      When the user deletes Node "worker-1"
+      Then Pod "web" stays for 39s
+      And Pod "web" is gone between 40s and 61s
+      And Pod "forever" is gone between 40s and 61s
+      And no Event TaintManagerEviction about Pod "web" for 5m
+      When the user sends POST /api/v1/namespaces/default/pods:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeName: bystander
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+        """
+      Then the request is answered with 201
+      And Pod "web" has phase Running within 15s
+
+    @req:EV-06
+    Scenario: What goes with the Node at once
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      When the user deletes Node "worker-1"
+      Then the Lease of Node "worker-1" is gone within 1s
+      But Pod "web" keeps phase Running for 39s
+
+    @req:EV-06
+    Scenario: A Node that is there again before the quarantine is over keeps its pods
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And the user deletes Node "worker-1"
+      And 5s pass
+      When the kubelet on "worker-1" restarts
+      Then Node "worker-1" exists within 5s
+      And Pod "web" stays for 10m
+      And Pod "web" keeps phase Running for 10m
+
+    @req:EV-06
+    Scenario: Without the collector the pods stay
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And pod-garbage-collector-controller stops
+      When the user deletes Node "worker-1"
+      Then Pod "web" stays for 1h
+      When pod-garbage-collector-controller starts
+      Then Pod "web" stays for 39s
+      And Pod "web" is gone at 40002ms
+
+  Rule: To change a node for good, its Node is deleted and its kubelet registers anew
+
+    @req:REG-13
+    Scenario: A label of the old Node is not taken over
+      Given a ready Node "worker-1"
+      And the user labels Node "worker-1" with "mine=yes"
+      And the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
+      When the user deletes Node "worker-1"
+      And the kubelet on "worker-1" restarts
+      Then Node "worker-1" is gone within 1s
+      And Node "worker-1" exists within 30s
+      And Node "worker-1" has condition Ready=True within 30s
+      When 1s passes
+      Then Node "worker-1" never has label "mine=yes" for 10m
+      And Node "worker-1" never has taint "dedicated=infra:NoSchedule" for 10m
