@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use nodeproof_core::components::controllers::CONTROLLERS;
+use nodeproof_core::components::controllers::processes;
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 use nodeproof_core::objects::time::to_micro_time;
@@ -52,7 +52,7 @@ fn defaults() -> Vec<(&'static str, Json, &'static str)> {
         ("seed", json!(options.seed), "seed of all free choices (--seed, NODEPROOF_SEED)"),
         (
             "controllers",
-            CONTROLLERS.iter().map(|name| Json::from(*name)).collect(),
+            processes().map(Json::from).collect(),
             "controllers, in the order in which they start with the control plane",
         ),
         (

@@ -1,7 +1,7 @@
 //! The calls about settings, rules, controllers, machines, decisions and the trace.
 
 use jiff::Timestamp;
-use nodeproof_core::components::controllers::{CONTROLLERS, Controller, ControllerAction};
+use nodeproof_core::components::controllers::{CONTROLLERS, Controller, ControllerAction, processes};
 use nodeproof_core::components::machine::MachineError;
 use nodeproof_core::json;
 use nodeproof_core::network::{Fault, RuleId};
@@ -240,13 +240,13 @@ fn since(call: &Call<'_>) -> Result<Option<Timestamp>, FieldError> {
 }
 
 fn known_controller(name: &str) -> Result<(), Refusal> {
-    if CONTROLLERS.contains(&name) {
+    if processes().any(|own| own == name) {
         return Ok(());
     }
     if KNOWN_CONTROLLERS.contains(&name) {
         return Err(Refusal::not_there(name));
     }
-    let mut error = FieldError::unknown("controller", "controller", name, CONTROLLERS.iter().copied());
+    let mut error = FieldError::unknown("controller", "controller", name, processes());
     error.did_you_mean = nearest(name, KNOWN_CONTROLLERS.iter().copied()).map(String::from);
     Err(error.into())
 }

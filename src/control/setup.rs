@@ -1,7 +1,7 @@
 //! How a cluster of the control interface begins: release, flags, seed, start and what is in it.
 
 use jiff::Timestamp;
-use nodeproof_core::components::controllers::{CONTROLLERS, enabled};
+use nodeproof_core::components::controllers::{SCHEDULER, enabled, processes};
 use nodeproof_core::components::kubelet::config::{FLAGS, KubeletConfig, read_flag};
 use nodeproof_core::components::machine::{KubeletSpec, MachineSpec};
 use nodeproof_core::components::node_ipam;
@@ -55,7 +55,7 @@ impl Default for Setup {
             start: DEFAULT_START,
             flags: Vec::new(),
             settings,
-            controllers: CONTROLLERS.to_vec(),
+            controllers: processes().collect(),
             cluster: Json::object(),
         }
     }
@@ -78,12 +78,13 @@ impl Setup {
             return Err(FieldError::new("start", message));
         }
         let mut settings = Settings::of(release);
-        let mut controllers = CONTROLLERS.to_vec();
+        let mut controllers: Vec<&'static str> = processes().collect();
         let any_machine = MachineSpec { name: Text::of("machine"), ..MachineSpec::default() };
         for (flag, value) in &flags {
             let field = || format!("settings.{flag}");
             if matches!(flag.as_str(), "controllers" | "kube-controller-manager.controllers") {
                 controllers = enabled(value).map_err(|error| FieldError::new(field(), error))?;
+                controllers.push(SCHEDULER);
             } else if let Some(flag) = kubelet_flag(flag) {
                 let (flag, value) = read_flag(&Text::from(flag), &Json::from(value.as_str()), "settings.kubelet")?;
                 settings.set_kubelet_flag(flag, value);

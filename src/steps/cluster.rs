@@ -2,7 +2,7 @@
 
 use cucumber::{given, when};
 use gherkin::Step;
-use nodeproof_core::components::controllers::{CONTROLLERS, ControllerAction};
+use nodeproof_core::components::controllers::{CONTROLLERS, ControllerAction, processes};
 use nodeproof_core::components::node_ipam;
 use nodeproof_core::objects::Text;
 use nodeproof_core::profile::{Release, Settings};
@@ -47,8 +47,8 @@ fn no_other_node(draft: &mut Draft) {
 }
 
 /// A controller, named as in `--controllers`, or all of them as `kube-controller-manager`. What it knew is lost.
-#[given(regex = r"^(?P<component>kube-controller-manager|[a-z-]+-controller) (?P<what>stops|starts|restarts)$")]
-#[when(regex = r"^(?P<component>kube-controller-manager|[a-z-]+-controller) (?P<what>stops|starts|restarts)$")]
+#[given(regex = r"^(?P<component>kube-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$")]
+#[when(regex = r"^(?P<component>kube-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$")]
 fn controller(draft: &mut Draft, component: String, what: String) {
     let action = match what.as_str() {
         "stops" => ControllerAction::Stop,
@@ -58,12 +58,12 @@ fn controller(draft: &mut Draft, component: String, what: String) {
     let deed = |name: &str| Deed::from(Action::Controller { name: Text::from(name), action: action.clone() });
     if component == "kube-controller-manager" {
         draft.deeds(CONTROLLERS.iter().map(|name| deed(name)).collect());
-    } else if CONTROLLERS.contains(&component.as_str()) {
+    } else if processes().any(|own| own == component) {
         draft.deed(deed(&component));
     } else {
-        let help = match nearest(&component, CONTROLLERS.iter().copied()) {
+        let help = match nearest(&component, processes()) {
             Some(near) => format!("did you mean {near}?"),
-            None => format!("the controllers are {}", CONTROLLERS.join(", ")),
+            None => format!("the controllers are {}", processes().collect::<Vec<_>>().join(", ")),
         };
         draft.problem_with(&component, format!("there is no controller {component:?}"), vec![help]);
     }

@@ -159,13 +159,13 @@ impl Draft {
             }
             return Some(Text::from(format!("machine/{node}")));
         }
-        let controllers = nodeproof_core::components::controllers::CONTROLLERS;
-        if controllers.contains(&word) {
+        let controllers = nodeproof_core::components::controllers::processes;
+        if controllers().any(|own| own == word) {
             return Some(Text::from(format!("controller/{word}")));
         }
-        let help = match nearest(word, controllers.iter().copied()) {
+        let help = match nearest(word, controllers()) {
             Some(near) => format!("did you mean {near}?"),
-            None => format!("the controllers are {}; machines stand in quotes", controllers.join(", ")),
+            None => format!("the controllers are {}; machines stand in quotes", controllers().collect::<Vec<_>>().join(", ")),
         };
         self.problem_with(word, format!("there is no controller {word:?}"), vec![help]);
         None

@@ -391,8 +391,13 @@ impl Client {
     /// Makes a client with a full bucket and the rate of kube-controller-manager's flags.
     #[must_use]
     pub fn new(identity: Arc<Identity>, settings: &Settings, now: Timestamp) -> Self {
-        let bucket = TokenBucket::new(settings.number("kube-api-qps"), settings.number("kube-api-burst"), now);
-        Self { identity, bucket, waiting: VecDeque::new() }
+        Self::with_rate(identity, settings.number("kube-api-qps"), settings.number("kube-api-burst"), now)
+    }
+
+    /// Makes a client with a full bucket of `burst` requests, refilled by `qps` a second.
+    #[must_use]
+    pub const fn with_rate(identity: Arc<Identity>, qps: f64, burst: f64, now: Timestamp) -> Self {
+        Self { identity, bucket: TokenBucket::new(qps, burst, now), waiting: VecDeque::new() }
     }
 
     /// Returns who asks.

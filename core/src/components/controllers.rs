@@ -12,6 +12,7 @@ use super::garbage_collector::GarbageCollector;
 use super::node_ipam::NodeIpam;
 use super::node_lifecycle::NodeLifecycle;
 use super::pod_gc::PodGc;
+use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
 use super::ttl::Ttl;
 use super::{Component, daemonset, deployment, disruption, endpointslice, replicaset, statefulset};
@@ -113,6 +114,14 @@ pub const CONTROLLERS: &[&str] = &[
     "taint-eviction-controller",
 ];
 
+/// The scheduler's name: a process of its own, which `--controllers` does not know.
+pub const SCHEDULER: &str = "kube-scheduler";
+
+/// Returns the names of everything that is started, stopped and asked as a controller is.
+pub fn processes() -> impl Iterator<Item = &'static str> + Clone {
+    CONTROLLERS.iter().copied().chain([SCHEDULER])
+}
+
 /// The short names that `--controllers` takes beside the names above.
 ///
 /// Source: cmd/kube-controller-manager/names/controller_names.go (v1.34), `KCMControllerAliases`.
@@ -169,6 +178,7 @@ pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Con
         "node-ipam-controller" => Box::new(NodeIpam::new(&context, now)?),
         "node-lifecycle-controller" => Box::new(NodeLifecycle::new(&context, now)),
         "taint-eviction-controller" => Box::new(TaintEviction::new(&context, now)),
+        SCHEDULER => Box::new(Scheduler::new(&context, now)),
         _ => return None,
     };
     Some(controller)

@@ -317,7 +317,7 @@ impl EventRecorder {
 
 /// Returns how many nanoseconds a component is past the instant that it shares with others, so that two of them do not
 /// give one name to Events about one object. A kubelet is not past it.
-fn own_nanos(component: &str) -> i128 {
+pub(super) fn own_nanos(component: &str) -> i128 {
     component.bytes().fold(1, |sum, byte| (sum * 31 + i128::from(byte)) % 999_983)
 }
 

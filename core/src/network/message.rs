@@ -75,6 +75,16 @@ impl Identity {
         Arc::new(Self { user, groups: Vec::from([Text::of("system:authenticated")]), agent: self.agent.clone() })
     }
 
+    /// kube-scheduler.
+    #[must_use]
+    pub fn scheduler() -> Arc<Self> {
+        Arc::new(Self {
+            user: Text::of("system:kube-scheduler"),
+            groups: Vec::from([Text::of("system:authenticated")]),
+            agent: Text::of("kube-scheduler"),
+        })
+    }
+
     /// A controller of kube-controller-manager with a service account of its own.
     #[must_use]
     pub fn controller(service_account: &str) -> Arc<Self> {

@@ -41,6 +41,48 @@ impl Selector {
         parser.selector().map(Self)
     }
 
+    /// Reads a `LabelSelector` as objects have it; `None` for one that is not there, which selects nothing.
+    ///
+    /// Source: k8s.io/apimachinery pkg/apis/meta/v1/helpers.go (v1.34), `LabelSelectorAsSelector`.
+    #[must_use]
+    pub fn of_object(selector: &Json) -> Option<Self> {
+        if selector.is_null() {
+            return None;
+        }
+        let mut read = Self::of_labels(selector.get("matchLabels"));
+        for expression in selector.get("matchExpressions").items() {
+            let operator = match expression.get("operator").as_str() {
+                Some("In") => Operator::In,
+                Some("NotIn") => Operator::NotIn,
+                Some("Exists") => Operator::Exists,
+                Some("DoesNotExist") => Operator::DoesNotExist,
+                _ => return None,
+            };
+            let key = expression.get("key").as_text()?.clone();
+            let values = expression.get("values").items().iter().filter_map(|value| value.as_text().cloned()).collect();
+            read.0.push(Requirement { key, operator, values });
+        }
+        Some(read)
+    }
+
+    /// Selects what has these labels.
+    #[must_use]
+    pub fn of_labels(labels: &Json) -> Self {
+        let equal = |(key, value): (&Text, &Json)| Requirement {
+            key: key.clone(),
+            operator: Operator::In,
+            values: value.as_text().cloned().into_iter().collect(),
+        };
+        Self(labels.fields().map(equal).collect())
+    }
+
+    /// Selects what both select.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     /// Tells whether everything matches.
     #[must_use]
     pub fn is_everything(&self) -> bool {

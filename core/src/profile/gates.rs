@@ -128,10 +128,20 @@ const fn gate(name: &'static str, stages: &'static [(Release, Stage)]) -> Gate {
 /// Source: pkg/features/kube_features.go (v1.31, v1.34, v1.36) and k8s.io/controller-manager, k8s.io/component-helpers.
 pub static GATES: &[Gate] = &[
     gate("AllowOverwriteTerminationGracePeriodSeconds", &[(since(32), Stage::Deprecated(false)), (since(35), LOCKED)]),
+    Gate {
+        name: "ClearingNominatedNodeNameAfterBinding",
+        stages: &[(since(34), Stage::Alpha), (since(35), Stage::Beta(true))],
+        rows: &[("binding-clears-nomination", true)],
+    },
     gate("CPUManager", &[(since(26), LOCKED)]),
     gate("CloudDualStackNodeIPs", &[(since(27), Stage::Alpha), (since(29), Stage::Beta(true)), (since(30), LOCKED)]),
     gate("DeploymentReplicaSetTerminatingReplicas", &[(since(33), Stage::Alpha), (since(35), Stage::Beta(true))]),
     gate("DisableCloudProviders", &[(OLD, Stage::Alpha), (since(29), Stage::Beta(true)), (since(31), LOCKED)]),
+    Gate {
+        name: "DynamicResourceAllocation",
+        stages: &[(since(26), Stage::Alpha), (since(32), Stage::Beta(false)), (since(34), STABLE), (since(35), LOCKED)],
+        rows: &[("scheduler-looks-for-resource-claims", true)],
+    },
     gate(
         "DisableKubeletCloudCredentialProviders",
         &[(OLD, Stage::Alpha), (since(29), Stage::Beta(true)), (since(31), LOCKED)],
@@ -172,6 +182,11 @@ pub static GATES: &[Gate] = &[
     gate("MemoryManager", &[(OLD, Stage::Beta(true)), (since(32), LOCKED)]),
     gate("MemoryQoS", &[(OLD, Stage::Alpha)]),
     gate("NodeDeclaredFeatures", &[(since(35), Stage::Alpha), (since(36), Stage::Beta(true))]),
+    Gate {
+        name: "NominatedNodeNameForExpectation",
+        stages: &[(since(34), Stage::Alpha), (since(35), Stage::Beta(true))],
+        rows: &[("scheduler-failure-clears-nomination", false)],
+    },
     gate(
         "NodeOutOfServiceVolumeDetach",
         &[(OLD, Stage::Alpha), (since(26), Stage::Beta(true)), (since(28), LOCKED), (since(32), Stage::Gone)],
@@ -186,6 +201,11 @@ pub static GATES: &[Gate] = &[
     ),
     gate("PodDisruptionConditions", &[(since(25), Stage::Alpha), (since(26), Stage::Beta(true)), (since(31), LOCKED)]),
     Gate {
+        name: "PodLevelResources",
+        stages: &[(since(32), Stage::Alpha), (since(34), Stage::Beta(true))],
+        rows: &[("pod-level-resources", true)],
+    },
+    Gate {
         name: "PodObservedGenerationTracking",
         stages: &[(since(33), Stage::Alpha), (since(34), Stage::Beta(true)), (since(35), LOCKED)],
         rows: &[("pod-conditions-observe-generation", true), ("pod-observed-generation", true)],
@@ -197,10 +217,21 @@ pub static GATES: &[Gate] = &[
     },
     gate("PreventStaticPodAPIReferences", &[(since(34), Stage::Beta(true))]),
     gate("RecursiveReadOnlyMounts", &[(since(30), Stage::Alpha), (since(31), Stage::Beta(true)), (since(33), LOCKED)]),
-    gate(
-        "SchedulerQueueingHints",
-        &[(since(28), Stage::Beta(false)), (since(32), Stage::Beta(true)), (since(34), LOCKED)],
-    ),
+    Gate {
+        name: "SchedulerAsyncPreemption",
+        stages: &[(since(32), Stage::Alpha), (since(33), Stage::Beta(true))],
+        rows: &[("scheduler-preempts-beside-attempts", true)],
+    },
+    Gate {
+        name: "SchedulerPopFromBackoffQ",
+        stages: &[(since(33), Stage::Beta(true))],
+        rows: &[("scheduler-pops-from-backoff", true)],
+    },
+    Gate {
+        name: "SchedulerQueueingHints",
+        stages: &[(since(28), Stage::Beta(false)), (since(32), Stage::Beta(true)), (since(34), LOCKED)],
+        rows: &[("scheduler-queueing-hints", true)],
+    },
     gate("SeparateTaintEvictionController", &[(since(29), Stage::Beta(true)), (since(34), LOCKED)]),
     gate("StableLoadBalancerNodeSet", &[(since(27), Stage::Beta(true)), (since(30), LOCKED), (since(32), Stage::Gone)]),
     gate("StaleControllerConsistencyDaemonSet", &[(since(36), Stage::Beta(true))]),

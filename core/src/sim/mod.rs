@@ -36,7 +36,7 @@ pub use crate::components::{RecordedDecision, TraceLine};
 
 use crate::chance::Chance;
 use crate::components::api_server::{ApiServer, Commit, Reader, ServerOutput, Tap};
-use crate::components::controllers::{self, CONTROLLERS, Context, Controller, ControllerAction};
+use crate::components::controllers::{self, Context, Controller, ControllerAction, processes};
 use crate::components::kubelet::Pace;
 use crate::components::machine::{Machine, MachineAction, MachineError, MachineSpec};
 use crate::components::{Component, Deadline, Output};
@@ -79,7 +79,7 @@ impl Default for Options {
             start: DEFAULT_START,
             trace: true,
             heartbeats: Heartbeats::default(),
-            controllers: CONTROLLERS.to_vec(),
+            controllers: processes().collect(),
         }
     }
 }
@@ -94,7 +94,7 @@ pub enum SimError {
     #[error("there is a machine {0:?} already")]
     MachineExists(Text),
     /// There is no controller of that name.
-    #[error("there is no controller {0:?}: there are {list}", list = CONTROLLERS.join(", "))]
+    #[error("there is no controller {0:?}: there are {list}", list = processes().collect::<Vec<_>>().join(", "))]
     NoController(Text),
     /// The controller has no such loop, or does not run.
     #[error("controller {0:?} has no loop {1:?} that could run now")]
@@ -189,9 +189,9 @@ impl Simulation {
             settings,
             options,
         };
-        for name in CONTROLLERS {
+        for name in processes() {
             let client = simulation.add_slot(format!("controller/{name}"), Actor::Controller(name, None));
-            if simulation.options.controllers.contains(name) {
+            if simulation.options.controllers.contains(&name) {
                 simulation.start_controller(client);
             }
         }

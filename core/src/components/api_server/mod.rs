@@ -38,6 +38,7 @@ mod store;
 mod strategy;
 mod syntax;
 mod tokens;
+mod twins;
 mod validation;
 mod warnings;
 mod watch;
@@ -375,6 +376,7 @@ impl ApiServer {
         };
         let event = if before.is_some() { WatchType::Modified } else { WatchType::Added };
         self.publish(kind, origin, Change { namespace: &key.namespace, event, before }, object.clone());
+        self.write_twin(kind, origin, event, &object);
         object
     }
 
@@ -385,6 +387,7 @@ impl ApiServer {
         let object = Object::new(before.json(), self.revision);
         let change = Change { namespace: &key.namespace, event: WatchType::Deleted, before: Some(before) };
         self.publish(kind, origin, change, object.clone());
+        self.write_twin(kind, origin, WatchType::Deleted, &object);
         Some(object)
     }
 
@@ -416,9 +419,7 @@ impl ApiServer {
             self.events.push_back(ServerOutput::ToClient { client: watcher.client, message });
         }
         self.candidates = candidates;
-        if self.tap == Tap::Everything
-            || self.tap == Tap::Changes && (event != WatchType::Modified || !object.is_heartbeat())
-        {
+        if twins::is_tapped(self.tap, kind, event, &object) {
             self.outputs.push_back(ServerOutput::Commit(Box::new(Commit {
                 at: origin.now,
                 resource_version: object.resource_version(),

@@ -293,6 +293,9 @@ impl ApiServer {
             }
         }
         set_scheduled(&mut tree, &time::to_time(origin.now));
+        if self.settings.profile().is("binding-clears-nomination") {
+            tree.remove(&["status", "nominatedNodeName"]);
+        }
         if !options.dry_run {
             self.commit(aim.kind, origin, tree);
         }

@@ -12,6 +12,8 @@ use alloc::vec::Vec;
 use super::config::KubeletConfig;
 use crate::components::machine::host::Host;
 use crate::components::machine::values::quantity;
+use crate::components::node_affinity::matches_required;
+use crate::components::pod_resources::HostPort;
 use crate::components::taint_eviction::tolerates;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Object};
@@ -51,14 +53,13 @@ pub(super) fn refusal<'a>(
     wrong_system(pod, node)
         .or_else(|| out_of_resources(pod, &others, config, host))
         .or_else(|| {
-            let fits = node.is_null() || matches_node(spec, node);
+            let fits = node.is_null() || matches_required(spec, node);
             (!fits).then(|| predicate("NodeAffinity", "didn't match Pod's node affinity/selector"))
         })
         .or_else(|| {
-            let wanted: Vec<Port<'_>> = host_ports(pod).collect();
             let is_taken =
-                |port: &Port<'_>| others.iter().flat_map(|other| host_ports(other)).any(|own| own.meets(port));
-            wanted
+                |port: &HostPort| others.iter().flat_map(|other| HostPort::of(other)).any(|own| own.conflicts(port));
+            HostPort::of(pod)
                 .iter()
                 .any(is_taken)
                 .then(|| predicate("NodePorts", "didn't have free ports for the requested pod ports"))
@@ -127,63 +128,4 @@ fn out_of_resources(pod: &Object, others: &[&Object], config: &KubeletConfig, ho
         }
     }
     None
-}
-
-/// Source: k8s.io/component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go (v1.34), `GetRequiredNodeAffinity`.
-fn matches_node(spec: &Json, node: &Json) -> bool {
-    let label = |key: &str| node.at(&["metadata", "labels", key]).as_str();
-    let selected = spec.get("nodeSelector").fields().all(|(key, value)| label(key) == value.as_str());
-    let required = spec.at(&["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"]);
-    selected
-        && (required.is_null() || required.get("nodeSelectorTerms").items().iter().any(|term| term_matches(term, node)))
-}
-
-fn term_matches(term: &Json, node: &Json) -> bool {
-    let (expressions, fields) = (term.get("matchExpressions").items(), term.get("matchFields").items());
-    let label = |key: &str| node.at(&["metadata", "labels", key]).as_str();
-    let field = |key: &str| if key == "metadata.name" { node.at(&["metadata", "name"]).as_str() } else { None };
-    let holds = |requirement: &Json, value: Option<&str>| {
-        let values = requirement.get("values").items();
-        let is_listed = values.iter().any(|own| own.as_str() == value && value.is_some());
-        let number = |text: Option<&str>| text.and_then(|text| text.parse::<i64>().ok());
-        let bound = number(values.first().and_then(Json::as_str));
-        match requirement.get("operator").as_str() {
-            Some("In") => is_listed,
-            Some("NotIn") => !is_listed,
-            Some("Exists") => value.is_some(),
-            Some("DoesNotExist") => value.is_none(),
-            Some("Gt") => number(value).zip(bound).is_some_and(|(own, bound)| own > bound),
-            Some("Lt") => number(value).zip(bound).is_some_and(|(own, bound)| own < bound),
-            _ => false,
-        }
-    };
-    let key = |requirement: &Json| requirement.get("key").as_text().cloned().unwrap_or_default();
-    // A term that asks for nothing matches nothing.
-    !(expressions.is_empty() && fields.is_empty())
-        && expressions.iter().all(|requirement| holds(requirement, label(&key(requirement))))
-        && fields.iter().all(|requirement| holds(requirement, field(&key(requirement))))
-}
-
-/// A port of the host that a container asks for.
-struct Port<'a> {
-    address: &'a str,
-    protocol: &'a str,
-    number: i64,
-}
-
-impl Port<'_> {
-    fn meets(&self, other: &Self) -> bool {
-        let is_any = |address: &str| matches!(address, "" | "0.0.0.0");
-        let same_address = is_any(self.address) || is_any(other.address) || self.address == other.address;
-        self.number == other.number && self.protocol == other.protocol && same_address
-    }
-}
-
-fn host_ports(pod: &Object) -> impl Iterator<Item = Port<'_>> {
-    let containers = pod.stable().at(&["spec", "containers"]).items().iter();
-    containers.flat_map(|container| container.get("ports").items()).filter_map(|port| {
-        let number = port.get("hostPort").as_i64().filter(|number| *number > 0)?;
-        let text = |field: &str, default| port.get(field).as_str().unwrap_or(default);
-        Some(Port { address: text("hostIP", ""), protocol: text("protocol", "TCP"), number })
-    })
 }

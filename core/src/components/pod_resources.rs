@@ -1,0 +1,232 @@
+//! What a Pod takes of its Node: resources and host ports.
+//!
+//! Mirrors k8s.io/component-helpers resource/helpers.go, `PodRequests`, and pkg/scheduler/framework/types.go, `Resource`
+//! and `HostPortInfo` (v1.34): containers add up, the largest init container counts if it is larger, sidecars count
+//! with both, overhead comes on top.
+//! Inputs: the Pod's spec. Outputs: amounts, CPU in thousandths, the others in whole units, rounded up.
+//! Left out on purpose: the allocated resources of a resize under way.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::machine::values::quantity;
+use crate::objects::{Json, Object, Text};
+
+/// What a container without a request for CPU counts as when nodes are scored, in thousandths.
+/// Source: pkg/scheduler/util/pod_resources.go (v1.34), `DefaultMilliCPURequest`.
+const DEFAULT_MILLI_CPU: i64 = 100;
+/// The same of memory, in bytes. Source: as [`DEFAULT_MILLI_CPU`], `DefaultMemoryRequest`.
+const DEFAULT_MEMORY: i64 = 200 * 1024 * 1024;
+
+/// Amounts of resources by name: CPU in thousandths, everything else in whole units.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Amounts(BTreeMap<Text, i64>);
+
+impl Amounts {
+    /// Reads a list of resources, as `status.allocatable`.
+    #[must_use]
+    pub fn of(list: &Json) -> Self {
+        let read = |(name, value): (&Text, &Json)| {
+            let amount = quantity(value)?;
+            Some((name.clone(), if **name == *"cpu" { amount.milli_value() } else { amount.value() }))
+        };
+        Self(list.fields().filter_map(read).collect())
+    }
+
+    /// Returns the amount of a resource; 0 for one that is not named.
+    #[must_use]
+    pub fn get(&self, name: &str) -> i64 {
+        self.0.get(name).copied().unwrap_or(0)
+    }
+
+    /// Returns names and amounts, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Text, i64)> {
+        self.0.iter().map(|(name, amount)| (name, *amount))
+    }
+
+    /// Tells whether nothing is asked for.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.0.values().all(|amount| *amount == 0)
+    }
+
+    /// Adds other amounts.
+    pub fn add(&mut self, other: &Self) {
+        for (name, amount) in &other.0 {
+            *self.0.entry(name.clone()).or_default() += amount;
+        }
+    }
+
+    /// Takes other amounts away.
+    pub fn subtract(&mut self, other: &Self) {
+        for (name, amount) in &other.0 {
+            *self.0.entry(name.clone()).or_default() -= amount;
+        }
+    }
+
+    /// Raises each amount to that of another list.
+    fn raise(&mut self, other: &Self) {
+        for (name, amount) in &other.0 {
+            let own = self.0.entry(name.clone()).or_default();
+            *own = (*own).max(*amount);
+        }
+    }
+}
+
+/// How the requests of a container are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Missing {
+    /// What is not asked for is nothing.
+    Nothing,
+    /// A container that asks for no CPU or memory counts as if it asked for a little.
+    Default,
+}
+
+/// Whether resources of a whole pod count. Source: gate `PodLevelResources`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PodLevel {
+    /// `spec.resources` replaces what the containers ask for.
+    Counts,
+    /// It is not looked at.
+    Ignored,
+}
+
+/// Returns what a Pod asks for.
+#[must_use]
+pub fn requests(spec: &Json, level: PodLevel) -> Amounts {
+    total(spec, level, Missing::Nothing)
+}
+
+/// Returns what a Pod counts as when nodes are scored: a container never counts as asking for nothing.
+#[must_use]
+pub fn requests_for_scoring(spec: &Json, level: PodLevel) -> Amounts {
+    total(spec, level, Missing::Default)
+}
+
+fn total(spec: &Json, level: PodLevel, missing: Missing) -> Amounts {
+    let mut sum = Amounts::default();
+    for container in spec.get("containers").items() {
+        sum.add(&of_container(container, missing));
+    }
+    let mut sidecars = Amounts::default();
+    let mut starting = Amounts::default();
+    for container in spec.get("initContainers").items() {
+        let mut own = of_container(container, missing);
+        if container.get("restartPolicy").as_str() == Some("Always") {
+            sum.add(&own);
+            sidecars.add(&own);
+            own = sidecars.clone();
+        } else {
+            own.add(&sidecars);
+        }
+        starting.raise(&own);
+    }
+    sum.raise(&starting);
+    if level == PodLevel::Counts {
+        for (name, amount) in Amounts::of(spec.at(&["resources", "requests"])).0 {
+            sum.0.insert(name, amount);
+        }
+    }
+    sum.add(&Amounts::of(spec.get("overhead")));
+    sum
+}
+
+fn of_container(container: &Json, missing: Missing) -> Amounts {
+    let mut own = Amounts::of(container.at(&["resources", "requests"]));
+    if missing == Missing::Default {
+        own.0.entry(Text::of("cpu")).or_insert(DEFAULT_MILLI_CPU);
+        own.0.entry(Text::of("memory")).or_insert(DEFAULT_MEMORY);
+    }
+    own
+}
+
+/// A port of the host that a container asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostPort {
+    address: Text,
+    protocol: Text,
+    number: i64,
+}
+
+impl HostPort {
+    /// Returns the host ports of a Pod's containers and sidecars.
+    #[must_use]
+    pub fn of(pod: &Object) -> Vec<Self> {
+        let spec = pod.stable().get("spec");
+        let sidecars = spec.get("initContainers").items().iter();
+        let sidecars = sidecars.filter(|container| container.get("restartPolicy").as_str() == Some("Always"));
+        let containers = spec.get("containers").items().iter().chain(sidecars);
+        let ports = containers.flat_map(|container| container.get("ports").items());
+        let read = |port: &Json| {
+            let number = port.get("hostPort").as_i64().filter(|number| *number > 0)?;
+            let text = |field: &str, default| port.get(field).as_text().cloned().unwrap_or(Text::of(default));
+            Some(Self { address: text("hostIP", ""), protocol: text("protocol", "TCP"), number })
+        };
+        ports.filter_map(read).collect()
+    }
+
+    /// Tells whether two ports cannot be had on one host.
+    #[must_use]
+    pub fn conflicts(&self, other: &Self) -> bool {
+        let is_any = |address: &str| matches!(address, "" | "0.0.0.0");
+        let same_address = is_any(&self.address) || is_any(&other.address) || self.address == other.address;
+        self.number == other.number && self.protocol == other.protocol && same_address
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HostPort, PodLevel, requests, requests_for_scoring};
+    use crate::json;
+    use crate::objects::Object;
+
+    #[test]
+    fn init_containers_count_by_the_largest_and_sidecars_with_all() {
+        let spec = json!({
+            "containers": [{"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}},
+                {"resources": {"requests": {"cpu": "0.25"}}}],
+            "initContainers": [
+                {"resources": {"requests": {"cpu": "100m"}}, "restartPolicy": "Always"},
+                {"resources": {"requests": {"cpu": "1"}}},
+                {"resources": {"requests": {"memory": "512Mi"}}}],
+            "overhead": {"cpu": "10m"}});
+        let sum = requests(&spec, PodLevel::Ignored);
+        assert_eq!((sum.get("cpu"), sum.get("memory"), sum.get("pods")), (1_110, 1 << 30, 0));
+    }
+
+    #[test]
+    fn resources_of_the_whole_pod_replace_those_of_its_containers() {
+        let spec = json!({"containers": [{"resources": {"requests": {"cpu": "3"}}}],
+            "resources": {"requests": {"cpu": "1"}}});
+        assert_eq!(requests(&spec, PodLevel::Counts).get("cpu"), 1_000);
+        assert_eq!(requests(&spec, PodLevel::Ignored).get("cpu"), 3_000);
+    }
+
+    #[test]
+    fn a_container_without_requests_counts_a_little_when_nodes_are_scored() {
+        let spec = json!({"containers": [{"name": "a"}, {"resources": {"requests": {"cpu": "1"}}}]});
+        let sum = requests_for_scoring(&spec, PodLevel::Ignored);
+        assert_eq!((sum.get("cpu"), sum.get("memory")), (1_100, 400 << 20));
+        assert!(requests(&json!({"containers": [{}]}), PodLevel::Ignored).is_zero());
+    }
+
+    #[test]
+    fn host_ports_conflict_by_number_protocol_and_address() {
+        let port = |port| {
+            let mut pod = json!({"spec": {"containers": [{}]}});
+            pod.entry(&["spec", "containers"]).make_array()[0]
+                .set(&["ports"], crate::objects::Json::array(alloc::vec![port]));
+            HostPort::of(&Object::new(pod, 1))
+        };
+        let one = port(json!({"hostPort": 80}));
+        for (other, conflicts) in [
+            (json!({"hostPort": 80}), true),
+            (json!({"hostPort": 80, "protocol": "UDP"}), false),
+            (json!({"hostPort": 81}), false),
+            (json!({"hostPort": 80, "hostIP": "10.0.0.1"}), true),
+        ] {
+            assert_eq!(one[0].conflicts(&port(other)[0]), conflicts);
+        }
+        assert!(port(json!({"containerPort": 80})).is_empty());
+    }
+}

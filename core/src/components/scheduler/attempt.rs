@@ -1,0 +1,293 @@
+//! One attempt to give a Pod a node.
+//!
+//! Mirrors pkg/scheduler/schedule_one.go (v1.34), `schedulingCycle` and `handleSchedulingFailure`.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::cluster::{NodeInfo, PodInfo};
+use super::diagnosis::{Diagnosis, truncated};
+use super::filters::Candidate;
+use super::plugins::{Plugin, Plugins};
+use super::preemption::{Offer, Preemption, report, search};
+use super::queue::Queued;
+use super::recorder::Saying;
+use super::score::scores;
+use super::status::{Condition, patch};
+use super::view::View;
+use super::writes::Write;
+use super::{Scheduler, Step};
+use crate::components::node_affinity::named_nodes;
+use crate::components::{Because, DecisionId};
+use crate::network::{Call, PODS};
+use crate::objects::Text;
+
+/// In clusters of fewer nodes than this all of them are looked at.
+/// Source: pkg/scheduler/schedule_one.go (v1.34), `minFeasibleNodesToFind`.
+const FEASIBLE_MIN: usize = 100;
+/// The least share of the nodes that has to fit before the others are left out, in percent.
+/// Source: as [`FEASIBLE_MIN`], `minFeasibleNodesPercentageToFind`.
+const FEASIBLE_PERCENT_MIN: usize = 5;
+
+/// A Pod that fits nowhere, or whose binding failed.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) queued: Queued,
+    reason: &'static str,
+    message: String,
+    rejectors: Plugins,
+    /// The node for which the Pod is nominated from now on, none if empty; `None` if that stays as it is.
+    nominated: Option<Text>,
+}
+
+/// Whether anything changed during an attempt, so that another one may help at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Meanwhile {
+    Quiet,
+    Changed,
+}
+
+impl Meanwhile {
+    pub(super) const fn of(moved: bool) -> Self {
+        if moved { Self::Changed } else { Self::Quiet }
+    }
+}
+
+/// Where a Pod can go.
+struct Fitting {
+    /// The nodes with the highest score.
+    best: Vec<Text>,
+    facts: Vec<String>,
+}
+
+impl Scheduler {
+    pub(super) fn attempt(&mut self, queued: Queued, now: Timestamp) {
+        let pod = queued.pod.clone();
+        if !pod.object.stable().at(&["metadata", "deletionTimestamp"]).is_null() {
+            let note = format!("skip schedule deleting pod: {}/{}", pod.key.namespace, pod.key.name);
+            self.warn(&pod, &note, None, now);
+            return;
+        }
+        if self.assumed.contains_key(&pod.key) {
+            return;
+        }
+        if self.cluster.len() == 0 {
+            let nominated = self.ways.failure_clears_nomination.then(|| Text::of(""));
+            let message = String::from("no nodes available to schedule pods");
+            let reason = "Unschedulable";
+            self.conclude(Failure { queued, reason, message, rejectors: Plugins::default(), nominated }, Meanwhile::Quiet, now);
+            return;
+        }
+        match self.fitting(&pod) {
+            Ok(fitting) => self.assign(queued, &fitting, now),
+            Err(diagnosis) => self.reject(queued, diagnosis, now),
+        }
+    }
+
+    /// Finds the nodes that fit, and of those the best.
+    fn fitting(&mut self, pod: &PodInfo) -> Result<Fitting, Diagnosis> {
+        let view = View::new(&self.cluster, &self.informers.namespaces);
+        let mut diagnosis = Diagnosis { all: self.cluster.len(), ..Diagnosis::default() };
+        let named = named_nodes(pod.spec());
+        if named.as_ref().is_some_and(alloc::collections::BTreeSet::is_empty) {
+            diagnosis.before_all = Some("pod affinity terms conflict");
+            diagnosis.plugins.insert(Plugin::NodeAffinity);
+            return Err(diagnosis);
+        }
+        let candidate = Candidate::new(pod, self.ways.rules, &view);
+        let fits = |node: &NodeInfo| self.nominations.check_candidate(&candidate, node, &view);
+        let nominated = pod.object.stable().at(&["status", "nominatedNodeName"]).as_str().unwrap_or("");
+        if let Some(node) = self.cluster.get(nominated).filter(|node| fits(node).is_ok()) {
+            let facts = Vec::from([format!("it is nominated for Node {}", node.name())]);
+            return Ok(Fitting { best: Vec::from([Text::from(nominated)]), facts });
+        }
+        let order: Vec<Text> = match &named {
+            Some(names) => names.iter().filter(|name| self.cluster.get(name).is_some()).cloned().collect(),
+            None => self.cluster.order().to_vec(),
+        };
+        if named.is_some() {
+            diagnosis.plugins.insert(Plugin::NodeAffinity);
+            if self.ways.counts_unnamed_nodes {
+                diagnosis.others = Some(Text::of("node(s) didn't satisfy plugin(s) [NodeAffinity]"));
+            }
+        }
+        let enough = enough(order.len());
+        let mut feasible: Vec<&NodeInfo> = Vec::new();
+        for at in 0..order.len() {
+            let Some(node) = self.cluster.get(&order[(self.next_start + at) % order.len()]) else { continue };
+            match fits(node) {
+                Ok(()) => feasible.push(node),
+                Err(rejection) => diagnosis.reject(Text::from(node.name()), rejection),
+            }
+            if feasible.len() == enough {
+                break;
+            }
+        }
+        self.next_start = (self.next_start + feasible.len() + diagnosis.rejections.len()) % self.cluster.len();
+        let mut facts = Vec::from([format!("fits on {} of {} Nodes", feasible.len(), self.cluster.len())]);
+        match feasible.as_slice() {
+            [] => Err(diagnosis),
+            [only] => Ok(Fitting { best: Vec::from([Text::from(only.name())]), facts }),
+            _ => {
+                let siblings = || self.informers.siblings(pod);
+                let scores = scores(pod, &view, &feasible, self.ways.balance, siblings);
+                let highest = scores.iter().copied().max().unwrap_or(0);
+                let best = feasible.iter().zip(&scores).filter(|(_, score)| **score == highest);
+                let best: Vec<Text> = best.map(|(node, _)| Text::from(node.name())).collect();
+                facts.push(format!("the highest score is {highest}, of {}", list(&best)));
+                Ok(Fitting { best, facts })
+            }
+        }
+    }
+
+    /// Makes a free choice, or the one that was laid down for the Pod if it is among those that are free.
+    fn choose(&mut self, pod: &PodInfo, among: &[Text]) -> usize {
+        let laid_down = self.laid_down.get(pod.object.uid()).into_iter().flatten();
+        let mut known = laid_down.filter_map(|node| among.iter().position(|other| other == node));
+        if let Some(at) = known.next() {
+            return at;
+        }
+        let count = u64::try_from(among.len()).unwrap_or(1);
+        if count < 2 { 0 } else { usize::try_from(self.chance.below(count)).unwrap_or(0) }
+    }
+
+    /// Gives the Pod a node and asks the server to bind it.
+    fn assign(&mut self, queued: Queued, fitting: &Fitting, now: Timestamp) {
+        let pod = queued.pod.clone();
+        let at = self.choose(&pod, &fitting.best);
+        let node = fitting.best[at].clone();
+        let why = fitting.facts.iter().cloned().map(Because::Fact).collect();
+        let because = self.outbox.decide(format!("pod/{}", pod.key), format!("bind to Node {node}"), why);
+        self.nominations.remove(&pod.key);
+        self.cluster.place(pod.clone(), &node);
+        self.assumed.insert(pod.key.clone(), node.clone());
+        self.bind(queued, node, because, now);
+    }
+
+    /// Looks for Pods to preempt for one that fits nowhere.
+    fn reject(&mut self, queued: Queued, mut diagnosis: Diagnosis, now: Timestamp) {
+        let pod = queued.pod.clone();
+        let view = View::new(&self.cluster, &self.informers.namespaces);
+        let budgets = self.informers.budgets();
+        let found = search(&pod, &diagnosis, &view, &self.nominations, &budgets, self.ways.rules);
+        let claims = self.ways.has_claims_plugin;
+        let (offer, nominated) = match found {
+            Preemption::Offers(offers) => {
+                let nodes: Vec<Text> = offers.iter().map(|offer| offer.node.clone()).collect();
+                let offer = offers[self.choose(&pod, &nodes)].clone();
+                let node = offer.node.clone();
+                (Some(offer), Some(node))
+            }
+            Preemption::Hopeless(message) => {
+                diagnosis.after_all = report(&message, claims);
+                (None, Some(Text::of("")))
+            }
+            Preemption::NotAllowed(message) => {
+                diagnosis.after_all = report(&message, claims);
+                (None, None)
+            }
+        };
+        let (message, rejectors) = (diagnosis.message(), diagnosis.plugins);
+        let failure = Failure { queued, reason: "Unschedulable", message, rejectors, nominated };
+        match offer {
+            Some(offer) => self.preempt(failure, offer, now),
+            None => self.conclude(failure, Meanwhile::Quiet, now),
+        }
+    }
+
+    fn preempt(&mut self, failure: Failure, offer: Offer, now: Timestamp) {
+        let key = failure.queued.pod.key.clone();
+        let facts = Vec::from([
+            Because::Fact(failure.message.clone()),
+            Because::Fact(format!("without {} it fits", list(&victims(&offer)))),
+        ]);
+        let because = self.outbox.decide(format!("pod/{key}"), format!("preempt on Node {}", offer.node), facts);
+        let job = self.start_job(&failure.queued.pod, offer, because, now);
+        if self.ways.preempts_beside {
+            self.queue.hold(key);
+            self.conclude(failure, Meanwhile::Quiet, now);
+            self.go_on_with_job(job, now);
+        } else {
+            self.moved = false;
+            self.step = Step::Preempting(job, failure);
+            self.go_on_with_job(job, now);
+        }
+    }
+
+    /// Ends an attempt that failed: the Pod waits, and its status and an Event say why.
+    pub(super) fn conclude(&mut self, failure: Failure, meanwhile: Meanwhile, now: Timestamp) {
+        let Failure { queued, reason, message, rejectors, nominated } = failure;
+        let pod = queued.pod.clone();
+        let why = Vec::from([Because::Fact(message.clone())]);
+        let because = self.outbox.decide(format!("pod/{}", pod.key), "no Node for it", why);
+        self.queue.fail(queued, rejectors, meanwhile, now);
+        match &nominated {
+            Some(node) => self.nominations.set(pod.clone(), node),
+            None => self.nominations.follow(None, pod.clone()),
+        }
+        self.warn(&pod, &truncated(&message), Some(because), now);
+        let condition = Condition {
+            kind: "PodScheduled",
+            status: "False",
+            reason,
+            message: &message,
+            tells_generation: self.ways.tells_generation,
+        };
+        if let Some(body) = patch(&pod.object, Some(condition), nominated.as_deref(), now) {
+            let call = Call::strategic_patch(PODS, pod.key.namespace.clone(), pod.key.name.clone(), body);
+            let id = self.client.send(call.subresource("status"), Some(because), &mut self.outbox, now);
+            self.under_way.insert(id, Write::Status);
+            self.step = Step::Writing(id);
+        }
+    }
+
+    /// Ends an attempt whose binding was refused.
+    pub(super) fn fail_binding(&mut self, queued: Queued, message: String, now: Timestamp) {
+        let nominated = self.ways.failure_clears_nomination.then(|| Text::of(""));
+        let waiting = core::mem::replace(&mut self.step, Step::Idle);
+        let reason = "SchedulerError";
+        self.conclude(Failure { queued, reason, message, rejectors: Plugins::default(), nominated }, Meanwhile::Quiet, now);
+        // What the scheduler waited for before, it waits for still.
+        if !matches!(waiting, Step::Idle) {
+            self.step = waiting;
+        }
+    }
+
+    fn warn(&mut self, pod: &PodInfo, note: &str, because: Option<DecisionId>, now: Timestamp) {
+        let saying =
+            Saying { kind: "Warning", reason: "FailedScheduling", action: "Scheduling", note, related: None };
+        self.recorder.emit(&pod.object, saying, because, (&mut self.event_client, &mut self.outbox), now);
+    }
+}
+
+/// Returns how many nodes that fit are enough. Source: schedule_one.go (v1.34), `numFeasibleNodesToFind`.
+fn enough(all: usize) -> usize {
+    if all < FEASIBLE_MIN {
+        return all;
+    }
+    let percent = 50_usize.saturating_sub(all / 125).max(FEASIBLE_PERCENT_MIN);
+    (all * percent / 100).max(FEASIBLE_MIN)
+}
+
+fn victims(offer: &Offer) -> Vec<Text> {
+    offer.victims.iter().map(|victim| Text::from(format!("Pod {}", victim.key))).collect()
+}
+
+fn list(names: &[Text]) -> String {
+    names.iter().map(Text::as_str).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::enough;
+
+    #[test]
+    fn large_clusters_are_not_searched_to_the_end() {
+        for (all, some) in [(1, 1), (99, 99), (100, 100), (250, 120), (1_000, 420), (5_000, 500), (10_000, 500)] {
+            assert_eq!(enough(all), some, "{all}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Whether a node is a place for a Pod: the filters, in their order; the first that rejects is reported.
+//!
+//! Mirrors pkg/scheduler/framework/plugins/{nodeunschedulable,tainttoleration,nodeaffinity,nodeports,noderesources,
+//! podtopologyspread,interpodaffinity} (v1.34), `Filter`.
+//! Inputs: the Pod, the node with what is on it, and what was counted over all nodes before. Outputs: nothing, or the
+//! reasons. `Ready` is not among them: taints and `spec.unschedulable` alone keep Pods away.
+//! Left out on purpose: volumes, and `NodeName`, which never rejects here since bound Pods are not scheduled.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::cluster::{NodeInfo, PodInfo};
+use super::interpod::AffinityState;
+use super::plugins::{Plugin, Rejection, Remedy};
+use super::spread::SpreadState;
+use super::view::View;
+use crate::components::node_affinity::matches_required;
+use crate::components::pod_resources::PodLevel;
+use crate::components::taint_eviction::tolerates;
+use crate::json;
+use crate::objects::{Json, Text};
+use crate::profile::Settings;
+
+/// How the release filters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    pub(super) level: PodLevel,
+    names_taint: bool,
+    too_large_is_final: bool,
+}
+
+impl Rules {
+    pub(super) fn of(settings: &Settings) -> Self {
+        let profile = settings.profile();
+        Self {
+            level: if profile.is("pod-level-resources") { PodLevel::Counts } else { PodLevel::Ignored },
+            names_taint: profile.is("scheduler-names-untolerated-taint"),
+            too_large_is_final: profile.is("scheduler-request-above-allocatable-is-unresolvable"),
+        }
+    }
+}
+
+/// A Pod with what was counted over all nodes for it.
+#[derive(Debug)]
+pub(super) struct Candidate<'a> {
+    pub(super) pod: &'a PodInfo,
+    pub(super) rules: Rules,
+    spread: Option<SpreadState>,
+    affinity: Option<AffinityState>,
+}
+
+impl<'a> Candidate<'a> {
+    pub(super) fn new(pod: &'a PodInfo, rules: Rules, view: &View<'_>) -> Self {
+        Self { pod, rules, spread: SpreadState::of(pod, view), affinity: AffinityState::of(pod, view) }
+    }
+
+    /// Tells whether the Pod may run on a node.
+    pub(super) fn check(&self, node: &NodeInfo) -> Result<(), Rejection> {
+        self.schedulable(node)?;
+        self.taints(node)?;
+        if !matches_required(self.pod.spec(), node.tree()) {
+            let reason = "node(s) didn't match Pod's node affinity/selector";
+            return Err(Rejection::new(Plugin::NodeAffinity, Remedy::None, Text::of(reason)));
+        }
+        self.ports(node)?;
+        self.resources(node)?;
+        self.spread.as_ref().map_or(Ok(()), |spread| spread.check(node))?;
+        self.affinity.as_ref().map_or(Ok(()), |affinity| affinity.check(node))
+    }
+
+    fn schedulable(&self, node: &NodeInfo) -> Result<(), Rejection> {
+        if node.tree().at(&["spec", "unschedulable"]).as_bool() != Some(true) || tolerates_cordon(self.pod.spec()) {
+            return Ok(());
+        }
+        Err(Rejection::new(Plugin::NodeUnschedulable, Remedy::None, Text::of("node(s) were unschedulable")))
+    }
+
+    fn taints(&self, node: &NodeInfo) -> Result<(), Rejection> {
+        let Some(taint) = untolerated(self.pod.spec(), node.taints()) else { return Ok(()) };
+        let reason = if self.rules.names_taint {
+            let part = |field| taint.get(field).as_str().unwrap_or("");
+            Text::from(format!("node(s) had untolerated taint {{{}: {}}}", part("key"), part("value")))
+        } else {
+            Text::of("node(s) had untolerated taint(s)")
+        };
+        Err(Rejection::new(Plugin::TaintToleration, Remedy::None, reason))
+    }
+
+    fn ports(&self, node: &NodeInfo) -> Result<(), Rejection> {
+        let is_taken = |port| node.pods.values().any(|pod| pod.ports.iter().any(|own| own.conflicts(port)));
+        if !self.pod.ports.iter().any(is_taken) {
+            return Ok(());
+        }
+        let reason = "node(s) didn't have free ports for the requested pod ports";
+        Err(Rejection::new(Plugin::NodePorts, Remedy::Preemption, Text::of(reason)))
+    }
+
+    fn resources(&self, node: &NodeInfo) -> Result<(), Rejection> {
+        let (reasons, remedy) = lacking(self.pod, node, self.rules);
+        if reasons.is_empty() { Ok(()) } else { Err(Rejection { plugin: Plugin::NodeResourcesFit, remedy, reasons }) }
+    }
+}
+
+/// Tells whether a Pod's tolerations let it onto a cordoned node.
+pub(super) fn tolerates_cordon(spec: &Json) -> bool {
+    let tolerations = spec.get("tolerations").items();
+    if tolerations.is_empty() {
+        return false;
+    }
+    let taint = json!({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"});
+    tolerations.iter().any(|toleration| tolerates(toleration, &taint))
+}
+
+/// Returns the first taint that keeps a Pod away.
+pub(super) fn untolerated<'a>(spec: &Json, taints: &'a [Json]) -> Option<&'a Json> {
+    let tolerations = spec.get("tolerations").items();
+    taints.iter().find(|taint| {
+        matches!(taint.get("effect").as_str(), Some("NoSchedule" | "NoExecute"))
+            && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
+    })
+}
+
+/// Returns what a node lacks for a Pod, in the words of `NodeResourcesFit`.
+pub(super) fn lacking(pod: &PodInfo, node: &NodeInfo, rules: Rules) -> (Vec<Text>, Remedy) {
+    let mut reasons = Vec::new();
+    let mut remedy = Remedy::Preemption;
+    let count = i64::try_from(node.pods.len()).unwrap_or(i64::MAX);
+    if count + 1 > node.allocatable.get("pods") {
+        reasons.push(Text::of("Too many pods"));
+    }
+    const FIRST: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+    let others = pod.requests.iter().map(|(name, _)| name.as_str()).filter(|name| is_scalar(name));
+    for name in FIRST.into_iter().chain(others) {
+        let (wanted, all) = (pod.requests.get(name), node.allocatable.get(name));
+        if wanted > 0 && wanted > all - node.requested.get(name) {
+            reasons.push(Text::from(format!("Insufficient {name}")));
+            if wanted > all && rules.too_large_is_final {
+                remedy = Remedy::None;
+            }
+        }
+    }
+    (reasons, remedy)
+}
+
+/// Tells whether a resource is one that is counted by the piece.
+///
+/// Source: pkg/scheduler/util/utils.go (v1.34), `IsScalarResourceName`.
+fn is_scalar(name: &str) -> bool {
+    name.contains('/') || name.starts_with("hugepages-") || name.starts_with("attachable-volumes-")
+}

@@ -1,0 +1,258 @@
+//! Which changes of the cluster may help a Pod that was rejected.
+//!
+//! Mirrors `EventsToRegister` and the hints of the plugins in pkg/scheduler/framework/plugins, and
+//! pkg/scheduler/framework/events.go (v1.34). Before 1.32 a plugin named kinds of changes only, and a change of a Node
+//! helped those Pods that the Node as it became would admit (pkg/scheduler/eventhandlers.go, v1.31, `preCheckForNode`).
+//! Inputs: what changed, the Pod and who rejected it. Outputs: whether to try again.
+
+use alloc::vec::Vec;
+
+use super::cluster::{NodeInfo, PodInfo};
+use super::filters::{Rules, lacking, untolerated};
+use super::interpod::{Affinity, meets_all, required};
+use super::plugins::{Plugin, Plugins};
+use crate::components::client::node_name;
+use crate::components::node_affinity::matches_required;
+use crate::components::pod_resources::{Amounts, HostPort};
+use crate::objects::{Json, Object};
+
+/// What changed of a Node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum NodeChange {
+    Allocatable,
+    Labels,
+    /// Taints, or that it was uncordoned.
+    Taints,
+    Conditions,
+    Annotations,
+}
+
+impl NodeChange {
+    /// Returns what changed, in the order in which it is looked at.
+    ///
+    /// Source: events.go (v1.34), `NodeSchedulingPropertiesChange`.
+    pub(super) fn of(before: &Json, after: &Json) -> Vec<Self> {
+        let differs = |path: &[&str]| {
+            let (before, after) = (before.at(path), after.at(path));
+            before != after && !(before.is_empty() && after.is_empty())
+        };
+        let cordoned = |node: &Json| node.at(&["spec", "unschedulable"]).as_bool() == Some(true);
+        let mut found = Vec::new();
+        if cordoned(before) && !cordoned(after) {
+            found.push(Self::Taints);
+        }
+        if differs(&["status", "allocatable"]) {
+            found.push(Self::Allocatable);
+        }
+        if differs(&["metadata", "labels"]) {
+            found.push(Self::Labels);
+        }
+        if differs(&["spec", "taints"]) {
+            found.push(Self::Taints);
+        }
+        if statuses(before) != statuses(after) {
+            found.push(Self::Conditions);
+        }
+        if differs(&["metadata", "annotations"]) {
+            found.push(Self::Annotations);
+        }
+        found
+    }
+}
+
+fn statuses(node: &Json) -> Vec<(&str, &str)> {
+    let conditions = node.at(&["status", "conditions"]).items().iter();
+    let mut found: Vec<(&str, &str)> = conditions
+        .map(|condition| (condition.get("type").as_str().unwrap_or(""), condition.get("status").as_str().unwrap_or("")))
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+/// A change of the cluster.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Change<'a> {
+    NodeAdded(&'a NodeInfo),
+    NodeChanged { what: NodeChange, before: &'a Object, after: &'a NodeInfo },
+    NodeDeleted,
+    /// A Pod was bound, by this scheduler or another.
+    PodBound(&'a PodInfo),
+    /// A bound Pod's labels changed.
+    PodRelabelled { before: &'a PodInfo, after: &'a PodInfo },
+    /// A Pod that was bound, or nominated for a node, is gone or has ended.
+    PodGone(&'a PodInfo),
+}
+
+/// How a release looks at changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Hinting {
+    /// Each plugin says whether this very change helps this very Pod.
+    ByPlugin,
+    /// Each plugin names kinds of changes.
+    ByKind,
+}
+
+/// Tells whether a change may help a Pod.
+pub(super) fn helps(change: Change<'_>, pod: &PodInfo, rejectors: Plugins, hinting: Hinting, rules: Rules) -> bool {
+    match hinting {
+        Hinting::ByPlugin => rejectors.iter().any(|plugin| hint(plugin, change, pod, rules)),
+        Hinting::ByKind => {
+            let admits = match change {
+                Change::NodeAdded(node) | Change::NodeChanged { after: node, .. } => admits(pod, node, rules),
+                _ => true,
+            };
+            admits && rejectors.iter().any(|plugin| is_named(plugin, change, pod))
+        }
+    }
+}
+
+/// Source: eventhandlers.go (v1.31), `preCheckForNode`: only NoSchedule counts here.
+fn admits(pod: &PodInfo, node: &NodeInfo, rules: Rules) -> bool {
+    let hard: Vec<Json> =
+        node.taints().iter().filter(|taint| taint.get("effect").as_str() == Some("NoSchedule")).cloned().collect();
+    let ports_free =
+        !node.pods.values().flat_map(|other| &other.ports).any(|own| pod.ports.iter().any(|port| own.conflicts(port)));
+    lacking(pod, node, rules).0.is_empty()
+        && matches_required(pod.spec(), node.tree())
+        && ports_free
+        && untolerated(pod.spec(), &hard).is_none()
+}
+
+/// Tells whether a plugin of 1.31 names a change of this kind.
+fn is_named(plugin: Plugin, change: Change<'_>, pod: &PodInfo) -> bool {
+    use NodeChange::{Labels, Taints};
+    match (plugin, change) {
+        (Plugin::PodTopologySpread, Change::NodeChanged { what, .. })
+        | (Plugin::InterPodAffinity, Change::NodeChanged { what, .. }) => matches!(what, Labels | Taints),
+        (_, Change::NodeAdded(_) | Change::NodeChanged { .. }) => true,
+        (Plugin::PodTopologySpread, Change::NodeDeleted) => true,
+        (_, Change::NodeDeleted) => false,
+        (Plugin::PodTopologySpread, Change::PodBound(other) | Change::PodRelabelled { after: other, .. }) => {
+            other.key.namespace == pod.key.namespace
+        }
+        (Plugin::InterPodAffinity, Change::PodBound(other) | Change::PodRelabelled { after: other, .. }) => {
+            required(pod, Affinity::Near).iter().any(|term| term.matches(other, &Json::Null))
+        }
+        (
+            Plugin::NodePorts | Plugin::NodeResourcesFit | Plugin::PodTopologySpread | Plugin::InterPodAffinity,
+            Change::PodGone(_),
+        ) => true,
+        _ => false,
+    }
+}
+
+/// Asks a plugin.
+fn hint(plugin: Plugin, change: Change<'_>, pod: &PodInfo, rules: Rules) -> bool {
+    match plugin {
+        Plugin::NodeUnschedulable => cordon_hint(change),
+        Plugin::TaintToleration => taint_hint(change, pod),
+        Plugin::NodeAffinity => label_hint(change, pod),
+        Plugin::NodePorts => match change {
+            Change::NodeAdded(_) => true,
+            Change::PodGone(gone) => conflicts(&gone.ports, &pod.ports),
+            _ => false,
+        },
+        Plugin::NodeResourcesFit => fit_hint(change, pod, rules),
+        Plugin::PodTopologySpread => spread_hint(change, pod),
+        Plugin::InterPodAffinity => affinity_hint(change, pod),
+    }
+}
+
+fn conflicts(one: &[HostPort], other: &[HostPort]) -> bool {
+    one.iter().any(|own| other.iter().any(|port| own.conflicts(port)))
+}
+
+fn cordon_hint(change: Change<'_>) -> bool {
+    let cordoned = |node: &Json| node.at(&["spec", "unschedulable"]).as_bool() == Some(true);
+    match change {
+        Change::NodeAdded(node) => !cordoned(node.tree()),
+        Change::NodeChanged { what: NodeChange::Taints, before, after } => {
+            cordoned(before.stable()) && !cordoned(after.tree())
+        }
+        _ => false,
+    }
+}
+
+fn taint_hint(change: Change<'_>, pod: &PodInfo) -> bool {
+    let welcome = |node: &NodeInfo| untolerated(pod.spec(), node.taints()).is_none();
+    match change {
+        Change::NodeAdded(node) => welcome(node),
+        Change::NodeChanged { what: NodeChange::Taints, before, after } => {
+            let before = before.stable().at(&["spec", "taints"]).items();
+            untolerated(pod.spec(), before).is_some() && welcome(after)
+        }
+        _ => false,
+    }
+}
+
+fn label_hint(change: Change<'_>, pod: &PodInfo) -> bool {
+    match change {
+        Change::NodeAdded(node) => matches_required(pod.spec(), node.tree()),
+        Change::NodeChanged { what: NodeChange::Labels, before, after } => {
+            matches_required(pod.spec(), after.tree()) && !matches_required(pod.spec(), before.stable())
+        }
+        _ => false,
+    }
+}
+
+fn fit_hint(change: Change<'_>, pod: &PodInfo, rules: Rules) -> bool {
+    // Whether it would fit if nothing ran there.
+    let fits_alone = |node: &NodeInfo| {
+        let mut bare = node.clone();
+        bare.pods.clear();
+        bare.requested = Amounts::default();
+        lacking(pod, &bare, rules).0.is_empty()
+    };
+    match change {
+        Change::NodeAdded(node) => fits_alone(node),
+        Change::NodeChanged { what: NodeChange::Allocatable, before, after } => {
+            let before = Amounts::of(before.stable().at(&["status", "allocatable"]));
+            let grew = |name: &str| after.allocatable.get(name) > before.get(name);
+            let wanted = pod.requests.iter().filter(|(_, amount)| *amount > 0);
+            fits_alone(after) && (grew("pods") || wanted.into_iter().any(|(name, _)| grew(name)))
+        }
+        Change::PodGone(_) => true,
+        _ => false,
+    }
+}
+
+fn spread_hint(change: Change<'_>, pod: &PodInfo) -> bool {
+    let constraints = pod.spec().get("topologySpreadConstraints").items();
+    let is_hard = |one: &&Json| one.get("whenUnsatisfiable").as_str() == Some("DoNotSchedule");
+    let keys = || constraints.iter().filter(is_hard).filter_map(|one| one.get("topologyKey").as_str());
+    let has_all = |node: &Json| keys().all(|key| !node.at(&["metadata", "labels", key]).is_null());
+    let selects = |other: &PodInfo| {
+        let selector = |one: &Json| crate::objects::selector::Selector::of_object(one.get("labelSelector"));
+        other.key.namespace == pod.key.namespace
+            && constraints.iter().filter(is_hard).any(|one| selector(one).is_some_and(|s| s.matches(other.labels())))
+    };
+    match change {
+        Change::NodeAdded(node) => has_all(node.tree()),
+        Change::NodeChanged { what: NodeChange::Labels, before, after } => {
+            let value = |node: &Json, key: &str| node.at(&["metadata", "labels", key]).as_text().cloned();
+            let moved = keys().any(|key| value(before.stable(), key) != value(after.tree(), key));
+            (has_all(before.stable()) || has_all(after.tree())) && moved
+        }
+        Change::NodeDeleted => true,
+        Change::PodBound(other) | Change::PodGone(other) => selects(other),
+        Change::PodRelabelled { before, after } => selects(before) != selects(after),
+        Change::NodeChanged { .. } => false,
+    }
+}
+
+fn affinity_hint(change: Change<'_>, pod: &PodInfo) -> bool {
+    let (near, away) = (required(pod, Affinity::Near), required(pod, Affinity::Away));
+    match change {
+        Change::NodeAdded(_) => true,
+        Change::NodeChanged { what: NodeChange::Labels, before, after } => {
+            before.stable().at(&["metadata", "labels"]) != after.tree().at(&["metadata", "labels"])
+        }
+        Change::PodBound(other) => meets_all(&near, other),
+        Change::PodGone(other) => node_name(&other.object).is_some() && meets_all(&away, other),
+        Change::PodRelabelled { before, after } => {
+            (!meets_all(&near, before) && meets_all(&near, after))
+                || (meets_all(&away, before) && !meets_all(&away, after))
+        }
+        Change::NodeChanged { .. } | Change::NodeDeleted => false,
+    }
+}

@@ -1,0 +1,447 @@
+//! Gives Pods a node: the default scheduler with its filters, scores, queue and preemption.
+//!
+//! Mirrors kube-scheduler (pkg/scheduler/schedule_one.go, eventhandlers.go, backend/queue, framework/plugins; v1.31,
+//! v1.34, v1.36) with the default profile `default-scheduler`.
+//! Inputs: Pods, Nodes and what selects them, answers, time. Outputs: bindings, the condition PodScheduled, nominations,
+//! deletions of preempted Pods, Events.
+//! Invariants: one Pod is tried at a time, and the next one only when the status of the last was written; a Pod that was
+//! given a node counts there from that moment, seen or not. An attempt itself takes no time.
+//! Left out on purpose: volumes, dynamic resources, extenders, other profiles, gangs, and the reuse of scores for equal
+//! Pods (1.35 on), which may only change the choice among good nodes.
+
+mod attempt;
+mod cluster;
+mod diagnosis;
+mod filters;
+mod hints;
+mod informers;
+mod interpod;
+mod nominated;
+mod plugins;
+mod preemption;
+mod queue;
+mod recorder;
+mod score;
+mod spread;
+mod status;
+mod view;
+mod writes;
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+pub use recorder::NEW_EVENTS;
+
+use self::attempt::Failure;
+use self::cluster::{Cluster, NodeInfo, PodInfo, home, is_ended};
+use self::filters::{Rules, tolerates_cordon};
+use self::hints::{Change, Hinting, NodeChange, helps};
+use self::informers::{About, Informers};
+use self::nominated::Nominations;
+use self::plugins::Plugin;
+use self::queue::{Queue, Queued};
+use self::recorder::Recorder;
+use self::score::Balance;
+use self::writes::{Job, Write};
+use super::client::{CacheEvent, Client};
+use super::controllers::{Context, Controller};
+use super::{Because, Component, Deadline, Outbox, Output, earliest};
+use crate::chance::Chance;
+use crate::network::{Identity, RequestId, ToClient};
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// The profile, which Pods name by `spec.schedulerName`. Source: pkg/apis/core/v1/defaults.go (v1.34).
+const PROFILE: &str = "default-scheduler";
+/// Requests per second of each of the scheduler's two clients: one writes Pods, the other Events.
+/// Source: pkg/scheduler/apis/config/v1/defaults.go (v1.34), `ClientConnection.QPS`.
+const CLIENT_QPS: f64 = 50.0;
+/// Requests at once after a quiet time. Source: as [`CLIENT_QPS`], `ClientConnection.Burst`.
+const CLIENT_BURST: f64 = 100.0;
+
+/// How the release goes about its work.
+#[derive(Clone, Copy, Debug)]
+struct Ways {
+    rules: Rules,
+    balance: Balance,
+    hinting: Hinting,
+    /// Victims are deleted beside further attempts, and not before the next one.
+    preempts_beside: bool,
+    has_claims_plugin: bool,
+    tells_generation: bool,
+    /// A failure without a search for victims takes a nomination back.
+    failure_clears_nomination: bool,
+    /// The nodes that node affinity by name leaves out are counted.
+    counts_unnamed_nodes: bool,
+}
+
+/// What the scheduler waits for before it tries the next Pod.
+#[derive(Debug)]
+enum Step {
+    Idle,
+    /// The status of the Pod that was tried last is being written.
+    Writing(RequestId),
+    /// The victims of the Pod that was tried last are being deleted.
+    Preempting(u64, Failure),
+}
+
+/// The scheduler.
+#[derive(Debug)]
+pub struct Scheduler {
+    outbox: Outbox,
+    client: Client,
+    event_client: Client,
+    recorder: Recorder,
+    informers: Informers,
+    ways: Ways,
+    cluster: Cluster,
+    queue: Queue,
+    nominations: Nominations,
+    /// Pods that were given a node and are not seen bound yet.
+    assumed: BTreeMap<ObjectKey, Text>,
+    under_way: BTreeMap<RequestId, Write>,
+    jobs: BTreeMap<u64, Job>,
+    last_job: u64,
+    step: Step,
+    /// Something changed while victims were being deleted.
+    moved: bool,
+    next_start: usize,
+    chance: Chance,
+    /// Nodes that were laid down as the choice for a Pod, by uid.
+    laid_down: BTreeMap<Text, Vec<Text>>,
+    started: bool,
+}
+
+impl Scheduler {
+    /// Starts the scheduler with empty caches.
+    #[must_use]
+    pub fn new(context: &Context, now: Timestamp) -> Self {
+        let mut outbox = Outbox::default();
+        let identity = Identity::scheduler();
+        let settings = &context.settings;
+        let profile = settings.profile();
+        let ways = Ways {
+            rules: Rules::of(settings),
+            balance: Balance::of(settings),
+            hinting: if profile.is("scheduler-queueing-hints") { Hinting::ByPlugin } else { Hinting::ByKind },
+            preempts_beside: profile.is("scheduler-preempts-beside-attempts"),
+            has_claims_plugin: profile.is("scheduler-looks-for-resource-claims"),
+            tells_generation: profile.is("pod-conditions-observe-generation"),
+            failure_clears_nomination: profile.is("scheduler-failure-clears-nomination"),
+            counts_unnamed_nodes: profile.is("scheduler-counts-unnamed-nodes"),
+        };
+        Self {
+            informers: Informers::new(&identity, &context.chance, &mut outbox),
+            client: Client::with_rate(identity.clone(), CLIENT_QPS, CLIENT_BURST, now),
+            event_client: Client::with_rate(identity, CLIENT_QPS, CLIENT_BURST, now),
+            recorder: Recorder::new(PROFILE, now),
+            ways,
+            cluster: Cluster::default(),
+            queue: Queue::new(settings, now),
+            nominations: Nominations::default(),
+            assumed: BTreeMap::new(),
+            under_way: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            last_job: 0,
+            step: Step::Idle,
+            moved: false,
+            next_start: 0,
+            chance: context.chance.fork("choices"),
+            laid_down: BTreeMap::new(),
+            started: false,
+            outbox,
+        }
+    }
+
+    fn info(&self, pod: &Object) -> Arc<PodInfo> {
+        Arc::new(PodInfo::of(pod, self.ways.rules.level))
+    }
+
+    fn handle_node_event(&mut self, event: &CacheEvent, now: Timestamp) {
+        let name = Text::from(event.object().name());
+        match (&event.before, &event.after) {
+            (_, None) => {
+                // A release without hints does not look at Nodes that go.
+                if self.ways.hinting == Hinting::ByPlugin {
+                    self.retry(Reason::NodeDeleted(&name), None, now);
+                }
+                self.cluster.remove_node(&name);
+            }
+            (None, Some(node)) => {
+                self.cluster.set_node(node);
+                self.retry(Reason::NodeAdded(&name), None, now);
+            }
+            (Some(before), Some(node)) => {
+                if before.stable().is_same_allocation(node.stable()) {
+                    return;
+                }
+                self.cluster.set_node(node);
+                for what in NodeChange::of(before.stable(), node.stable()) {
+                    self.retry(Reason::NodeChanged(&name, what, before), None, now);
+                }
+            }
+        }
+    }
+
+    fn handle_pod_event(&mut self, event: &CacheEvent, now: Timestamp) {
+        let before = event.before.as_ref().filter(|pod| !is_ended(pod));
+        let after = event.after.as_ref().filter(|pod| !is_ended(pod));
+        if let (Some(old), Some(new)) = (before, after)
+            && old.uid() != new.uid()
+        {
+            self.change_pod(Some(old), None, now);
+            self.change_pod(None, Some(new), now);
+        } else {
+            self.change_pod(before, after, now);
+        }
+    }
+
+    fn change_pod(&mut self, before: Option<&Object>, after: Option<&Object>, now: Timestamp) {
+        let (was_home, is_home) = (before.and_then(home).is_some(), after.and_then(home).cloned());
+        let waited = before.filter(|pod| !was_home && is_ours(pod));
+        let waits = after.filter(|pod| is_home.is_none() && is_ours(pod));
+        if let (Some(node), Some(pod)) = (&is_home, after) {
+            self.settle_pod(before.filter(|_| was_home), pod, node, now);
+        } else if was_home && let Some(pod) = before {
+            let gone = self.cluster.remove_pod(&pod.key()).unwrap_or_else(|| self.info(pod));
+            self.retry(Reason::PodGone(&gone), None, now);
+        }
+        match (waited, waits) {
+            (None, Some(pod)) => {
+                let info = self.info(pod);
+                self.nominations.follow(None, info.clone());
+                self.queue.add(info, now);
+            }
+            (Some(old), Some(new)) => self.update_waiting(old, new, now),
+            (Some(old), None) => self.leave_queue(old, after.is_some(), now),
+            (None, None) => {}
+        }
+    }
+
+    /// Takes a Pod that is bound.
+    fn settle_pod(&mut self, before: Option<&Object>, pod: &Object, node: &Text, now: Timestamp) {
+        let info = self.info(pod);
+        self.assumed.remove(&info.key);
+        self.cluster.place(info.clone(), node);
+        match before {
+            None => self.retry(Reason::PodBound(&info), None, now),
+            Some(before) => {
+                let labels = |pod: &Object| pod.stable().at(&["metadata", "labels"]).clone();
+                if labels(before) != labels(pod) {
+                    let before = self.info(before);
+                    self.retry(Reason::PodRelabelled(&before, &info), None, now);
+                }
+            }
+        }
+    }
+
+    fn update_waiting(&mut self, before: &Object, pod: &Object, now: Timestamp) {
+        let info = self.info(pod);
+        if self.assumed.contains_key(&info.key) {
+            return;
+        }
+        self.nominations.follow(Some(before), info.clone());
+        if let Step::Preempting(_, failure) = &mut self.step
+            && failure.queued.pod.key == info.key
+        {
+            failure.queued.pod = info;
+            return;
+        }
+        if !self.queue.contains(&info.key) {
+            self.queue.add(info.clone(), now);
+        }
+        self.queue.update(&info);
+        let hinting = self.ways.hinting;
+        if self.queue.retry_one(&info.key, now, |queued| own_change_helps(before, pod, queued, hinting)) {
+            self.say_again(&info.key, "the Pod itself changed");
+        }
+        let nominated = |pod: &Object| pod.stable().at(&["status", "nominatedNodeName"]).as_text().cloned();
+        if hinting == Hinting::ByPlugin && nominated(before).is_some() && nominated(before) != nominated(pod) {
+            let gone = self.info(before);
+            self.retry(Reason::PodGone(&gone), Some(gone.priority), now);
+        }
+    }
+
+    fn leave_queue(&mut self, before: &Object, is_bound: bool, now: Timestamp) {
+        let key = before.key();
+        self.queue.remove(&key);
+        self.nominations.remove(&key);
+        if !is_bound && self.assumed.remove(&key).is_some() {
+            self.cluster.remove_pod(&key);
+        }
+        let nominated = before.stable().at(&["status", "nominatedNodeName"]).as_str().is_some_and(|n| !n.is_empty());
+        if nominated && self.ways.hinting == Hinting::ByPlugin {
+            let gone = self.info(before);
+            self.retry(Reason::PodGone(&gone), Some(gone.priority), now);
+        }
+    }
+
+    /// Tries the Pods again that a change may help, those of at most a priority where one is given.
+    fn retry(&mut self, reason: Reason<'_>, priority_max: Option<i64>, now: Timestamp) {
+        self.moved = true;
+        let Ways { hinting, rules, .. } = self.ways;
+        let Some(change) = reason.change(&self.cluster) else { return };
+        let moved = self.queue.retry(now, |queued| {
+            priority_max.is_none_or(|most| queued.pod.priority <= most)
+                && helps(change, &queued.pod, queued.rejectors, hinting, rules)
+        });
+        if !moved.is_empty() {
+            let why = format!("{reason}");
+            for key in moved {
+                self.say_again(&key, &why);
+            }
+        }
+    }
+
+    fn say_again(&mut self, key: &ObjectKey, why: &str) {
+        self.outbox.decide(format!("pod/{key}"), "try again", Vec::from([Because::Fact(String::from(why))]));
+    }
+
+    /// Tries Pods until one's status has to be written, or none is left.
+    fn work(&mut self, now: Timestamp) {
+        while self.started && matches!(self.step, Step::Idle) {
+            let Some(queued) = self.queue.pop() else { return };
+            self.attempt(queued, now);
+        }
+    }
+}
+
+/// Tells whether this scheduler is the one that a Pod asks for.
+fn is_ours(pod: &Object) -> bool {
+    pod.stable().at(&["spec", "schedulerName"]).as_str().unwrap_or(PROFILE) == PROFILE
+}
+
+/// Tells whether a change of a waiting Pod itself may help it.
+///
+/// Source: pkg/scheduler/framework/events.go, `PodSchedulingPropertiesChange` (v1.34); scheduling_queue.go (v1.31),
+/// `isPodUpdated`.
+fn own_change_helps(before: &Object, after: &Object, queued: &Queued, hinting: Hinting) -> bool {
+    let (before, after) = (before.stable(), after.stable());
+    let labels_differ = before.at(&["metadata", "labels"]) != after.at(&["metadata", "labels"]);
+    if hinting == Hinting::ByKind {
+        let annotations_differ = before.at(&["metadata", "annotations"]) != after.at(&["metadata", "annotations"]);
+        return labels_differ || annotations_differ || before.get("spec") != after.get("spec");
+    }
+    let tolerations = |pod: &Json| pod.at(&["spec", "tolerations"]).items().len();
+    let tolerates_more = tolerations(before) != tolerations(after);
+    queued.rejectors.iter().any(|plugin| match plugin {
+        Plugin::TaintToleration => tolerates_more,
+        Plugin::NodeUnschedulable => tolerates_more && tolerates_cordon(after.get("spec")),
+        Plugin::PodTopologySpread => labels_differ || tolerates_more,
+        _ => false,
+    })
+}
+
+/// A change as it happened; [`Change`] with what is known of it now.
+#[derive(Clone, Copy, Debug)]
+enum Reason<'a> {
+    NodeAdded(&'a Text),
+    NodeChanged(&'a Text, NodeChange, &'a Object),
+    NodeDeleted(&'a Text),
+    PodBound(&'a PodInfo),
+    PodRelabelled(&'a PodInfo, &'a PodInfo),
+    PodGone(&'a PodInfo),
+}
+
+impl<'a> Reason<'a> {
+    fn change(self, cluster: &'a Cluster) -> Option<Change<'a>> {
+        let node = |name: &Text| -> Option<&'a NodeInfo> { cluster.get(name) };
+        Some(match self {
+            Self::NodeAdded(name) => Change::NodeAdded(node(name)?),
+            Self::NodeChanged(name, what, before) => Change::NodeChanged { what, before, after: node(name)? },
+            Self::NodeDeleted(_) => Change::NodeDeleted,
+            Self::PodBound(pod) => Change::PodBound(pod),
+            Self::PodRelabelled(before, after) => Change::PodRelabelled { before, after },
+            Self::PodGone(pod) => Change::PodGone(pod),
+        })
+    }
+}
+
+impl core::fmt::Display for Reason<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::NodeAdded(name) => write!(f, "Node {name} was added"),
+            Self::NodeChanged(name, what, _) => write!(f, "Node {name} changed: {what:?}"),
+            Self::NodeDeleted(name) => write!(f, "Node {name} was deleted"),
+            Self::PodBound(pod) => write!(f, "Pod {} was bound", pod.key),
+            Self::PodRelabelled(_, pod) => write!(f, "the labels of Pod {} changed", pod.key),
+            Self::PodGone(pod) => write!(f, "Pod {} is gone", pod.key),
+        }
+    }
+}
+
+impl Component for Scheduler {
+    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
+        let id = message.id();
+        if self.informers.owns(id) {
+            let (about, changes) = self.informers.handle_message(message, &mut self.outbox, now);
+            for event in changes {
+                match about {
+                    About::Nodes => self.handle_node_event(&event, now),
+                    About::Pods => self.handle_pod_event(&event, now),
+                    About::Others => {}
+                }
+            }
+            self.started |= self.informers.are_synced();
+        } else if let ToClient::Response { result, .. } = &message {
+            if self.recorder.owns(id) {
+                self.recorder.handle_response(id, result, (&mut self.event_client, &mut self.outbox), now);
+            } else if let Some(write) = self.under_way.remove(&id) {
+                self.handle_answer(id, write, result, now);
+            }
+        }
+        self.work(now);
+    }
+
+    fn handle_timeout(&mut self, now: Timestamp) {
+        self.informers.handle_timeout(&mut self.outbox, now);
+        self.client.handle_timeout(&mut self.outbox, now);
+        self.event_client.handle_timeout(&mut self.outbox, now);
+        self.recorder.handle_timeout((&mut self.event_client, &mut self.outbox), now);
+        self.queue.handle_timeout(now);
+        self.work(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.outbox.poll()
+    }
+
+    fn next_deadline(&self) -> Option<Deadline> {
+        earliest([
+            self.informers.next_deadline(),
+            self.client.next_deadline(),
+            self.event_client.next_deadline(),
+            self.recorder.next_deadline(),
+            self.queue.next_deadline(),
+        ])
+    }
+}
+
+impl Controller for Scheduler {
+    fn queues(&self) -> Vec<(&'static str, usize)> {
+        let [active, backoff, unschedulable] = self.queue.lengths();
+        Vec::from([
+            ("active", active),
+            ("backoff", backoff),
+            ("unschedulable", unschedulable),
+            ("requests", self.client.waiting()),
+            ("events", self.recorder.len()),
+        ])
+    }
+
+    fn prefer(&mut self, choice: &str, order: &[Text]) {
+        match (choice, order) {
+            ("node-of-pod", [uid, node]) => self.laid_down.entry(uid.clone()).or_default().push(node.clone()),
+            ("backoff-phase", [micros]) => {
+                let now = self.queue.start();
+                let shift = micros.parse().map_or(SignedDuration::ZERO, SignedDuration::from_micros);
+                self.queue.set_phase(now + shift);
+            }
+            _ => {}
+        }
+    }
+}

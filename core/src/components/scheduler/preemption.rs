@@ -1,0 +1,198 @@
+//! Which Pods have to go so that one with a higher priority fits.
+//!
+//! Mirrors pkg/scheduler/framework/preemption/preemption.go and plugins/defaultpreemption/default_preemption.go (v1.34).
+//! Inputs: the Pod, what the nodes said, the PodDisruptionBudgets. Outputs: a node with its victims, or why there is none.
+//! Left out on purpose: extenders, and the limit to a tenth of the nodes in clusters of more than a hundred candidates.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use super::cluster::{NodeInfo, PodInfo};
+use super::diagnosis::Diagnosis;
+use super::filters::{Candidate, Rules};
+use super::nominated::Nominations;
+use super::plugins::{Rejection, Remedy};
+use super::view::View;
+use crate::objects::selector::Selector;
+use crate::objects::{Json, Object, Text};
+
+/// A node with the Pods that have to go.
+#[derive(Clone, Debug)]
+pub(super) struct Offer {
+    pub(super) node: Text,
+    pub(super) victims: Vec<Arc<PodInfo>>,
+    violations: usize,
+}
+
+/// What came of the search.
+#[derive(Debug)]
+pub(super) enum Preemption {
+    /// Equally good offers: the choice among them is free.
+    Offers(Vec<Offer>),
+    /// No Pod's removal helps; the nomination that the Pod may have is taken back.
+    Hopeless(String),
+    /// The Pod may not preempt now; its nomination stays.
+    NotAllowed(String),
+}
+
+/// Searches for Pods to preempt.
+pub(super) fn search(
+    pod: &PodInfo,
+    diagnosis: &Diagnosis,
+    view: &View<'_>,
+    nominations: &Nominations,
+    budgets: &[&Object],
+    rules: Rules,
+) -> Preemption {
+    if let Some(why) = forbidden(pod, diagnosis, view) {
+        return Preemption::NotAllowed(String::from(why));
+    }
+    let mut unhelpful = Diagnosis { all: view.cluster.len(), ..Diagnosis::default() };
+    unhelpful.others = Some(Text::of("Preemption is not helpful for scheduling"));
+    let mut offers = Vec::new();
+    for name in diagnosis.candidates() {
+        let Some(node) = view.cluster.get(name) else { continue };
+        match offer(pod, node, view, nominations, budgets, rules) {
+            Ok(offer) => offers.push(offer),
+            Err(rejection) => unhelpful.reject(name.clone(), rejection),
+        }
+    }
+    if offers.is_empty() {
+        return Preemption::Hopeless(unhelpful.message());
+    }
+    Preemption::Offers(best(offers))
+}
+
+/// Source: default_preemption.go (v1.34), `PodEligibleToPreemptOthers`.
+fn forbidden(pod: &PodInfo, diagnosis: &Diagnosis, view: &View<'_>) -> Option<&'static str> {
+    if pod.spec().get("preemptionPolicy").as_str() == Some("Never") {
+        return Some("not eligible due to preemptionPolicy=Never.");
+    }
+    let nominated = pod.object.stable().at(&["status", "nominatedNodeName"]).as_str().filter(|name| !name.is_empty())?;
+    if diagnosis.rejections.get(nominated).is_some_and(|rejection| rejection.remedy == Remedy::None) {
+        return None;
+    }
+    let goes = |other: &Arc<PodInfo>| {
+        let tree = other.object.stable();
+        let is_target = |condition: &Json| {
+            condition.get("type").as_str() == Some("DisruptionTarget")
+                && condition.get("status").as_str() == Some("True")
+                && condition.get("reason").as_str() == Some("PreemptionByScheduler")
+        };
+        other.priority < pod.priority
+            && !tree.at(&["metadata", "deletionTimestamp"]).is_null()
+            && tree.at(&["status", "conditions"]).items().iter().any(is_target)
+    };
+    let waits = view.cluster.get(nominated).is_some_and(|node| node.pods.values().any(goes));
+    waits.then_some("not eligible due to a terminating pod on the nominated node.")
+}
+
+/// Finds the fewest and least important Pods of a node without which the Pod fits.
+fn offer(
+    pod: &PodInfo,
+    node: &NodeInfo,
+    view: &View<'_>,
+    nominations: &Nominations,
+    budgets: &[&Object],
+    rules: Rules,
+) -> Result<Offer, Rejection> {
+    let mut bare = node.clone();
+    let mut lower: Vec<Arc<PodInfo>> =
+        node.pods.values().filter(|other| other.priority < pod.priority).cloned().collect();
+    if lower.is_empty() {
+        let reason = Text::of("No preemption victims found for incoming pod");
+        return Err(Rejection::new(super::plugins::Plugin::NodeResourcesFit, Remedy::None, reason));
+    }
+    for other in &lower {
+        bare.remove(&other.key);
+    }
+    nominations.check(pod, &bare, view, rules)?;
+    lower.sort_by_key(|other| importance(other));
+    let (violating, harmless) = by_budget(lower, budgets);
+    let mut victims = Vec::new();
+    let mut violations = 0;
+    let counted = violating.into_iter().map(|other| (other, 1)).chain(harmless.into_iter().map(|other| (other, 0)));
+    for (other, violation) in counted {
+        bare.add(other.clone());
+        if nominations.check(pod, &bare, view, rules).is_err() {
+            bare.remove(&other.key);
+            victims.push(other);
+            violations += violation;
+        }
+    }
+    victims.sort_by_key(|other| importance(other));
+    Ok(Offer { node: Text::from(node.name()), victims, violations })
+}
+
+/// Orders Pods by how important they are: priority, then who runs longest.
+///
+/// Source: pkg/scheduler/util/utils.go (v1.34), `MoreImportantPod`.
+fn importance(pod: &PodInfo) -> (Reverse<i64>, Text, crate::objects::ObjectKey) {
+    (Reverse(pod.priority), started(pod), pod.key.clone())
+}
+
+/// Returns when a Pod was started; one that was not counts as started now, after all others.
+fn started(pod: &PodInfo) -> Text {
+    pod.object.stable().at(&["status", "startTime"]).as_text().cloned().unwrap_or(Text::of("9999"))
+}
+
+type Pods = Vec<Arc<PodInfo>>;
+
+/// Tells the Pods whose removal a budget forbids from the others. Source: default_preemption.go (v1.34),
+/// `filterPodsWithPDBViolation`.
+fn by_budget(pods: Pods, budgets: &[&Object]) -> (Pods, Pods) {
+    let mut allowed: Vec<i64> = budgets
+        .iter()
+        .map(|budget| budget.stable().at(&["status", "disruptionsAllowed"]).as_i64().unwrap_or(0))
+        .collect();
+    pods.into_iter().partition(|pod| {
+        let mut violates = false;
+        for (budget, allowed) in budgets.iter().zip(&mut allowed) {
+            let tree = budget.stable();
+            let selector = Selector::of_object(tree.at(&["spec", "selector"]));
+            let selects = !pod.labels().is_empty()
+                && budget.key().namespace == pod.key.namespace
+                && selector.is_some_and(|selector| !selector.is_everything() && selector.matches(pod.labels()));
+            let is_counted = !tree.at(&["status", "disruptedPods", pod.key.name.as_str()]).is_null();
+            if selects && !is_counted {
+                *allowed -= 1;
+                violates |= *allowed < 0;
+            }
+        }
+        violates
+    })
+}
+
+/// Keeps the best offers. Source: preemption.go (v1.34), `pickOneNodeForPreemption`.
+fn best(offers: Vec<Offer>) -> Vec<Offer> {
+    let sum = |offer: &Offer| {
+        let own = |victim: &Arc<PodInfo>| victim.priority + i64::from(i32::MAX) + 1;
+        offer.victims.iter().map(own).sum::<i64>()
+    };
+    let highest = |offer: &Offer| offer.victims.first().map_or(i64::MIN, |victim| victim.priority);
+    let earliest = |offer: &Offer| {
+        let top = highest(offer);
+        offer.victims.iter().filter(|victim| victim.priority == top).map(|victim| started(victim)).min()
+    };
+    let rank = |offer: &Offer| {
+        (offer.violations, highest(offer), sum(offer), offer.victims.len(), Reverse(earliest(offer)))
+    };
+    let Some(lowest) = offers.iter().map(rank).min() else { return offers };
+    offers.into_iter().filter(|offer| rank(offer) == lowest).collect()
+}
+
+/// Joins what the plugins after the filters say.
+///
+/// Source: pkg/scheduler/framework/runtime/framework.go (v1.34), `RunPostFilterPlugins`.
+pub(super) fn report(message: &str, has_claims_plugin: bool) -> String {
+    let before = if has_claims_plugin { "no new claims to deallocate, " } else { "" };
+    format!("{before}preemption: {message}")
+}
+
+/// Makes a candidate and asks one node, with the cluster as it would be with that node in another state.
+pub(super) fn fits(pod: &PodInfo, node: &NodeInfo, view: &View<'_>, rules: Rules) -> Result<(), Rejection> {
+    Candidate::new(pod, rules, &view.with(node)).check(node)
+}

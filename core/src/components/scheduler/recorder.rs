@@ -1,0 +1,211 @@
+//! Events of the group `events.k8s.io`: one for each first time, a series for what repeats.
+//!
+//! Mirrors k8s.io/client-go tools/events/{event_recorder,event_broadcaster}.go (v1.34). What repeats about the same
+//! revision of an object becomes a series: the second one is a PATCH, further ones are counted in memory and written
+//! when the series has rested for six minutes, or each thirty minutes.
+//! Inputs: what to say, answers, time. Outputs: requests of a client of its own. Each is sent at once and beside the
+//! others, as upstream does.
+//! Left out on purpose: further tries when no answer comes.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::components::client::Client;
+use crate::components::events::own_nanos;
+use crate::components::{Deadline, DecisionId, Outbox, earliest};
+use crate::json;
+use crate::network::{Answer, Call, RequestId, Resource, TransportError, Verb};
+use crate::objects::time::to_micro_time;
+use crate::objects::{Json, Object, Text};
+
+/// `events.k8s.io/v1/events`.
+pub const NEW_EVENTS: Resource = Resource::of("events.k8s.io", "v1", "events");
+
+/// How long a series rests before it is over. Source: event_broadcaster.go (v1.34), `finishTime`.
+const FINISH: SignedDuration = SignedDuration::from_mins(6);
+/// How often a series that goes on is written. Source: as [`FINISH`], `refreshTime`.
+const REFRESH: SignedDuration = SignedDuration::from_mins(30);
+
+#[derive(Clone, Debug)]
+struct Known {
+    event: Json,
+    at: Timestamp,
+    /// How often it repeated, and when last.
+    series: Option<(i64, Timestamp)>,
+}
+
+/// What an Event says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Saying<'a> {
+    pub(super) kind: &'static str,
+    pub(super) reason: &'static str,
+    pub(super) action: &'static str,
+    pub(super) note: &'a str,
+    /// Another object that has to do with it.
+    pub(super) related: Option<&'a Object>,
+}
+
+/// Writes the scheduler's Events.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    controller: &'static str,
+    known: BTreeMap<String, Known>,
+    last_nanos: i128,
+    finished: Timestamp,
+    refreshed: Timestamp,
+    under_way: BTreeMap<RequestId, (String, Json)>,
+}
+
+impl Recorder {
+    pub(super) const fn new(controller: &'static str, now: Timestamp) -> Self {
+        Self {
+            controller,
+            known: BTreeMap::new(),
+            last_nanos: 0,
+            finished: now,
+            refreshed: now,
+            under_way: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.under_way.len()
+    }
+
+    pub(super) fn emit(
+        &mut self,
+        pod: &Object,
+        saying: Saying<'_>,
+        because: Option<DecisionId>,
+        out: (&mut Client, &mut Outbox),
+        now: Timestamp,
+    ) {
+        // Names come from the clock; at a standing clock each must still be another one.
+        self.last_nanos = (now.as_nanosecond() + own_nanos(self.controller)).max(self.last_nanos + 1);
+        let key = pod.key();
+        let name = format!("{}.{:x}", key.name, self.last_nanos);
+        let mut event = json!({
+            "apiVersion": "events.k8s.io/v1", "kind": "Event",
+            "metadata": {"name": name, "namespace": &*key.namespace},
+            "eventTime": to_micro_time(now),
+            "reportingController": self.controller, "reportingInstance": format!("{}-control-plane", self.controller),
+            "action": saying.action, "reason": saying.reason, "note": saying.note, "type": saying.kind,
+        });
+        event.set(&["regarding"], reference(pod));
+        if let Some(related) = saying.related {
+            event.set(&["related"], reference(related));
+        }
+        let same = [
+            saying.action,
+            saying.reason,
+            saying.kind,
+            pod.uid(),
+            &format!("{}", pod.resource_version()),
+            saying.related.map_or("", Object::uid),
+        ]
+        .join("/");
+        match self.known.get_mut(&same) {
+            None => {
+                self.known.insert(same.clone(), Known { event: event.clone(), at: now, series: None });
+                self.create(same, event, because, out, now);
+            }
+            Some(Known { series: Some((count, last)), .. }) => (*count, *last) = (*count + 1, now),
+            Some(known) => {
+                known.series = Some((2, now));
+                let known = known.clone();
+                self.patch(same, &known, because, out, now);
+            }
+        }
+    }
+
+    fn create(
+        &mut self,
+        key: String,
+        event: Json,
+        because: Option<DecisionId>,
+        (client, outbox): (&mut Client, &mut Outbox),
+        now: Timestamp,
+    ) {
+        let namespace = event.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
+        let call = Call::new(Verb::Create, NEW_EVENTS, namespace, "").body(event.clone());
+        let id = client.send(call, because, outbox, now);
+        self.under_way.insert(id, (key, event));
+    }
+
+    fn patch(
+        &mut self,
+        key: String,
+        known: &Known,
+        because: Option<DecisionId>,
+        (client, outbox): (&mut Client, &mut Outbox),
+        now: Timestamp,
+    ) {
+        let part = |field| known.event.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
+        let Some((count, last)) = known.series else { return };
+        let series = json!({"series": {"count": count, "lastObservedTime": to_micro_time(last)}});
+        let mut whole = known.event.clone();
+        whole.set(&["series"], series.get("series").clone());
+        let call = Call::strategic_patch(NEW_EVENTS, part("namespace"), part("name"), series);
+        let id = client.send(call, because, outbox, now);
+        self.under_way.insert(id, (key, whole));
+    }
+
+    pub(super) fn owns(&self, id: RequestId) -> bool {
+        self.under_way.contains_key(&id)
+    }
+
+    /// Takes an answer; a series whose Event is gone is written anew.
+    pub(super) fn handle_response(
+        &mut self,
+        id: RequestId,
+        result: &Result<Answer, TransportError>,
+        out: (&mut Client, &mut Outbox),
+        now: Timestamp,
+    ) {
+        let Some((key, event)) = self.under_way.remove(&id) else { return };
+        if result.as_ref().is_ok_and(|answer| answer.code == 404) && !event.get("series").is_null() {
+            self.create(key, event, None, out, now);
+        }
+    }
+
+    /// Ends the series that rested, and writes those that go on.
+    pub(super) fn handle_timeout(&mut self, (client, outbox): (&mut Client, &mut Outbox), now: Timestamp) {
+        if self.finished + FINISH <= now {
+            self.finished = now;
+            let rested = |known: &Known| known.series.map_or(known.at, |(_, last)| last) < now - FINISH;
+            let over: Vec<(String, Known)> =
+                self.known.iter().filter(|(_, known)| rested(known)).map(|(k, v)| (k.clone(), v.clone())).collect();
+            for (key, known) in over {
+                self.known.remove(&key);
+                self.patch(key, &known, None, (client, outbox), now);
+            }
+        }
+        if self.refreshed + REFRESH <= now {
+            self.refreshed = now;
+            let all: Vec<(String, Known)> = self.known.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+            for (key, known) in all {
+                self.patch(key, &known, None, (client, outbox), now);
+            }
+        }
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Deadline> {
+        if self.known.is_empty() {
+            return None;
+        }
+        earliest([
+            Some(Deadline { at: self.finished + FINISH, reason: "finish event series" }),
+            Some(Deadline { at: self.refreshed + REFRESH, reason: "refresh event series" }),
+        ])
+    }
+}
+
+fn reference(pod: &Object) -> Json {
+    let key = pod.key();
+    json!({"kind": "Pod", "namespace": &*key.namespace, "name": &*key.name, "uid": pod.uid(), "apiVersion": "v1",
+        "resourceVersion": Text::from(format!("{}", pod.resource_version())).as_str()})
+}

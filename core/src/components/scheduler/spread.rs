@@ -1,0 +1,267 @@
+//! Pods that are to be spread over topologies.
+//!
+//! Mirrors pkg/scheduler/framework/plugins/podtopologyspread/{common,filtering,scoring}.go and plugins/helper/spread.go
+//! (v1.34).
+//! Inputs: the Pod's constraints or, without any, the defaults for its Services and owner; all nodes with their Pods.
+//! Outputs: rejections where a constraint must hold, scores where it should.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::cluster::{NodeInfo, PodInfo};
+use super::filters::untolerated;
+use super::plugins::{Plugin, Rejection, Remedy};
+use super::view::View;
+use crate::components::node_affinity::matches_required;
+use crate::objects::selector::Selector;
+use crate::objects::{Json, Text};
+
+const HOSTNAME: &str = "kubernetes.io/hostname";
+const ZONE: &str = "topology.kubernetes.io/zone";
+
+/// One constraint.
+#[derive(Clone, Debug)]
+pub(super) struct Constraint {
+    skew_max: i64,
+    key: Text,
+    selector: Option<Selector>,
+    domains_min: usize,
+    honours_affinity: bool,
+    honours_taints: bool,
+}
+
+impl Constraint {
+    fn of(pod: &PodInfo, constraint: &Json) -> Self {
+        let mut selector = Selector::of_object(constraint.get("labelSelector"));
+        let mut more = Json::object();
+        for key in constraint.get("matchLabelKeys").items().iter().filter_map(Json::as_str) {
+            if let Some(value) = pod.labels().get(key).as_text() {
+                more.set(&[key], value);
+            }
+        }
+        selector = selector.map(|selector| selector.with(Selector::of_labels(&more)));
+        Self {
+            skew_max: constraint.get("maxSkew").as_i64().unwrap_or(1),
+            key: constraint.get("topologyKey").as_text().cloned().unwrap_or_default(),
+            selector,
+            domains_min: constraint.get("minDomains").as_i64().and_then(|n| usize::try_from(n).ok()).unwrap_or(1),
+            honours_affinity: constraint.get("nodeAffinityPolicy").as_str() != Some("Ignore"),
+            honours_taints: constraint.get("nodeTaintsPolicy").as_str() == Some("Honor"),
+        }
+    }
+
+    fn default(key: &'static str, skew_max: i64, selector: &Selector) -> Self {
+        Self {
+            skew_max,
+            key: Text::of(key),
+            selector: Some(selector.clone()),
+            domains_min: 1,
+            honours_affinity: true,
+            honours_taints: false,
+        }
+    }
+
+    /// Tells whether the Pods of a node count.
+    fn counts(&self, pod: &PodInfo, node: &NodeInfo) -> bool {
+        (!self.honours_affinity || matches_required(pod.spec(), node.tree()))
+            && (!self.honours_taints || untolerated(pod.spec(), node.taints()).is_none())
+    }
+
+    fn matching(&self, pod: &PodInfo, node: &NodeInfo) -> i64 {
+        let Some(selector) = self.selector.as_ref().filter(|selector| !selector.is_everything()) else { return 0 };
+        let counts = |other: &PodInfo| {
+            other.key.namespace == pod.key.namespace
+                && other.object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+                && selector.matches(other.labels())
+        };
+        i64::try_from(node.pods.values().filter(|other| counts(other)).count()).unwrap_or(i64::MAX)
+    }
+}
+
+/// Returns a Pod's constraints of one kind: `DoNotSchedule` or `ScheduleAnyway`.
+fn constraints(pod: &PodInfo, when: &str) -> Vec<Constraint> {
+    let all = pod.spec().get("topologySpreadConstraints").items().iter();
+    all.filter(|one| one.get("whenUnsatisfiable").as_str() == Some(when)).map(|one| Constraint::of(pod, one)).collect()
+}
+
+fn has_all_keys(node: &NodeInfo, constraints: &[Constraint]) -> bool {
+    constraints.iter().all(|constraint| node.label(&constraint.key).is_some())
+}
+
+/// The constraints that must hold, with the numbers of Pods in each domain.
+#[derive(Debug)]
+pub(super) struct SpreadState {
+    constraints: Vec<Constraint>,
+    counts: Vec<BTreeMap<Text, i64>>,
+    matches_itself: Vec<i64>,
+}
+
+impl SpreadState {
+    pub(super) fn of(pod: &PodInfo, view: &View<'_>) -> Option<Self> {
+        let constraints = constraints(pod, "DoNotSchedule");
+        if constraints.is_empty() {
+            return None;
+        }
+        let mut counts: Vec<BTreeMap<Text, i64>> = constraints.iter().map(|_| BTreeMap::new()).collect();
+        for node in view.nodes().filter(|node| has_all_keys(node, &constraints)) {
+            for (constraint, counts) in constraints.iter().zip(&mut counts) {
+                if constraint.counts(pod, node)
+                    && let Some(value) = node.label(&constraint.key)
+                {
+                    *counts.entry(Text::from(value)).or_default() += constraint.matching(pod, node);
+                }
+            }
+        }
+        let itself = |constraint: &Constraint| {
+            i64::from(constraint.selector.as_ref().is_some_and(|selector| selector.matches(pod.labels())))
+        };
+        let matches_itself = constraints.iter().map(itself).collect();
+        Some(Self { constraints, counts, matches_itself })
+    }
+
+    pub(super) fn check(&self, node: &NodeInfo) -> Result<(), Rejection> {
+        for ((constraint, counts), itself) in self.constraints.iter().zip(&self.counts).zip(&self.matches_itself) {
+            let reject = |remedy, reason| Err(Rejection::new(Plugin::PodTopologySpread, remedy, Text::of(reason)));
+            let Some(value) = node.label(&constraint.key) else {
+                let reason = "node(s) didn't match pod topology spread constraints (missing required label)";
+                return reject(Remedy::None, reason);
+            };
+            let fewest = if counts.len() < constraint.domains_min {
+                0
+            } else {
+                counts.values().copied().min().unwrap_or(i64::from(i32::MAX))
+            };
+            if counts.get(value).copied().unwrap_or(0) + itself - fewest > constraint.skew_max {
+                return reject(Remedy::Preemption, "node(s) didn't match pod topology spread constraints");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the scores of nodes for the constraints that should hold, from 0 to 100; `None` where there are none.
+///
+/// `owners` selects the Pods of the same Services and owner, for the default constraints.
+pub(super) fn scores(
+    pod: &PodInfo,
+    view: &View<'_>,
+    nodes: &[&NodeInfo],
+    owners: impl FnOnce() -> Selector,
+) -> Option<Vec<i64>> {
+    let own = !pod.spec().get("topologySpreadConstraints").items().is_empty();
+    let constraints = if own {
+        constraints(pod, "ScheduleAnyway")
+    } else {
+        let selector = owners();
+        if selector.is_everything() {
+            return None;
+        }
+        Vec::from([Constraint::default(HOSTNAME, 3, &selector), Constraint::default(ZONE, 5, &selector)])
+    };
+    if constraints.is_empty() {
+        return None;
+    }
+    let is_ignored = |node: &NodeInfo| own && !has_all_keys(node, &constraints);
+    let counts: Vec<BTreeMap<Text, i64>> =
+        constraints.iter().map(|constraint| domains(pod, view, nodes, constraint, &is_ignored)).collect();
+    let hosts = nodes.iter().filter(|node| !is_ignored(node)).count();
+    let raw = nodes.iter().map(|node| {
+        if is_ignored(node) {
+            return None;
+        }
+        let mut score = 0.0;
+        for (constraint, counts) in constraints.iter().zip(&counts) {
+            let Some(value) = node.label(&constraint.key) else { continue };
+            let on_host = *constraint.key == *HOSTNAME;
+            let size = if on_host { hosts } else { counts.len() };
+            let count =
+                if on_host { constraint.matching(pod, node) } else { counts.get(value).copied().unwrap_or(0) };
+            score += as_float(count) * natural_logarithm(size + 2) + as_float(constraint.skew_max - 1);
+        }
+        Some(rounded(score))
+    });
+    Some(normalised(&raw.collect::<Vec<_>>()))
+}
+
+/// Counts the Pods in each domain that a node to be scored is in.
+fn domains(
+    pod: &PodInfo,
+    view: &View<'_>,
+    nodes: &[&NodeInfo],
+    constraint: &Constraint,
+    is_ignored: &impl Fn(&NodeInfo) -> bool,
+) -> BTreeMap<Text, i64> {
+    if *constraint.key == *HOSTNAME {
+        return BTreeMap::new();
+    }
+    // A node without the label is in a domain without name, which is counted as one and never looked up.
+    let domain = |node: &NodeInfo| Text::from(node.label(&constraint.key).unwrap_or(""));
+    let mut counts: BTreeMap<Text, i64> =
+        nodes.iter().filter(|node| !is_ignored(node)).map(|node| (domain(node), 0)).collect();
+    for node in view.nodes().filter(|node| !is_ignored(node) && constraint.counts(pod, node)) {
+        if let Some(count) = counts.get_mut(&domain(node)) {
+            *count += constraint.matching(pod, node);
+        }
+    }
+    counts
+}
+
+/// Source: scoring.go (v1.34), `NormalizeScore`.
+fn normalised(raw: &[Option<i64>]) -> Vec<i64> {
+    let known = || raw.iter().copied().flatten();
+    let (lowest, highest) = (known().min().unwrap_or(i64::MAX), known().max().unwrap_or(0).max(0));
+    let one = |score: &Option<i64>| match score {
+        None => 0,
+        Some(_) if highest == 0 => 100,
+        Some(score) => 100 * (highest + lowest - score) / highest,
+    };
+    raw.iter().map(one).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of pods are far below 2^53")]
+const fn as_float(number: i64) -> f64 {
+    number as f64
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "scores are far below 2^53")]
+fn rounded(score: f64) -> i64 {
+    (score + 0.5) as i64
+}
+
+/// Returns the natural logarithm of a number of at least 1, exact to what a score can tell.
+fn natural_logarithm(number: usize) -> f64 {
+    let mut value = as_float(i64::try_from(number).unwrap_or(i64::MAX));
+    let mut twos = 0.0;
+    while value > 1.5 {
+        value /= 2.0;
+        twos += 1.0;
+    }
+    // ln((1 + x) / (1 - x)) = 2 (x + x³/3 + x⁵/5 + …), with |x| <= 0.2 here.
+    let x = (value - 1.0) / (value + 1.0);
+    let (mut sum, mut power, mut odd) = (0.0, x, 1.0);
+    while odd < 40.0 {
+        sum += power / odd;
+        power *= x * x;
+        odd += 2.0;
+    }
+    2.0 * sum + twos * core::f64::consts::LN_2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{natural_logarithm, normalised};
+
+    #[test]
+    fn the_logarithm_is_that_of_the_standard_library() {
+        for number in [1_usize, 2, 3, 4, 5, 10, 17, 100, 5_002] {
+            let known = f64::from(u32::try_from(number).unwrap()).ln();
+            assert!((natural_logarithm(number) - known).abs() < 1e-12, "{number}");
+        }
+    }
+
+    #[test]
+    fn the_emptiest_domain_gets_a_hundred() {
+        assert_eq!(normalised(&[Some(4), Some(8), None]), [100, 50, 0]);
+        assert_eq!(normalised(&[Some(0), Some(0)]), [100, 100]);
+    }
+}

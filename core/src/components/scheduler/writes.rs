@@ -1,0 +1,252 @@
+//! What the scheduler writes beside the condition: bindings, and what ends the victims of a preemption.
+//!
+//! Mirrors pkg/scheduler/schedule_one.go, `bindingCycle` and `handleBindingCycleError`, and
+//! pkg/scheduler/framework/preemption/preemption.go, `prepareCandidate` and `prepareCandidateAsync` (v1.34).
+
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::cluster::PodInfo;
+use super::preemption::Offer;
+use super::queue::Queued;
+use super::recorder::Saying;
+use super::status::{Condition, patch};
+use super::attempt::Meanwhile;
+use super::{Reason, Scheduler, Step};
+use crate::components::{Because, DecisionId};
+use crate::json;
+use crate::network::{Answer, Call, PODS, RequestId, TransportError, Verb};
+use crate::objects::Text;
+
+/// A request under way.
+#[derive(Debug)]
+pub(super) enum Write {
+    /// The status of a Pod that fits nowhere.
+    Status,
+    Binding {
+        queued: Queued,
+        node: Text,
+        because: DecisionId,
+    },
+    /// The condition of a victim, before it is deleted.
+    Victim {
+        job: u64,
+        pod: Arc<PodInfo>,
+    },
+    Deletion {
+        job: u64,
+        pod: Arc<PodInfo>,
+    },
+}
+
+/// A preemption under way.
+#[derive(Debug)]
+pub(super) struct Job {
+    preemptor: Arc<PodInfo>,
+    node: Text,
+    because: DecisionId,
+    left: VecDeque<Arc<PodInfo>>,
+    under_way: usize,
+    failed: bool,
+}
+
+impl Scheduler {
+    pub(super) fn bind(&mut self, queued: Queued, node: Text, because: DecisionId, now: Timestamp) {
+        let pod = &queued.pod;
+        let (namespace, name) = (pod.key.namespace.clone(), pod.key.name.clone());
+        let binding = json!({"kind": "Binding", "apiVersion": "v1",
+            "metadata": {"name": &*name, "namespace": &*namespace, "uid": pod.object.uid()},
+            "target": {"kind": "Node", "name": &*node}});
+        let call = Call::new(Verb::Create, PODS, namespace, name).subresource("binding").body(binding);
+        let id = self.client.send(call, Some(because), &mut self.outbox, now);
+        self.under_way.insert(id, Write::Binding { queued, node, because });
+    }
+
+    pub(super) fn handle_answer(
+        &mut self,
+        id: RequestId,
+        write: Write,
+        result: &Result<Answer, TransportError>,
+        now: Timestamp,
+    ) {
+        let refusal = match result {
+            Ok(answer) if answer.is_success() => None,
+            Ok(answer) => Some(answer.message()),
+            Err(error) => Some(format!("{error}")),
+        };
+        match write {
+            Write::Status => {
+                if matches!(self.step, Step::Writing(own) if own == id) {
+                    self.step = Step::Idle;
+                }
+            }
+            Write::Binding { queued, node, because } => self.bound(queued, &node, because, refusal, now),
+            Write::Victim { job, pod } => match refusal {
+                None => self.delete_victim(job, pod, now),
+                Some(_) => self.end_victim(job, Ended::Failed, now),
+            },
+            Write::Deletion { job, pod } => {
+                let is_gone = matches!(result, Ok(answer) if answer.code == 404);
+                if refusal.is_none() {
+                    self.tell_victim(job, &pod, now);
+                }
+                let ended = if refusal.is_none() || is_gone { Ended::Deleted } else { Ended::Failed };
+                self.end_victim(job, ended, now);
+            }
+        }
+    }
+
+    fn bound(
+        &mut self,
+        queued: Queued,
+        node: &Text,
+        because: DecisionId,
+        refusal: Option<alloc::string::String>,
+        now: Timestamp,
+    ) {
+        let pod = queued.pod.clone();
+        let Some(refusal) = refusal else {
+            let note = format!("Successfully assigned {}/{} to {node}", pod.key.namespace, pod.key.name);
+            let saying =
+                Saying { kind: "Normal", reason: "Scheduled", action: "Binding", note: &note, related: None };
+            self.recorder.emit(&pod.object, saying, Some(because), (&mut self.event_client, &mut self.outbox), now);
+            return;
+        };
+        if self.assumed.remove(&pod.key).is_none() {
+            // The Pod is gone, or was bound all the same.
+            return;
+        }
+        self.cluster.remove_pod(&pod.key);
+        self.retry(Reason::PodGone(&pod), None, now);
+        self.fail_binding(queued, format!("running Bind plugin \"DefaultBinder\": {refusal}"), now);
+    }
+
+    /// Prepares to end the victims of a preemption; [`Self::go_on_with_job`] begins.
+    pub(super) fn start_job(&mut self, pod: &Arc<PodInfo>, offer: Offer, because: DecisionId, now: Timestamp) -> u64 {
+        for other in self.nominations.below(pod.priority, &offer.node) {
+            self.nominations.set(other.clone(), &Text::of(""));
+            if let Some(body) = patch(&other.object, None, Some(""), now) {
+                let call = Call::strategic_patch(PODS, other.key.namespace.clone(), other.key.name.clone(), body);
+                let id = self.client.send(call.subresource("status"), Some(because), &mut self.outbox, now);
+                self.under_way.insert(id, Write::Status);
+            }
+        }
+        self.last_job += 1;
+        let job = Job {
+            preemptor: pod.clone(),
+            node: offer.node,
+            because,
+            left: offer.victims.into_iter().collect(),
+            under_way: 0,
+            failed: false,
+        };
+        self.jobs.insert(self.last_job, job);
+        self.last_job
+    }
+
+    /// Ends the next victims: all at once, or all but the last first, after which the Pod may be tried again.
+    pub(super) fn go_on_with_job(&mut self, number: u64, now: Timestamp) {
+        let beside = self.ways.preempts_beside;
+        let Some(job) = self.jobs.get_mut(&number) else { return };
+        if job.under_way > 0 {
+            return;
+        }
+        let count = if beside && job.left.len() > 1 { job.left.len() - 1 } else { job.left.len() };
+        let batch: alloc::vec::Vec<_> = job.left.drain(..count).collect();
+        job.under_way = batch.len();
+        let is_last = job.left.is_empty();
+        let preemptor = job.preemptor.key.clone();
+        if batch.is_empty() {
+            self.finish_job(number, now);
+            return;
+        }
+        if is_last {
+            self.queue.let_go(&preemptor);
+        }
+        for victim in batch {
+            self.end(number, victim, now);
+        }
+    }
+
+    fn end(&mut self, number: u64, victim: Arc<PodInfo>, now: Timestamp) {
+        let Some(job) = self.jobs.get(&number) else { return };
+        let key = victim.key.clone();
+        let profile = job.preemptor.spec().get("schedulerName").as_str().unwrap_or(super::PROFILE);
+        let message = format!("{profile}: preempting to accommodate a higher priority pod");
+        let condition = Condition {
+            kind: "DisruptionTarget",
+            status: "True",
+            reason: "PreemptionByScheduler",
+            message: &message,
+            tells_generation: self.ways.tells_generation,
+        };
+        let because = job.because;
+        // The victim as it is now: its status may have changed since it was chosen.
+        let current = self.cluster.pod(&key).cloned().unwrap_or(victim);
+        match patch(&current.object, Some(condition), None, now) {
+            Some(body) => {
+                let call = Call::strategic_patch(PODS, key.namespace, key.name, body).subresource("status");
+                let id = self.client.send(call, Some(because), &mut self.outbox, now);
+                self.under_way.insert(id, Write::Victim { job: number, pod: current });
+            }
+            None => self.delete_victim(number, current, now),
+        }
+    }
+
+    fn delete_victim(&mut self, number: u64, pod: Arc<PodInfo>, now: Timestamp) {
+        let Some(job) = self.jobs.get(&number) else { return };
+        let fact = Because::Fact(format!("Pod {} with priority {} needs its room", job.preemptor.key, job.preemptor.priority));
+        let why = alloc::vec![Because::Decision(job.because), fact];
+        let because = self.outbox.decide(format!("pod/{}", pod.key), "preempt", why);
+        let call = Call::new(Verb::Delete, PODS, pod.key.namespace.clone(), pod.key.name.clone());
+        let call = call.body(json!({"kind": "DeleteOptions", "apiVersion": "v1"}));
+        let id = self.client.send(call, Some(because), &mut self.outbox, now);
+        self.under_way.insert(id, Write::Deletion { job: number, pod });
+    }
+
+    fn tell_victim(&mut self, number: u64, pod: &PodInfo, now: Timestamp) {
+        let Some(job) = self.jobs.get(&number) else { return };
+        let (preemptor, because) = (job.preemptor.clone(), job.because);
+        let note = format!("Preempted by pod {} on node {}", preemptor.object.uid(), job.node);
+        let saying = Saying {
+            kind: "Normal",
+            reason: "Preempted",
+            action: "Preempting",
+            note: &note,
+            related: Some(&preemptor.object),
+        };
+        self.recorder.emit(&pod.object, saying, Some(because), (&mut self.event_client, &mut self.outbox), now);
+    }
+
+    fn end_victim(&mut self, number: u64, ended: Ended, now: Timestamp) {
+        let Some(job) = self.jobs.get_mut(&number) else { return };
+        job.under_way -= 1;
+        job.failed |= ended == Ended::Failed;
+        self.go_on_with_job(number, now);
+    }
+
+    fn finish_job(&mut self, number: u64, now: Timestamp) {
+        let Some(job) = self.jobs.remove(&number) else { return };
+        if job.failed && self.ways.preempts_beside {
+            self.queue.let_go(&job.preemptor.key);
+            self.queue.activate(&job.preemptor.key);
+        }
+        match core::mem::replace(&mut self.step, Step::Idle) {
+            Step::Preempting(own, failure) if own == number => {
+                let moved = core::mem::take(&mut self.moved);
+                self.conclude(failure, Meanwhile::of(moved), now);
+            }
+            other => self.step = other,
+        }
+    }
+}
+
+/// How the end of a victim went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ended {
+    Deleted,
+    Failed,
+}
