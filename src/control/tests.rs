@@ -127,7 +127,7 @@ fn what_is_not_there_is_named() {
         ("PUT cloud/instances/w1", json!({"exists": true}), 501, ""),
         ("GET metrics/kubelet/w1", Json::Null, 501, ""),
         ("POST controllers/node-lifecycle-controler/do", json!({"action": "stop"}), 400, "node-lifecycle-controller"),
-        ("POST controllers/kube-scheduler/do", json!({"action": "stop"}), 501, ""),
+        ("POST controllers/cloud-controller-manager/do", json!({"action": "stop"}), 501, ""),
         ("POST controllers/ttl-controller/do", json!({"action": "sotp"}), 400, "stop"),
         ("POST controllers/ttl-controller/do", json!({}), 400, ""),
         ("POST controllers/ttl-controller/do", json!({"action": "stop", "loop": "x"}), 400, ""),

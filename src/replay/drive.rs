@@ -11,6 +11,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use nodeproof_core::chance::Chance;
 use nodeproof_core::components::controllers::{self, Context, Controller};
+use nodeproof_core::components::scheduler::NEW_EVENTS;
 use nodeproof_core::components::{Decision, Output};
 use nodeproof_core::network::{Answer, Ask, Body, Call, EVENTS, NODES, Request, RequestId, Resource, ToClient, Verb};
 use nodeproof_core::objects::{Json, Object, Text};
@@ -22,7 +23,7 @@ use super::recorded::Recorded;
 use super::report::Difference;
 use super::settled;
 use super::world::{Show, World, refusal};
-use super::writers::{Change, Place, Writer};
+use super::writers::{self, Change, Place, Writer};
 
 /// A controller is started this long before the first pass.
 const START_BEFORE: Micros = 1_000_000;
@@ -177,6 +178,11 @@ fn start(recorded: &Recorded<'_>, writer: Writer, settings: &Arc<Settings>, t: M
     let context = Context { settings: settings.clone(), chance: Chance::new(1).fork(writer.name()) };
     let mut component = controllers::start(writer.name(), context, recorded.recording.at(t))?;
     component.hold_loops();
+    if writer == Writer::Scheduler {
+        for (uid, node) in recorded.bindings() {
+            component.prefer("node-of-pod", &[uid, node]);
+        }
+    }
     Some(component)
 }
 
@@ -198,7 +204,9 @@ impl Drive<'_> {
         for (index, write) in recorded.writes_of(self.writer) {
             self.at(write.t.max(write.end) + write.tolerance, Due::Expiry(index));
         }
-        for outage in &recorded.outages {
+        // The scheduler goes on without the controller manager.
+        let outages = if self.writer == Writer::Scheduler { &[][..] } else { &recorded.outages[..] };
+        for outage in outages {
             self.at(outage.from, Due::Stop);
             let first_pass = self.passes.starts.iter().find(|start| **start >= outage.until);
             // A process that is started leads only after the old lease has run out, which its first pass shows.
@@ -471,6 +479,11 @@ impl Drive<'_> {
             Body::Json(body) => body.clone(),
             _ => Json::Null,
         };
+        let mut place = place;
+        if place.resource == NEW_EVENTS {
+            place.resource = EVENTS;
+            body = writers::as_core_event(&body);
+        }
         if place.resource == EVENTS {
             body = self.event(&place, body);
         }

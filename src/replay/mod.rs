@@ -113,6 +113,9 @@ pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<Report, SettingsE
 
 /// Tells whether the controller manager was told to run a controller.
 fn runs(recording: &Recording, writer: Writer) -> bool {
+    if writer == Writer::Scheduler {
+        return true;
+    }
     let flags = recording.about.flags.get("kube-controller-manager").map_or(&[][..], Vec::as_slice);
     let mut lists =
         flags.iter().flat_map(|line| line.split_whitespace()).filter_map(|flag| flag.strip_prefix("--controllers="));

@@ -170,6 +170,17 @@ impl<'a> Recorded<'a> {
         self.streams.iter().any(|stream| stream.resource == place.resource)
     }
 
+    /// Returns which Pods, by uid, the scheduler bound to which Nodes: its free choices among equals.
+    pub fn bindings(&self) -> impl Iterator<Item = (Text, Text)> {
+        self.writes_of(Writer::Scheduler).filter_map(|(_, write)| match &write.change {
+            Change::Binding(binding) => {
+                let text = |path: &[&str]| binding.at(path).as_text().cloned();
+                text(&["metadata", "uid"]).zip(text(&["target", "name"]))
+            }
+            _ => None,
+        })
+    }
+
     fn collect_writes(&mut self) {
         for line in &self.recording.writes {
             let place = Place::parse(&line.uri);

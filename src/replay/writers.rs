@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use nodeproof_core::json;
-use nodeproof_core::network::{Call, LEASES, Resource, Target, Verb, WatchType};
+use nodeproof_core::network::{Call, LEASES, PODS, Resource, Target, Verb, WatchType};
 use nodeproof_core::objects::{Json, Object, Text, time};
 
 use super::load::{WatchLine, WriteLine};
@@ -35,6 +35,8 @@ pub enum Writer {
     StatefulSet,
     /// `taint-eviction-controller`.
     TaintEviction,
+    /// `kube-scheduler`.
+    Scheduler,
     /// `ttl-controller`.
     Ttl,
     /// Admission of created Nodes and Pods.
@@ -43,7 +45,7 @@ pub enum Writer {
 
 impl Writer {
     /// The writers that run on their own.
-    pub const CONTROLLERS: [Self; 10] = [
+    pub const CONTROLLERS: [Self; 11] = [
         Self::DaemonSet,
         Self::Disruption,
         Self::GarbageCollector,
@@ -54,6 +56,7 @@ impl Writer {
         Self::StatefulSet,
         Self::TaintEviction,
         Self::Ttl,
+        Self::Scheduler,
     ];
 
     /// Returns the name, as `--controllers` has it.
@@ -69,6 +72,7 @@ impl Writer {
             Self::ReplicaSet => "replicaset-controller",
             Self::StatefulSet => "statefulset-controller",
             Self::TaintEviction => "taint-eviction-controller",
+            Self::Scheduler => "kube-scheduler",
             Self::Ttl => "ttl-controller",
             Self::Admission => "admission",
         }
@@ -92,6 +96,7 @@ impl Writer {
             Self::StatefulSet => "statefulset-controller",
             Self::GarbageCollector => "generic-garbage-collector",
             Self::PodGc => "pod-garbage-collector",
+            Self::Scheduler => "kube-scheduler",
             Self::Ttl => "ttl-controller",
             _ => "node-controller",
         }
@@ -193,6 +198,8 @@ pub enum Change {
     Delete(Json),
     /// An Event: what it says about which object.
     Event(Json),
+    /// A Pod, by uid, and the Node that it is bound to.
+    Binding(Json),
     /// The body of a whole object that the recording does not hold.
     Unknown,
 }
@@ -237,6 +244,7 @@ impl Change {
                 Self::Delete(if options.is_empty() { Json::Null } else { options })
             }
             Verb::Patch => patch(place, body, revisions),
+            _ if place.subresource == *"binding" => Self::Binding(binding_content(body)),
             _ if body.get("_").as_str().is_some() => Self::Unknown,
             _ => Self::Status(body.get("status").clone()),
         }
@@ -293,6 +301,10 @@ impl Change {
                 added.iter().all(has) && !removed.iter().any(has)
             }
             Self::Patch(patch) => holds(&object.json(), patch),
+            Self::Binding(binding) => {
+                object.stable().at(&["spec", "nodeName"]) == binding.at(&["target", "name"])
+                    && object.uid() == binding.at(&["metadata", "uid"]).as_str().unwrap_or_default()
+            }
             Self::Status(_) | Self::Event(_) | Self::Unknown => true,
         }
     }
@@ -313,7 +325,7 @@ impl Change {
             Self::Patch(patch) => patch.clone(),
             Self::Status(status) => json!({"status": serde_json::Value::from(status)}),
             Self::Delete(options) => json!({"deleteOptions": serde_json::Value::from(options)}),
-            Self::Event(event) => event.clone(),
+            Self::Event(content) | Self::Binding(content) => content.clone(),
             Self::Unknown => Json::Null,
         }
     }
@@ -383,10 +395,38 @@ fn event_content(event: &Json) -> Json {
     }
     content.set(&["source", "component"], event.at(&["source", "component"]).clone());
     content.set(&["metadata", "namespace"], event.at(&["metadata", "namespace"]).clone());
+    // Events of the group events.k8s.io say more, and count otherwise.
+    if !event.get("action").is_empty() {
+        content.set(&["action"], event.get("action").clone());
+        content.set(&["reportingComponent"], event.get("reportingComponent").clone());
+        content.set(&["series", "count"], event.at(&["series", "count"]).clone());
+        content.set(&["related", "uid"], event.at(&["related", "uid"]).clone());
+    }
     let mut involved = event.get("involvedObject").clone();
     involved.remove(&["resourceVersion"]);
     content.set(&["involvedObject"], involved);
     content
+}
+
+fn binding_content(binding: &Json) -> Json {
+    let mut content = Json::object();
+    for path in [&["metadata", "uid"][..], &["target", "kind"], &["target", "name"]] {
+        content.set(path, binding.at(path).clone());
+    }
+    content
+}
+
+/// Shows an Event of the group `events.k8s.io` as the group without name does, as far as this scheduler fills it.
+#[must_use]
+pub fn as_core_event(event: &Json) -> Json {
+    const NAMES: [(&str, &str); 3] =
+        [("regarding", "involvedObject"), ("note", "message"), ("reportingController", "reportingComponent")];
+    let mut core = Json::object();
+    for (field, value) in event.fields() {
+        let name = NAMES.iter().find(|(new, _)| **field == **new).map_or(field.as_str(), |(_, old)| *old);
+        core.set(&[name], value.clone());
+    }
+    core
 }
 
 /// A field in which both sides differ.
@@ -474,7 +514,7 @@ pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
                 Author::Judged(Writer::NodeLifecycle)
             }
         }
-        "kube-scheduler" => Author::Other("kube-scheduler".to_owned()),
+        "kube-scheduler" if place.resource == PODS => Author::Judged(Writer::Scheduler),
         other => Author::Other(other.to_owned()),
     }
 }
@@ -491,6 +531,7 @@ pub fn author_of_event(event: &Json) -> Option<Author> {
         Some("cidrAllocator") => Some(Author::Judged(Writer::NodeIpam)),
         Some("node-controller") => Some(Author::Judged(Writer::NodeLifecycle)),
         Some("taint-eviction-controller") => Some(Author::Judged(Writer::TaintEviction)),
+        Some("default-scheduler") => Some(Author::Judged(Writer::Scheduler)),
         None | Some("" | "kubelet" | "harness") => None,
         Some(other) => Some(Author::Other(other.to_owned())),
     }

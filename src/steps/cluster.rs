@@ -47,8 +47,12 @@ fn no_other_node(draft: &mut Draft) {
 }
 
 /// A controller, named as in `--controllers`, or all of them as `kube-controller-manager`. What it knew is lost.
-#[given(regex = r"^(?P<component>kube-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$")]
-#[when(regex = r"^(?P<component>kube-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$")]
+#[given(
+    regex = r"^(?P<component>kube-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$"
+)]
+#[when(
+    regex = r"^(?P<component>kube-controller-manager|kube-scheduler|[a-z-]+-controller) (?P<what>stops|starts|restarts)$"
+)]
 fn controller(draft: &mut Draft, component: String, what: String) {
     let action = match what.as_str() {
         "stops" => ControllerAction::Stop,

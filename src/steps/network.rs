@@ -165,7 +165,10 @@ impl Draft {
         }
         let help = match nearest(word, controllers()) {
             Some(near) => format!("did you mean {near}?"),
-            None => format!("the controllers are {}; machines stand in quotes", controllers().collect::<Vec<_>>().join(", ")),
+            None => format!(
+                "the controllers are {}; machines stand in quotes",
+                controllers().collect::<Vec<_>>().join(", ")
+            ),
         };
         self.problem_with(word, format!("there is no controller {word:?}"), vec![help]);
         None

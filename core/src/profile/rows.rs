@@ -661,7 +661,11 @@ pub static ROWS: &[Row] = &[
     Row {
         name: "scheduler-balance-score",
         says: "how the balance of CPU and memory on a node is scored",
-        values: &[(OLDEST, Value::Text("always")), (Release::new(32, 0), Value::Text("with-requests")), (Release::new(35, 0), Value::Text("improvement"))],
+        values: &[
+            (OLDEST, Value::Text("always")),
+            (Release::new(32, 0), Value::Text("with-requests")),
+            (Release::new(35, 0), Value::Text("improvement")),
+        ],
         source: "pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go (v1.31, v1.34, v1.36)",
         flag: "",
     },

@@ -78,7 +78,11 @@ impl Scheduler {
             let nominated = self.ways.failure_clears_nomination.then(|| Text::of(""));
             let message = String::from("no nodes available to schedule pods");
             let reason = "Unschedulable";
-            self.conclude(Failure { queued, reason, message, rejectors: Plugins::default(), nominated }, Meanwhile::Quiet, now);
+            self.conclude(
+                Failure { queued, reason, message, rejectors: Plugins::default(), nominated },
+                Meanwhile::Quiet,
+                now,
+            );
             return;
         }
         match self.fitting(&pod) {
@@ -249,7 +253,11 @@ impl Scheduler {
         let nominated = self.ways.failure_clears_nomination.then(|| Text::of(""));
         let waiting = core::mem::replace(&mut self.step, Step::Idle);
         let reason = "SchedulerError";
-        self.conclude(Failure { queued, reason, message, rejectors: Plugins::default(), nominated }, Meanwhile::Quiet, now);
+        self.conclude(
+            Failure { queued, reason, message, rejectors: Plugins::default(), nominated },
+            Meanwhile::Quiet,
+            now,
+        );
         // What the scheduler waited for before, it waits for still.
         if !matches!(waiting, Step::Idle) {
             self.step = waiting;
@@ -257,8 +265,7 @@ impl Scheduler {
     }
 
     fn warn(&mut self, pod: &PodInfo, note: &str, because: Option<DecisionId>, now: Timestamp) {
-        let saying =
-            Saying { kind: "Warning", reason: "FailedScheduling", action: "Scheduling", note, related: None };
+        let saying = Saying { kind: "Warning", reason: "FailedScheduling", action: "Scheduling", note, related: None };
         self.recorder.emit(&pod.object, saying, because, (&mut self.event_client, &mut self.outbox), now);
     }
 }

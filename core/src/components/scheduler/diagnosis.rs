@@ -103,14 +103,10 @@ mod tests {
             diagnosis.reject(name, Rejection::new(Plugin::TaintToleration, Remedy::None, "node(s) had taints"));
         }
         let reasons = Vec::from([Text::of("Too many pods"), Text::of("Insufficient cpu")]);
-        diagnosis.reject(
-            Text::of("b"),
-            Rejection { plugin: Plugin::NodeResourcesFit, remedy: Remedy::Preemption, reasons },
-        );
-        diagnosis.reject(
-            Text::of("c"),
-            Rejection::new(Plugin::NodeResourcesFit, Remedy::Preemption, "Insufficient cpu"),
-        );
+        diagnosis
+            .reject(Text::of("b"), Rejection { plugin: Plugin::NodeResourcesFit, remedy: Remedy::Preemption, reasons });
+        diagnosis
+            .reject(Text::of("c"), Rejection::new(Plugin::NodeResourcesFit, Remedy::Preemption, "Insufficient cpu"));
         assert_eq!(
             diagnosis.message(),
             "0/14 nodes are available: 1 Too many pods, 12 node(s) had taints, 2 Insufficient cpu."

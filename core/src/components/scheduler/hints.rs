@@ -73,12 +73,19 @@ fn statuses(node: &Json) -> Vec<(&str, &str)> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change<'a> {
     NodeAdded(&'a NodeInfo),
-    NodeChanged { what: NodeChange, before: &'a Object, after: &'a NodeInfo },
+    NodeChanged {
+        what: NodeChange,
+        before: &'a Object,
+        after: &'a NodeInfo,
+    },
     NodeDeleted,
     /// A Pod was bound, by this scheduler or another.
     PodBound(&'a PodInfo),
     /// A bound Pod's labels changed.
-    PodRelabelled { before: &'a PodInfo, after: &'a PodInfo },
+    PodRelabelled {
+        before: &'a PodInfo,
+        after: &'a PodInfo,
+    },
     /// A Pod that was bound, or nominated for a node, is gone or has ended.
     PodGone(&'a PodInfo),
 }

@@ -203,7 +203,9 @@ pub(super) fn scores(pod: &PodInfo, view: &View<'_>, nodes: &[&NodeInfo]) -> Opt
                     *weights.entry(topology).or_default() += weight;
                 }
             };
-            own.iter().filter(|(term, _)| term.matches(other, &Json::Null)).for_each(|(term, weight)| add(term, *weight));
+            own.iter()
+                .filter(|(term, _)| term.matches(other, &Json::Null))
+                .for_each(|(term, weight)| add(term, *weight));
             if other.has_affinity() {
                 theirs(other).iter().filter(|(term, _)| term.matches(pod, labels)).for_each(|(term, w)| add(term, *w));
             }

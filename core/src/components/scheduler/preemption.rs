@@ -71,7 +71,8 @@ fn forbidden(pod: &PodInfo, diagnosis: &Diagnosis, view: &View<'_>) -> Option<&'
     if pod.spec().get("preemptionPolicy").as_str() == Some("Never") {
         return Some("not eligible due to preemptionPolicy=Never.");
     }
-    let nominated = pod.object.stable().at(&["status", "nominatedNodeName"]).as_str().filter(|name| !name.is_empty())?;
+    let nominated =
+        pod.object.stable().at(&["status", "nominatedNodeName"]).as_str().filter(|name| !name.is_empty())?;
     if diagnosis.rejections.get(nominated).is_some_and(|rejection| rejection.remedy == Remedy::None) {
         return None;
     }
@@ -177,9 +178,8 @@ fn best(offers: Vec<Offer>) -> Vec<Offer> {
         let top = highest(offer);
         offer.victims.iter().filter(|victim| victim.priority == top).map(|victim| started(victim)).min()
     };
-    let rank = |offer: &Offer| {
-        (offer.violations, highest(offer), sum(offer), offer.victims.len(), Reverse(earliest(offer)))
-    };
+    let rank =
+        |offer: &Offer| (offer.violations, highest(offer), sum(offer), offer.victims.len(), Reverse(earliest(offer)));
     let Some(lowest) = offers.iter().map(rank).min() else { return offers };
     offers.into_iter().filter(|offer| rank(offer) == lowest).collect()
 }

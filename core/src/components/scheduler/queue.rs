@@ -191,8 +191,7 @@ impl Queue {
         } else {
             queued.unschedulable += 1;
             queued.errors = 0;
-            queued.place =
-                if meanwhile == Meanwhile::Changed { Place::Backoff } else { Place::Unschedulable };
+            queued.place = if meanwhile == Meanwhile::Changed { Place::Backoff } else { Place::Unschedulable };
         }
         self.enter(queued.pod.key.clone(), queued);
     }
@@ -276,7 +275,8 @@ impl Queue {
         let leftover = oldest.min().map(|since| {
             let from_start = (since + self.unschedulable_max).duration_since(self.start);
             let rounds = from_start.as_nanos().div_euclid(LEFTOVER_FLUSH.as_nanos()) + 1;
-            let at = self.start + SignedDuration::from_secs(i64::try_from(rounds).unwrap_or(0) * LEFTOVER_FLUSH.as_secs());
+            let at =
+                self.start + SignedDuration::from_secs(i64::try_from(rounds).unwrap_or(0) * LEFTOVER_FLUSH.as_secs());
             Deadline { at: at.max(self.leftover_flushed + LEFTOVER_FLUSH), reason: "unschedulable flush" }
         });
         crate::components::earliest([backoff, leftover])
@@ -408,7 +408,8 @@ mod tests {
     #[test]
     fn an_error_pauses_for_one_two_four_eight_and_then_ten_seconds() {
         // Since 1.33 pauses end at whole seconds, and one that ends in a second is over in the next one.
-        for (minor, pauses) in [(31, [1_000, 2_000, 4_000, 8_000, 10_000]), (34, [1_500, 3_000, 5_000, 9_000, 11_000])] {
+        for (minor, pauses) in [(31, [1_000, 2_000, 4_000, 8_000, 10_000]), (34, [1_500, 3_000, 5_000, 9_000, 11_000])]
+        {
             let (mut queue, start) = queue(minor);
             queue.add(pod("a", 0), start);
             let mut now = start;

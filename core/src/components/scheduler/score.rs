@@ -14,8 +14,8 @@ use super::view::View;
 use super::{interpod, spread};
 use crate::components::node_affinity::preference;
 use crate::components::taint_eviction::tolerates;
-use crate::objects::selector::Selector;
 use crate::objects::Json;
+use crate::objects::selector::Selector;
 use crate::profile::Settings;
 
 /// The best score of a plugin. Source: k8s.io/kube-scheduler framework (v1.34), `MaxNodeScore`.

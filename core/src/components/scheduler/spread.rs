@@ -174,8 +174,7 @@ pub(super) fn scores(
             let Some(value) = node.label(&constraint.key) else { continue };
             let on_host = *constraint.key == *HOSTNAME;
             let size = if on_host { hosts } else { counts.len() };
-            let count =
-                if on_host { constraint.matching(pod, node) } else { counts.get(value).copied().unwrap_or(0) };
+            let count = if on_host { constraint.matching(pod, node) } else { counts.get(value).copied().unwrap_or(0) };
             score += as_float(count) * natural_logarithm(size + 2) + as_float(constraint.skew_max - 1);
         }
         Some(rounded(score))

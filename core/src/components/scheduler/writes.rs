@@ -9,12 +9,12 @@ use alloc::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::attempt::Meanwhile;
 use super::cluster::PodInfo;
 use super::preemption::Offer;
 use super::queue::Queued;
 use super::recorder::Saying;
 use super::status::{Condition, patch};
-use super::attempt::Meanwhile;
 use super::{Reason, Scheduler, Step};
 use crate::components::{Because, DecisionId};
 use crate::json;
@@ -110,8 +110,7 @@ impl Scheduler {
         let pod = queued.pod.clone();
         let Some(refusal) = refusal else {
             let note = format!("Successfully assigned {}/{} to {node}", pod.key.namespace, pod.key.name);
-            let saying =
-                Saying { kind: "Normal", reason: "Scheduled", action: "Binding", note: &note, related: None };
+            let saying = Saying { kind: "Normal", reason: "Scheduled", action: "Binding", note: &note, related: None };
             self.recorder.emit(&pod.object, saying, Some(because), (&mut self.event_client, &mut self.outbox), now);
             return;
         };
@@ -198,7 +197,8 @@ impl Scheduler {
 
     fn delete_victim(&mut self, number: u64, pod: Arc<PodInfo>, now: Timestamp) {
         let Some(job) = self.jobs.get(&number) else { return };
-        let fact = Because::Fact(format!("Pod {} with priority {} needs its room", job.preemptor.key, job.preemptor.priority));
+        let fact =
+            Because::Fact(format!("Pod {} with priority {} needs its room", job.preemptor.key, job.preemptor.priority));
         let why = alloc::vec![Because::Decision(job.because), fact];
         let because = self.outbox.decide(format!("pod/{}", pod.key), "preempt", why);
         let call = Call::new(Verb::Delete, PODS, pod.key.namespace.clone(), pod.key.name.clone());
