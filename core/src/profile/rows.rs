@@ -669,6 +669,35 @@ pub static ROWS: &[Row] = &[
         source: "pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go (v1.31, v1.34, v1.36)",
         flag: "",
     },
+    Row {
+        name: "scheduler-victim-gets-preemptors-status",
+        says: "a preempted pod gets the status of the pod that preempts it, by mistake",
+        values: &[
+            (OLDEST, Value::Bool(false)),
+            (Release::new(31, 0), Value::Bool(true)),
+            (Release::new(32, 0), Value::Bool(false)),
+        ],
+        source: "pkg/scheduler/framework/preemption/preemption.go (v1.31.0, v1.34), prepareCandidate",
+        flag: "",
+    },
+    Row {
+        name: "scheduler-preempted-event-relates-preemptor",
+        says: "the Event Preempted refers to the pod that preempts",
+        values: &[(OLDEST, Value::Bool(true)), (Release::new(36, 0), Value::Bool(false))],
+        source: "pkg/scheduler/framework/preemption/executor.go (v1.34, v1.36)",
+        flag: "",
+    },
+    Row {
+        name: "scheduler-bound-nominee-frees-others",
+        says: "a nominated pod that is bound lets waiting pods be tried again",
+        values: &[
+            (OLDEST, Value::Bool(false)),
+            (Release::new(32, 0), Value::Bool(true)),
+            (Release::new(36, 0), Value::Bool(false)),
+        ],
+        source: "pkg/scheduler/eventhandlers.go (v1.34, v1.36), deletePodFromSchedulingQueue",
+        flag: "",
+    },
 ];
 
 #[cfg(test)]

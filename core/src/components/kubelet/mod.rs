@@ -13,7 +13,7 @@ pub mod config;
 mod csi;
 mod events;
 mod lease;
-mod patch;
+pub(in crate::components) mod patch;
 mod pod_status;
 mod pods;
 mod registration;

@@ -10,7 +10,7 @@ use crate::json;
 use crate::objects::{Json, Text};
 
 /// Returns the fields of `new` that differ from `old`, `null` for those that are gone; an empty object for none.
-pub(super) fn two_way(old: &Json, new: &Json) -> Json {
+pub(in crate::components) fn two_way(old: &Json, new: &Json) -> Json {
     let mut patch = Json::object();
     for (name, value) in new.fields() {
         let before = old.get(name);

@@ -149,7 +149,17 @@ fn is_named(plugin: Plugin, change: Change<'_>, pod: &PodInfo) -> bool {
 }
 
 /// Asks a plugin.
+///
+/// A plugin that asks for new Nodes but not for changes of taints is asked again at each of those, and always says yes.
+/// Source: pkg/scheduler/scheduler.go (v1.34), `buildQueueingHintMap`.
 fn hint(plugin: Plugin, change: Change<'_>, pod: &PodInfo, rules: Rules) -> bool {
+    let is_deaf_to_taints = matches!(
+        plugin,
+        Plugin::NodeAffinity | Plugin::NodePorts | Plugin::NodeResourcesFit | Plugin::InterPodAffinity
+    );
+    if is_deaf_to_taints && matches!(change, Change::NodeChanged { what: NodeChange::Taints, .. }) {
+        return true;
+    }
     match plugin {
         Plugin::NodeUnschedulable => cordon_hint(change),
         Plugin::TaintToleration => taint_hint(change, pod),

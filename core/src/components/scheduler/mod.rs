@@ -77,6 +77,12 @@ struct Ways {
     failure_clears_nomination: bool,
     /// The nodes that node affinity by name leaves out are counted.
     counts_unnamed_nodes: bool,
+    /// A preempted Pod gets the status of the one that preempts it: a defect of that release.
+    mixes_up_status: bool,
+    /// The Event of a preempted Pod refers to the one that preempts it.
+    relates_preemptor: bool,
+    /// A nominated Pod that is bound lets others try again, as if it had gone.
+    bound_nominee_frees: bool,
 }
 
 /// What the scheduler waits for before it tries the next Pod.
@@ -133,6 +139,9 @@ impl Scheduler {
             tells_generation: profile.is("pod-conditions-observe-generation"),
             failure_clears_nomination: profile.is("scheduler-failure-clears-nomination"),
             counts_unnamed_nodes: profile.is("scheduler-counts-unnamed-nodes"),
+            mixes_up_status: profile.is("scheduler-victim-gets-preemptors-status"),
+            relates_preemptor: profile.is("scheduler-preempted-event-relates-preemptor"),
+            bound_nominee_frees: profile.is("scheduler-bound-nominee-frees-others"),
         };
         Self {
             informers: Informers::new(&identity, &context.chance, &mut outbox),
@@ -274,7 +283,8 @@ impl Scheduler {
             self.cluster.remove_pod(&key);
         }
         let nominated = before.stable().at(&["status", "nominatedNodeName"]).as_str().is_some_and(|n| !n.is_empty());
-        if nominated && self.ways.hinting == Hinting::ByPlugin {
+        let frees = !is_bound || self.ways.bound_nominee_frees;
+        if nominated && frees && self.ways.hinting == Hinting::ByPlugin {
             let gone = self.info(before);
             self.retry(Reason::PodGone(&gone), Some(gone.priority), now);
         }

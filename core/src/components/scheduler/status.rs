@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
+use crate::components::kubelet::patch::two_way;
 use crate::json;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object};
@@ -40,6 +41,19 @@ pub(super) fn patch(
     }
     let mut patch = json!({});
     patch.set(&["status"], status);
+    Some(patch)
+}
+
+/// Returns the patch that makes the status of one Pod that of another, with a condition more.
+///
+/// Source: pkg/scheduler/framework/preemption/preemption.go (v1.31), `prepareCandidate`.
+pub(super) fn overwrite(pod: &Object, other: &Object, condition: Condition<'_>, now: Timestamp) -> Option<Json> {
+    let mut status = other.stable().get("status").clone();
+    let added = condition_patch(&Json::object(), condition, now)?;
+    status.entry(&["conditions"]).make_array().extend(added.get("conditions").items().iter().cloned());
+    let difference = two_way(pod.stable().get("status"), &status);
+    let mut patch = json!({});
+    patch.set(&["status"], difference);
     Some(patch)
 }
 

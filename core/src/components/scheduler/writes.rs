@@ -14,7 +14,7 @@ use super::cluster::PodInfo;
 use super::preemption::Offer;
 use super::queue::Queued;
 use super::recorder::Saying;
-use super::status::{Condition, patch};
+use super::status::{Condition, overwrite, patch};
 use super::{Reason, Scheduler, Step};
 use crate::components::{Because, DecisionId};
 use crate::json;
@@ -185,7 +185,12 @@ impl Scheduler {
         let because = job.because;
         // The victim as it is now: its status may have changed since it was chosen.
         let current = self.cluster.pod(&key).cloned().unwrap_or(victim);
-        match patch(&current.object, Some(condition), None, now) {
+        let body = if self.ways.mixes_up_status {
+            overwrite(&current.object, &job.preemptor.object, condition, now)
+        } else {
+            patch(&current.object, Some(condition), None, now)
+        };
+        match body {
             Some(body) => {
                 let call = Call::strategic_patch(PODS, key.namespace, key.name, body).subresource("status");
                 let id = self.client.send(call, Some(because), &mut self.outbox, now);
@@ -216,7 +221,7 @@ impl Scheduler {
             reason: "Preempted",
             action: "Preempting",
             note: &note,
-            related: Some(&preemptor.object),
+            related: self.ways.relates_preemptor.then_some(&preemptor.object),
         };
         self.recorder.emit(&pod.object, saying, Some(because), (&mut self.event_client, &mut self.outbox), now);
     }

@@ -1,0 +1,408 @@
+@core @req:MAN-08
+Feature: A pod goes where its requests fit
+  Source: pkg/scheduler/framework/plugins/noderesources/fit.go (v1.34), fitsRequest
+
+  Rule: A Node made by hand without capacity has room for nothing
+
+    @since:1.34
+    Scenario: A pod with requests
+      Given no other Node
+      And the object:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: worker-1
+        """
+      And 1s passes
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 100m}}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Pod "web" keeps phase Pending for 50s
+      But Pod "web" keeps field spec.nodeName absent for 50s
+      And no Event Scheduled about Pod "web" for 50s
+
+    @until:1.33
+    Scenario: A pod with requests, up to 1.33
+      Given no other Node
+      And the object:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: worker-1
+        """
+      And 1s passes
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 100m}}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Pod "web" keeps phase Pending for 50s
+      But Pod "web" keeps field spec.nodeName absent for 50s
+      And no Event Scheduled about Pod "web" for 50s
+
+    @since:1.34
+    Scenario: A pod with several requests
+      Given no other Node
+      And the object:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: worker-1
+        """
+      And 1s passes
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 100m, memory: 1Gi, ephemeral-storage: 1Gi}}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Pod "web" keeps phase Pending for 50s
+      But Pod "web" keeps field spec.nodeName absent for 50s
+      And no Event Scheduled about Pod "web" for 50s
+
+    @until:1.33
+    Scenario: A pod with several requests, up to 1.33
+      Given no other Node
+      And the object:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: worker-1
+        """
+      And 1s passes
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 100m, memory: 1Gi, ephemeral-storage: 1Gi}}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Pod "web" keeps phase Pending for 50s
+      But Pod "web" keeps field spec.nodeName absent for 50s
+      And no Event Scheduled about Pod "web" for 50s
+
+    @since:1.34
+    Scenario: A pod without requests
+      Not even that: a Node says how many pods it takes.
+
+      Given no other Node
+      And the object:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: worker-1
+        """
+      And 1s passes
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Pod "web" keeps phase Pending for 50s
+      But Pod "web" keeps field spec.nodeName absent for 50s
+      And no Event Scheduled about Pod "web" for 50s
+
+    @until:1.33
+    Scenario: A pod without requests, up to 1.33
+      Given no other Node
+      And the object:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: worker-1
+        """
+      And 1s passes
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Pod "web" keeps phase Pending for 50s
+      But Pod "web" keeps field spec.nodeName absent for 50s
+      And no Event Scheduled about Pod "web" for 50s
+
+    Scenario: The capacity is set by hand
+      Given no other Node
+      And the object:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: worker-1
+        """
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 100m}}
+        """
+      And Pod "web" has condition PodScheduled=False
+      And 15s pass
+      When the user sends strategic PATCH /api/v1/nodes/worker-1/status:
+        """
+        status:
+          capacity: {cpu: "1", memory: 1Gi, pods: "10"}
+          allocatable: {cpu: "1", memory: 1Gi, pods: "10"}
+        """
+      Then Pod "web" field spec.nodeName is "worker-1" within 3s
+      And Event Scheduled about Pod "web", message "Successfully assigned default/web to worker-1" within 3s
+
+  Rule: What other pods have asked for is taken
+
+    @since:1.34
+    Scenario: More than is left
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: first
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 1500m}}
+        """
+      And Pod "first" has phase Running
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: second
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 501m}}
+        """
+      Then Pod "second" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Event FailedScheduling about Pod "second", message "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Pod "second" keeps phase Pending for 10m
+      But Pod "second" keeps field spec.nodeName absent for 10m
+      And no Event Scheduled about Pod "second" for 10m
+
+    @until:1.33
+    Scenario: More than is left, up to 1.33
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: first
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 1500m}}
+        """
+      And Pod "first" has phase Running
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: second
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 501m}}
+        """
+      Then Pod "second" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Event FailedScheduling about Pod "second", message "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
+      And Pod "second" keeps phase Pending for 10m
+      But Pod "second" keeps field spec.nodeName absent for 10m
+      And no Event Scheduled about Pod "second" for 10m
+
+    Scenario: Exactly what is left
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: first
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 1500m}}
+        """
+      And Pod "first" has phase Running
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: second
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 500m}}
+        """
+      Then Pod "second" field spec.nodeName is "worker-1" at once
+      And Pod "second" has phase Running within 10s
+
+    Scenario: A terminating pod holds its room until it is gone
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: first
+          annotations: {nodeproof.dev/main.stops-after: 20s}
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 1500m}}
+        """
+      And Pod "first" has phase Running
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: second
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 1}}
+        """
+      And Pod "second" has condition PodScheduled=False
+      When the user deletes Pod "first"
+      Then Pod "first" is terminating within 1s
+      And Pod "second" keeps field spec.nodeName absent for 19s
+      And Pod "second" field spec.nodeName is "worker-1" between 19s and 32s
+
+  Rule: A pod with a higher priority takes the room of one with a lower
+
+    Scenario: The lower one is preempted
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
+      And the user creates:
+        """
+        apiVersion: scheduling.k8s.io/v1
+        kind: PriorityClass
+        metadata:
+          name: high
+        value: 1000
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: low
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 1500m}}
+        """
+      And Pod "low" has phase Running
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: urgent
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 1}}
+          priorityClassName: high
+          priority: 1000
+        """
+      Then Pod "urgent" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu." at once
+      And Pod "urgent" field status.nominatedNodeName is "worker-1" at once
+      And Event Preempted about Pod "low" at once
+      And Pod "low" has condition DisruptionTarget=True, reason "PreemptionByScheduler", message "default-scheduler: preempting to accommodate a higher priority pod" at once
+      And Pod "low" is deleted at once
+      And Pod "urgent" field spec.nodeName is "worker-1" within 40s
+      And Pod "urgent" has phase Running within 50s

@@ -1,0 +1,299 @@
+@core @req:TNT-02
+Feature: Taints keep pods away and tolerations let them in
+  Source: pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (v1.34)
+
+  Rule: A pod that does not tolerate a hard taint waits
+
+    @since:1.34
+    Scenario: A taint of NoSchedule
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Pod "web" keeps phase Pending for 10m
+      But Pod "web" keeps field spec.nodeName absent for 10m
+      And no Event Scheduled about Pod "web" for 10m
+
+    @until:1.33
+    Scenario: A taint of NoSchedule, up to 1.33
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Pod "web" keeps phase Pending for 10m
+      But Pod "web" keeps field spec.nodeName absent for 10m
+      And no Event Scheduled about Pod "web" for 10m
+
+    @since:1.34
+    Scenario: A taint of NoExecute
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "dedicated=infra:NoExecute"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Pod "web" keeps phase Pending for 10m
+      But Pod "web" keeps field spec.nodeName absent for 10m
+      And no Event Scheduled about Pod "web" for 10m
+
+    @until:1.33
+    Scenario: A taint of NoExecute, up to 1.33
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "dedicated=infra:NoExecute"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
+      And Pod "web" keeps phase Pending for 10m
+      But Pod "web" keeps field spec.nodeName absent for 10m
+      And no Event Scheduled about Pod "web" for 10m
+
+    Scenario Outline: A toleration that does not fit: <what>
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+          tolerations:
+            - <toleration>
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable" within 1s
+      And Pod "web" keeps field spec.nodeName absent for 10m
+
+      Examples:
+        | what           | toleration                                                      |
+        | another value  | {key: dedicated, value: db, effect: NoSchedule}                 |
+        | another key    | {key: special, operator: Exists, effect: NoSchedule}            |
+        | another effect | {key: dedicated, value: infra, effect: NoExecute}               |
+        | no value       | {key: dedicated, effect: NoSchedule}                            |
+
+  Rule: A toleration that fits lets the pod in
+
+    Scenario Outline: A toleration that fits: <what>
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "dedicated=infra:<effect>"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+          tolerations:
+            - <toleration>
+        """
+      Then Pod "web" field spec.nodeName is "worker-1" at once
+      And Pod "web" has condition PodScheduled=True at once
+      And Pod "web" has phase Running within 10s
+      And Pod "web" stays for 10m
+
+      Examples:
+        | what             | effect     | toleration                                             |
+        | key and value    | NoSchedule | {key: dedicated, value: infra, effect: NoSchedule}     |
+        | every value      | NoSchedule | {key: dedicated, operator: Exists, effect: NoSchedule} |
+        | every effect     | NoExecute  | {key: dedicated, value: infra}                         |
+        | everything       | NoExecute  | {operator: Exists}                                     |
+
+    Scenario: A toleration for a time lets the pod in, and it is evicted when the time is over
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "dedicated=infra:NoExecute"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+          tolerations:
+            - {key: dedicated, operator: Exists, effect: NoExecute, tolerationSeconds: 60}
+        """
+      Then Pod "web" field spec.nodeName is "worker-1" at once
+      And Pod "web" stays for 59s
+      And Pod "web" is deleted between 59s and 61s
+
+    Scenario: Two taints want two tolerations
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "a=b:NoSchedule"
+      And the user taints Node "worker-1" with "c=d:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: one
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+          tolerations:
+            - {key: a, operator: Exists}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: two
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+          tolerations:
+            - {key: a, operator: Exists}
+            - {key: c, operator: Exists}
+        """
+      Then Pod "two" field spec.nodeName is "worker-1" at once
+      But Pod "one" keeps field spec.nodeName absent for 10m
+
+  Rule: A waiting pod is tried again when the taint is gone, and not before
+
+    Scenario: The taint is removed
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      And Pod "web" has condition PodScheduled=False
+      And 30s pass
+      When the user removes taint "dedicated:NoSchedule" from Node "worker-1"
+      Then Pod "web" field spec.nodeName is "worker-1" within 3s
+      And Event Scheduled about Pod "web", message "Successfully assigned default/web to worker-1" within 3s
+
+  Rule: PreferNoSchedule is a wish
+
+    Scenario: Another Node is preferred
+      Given no other Node
+      And ready Nodes "worker-1" and "worker-2"
+      And the user taints Node "worker-1" with "slow=yes:PreferNoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" field spec.nodeName is "worker-2" at once
+
+    Scenario: Without another Node the pod goes there
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "slow=yes:PreferNoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" field spec.nodeName is "worker-1" at once
+      And no Event FailedScheduling about Pod "web" for 60s
+
+  Rule: The scheduler looks at taints, not at conditions
+
+    Scenario: A Node that is not ready, without a taint
+      Nobody taints the Node, since the controller that would does not run.
+
+      Given no other Node
+      And a hand-fed Node "worker-1"
+      And node-lifecycle-controller stops
+      And Node "worker-1" posts condition Ready=False, reason "KubeletNotReady"
+      And Node "worker-1" has condition Ready=False
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" field spec.nodeName is "worker-1" at once
+      And Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoSchedule" for 60s
+
+    Scenario Outline: A Node that is not ready, with its taint, and a pod that <does> it
+      Given no other Node
+      And a hand-fed Node "worker-1"
+      And Node "worker-1" posts condition Ready=False, reason "KubeletNotReady"
+      And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+          tolerations: <tolerations>
+        """
+      Then Pod "web" keeps field spec.nodeName <node> for 60s
+
+      Examples:
+        | does              | tolerations                                               | node          |
+        | does not tolerate | []                                                        | absent        |
+        | tolerates         | [{key: node.kubernetes.io/not-ready, operator: Exists}]   | at "worker-1" |
