@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::kubelet_tests::{add, advance};
+use crate::components::controllers::CONTROLLERS;
 use crate::json;
 use crate::network::{Answer, Call, Identity, NODES, PODS, Resource, Verb};
 use crate::objects::Json;
@@ -69,7 +70,8 @@ fn status(sim: &mut Simulation, resource: Resource, called: &str) -> Json {
 }
 
 fn cluster() -> Simulation {
-    let mut sim = Simulation::new(Options::default());
+    // These tests say themselves where each pod goes.
+    let mut sim = Simulation::new(Options { controllers: CONTROLLERS.to_vec(), ..Options::default() });
     for node in ["w1", "w2"] {
         add(&mut sim, json!({"name": node}));
     }
