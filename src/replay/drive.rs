@@ -487,7 +487,6 @@ impl Drive<'_> {
         if place.resource == EVENTS {
             body = self.event(&place, body);
         }
-        let mut place = place;
         if place.name.is_empty() && place.resource != EVENTS {
             place.name = body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
         }
