@@ -6,6 +6,36 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
   Rule: Between 40 and 60 s after its deletion the pods of a Node that stays away fail and go
 
     @req:EV-06
+    Scenario: The names of a StatefulSet appear again on another node
+      Given no other Node
+      And a ready Node "worker-1"
+      And a StatefulSet "db" of 2 Pods
+      And a ready Node "worker-2"
+      And machine "worker-1" loses power
+      When the user deletes Node "worker-1"
+      Then 2 Pods of "db" keep running on Node "worker-1" for 39s
+      And Pod "db-0" has condition DisruptionTarget=True, reason "DeletionByPodGC", message "PodGC: node no longer exists", between 40s and 61s
+      And Pod "db-0" has phase Failed between 40s and 61s
+      And Pod "db-0" is gone between 40s and 61s
+      And Pod "db-1" is gone between 40s and 61s
+      And 2 Pods of "db" are running on Node "worker-2" between 41s and 90s
+      But Node "worker-1" never appears for 10m
+      And 0 Pods of "db" are running on Node "worker-1" within 61s
+
+    @req:EV-06
+    Scenario: A Deployment's pods are made anew when the old ones fail, not before
+      Given no other Node
+      And a ready Node "worker-1"
+      And a Deployment "web" of 3 Pods
+      And a ready Node "worker-2"
+      And machine "worker-1" loses power
+      When the user deletes Node "worker-1"
+      Then 3 Pods of "web" keep running on Node "worker-1" for 39s
+      And 0 Pods of "web" keep running on Node "worker-2" for 39s
+      And the Pods of "web" on Node "worker-1" are gone between 40s and 61s
+      And 3 Pods of "web" are running on Node "worker-2" between 41s and 90s
+
+    @req:EV-06
     Scenario: A bare pod goes for good, and its name can be used at once
       Given a ready Node "worker-1"
       And a Pod "web" on Node "worker-1"
@@ -61,6 +91,47 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
       And Pod "web" is gone at 40002ms
 
   Rule: To change a node for good, its Node is deleted and its kubelet registers anew
+
+    @req:REG-13
+    Scenario: Drained, deleted, registered anew with other labels
+      Given no other Node
+      And a ready Node "worker-1"
+      And a StatefulSet "db" of 1 Pod
+      And a ready Node "worker-2"
+      And the user cordons Node "worker-1"
+      When the user sends POST /api/v1/namespaces/default/pods/db-0/eviction:
+        """
+        apiVersion: policy/v1
+        kind: Eviction
+        metadata:
+          name: db-0
+        """
+      Then the request is answered with 201
+      And Pod "db-0" is gone within 40s
+      And 1 Pod of "db" is running on Node "worker-2" within 90s
+      When the user deletes Node "worker-1"
+      And the kubelet on "worker-1" restarts with:
+        | node-labels | disk=ssd |
+      Then Node "worker-1" is gone within 1s
+      And Node "worker-1" has label "disk=ssd" within 30s
+      And Node "worker-1" has condition Ready=True within 30s
+      And Node "worker-1" has no taint "node.kubernetes.io/unschedulable:NoSchedule" within 30s
+      And 1 Pod of "db" keeps running on Node "worker-2" for 10m
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: fast
+        spec:
+          nodeSelector:
+            disk: ssd
+          containers:
+          - name: main
+            image: registry.k8s.io/pause:3.10
+        """
+      Then Pod "fast" has phase Running within 15s
+      And Pod "fast" field spec.nodeName is "worker-1" within 15s
 
     @req:REG-13
     Scenario: A label of the old Node is not taken over

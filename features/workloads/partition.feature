@@ -6,6 +6,44 @@ Feature: Pods of a partitioned node run on while their replacements run elsewher
   Rule: The decision to delete does not reach a partitioned kubelet: the pod is Terminating and its container runs
 
     @req:EV-03
+    Scenario: The replacements of a Deployment's pods run beside the pods that they replace
+      Given no other Node
+      And a ready Node "worker-1"
+      And a Deployment "web" of 2 Pods
+      And a ready Node "worker-2"
+      And a ready Node "worker-3"
+      When machine "worker-1" loses its connection to the API server
+      Then 2 Pods of "web" keep running on Node "worker-1" for 329s
+      And the Pods of "web" on Node "worker-1" are deleted between 329s and 377s
+      And 2 Pods of "web" are running within 400s
+      When 1s passes
+      Then the Pods of "web" on Node "worker-1" stay terminating for 1h
+      And the Pods of "web" on Node "worker-1" keep phase Running for 1h
+      And 2 Pods of "web" keep running for 1h
+
+    @req:EV-03
+    Scenario: A StatefulSet's pod is not replaced as long as its name is taken
+      Given no other Node
+      And a ready Node "worker-1"
+      And a StatefulSet "db" of 1 Pod
+      And a ready Node "worker-2"
+      And a ready Node "worker-3"
+      When machine "worker-1" loses its connection to the API server
+      Then Pod "db-0" stays for 329s
+      And Pod "db-0" is deleted between 329s and 377s
+      And container "main" of Pod "db-0" keeps running on machine "worker-1" for 1h
+      And 0 Pods of "db" keep running on Node "worker-2" for 1h
+      And 0 Pods of "db" keep running on Node "worker-3" for 1h
+      When 1s passes
+      Then Pod "db-0" stays terminating for 1h
+      And Pod "db-0" keeps phase Running for 1h
+      And container "main" of Pod "db-0" keeps running on machine "worker-1" for 1h
+      When machine "worker-1" regains its connection to the API server
+      Then container "main" of Pod "db-0" stops on machine "worker-1" within 60s
+      And Pod "db-0" is gone within 60s
+      And 1 Pod of "db" is running within 90s
+
+    @req:EV-03
     Scenario: A pod that is not deleted is neither Terminating nor stopped
       Given a ready Node "worker-1"
       And a Pod "forever" on Node "worker-1" that tolerates "node.kubernetes.io/unreachable:NoExecute"
