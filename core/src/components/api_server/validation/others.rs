@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::{FieldError, Problem, meta};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
+use crate::objects::selector::selects;
 
 /// Source: pkg/apis/scheduling/types.go (v1.34), `HighestUserDefinablePriority`.
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
@@ -147,6 +148,90 @@ pub(in super::super) fn csi_node(tree: &Json, errors: &mut Vec<FieldError>) {
         if count.as_i64().is_some_and(|count| count < 0) {
             let why = "must be greater than or equal to 0";
             errors.push(FieldError::invalid(format!("{path}.allocatable.count"), count, why));
+        }
+    }
+}
+
+/// Checks a VolumeAttachment. Source: pkg/apis/storage/validation/validation.go (v1.34), `ValidateVolumeAttachment` and,
+/// for what came with v1, `ValidateVolumeAttachmentV1`.
+pub(in super::super) fn volume_attachment(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
+    let text = |field: &str| spec.get(field).as_str().unwrap_or("");
+    let attacher = text("attacher");
+    let lower = attacher.to_lowercase();
+    if attacher.is_empty() {
+        errors.push(FieldError::required("spec.attacher", ""));
+    }
+    let source = spec.get("source");
+    let (inline, volume) = (source.get("inlineVolumeSpec"), source.get("persistentVolumeName"));
+    match (inline.is_null(), volume.is_null()) {
+        (true, true) => {
+            let why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+            errors.push(FieldError::required("spec.source", why));
+        }
+        (false, false) => {
+            let why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+            errors.push(FieldError::forbidden("spec.source", why));
+        }
+        (true, false) if super::is_blank(volume) => {
+            let why = "must specify non empty persistentVolumeName";
+            errors.push(FieldError::required("spec.source.persistentVolumeName", why));
+        }
+        _ => {}
+    }
+    for problem in names::subdomain(text("nodeName"), wording) {
+        errors.push(FieldError::invalid_text("spec.nodeName", text("nodeName"), problem));
+    }
+    if attacher.is_empty() {
+        errors.push(FieldError::required("spec.attacher", ""));
+    }
+    for problem in names::subdomain(&lower, wording) {
+        errors.push(FieldError::invalid_text("spec.attacher", &lower, problem));
+    }
+}
+
+/// Checks a CertificateSigningRequest. Source: pkg/apis/certificates/validation/validation.go (v1.34).
+pub(in super::super) fn signing_request(tree: &Json, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
+    if spec.get("request").is_null() {
+        let why = "PEM block type must be CERTIFICATE REQUEST";
+        errors.push(FieldError::invalid("spec.request", spec.get("request"), why));
+    }
+    if spec.get("usages").is_empty() {
+        errors.push(FieldError::required("spec.usages", ""));
+    }
+    if super::is_blank(spec.get("signerName")) {
+        errors.push(FieldError::required("spec.signerName", ""));
+    }
+}
+
+/// Checks that a Secret has the keys of its type. Source: pkg/apis/core/validation/validation.go (v1.34),
+/// `ValidateSecret`.
+pub(in super::super) fn secret(tree: &Json, errors: &mut Vec<FieldError>) {
+    let keys: &[&str] = match tree.get("type").as_str() {
+        Some("kubernetes.io/tls") => &["tls.crt", "tls.key"],
+        Some("kubernetes.io/ssh-auth") => &["ssh-privatekey"],
+        Some("kubernetes.io/dockercfg") => &[".dockercfg"],
+        Some("kubernetes.io/dockerconfigjson") => &[".dockerconfigjson"],
+        _ => &[],
+    };
+    for key in keys.iter().filter(|key| tree.get("data").get(key).is_null()) {
+        errors.push(FieldError::required(format!("data[{key}]"), ""));
+    }
+}
+
+/// Checks that a workload selects the pods of its template. Source: pkg/apis/apps/validation/validation.go (v1.34).
+pub(in super::super) fn workload(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let selector = tree.at(&["spec", "selector"]);
+    let before = errors.len();
+    label_selector(selector, "spec.selector", wording, errors);
+    if selector.is_null() {
+        errors.push(FieldError::required("spec.selector", ""));
+    } else if errors.len() == before {
+        let labels = tree.at(&["spec", "template", "metadata", "labels"]);
+        if !selects(selector, labels) {
+            let why = "`selector` does not match template `labels`";
+            errors.push(FieldError::invalid("spec.template.metadata.labels", labels, why));
         }
     }
 }
