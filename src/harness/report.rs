@@ -12,6 +12,9 @@ use super::scenario::{Judged, Verdict};
 use super::suite::{Planned, SIM};
 use super::yaml;
 
+/// What the steps say that measure instead of looking.
+const FIGURE: &str = " bytes a minute ";
+
 /// Returns the JSON line of a scenario.
 #[must_use]
 pub fn json_line(planned: &Planned, options: &Options, judged: &Judged) -> String {
@@ -23,6 +26,13 @@ pub fn json_line(planned: &Planned, options: &Options, judged: &Judged) -> Strin
     line.insert("result".into(), json!(judged.verdict.word()));
     if judged.verdict != Verdict::Passed {
         line.insert("reason".into(), json!(judged.text));
+    }
+    let figures =
+        judged.outcome.iter().flat_map(|outcome| &outcome.steps).filter(|step| step.observed.contains(FIGURE));
+    let figures: Vec<Value> =
+        figures.map(|step| json!({"line": step.position.line, "observed": step.observed})).collect();
+    if !figures.is_empty() {
+        line.insert("figures".into(), Value::Array(figures));
     }
     line.insert("virtualSeconds".into(), json!(judged.virtual_time.as_secs_f64()));
     line.insert("wallSeconds".into(), json!(judged.wall_time.as_secs_f64()));

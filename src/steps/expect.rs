@@ -5,7 +5,7 @@
 use cucumber::{given, then, when};
 use nodeproof_core::network::{NODES, PODS};
 use nodeproof_core::objects::Text;
-use nodeproof_core::scenario::{Bound, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
+use nodeproof_core::scenario::{Bound, Cost, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
 
 use super::draft::{Draft, NodeKind};
 use super::words;
@@ -162,6 +162,24 @@ fn keeps_field(draft: &mut Draft, object: String, path: String, value: String, b
 )]
 fn lease_is_renewed(draft: &mut Draft, object: String, every: String, longest: String, bound: String) {
     draft.renewals(&object, &every, &longest, &bound);
+}
+
+/// What the kubelet's writes of the Node's status and of its Lease come to, in bytes of JSON per minute: as they are sent,
+/// or as each version is stored. The figure stands in the report.
+#[then(
+    regex = r#"^the heartbeats of (?P<object>Node "[^"]*") (?P<what>send|store) (?P<least>\d+) to (?P<most>\d+) bytes a minute(?P<for> .*)?$"#
+)]
+fn heartbeats_cost(draft: &mut Draft, object: String, what: String, least: String, most: String, bound: String) {
+    let (Ok(least), Ok(most)) = (least.parse(), most.parse()) else {
+        draft.problem(&most, "a smaller number is needed".to_owned());
+        return;
+    };
+    let what = if what == "send" { Cost::Sent } else { Cost::Stored };
+    let Some(Subject::Object(node)) = draft.object(&object) else { return };
+    let lease = ObjectRef::lease(node.key.name.clone());
+    let called = Text::from(format!("the heartbeats of Node {}", node.key.name));
+    let subject = Subject::Several { called, of: vec![node, lease] };
+    draft.expect_lasts(Some((subject, Predicate::Costs { what, bytes: (least, most) })), &bound);
 }
 
 /// The kubelet's conditions get a new heartbeat time at this pace, whether anything else changes or not; a quarter of it is

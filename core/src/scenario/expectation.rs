@@ -103,6 +103,15 @@ impl ObjectRef {
     }
 }
 
+/// What of a heartbeat is counted: its JSON, as it is sent or as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// The body of the request: the whole Lease, but of a status the patch.
+    Sent,
+    /// The object that the write leaves behind, of which the store keeps each version.
+    Stored,
+}
+
 /// What can be said of a subject.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Predicate {
@@ -143,6 +152,13 @@ pub enum Predicate {
         every: SignedDuration,
         /// How much longer or shorter a pause may be.
         tolerance: SignedDuration,
+    },
+    /// What a kubelet's writes of its Node's status and Lease come to; wants [`Bound::For`] and a [`Subject::Several`].
+    Costs {
+        /// What is counted.
+        what: Cost,
+        /// Least and most, in bytes per minute.
+        bytes: (u64, u64),
     },
     /// The object is there.
     Exists,

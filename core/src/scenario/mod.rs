@@ -12,7 +12,7 @@ pub use action::Action;
 pub use capability::{Capabilities, Capability};
 pub use definition::{Act, Cluster, Company, Deed, Feed, Given, HandFedNode, Position, Scenario, Setup, When};
 pub use expectation::{
-    Bound, Expectation, Fact, FieldTest, ObjectRef, OwnLook, Predicate, SnapshotKind, Subject, Taint,
+    Bound, Cost, Expectation, Fact, FieldTest, ObjectRef, OwnLook, Predicate, SnapshotKind, Subject, Taint,
 };
 pub use outcome::{History, HistoryEntry, Mismatch, Outcome, Snapshot, StepVerdict, Verdict};
 pub use run::{

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{Bound, Expectation, Fact, FieldTest, History, Mismatch, Predicate, SnapshotKind, Subject, Taint};
+use super::{Bound, Cost, Expectation, Fact, FieldTest, History, Mismatch, Predicate, SnapshotKind, Subject, Taint};
 use crate::json;
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Text};
@@ -40,6 +40,15 @@ fn part(name: &str, value: Option<&Text>) -> String {
     value.map_or_else(String::new, |value| format!(", {name} {:?}", value.as_str()))
 }
 
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sent => "sent",
+            Self::Stored => "stored",
+        })
+    }
+}
+
 impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -63,6 +72,7 @@ impl fmt::Display for Predicate {
             Self::RenewedEvery { every, tolerance } => {
                 write!(f, "renewed every {} (more or less {})", seconds(*every), seconds(*tolerance))
             }
+            Self::Costs { what, bytes: (least, most) } => write!(f, "{what} {least} to {most} bytes a minute"),
             Self::Exists => f.write_str("there"),
             Self::Holds => f.write_str("it holds"),
             Self::Terminating => f.write_str("Terminating"),

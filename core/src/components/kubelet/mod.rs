@@ -23,6 +23,8 @@ mod setters;
 mod status;
 mod validation;
 
+pub use patch::status_patch;
+
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;

@@ -40,6 +40,12 @@ pub(in crate::components) fn two_way(old: &Json, new: &Json) -> Json {
     patch
 }
 
+/// Returns the patch of the status that leads from one version of a Node to another.
+#[must_use]
+pub fn status_patch(old: &Json, new: &Json) -> Json {
+    json!({"status": serde_json::Value::from(&two_way(old.get("status"), new.get("status")))})
+}
+
 fn conditions(old: &Json, new: &Json, patch: &mut Json) {
     let mut changed: Vec<Json> = Vec::new();
     for condition in new.items() {

@@ -201,7 +201,7 @@ fn words_of(predicate: &Predicate) -> Vec<String> {
         Predicate::Label { key, .. } => Vec::from([&**key]),
         Predicate::Event { reason, .. } => Vec::from([&**reason]),
         Predicate::Deleted | Predicate::Gone | Predicate::Terminating => Vec::from(["delet", "evict", "toleration"]),
-        Predicate::RenewedEvery { .. } => Vec::from(["Lease", "renew"]),
+        Predicate::RenewedEvery { .. } | Predicate::Costs { .. } => Vec::from(["Lease", "renew"]),
         Predicate::Not(inner) => return words_of(inner),
         _ => Vec::new(),
     };

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::cost;
 use super::observation::Change;
 use super::truth::{self, Holds, Truth};
 use super::view::View;
@@ -17,7 +18,7 @@ use super::{concerns, elsewhere};
 use crate::network::Resource;
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path};
-use crate::scenario::{Bound, Expectation, Fact, FieldTest, Predicate, Subject, Verdict};
+use crate::scenario::{Bound, Cost, Expectation, Fact, FieldTest, ObjectRef, Predicate, Subject, Verdict};
 
 /// What a judge can see at an instant.
 #[derive(Clone, Copy)]
@@ -109,6 +110,8 @@ pub(super) struct Judge {
     anchor: Option<Anchor>,
     gap: bool,
     renewed: Vec<Timestamp>,
+    /// The bytes of the heartbeats so far.
+    bytes: u64,
     tolerance: SignedDuration,
     finding: Option<Finding>,
 }
@@ -137,6 +140,7 @@ impl Judge {
             anchor,
             gap: false,
             renewed: Vec::new(),
+            bytes: 0,
             tolerance,
             finding: None,
             expectation: expectation.clone(),
@@ -235,6 +239,10 @@ impl Judge {
         };
         match (&self.expectation.fact.predicate, self.state.clone()) {
             (Predicate::RenewedEvery { .. }, _) => self.observe_renewal(scene),
+            (Predicate::Costs { what, .. }, _) => {
+                let counted = scene.change.filter(|change| self.is_about(change));
+                self.bytes += counted.map_or(0, |change| cost::of(*what, change));
+            }
             (Predicate::NothingElseChanges, _) => self.look_for_other_changes(scene),
             (Predicate::MatchesSnapshot(_), _) => {}
             (_, State::Late) => self.observe_late(zero, &truth, scene.now),
@@ -344,6 +352,10 @@ impl Judge {
         }
         if let Predicate::RenewedEvery { every, tolerance } = self.expectation.fact.predicate {
             self.judge_silence(zero, every + tolerance, now);
+            return;
+        }
+        if let Predicate::Costs { what, bytes } = self.expectation.fact.predicate {
+            self.judge_cost(what, bytes, now);
             return;
         }
         let truth = truth::judge(&self.expectation.fact, scene.view, scene.baseline);
@@ -472,9 +484,26 @@ impl Judge {
         }
     }
 
+    fn judge_cost(&mut self, what: Cost, (least, most): (u64, u64), now: Timestamp) {
+        let lasted = u128::from(self.expectation.bound.end().as_millis().unsigned_abs()).max(1);
+        let per_minute = u64::try_from(u128::from(self.bytes) * 60_000 / lasted).unwrap_or(u64::MAX);
+        let text = format!("{per_minute} bytes a minute {what}");
+        if self.gap {
+            self.leave_open(now);
+        } else if (least..=most).contains(&per_minute) {
+            self.decide(Verdict::Passed, now, text, now, None);
+        } else {
+            self.fail(now, text, now);
+        }
+    }
+
     fn is_about(&self, change: &Change) -> bool {
-        matches!(&self.expectation.fact.subject, Subject::Object(of)
-            if of.resource == change.resource && of.key == change.key)
+        let is_it = |of: &ObjectRef| of.resource == change.resource && of.key == change.key;
+        match &self.expectation.fact.subject {
+            Subject::Object(of) => is_it(of),
+            Subject::Several { of, .. } => of.iter().any(is_it),
+            _ => false,
+        }
     }
 
     fn look_for_other_changes(&mut self, scene: Scene<'_>) {

@@ -4,6 +4,7 @@
 //! backend and is tested without any. Contract beyond that of every component: a driver hands over all observations of
 //! an instant before it calls `handle_timeout` for that instant; a deed is reported back exactly once.
 
+mod cost;
 mod explain;
 mod history;
 mod judge;

@@ -118,6 +118,7 @@ fn several_truth(of: &[ObjectRef], predicate: &Predicate, now: &View, baseline: 
             let shown = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
             Truth::new(names.len() == *count, format!("{} of {}{shown}", names.len(), of.len()))
         }
+        Predicate::Costs { .. } => Truth::new(true, ""),
         other => all(of.iter().map(|of| object_truth(of, other, now, baseline))),
     }
 }
@@ -172,6 +173,7 @@ fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Tr
         // These are judged elsewhere; steps that say them of a tree are refused when they are compiled.
         Predicate::Gone
         | Predicate::RenewedEvery { .. }
+        | Predicate::Costs { .. }
         | Predicate::Event { .. }
         | Predicate::Count { .. }
         | Predicate::Answered { .. }
