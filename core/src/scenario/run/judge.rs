@@ -485,7 +485,7 @@ impl Judge {
     }
 
     fn judge_cost(&mut self, what: Cost, (least, most): (u64, u64), now: Timestamp) {
-        let lasted = u128::from(self.expectation.bound.end().as_millis().unsigned_abs()).max(1);
+        let lasted = self.expectation.bound.end().as_millis().unsigned_abs().max(1);
         let per_minute = u64::try_from(u128::from(self.bytes) * 60_000 / lasted).unwrap_or(u64::MAX);
         let text = format!("{per_minute} bytes a minute {what}");
         if self.gap {
