@@ -60,7 +60,7 @@ macro_rules! conversations {
     )+};
 }
 
-conversations!(clock, eviction, failure, kubelet_events, lines, machines, rules, settings, watches);
+conversations!(claims, clock, eviction, failure, kubelet_events, lines, machines, rules, settings, watches);
 
 /// What a conversation answers is a matter of its lines alone.
 #[test]

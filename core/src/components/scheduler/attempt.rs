@@ -97,8 +97,13 @@ impl Scheduler {
         let mut diagnosis = Diagnosis { all: self.cluster.len(), ..Diagnosis::default() };
         let named = named_nodes(pod.spec());
         if named.as_ref().is_some_and(alloc::collections::BTreeSet::is_empty) {
-            diagnosis.before_all = Some("pod affinity terms conflict");
+            diagnosis.before_all = Some(Text::of("pod affinity terms conflict"));
             diagnosis.plugins.insert(Plugin::NodeAffinity);
+            return Err(diagnosis);
+        }
+        if let Some(reason) = self.informers.refusal_of_volumes(pod) {
+            diagnosis.before_all = Some(reason);
+            diagnosis.plugins.insert(Plugin::VolumeBinding);
             return Err(diagnosis);
         }
         let candidate = Candidate::new(pod, self.ways.rules, &view);
@@ -179,6 +184,12 @@ impl Scheduler {
         let found = search(&pod, &diagnosis, &view, &self.nominations, &budgets, self.ways.rules);
         let claims = self.ways.has_claims_plugin;
         let (offer, nominated) = match found {
+            // The plugin for resource claims did not see the Pod, and misses what it would have noted of it.
+            // Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go (v1.34), `PostFilter`.
+            _ if claims && diagnosis.before_all.is_some() => {
+                diagnosis.after_all = String::from("not found");
+                (None, None)
+            }
             Preemption::Offers(offers) => {
                 let nodes: Vec<Text> = offers.iter().map(|offer| offer.node.clone()).collect();
                 let offer = offers[self.choose(&pod, &nodes)].clone();

@@ -24,7 +24,7 @@ pub(super) struct Diagnosis {
     /// What all others are taken to say.
     pub(super) others: Option<Text>,
     /// What was clear before any node was asked; then no node is counted.
-    pub(super) before_all: Option<&'static str>,
+    pub(super) before_all: Option<Text>,
     /// The plugins that rejected.
     pub(super) plugins: Plugins,
     /// What came of the search for Pods to preempt.
@@ -44,7 +44,7 @@ impl Diagnosis {
 
     pub(super) fn message(&self) -> String {
         let mut text = format!("0/{} nodes are available:", self.all);
-        match self.before_all {
+        match &self.before_all {
             Some(reason) => text = format!("{text} {reason}."),
             None => {
                 let reasons = self.histogram();

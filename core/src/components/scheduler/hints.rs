@@ -11,10 +11,11 @@ use super::cluster::{NodeInfo, PodInfo};
 use super::filters::{Rules, lacking, untolerated};
 use super::interpod::{Affinity, meets_all, required};
 use super::plugins::{Plugin, Plugins};
+use super::volumes::uses;
 use crate::components::client::node_name;
 use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::{Amounts, HostPort};
-use crate::objects::{Json, Object};
+use crate::objects::{Json, Object, ObjectKey};
 
 /// What changed of a Node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +89,10 @@ pub(super) enum Change<'a> {
     },
     /// A Pod that was bound, or nominated for a node, is gone or has ended.
     PodGone(&'a PodInfo),
+    /// A claim of a volume was made or changed.
+    Claim(&'a ObjectKey),
+    /// A volume was made or changed.
+    Volume,
 }
 
 /// How a release looks at changes.
@@ -143,7 +148,8 @@ fn is_named(plugin: Plugin, change: Change<'_>, pod: &PodInfo) -> bool {
         (
             Plugin::NodePorts | Plugin::NodeResourcesFit | Plugin::PodTopologySpread | Plugin::InterPodAffinity,
             Change::PodGone(_),
-        ) => true,
+        )
+        | (Plugin::VolumeBinding, Change::Claim(_) | Change::Volume) => true,
         _ => false,
     }
 }
@@ -170,6 +176,14 @@ fn hint(plugin: Plugin, change: Change<'_>, pod: &PodInfo, rules: Rules) -> bool
             _ => false,
         },
         Plugin::NodeResourcesFit => fit_hint(change, pod, rules),
+        // Source: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go (v1.34), `EventsToRegister`.
+        Plugin::VolumeBinding => match change {
+            Change::Claim(key) => uses(pod, key),
+            Change::Volume
+            | Change::NodeAdded(_)
+            | Change::NodeChanged { what: NodeChange::Labels | NodeChange::Taints, .. } => true,
+            _ => false,
+        },
         Plugin::PodTopologySpread => spread_hint(change, pod),
         Plugin::InterPodAffinity => affinity_hint(change, pod),
     }
@@ -253,7 +267,7 @@ fn spread_hint(change: Change<'_>, pod: &PodInfo) -> bool {
         Change::NodeDeleted => true,
         Change::PodBound(other) | Change::PodGone(other) => selects(other),
         Change::PodRelabelled { before, after } => selects(before) != selects(after),
-        Change::NodeChanged { .. } => false,
+        Change::NodeChanged { .. } | Change::Claim(_) | Change::Volume => false,
     }
 }
 
@@ -270,6 +284,6 @@ fn affinity_hint(change: Change<'_>, pod: &PodInfo) -> bool {
             (!meets_all(&near, before) && meets_all(&near, after))
                 || (meets_all(&away, before) && !meets_all(&away, after))
         }
-        Change::NodeChanged { .. } | Change::NodeDeleted => false,
+        Change::NodeChanged { .. } | Change::NodeDeleted | Change::Claim(_) | Change::Volume => false,
     }
 }

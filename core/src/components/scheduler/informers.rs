@@ -13,6 +13,9 @@ use crate::network::{Identity, NAMESPACES, NODES, PODS, RequestId, Resource, ToC
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
+const CLAIMS: Resource = Resource::of("", "v1", "persistentvolumeclaims");
+const VOLUMES: Resource = Resource::of("", "v1", "persistentvolumes");
+const STORAGE_CLASSES: Resource = Resource::of("storage.k8s.io", "v1", "storageclasses");
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
 const SERVICES: Resource = Resource::of("", "v1", "services");
 const REPLICATION_CONTROLLERS: Resource = Resource::of("", "v1", "replicationcontrollers");
@@ -24,6 +27,9 @@ const STATEFUL_SETS: Resource = Resource::of("apps", "v1", "statefulsets");
 pub(super) enum About {
     Nodes,
     Pods,
+    /// Claims of volumes.
+    Claims,
+    Volumes,
     /// Something that is only looked up.
     Others,
 }
@@ -34,6 +40,9 @@ pub(super) struct Informers {
     nodes: Reflector,
     pods: Reflector,
     pub(super) namespaces: Reflector,
+    claims: Reflector,
+    volumes: Reflector,
+    storage_classes: Reflector,
     budgets: Reflector,
     services: Reflector,
     replication_controllers: Reflector,
@@ -54,6 +63,9 @@ impl Informers {
             nodes: reflector(NODES, Vec::from([("omitHeartbeats", "true")])),
             pods: reflector(PODS, Vec::from([("fieldSelector", ended)])),
             namespaces: reflector(NAMESPACES, Vec::new()),
+            claims: reflector(CLAIMS, Vec::new()),
+            volumes: reflector(VOLUMES, Vec::new()),
+            storage_classes: reflector(STORAGE_CLASSES, Vec::new()),
             budgets: reflector(BUDGETS, Vec::new()),
             services: reflector(SERVICES, Vec::new()),
             replication_controllers: reflector(REPLICATION_CONTROLLERS, Vec::new()),
@@ -62,11 +74,14 @@ impl Informers {
         }
     }
 
-    fn all(&self) -> [&Reflector; 8] {
+    fn all(&self) -> [&Reflector; 11] {
         [
             &self.nodes,
             &self.pods,
             &self.namespaces,
+            &self.claims,
+            &self.volumes,
+            &self.storage_classes,
             &self.budgets,
             &self.services,
             &self.replication_controllers,
@@ -75,11 +90,14 @@ impl Informers {
         ]
     }
 
-    fn all_mut(&mut self) -> [&mut Reflector; 8] {
+    fn all_mut(&mut self) -> [&mut Reflector; 11] {
         [
             &mut self.nodes,
             &mut self.pods,
             &mut self.namespaces,
+            &mut self.claims,
+            &mut self.volumes,
+            &mut self.storage_classes,
             &mut self.budgets,
             &mut self.services,
             &mut self.replication_controllers,
@@ -106,6 +124,8 @@ impl Informers {
         let about = match id {
             _ if self.nodes.owns(id) => About::Nodes,
             _ if self.pods.owns(id) => About::Pods,
+            _ if self.claims.owns(id) => About::Claims,
+            _ if self.volumes.owns(id) => About::Volumes,
             _ => About::Others,
         };
         let owner = self.all_mut().into_iter().find(|reflector| reflector.owns(id));
@@ -121,6 +141,11 @@ impl Informers {
 
     pub(super) fn next_deadline(&self) -> Option<Deadline> {
         earliest(self.all().map(Reflector::next_deadline))
+    }
+
+    /// Says why a Pod's volumes let it go nowhere.
+    pub(super) fn refusal_of_volumes(&self, pod: &PodInfo) -> Option<Text> {
+        super::volumes::refusal(pod, |key| self.claims.get(key), |key| self.storage_classes.get(key))
     }
 
     pub(super) fn budgets(&self) -> Vec<&Object> {

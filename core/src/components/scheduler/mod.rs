@@ -6,7 +6,7 @@
 //! deletions of preempted Pods, Events.
 //! Invariants: one Pod is tried at a time, and the next one only when the status of the last was written; a Pod that was
 //! given a node counts there from that moment, seen or not. An attempt itself takes no time.
-//! Left out on purpose: volumes, dynamic resources, extenders, other profiles, gangs, and the reuse of scores for equal
+//! Left out on purpose: which volumes a node reaches, dynamic resources, extenders, other profiles, gangs, and the reuse of scores for equal
 //! Pods (1.35 on), which may only change the choice among good nodes.
 
 mod attempt;
@@ -25,6 +25,7 @@ mod score;
 mod spread;
 mod status;
 mod view;
+mod volumes;
 mod writes;
 
 use alloc::collections::BTreeMap;
@@ -355,6 +356,8 @@ enum Reason<'a> {
     PodBound(&'a PodInfo),
     PodRelabelled(&'a PodInfo, &'a PodInfo),
     PodGone(&'a PodInfo),
+    Claim(&'a ObjectKey),
+    Volume(&'a ObjectKey),
 }
 
 impl<'a> Reason<'a> {
@@ -367,6 +370,8 @@ impl<'a> Reason<'a> {
             Self::PodBound(pod) => Change::PodBound(pod),
             Self::PodRelabelled(before, after) => Change::PodRelabelled { before, after },
             Self::PodGone(pod) => Change::PodGone(pod),
+            Self::Claim(key) => Change::Claim(key),
+            Self::Volume(_) => Change::Volume,
         })
     }
 }
@@ -380,6 +385,8 @@ impl core::fmt::Display for Reason<'_> {
             Self::PodBound(pod) => write!(f, "Pod {} was bound", pod.key),
             Self::PodRelabelled(_, pod) => write!(f, "the labels of Pod {} changed", pod.key),
             Self::PodGone(pod) => write!(f, "Pod {} is gone", pod.key),
+            Self::Claim(key) => write!(f, "PersistentVolumeClaim {key} changed"),
+            Self::Volume(key) => write!(f, "PersistentVolume {key} changed"),
         }
     }
 }
@@ -393,6 +400,16 @@ impl Component for Scheduler {
                 match about {
                     About::Nodes => self.handle_node_event(&event, now),
                     About::Pods => self.handle_pod_event(&event, now),
+                    About::Claims => {
+                        if let Some(claim) = &event.after {
+                            self.retry(Reason::Claim(&claim.key()), None, now);
+                        }
+                    }
+                    About::Volumes => {
+                        if let Some(volume) = &event.after {
+                            self.retry(Reason::Volume(&volume.key()), None, now);
+                        }
+                    }
                     About::Others => {}
                 }
             }

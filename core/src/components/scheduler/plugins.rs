@@ -14,18 +14,20 @@ pub(super) enum Plugin {
     NodeAffinity,
     NodePorts,
     NodeResourcesFit,
+    VolumeBinding,
     PodTopologySpread,
     InterPodAffinity,
 }
 
 impl Plugin {
     /// All of them, in the order in which they filter.
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 8] = [
         Self::NodeUnschedulable,
         Self::TaintToleration,
         Self::NodeAffinity,
         Self::NodePorts,
         Self::NodeResourcesFit,
+        Self::VolumeBinding,
         Self::PodTopologySpread,
         Self::InterPodAffinity,
     ];
