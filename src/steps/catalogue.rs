@@ -1,5 +1,6 @@
 //! The reference of the vocabulary, made from the functions themselves: their patterns and the comments above them.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use cucumber::codegen::{StepConstructor, WorldInventory};
@@ -109,7 +110,7 @@ fn collect() -> Vec<Sentence> {
             same.places.push((place.path, place.line));
             continue;
         }
-        let source = source.map_or_else(|| source_of(place.path), str::to_owned);
+        let source = source.map_or_else(|| Cow::Owned(source_of(place.path)), Cow::Borrowed);
         sentences.push(Sentence {
             keywords: vec![keyword],
             pattern: render(&regex),
@@ -137,9 +138,12 @@ fn source_of(path: &str) -> String {
 
 /// Returns the comment above the attribute on a line.
 fn comment_at(source: &str, line: u32) -> String {
-    let lines: Vec<&str> = source.lines().map(str::trim).collect();
-    let above = lines.iter().take(usize::try_from(line).unwrap_or_default().saturating_sub(1)).rev();
-    let mut comment: Vec<&str> = above
+    let before = usize::try_from(line).unwrap_or_default().checked_sub(2);
+    let end = before.and_then(|before| source.match_indices('\n').nth(before)).map_or(0, |(at, _)| at);
+    let mut comment: Vec<&str> = source[..end]
+        .lines()
+        .rev()
+        .map(str::trim)
         .skip_while(|line| line.starts_with("#["))
         .take_while(|line| line.starts_with("///"))
         .map(|line| line.trim_start_matches("///").trim())
