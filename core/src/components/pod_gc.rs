@@ -17,6 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::client::{CacheEvent, Client, Outcome, PodsByNode, Reflector, node_name};
 use super::controllers::{Context, Controller, LoopInfo};
 use super::pod_status::{Generation, Target, failed_patch};
+use super::workload::pods::{is_ending, is_ready, is_terminal};
 use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::json;
 use crate::network::{Call, Identity, NODES, PODS, RequestId, ToClient, Verb};
@@ -103,12 +104,8 @@ impl PodGc {
     pub fn new(context: &Context, now: Timestamp) -> Self {
         let mut outbox = Outbox::default();
         let identity = Identity::controller("pod-garbage-collector");
-        let mut reflector = |resource, name| {
-            let chance = context.chance.fork(name);
-            // A heartbeat makes no node come or go.
-            let selectors = Vec::from([(Text::of("omitHeartbeats"), Text::of("true"))]);
-            Reflector::new(identity.clone(), resource, "", selectors, chance, &mut outbox)
-        };
+        let mut reflector =
+            |resource, name| Reflector::without_heartbeats(&identity, resource, context.chance.fork(name), &mut outbox);
         let nodes = reflector(NODES, "nodes");
         let pods = reflector(PODS, "pods");
         let told = context.settings.profile().is("pod-conditions-observe-generation");
@@ -143,7 +140,7 @@ impl PodGc {
                 set(self).remove(&key);
             }
         };
-        keep(|own| &mut own.terminated, after.is_some_and(is_terminated));
+        keep(|own| &mut own.terminated, after.is_some_and(is_terminal));
         keep(|own| &mut own.ending, after.is_some_and(is_ending));
     }
 
@@ -260,7 +257,7 @@ impl PodGc {
     fn delete(&mut self, doomed: Doomed, now: Timestamp) {
         let key = doomed.pod.key();
         let because = self.outbox.decide(format!("pod/{key}"), "force delete", doomed.reasons);
-        if is_terminated(&doomed.pod) {
+        if is_terminal(&doomed.pod) {
             self.send_delete(&key, because, now);
             return;
         }
@@ -315,26 +312,6 @@ impl PodGc {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a flag's count, cut to what is possible")]
 fn threshold(number: f64) -> usize {
     if number > 0.0 { number as usize } else { 0 }
-}
-
-fn phase(pod: &Object) -> &str {
-    pod.stable().at(&["status", "phase"]).as_str().unwrap_or("")
-}
-
-/// Tells whether a pod counts as ended: any phase but those of a pod that may still run.
-/// Source: gc_controller.go (v1.34), `isPodTerminated`.
-fn is_terminated(pod: &Object) -> bool {
-    matches!(phase(pod), "Succeeded" | "Failed")
-}
-
-fn is_ending(pod: &Object) -> bool {
-    !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null()
-}
-
-fn is_ready(node: &Object) -> bool {
-    let conditions = node.stable().at(&["status", "conditions"]).items();
-    let ready = conditions.iter().find(|condition| condition.get("type").as_str() == Some("Ready"));
-    ready.is_some_and(|condition| condition.get("status").as_str() == Some("True"))
 }
 
 fn is_out_of_service(node: &Object) -> bool {

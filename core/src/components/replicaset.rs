@@ -16,12 +16,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::client::{CacheEvent, node_name};
 use super::controllers::{Context, Controller};
-use super::events::{About, EventType};
+use super::events::About;
 use super::workload::pods::{
-    Owned, condition, from_template, is_active, is_available, is_ending, is_ready, is_terminal, labels, number,
-    owner_key, phase, set_unless_zero,
+    Owned, became_ready, condition, from_template, is_active, is_available, is_ending, is_ready, is_terminal, labels,
+    number, owner_key, phase, set_unless_zero,
 };
-use super::workload::{Expectations, Flow, Logic, Plan, REPLICA_SETS, Reply, Shop, Workload, code, failure, object};
+use super::workload::{
+    Expectations, Flow, Logic, Plan, REPLICA_SETS, Reply, Shop, Workload, failure, object, pod_control,
+};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
@@ -110,17 +112,9 @@ impl ReplicaSets {
         let Some((key, uid)) = owner_key(pod, "ReplicaSet") else { return };
         let Some(set) = shop.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
-        let became_ready = event.after.as_ref().is_some_and(is_ready) && !event.before.as_ref().is_some_and(is_ready);
-        match &event.after {
-            Some(pod) if !is_ending(pod) => {
-                if event.before.is_none() {
-                    self.expectations.created(&key);
-                } else if became_ready && min_ready > 0 {
-                    shop.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
-                }
-            }
-            // The beginning of a deletion counts as the deletion.
-            _ => self.expectations.deleted(&key, pod.uid()),
+        self.expectations.follow(&key, event);
+        if min_ready > 0 && event.before.is_some() && became_ready(event) {
+            shop.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
         }
         shop.add(key);
     }
@@ -244,28 +238,14 @@ impl Logic for ReplicaSets {
         let Some(work) = self.work.get_mut(key) else { return };
         let error = failure(reply);
         match (step, error) {
-            (Step::Create, None) => {
-                let name = object(reply).map(|pod| Text::from(pod.name())).unwrap_or_default();
-                let message = format!("Created pod: {name}");
-                shop.emit(&about(&work.set), EventType::Normal, "SuccessfulCreate", &message, now);
+            (Step::Create, _) => {
+                let tools = (&mut self.expectations, shop);
+                work.error = pod_control::created(key, &about(&work.set), reply, tools, now).or(work.error.take());
             }
-            (Step::Create, Some(error)) => {
-                self.expectations.created(key);
-                let message = format!("Error creating: {error}");
-                shop.emit(&about(&work.set), EventType::Warning, "FailedCreate", &message, now);
-                work.error = Some(("FailedCreate", error));
-            }
-            (Step::Delete(pod), None) => {
-                let message = format!("Deleted pod: {}", pod.name());
-                shop.emit(&about(&work.set), EventType::Normal, "SuccessfulDelete", &message, now);
-            }
-            (Step::Delete(pod), Some(error)) => {
-                self.expectations.deleted(key, pod.uid());
-                if code(reply) != 404 {
-                    let message = format!("Error deleting: {error}");
-                    shop.emit(&about(&work.set), EventType::Warning, "FailedDelete", &message, now);
-                    work.error = Some(("FailedDelete", error));
-                }
+            (Step::Delete(pod), _) => {
+                let tools = (&mut self.expectations, shop);
+                work.error =
+                    pod_control::deleted(key, (&about(&work.set), &pod), reply, tools, now).or(work.error.take());
             }
             (Step::Status, None) => work.stage = Stage::Written,
             (Step::Status, Some(_)) if work.tries < STATUS_TRIES => {

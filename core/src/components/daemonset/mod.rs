@@ -22,11 +22,11 @@ use super::client::CacheEvent;
 use super::controllers::{Context, Controller};
 use super::events::{About, EventType};
 use super::workload::pods::{
-    Owned, Rounding, hash, is_available, is_ending, is_ready, is_terminal, labels, number, owner_key, phase,
-    reference_to, scaled, set_unless_zero,
+    Owned, Rounding, became_ready, hash, is_available, is_ending, is_ready, is_terminal, labels, number, owner_key,
+    phase, reference_to, scaled, set_unless_zero,
 };
 use super::workload::{
-    DAEMON_SETS, Expectations, Flow, Logic, Plan, REVISIONS, Reply, Shop, Workload, code, failure, object,
+    DAEMON_SETS, Expectations, Flow, Logic, Plan, REVISIONS, Reply, Shop, Workload, failure, object, pod_control,
 };
 use super::{Because, DecisionId};
 use crate::json;
@@ -136,17 +136,9 @@ impl DaemonSets {
         let Some((key, uid)) = owner_key(pod, "DaemonSet") else { return };
         let Some(set) = shop.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
-        match &event.after {
-            Some(pod) if !is_ending(pod) => {
-                if event.before.is_none() {
-                    self.expectations.created(&key);
-                }
-                if min_ready > 0 && is_ready(pod) && !event.before.as_ref().is_some_and(is_ready) {
-                    shop.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
-                }
-            }
-            // The beginning of a deletion counts as the deletion.
-            _ => self.expectations.deleted(&key, pod.uid()),
+        self.expectations.follow(&key, event);
+        if min_ready > 0 && became_ready(event) {
+            shop.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
         }
         shop.add(key);
     }
@@ -454,28 +446,13 @@ impl Logic for DaemonSets {
                 let hash = made.as_ref().and_then(|made| labels(made).get(REVISION_LABEL).as_str());
                 work.hash = hash.map_or_else(|| work.hash.clone(), String::from);
             }
-            (Step::Create, None) => {
-                let name = object(reply).map(|pod| Text::from(pod.name())).unwrap_or_default();
-                let message = format!("Created pod: {name}");
-                shop.emit(&about(&work.set), EventType::Normal, "SuccessfulCreate", &message, now);
+            (Step::Create, _) => {
+                let tools = (&mut self.expectations, shop);
+                work.failed |= pod_control::created(key, &about(&work.set), reply, tools, now).is_some();
             }
-            (Step::Create, Some(error)) => {
-                self.expectations.created(key);
-                let message = format!("Error creating: {error}");
-                shop.emit(&about(&work.set), EventType::Warning, "FailedCreate", &message, now);
-                work.failed = true;
-            }
-            (Step::Delete(pod), None) => {
-                let message = format!("Deleted pod: {}", pod.name());
-                shop.emit(&about(&work.set), EventType::Normal, "SuccessfulDelete", &message, now);
-            }
-            (Step::Delete(pod), Some(error)) => {
-                self.expectations.deleted(key, pod.uid());
-                if code(reply) != 404 {
-                    let message = format!("Error deleting: {error}");
-                    shop.emit(&about(&work.set), EventType::Warning, "FailedDelete", &message, now);
-                    work.failed = true;
-                }
+            (Step::Delete(pod), _) => {
+                let tools = (&mut self.expectations, shop);
+                work.failed |= pod_control::deleted(key, (&about(&work.set), &pod), reply, tools, now).is_some();
             }
             (Step::Status, None) => work.stage = Stage::End(if work.failed { Flow::Retry } else { Flow::Done }),
             (Step::Status, Some(_)) if work.tries < STATUS_TRIES => {

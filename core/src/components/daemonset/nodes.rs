@@ -6,8 +6,9 @@
 
 use alloc::vec::Vec;
 
+use crate::components::node_affinity::matches_required;
 use crate::components::taint_eviction::tolerates;
-use crate::components::workload::pods::{from_template, labels};
+use crate::components::workload::pods::from_template;
 use crate::json;
 use crate::objects::{Json, Object, Text};
 
@@ -55,7 +56,7 @@ pub(super) fn verdict(set: &Object, node: &Object) -> Verdict {
     let spec = set.stable().at(&["spec", "template", "spec"]);
     let no = Verdict { should_run: false, should_stay: false };
     let name = spec.get("nodeName").as_str().unwrap_or("");
-    if !(name.is_empty() || name == node.name()) || !fits_labels(spec, node) {
+    if !(name.is_empty() || name == node.name()) || !matches_required(spec, node.stable()) {
         return no;
     }
     let tolerations = tolerations(set);
@@ -66,41 +67,6 @@ pub(super) fn verdict(set: &Object, node: &Object) -> Verdict {
         })
     };
     Verdict { should_run: !untolerated(&["NoSchedule", "NoExecute"]), should_stay: !untolerated(&["NoExecute"]) }
-}
-
-/// Tells whether a node has the labels that a pod asks for with `nodeSelector` and its required node affinity.
-fn fits_labels(spec: &Json, node: &Object) -> bool {
-    if !spec.get("nodeSelector").fields().all(|(key, value)| labels(node).get(key) == value) {
-        return false;
-    }
-    let required = spec.at(&["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"]);
-    if required.is_null() {
-        return true;
-    }
-    required.get("nodeSelectorTerms").items().iter().any(|term| {
-        let expressions = term.get("matchExpressions").items();
-        let fields = term.get("matchFields").items();
-        let name = json!({"metadata.name": node.name()});
-        !(expressions.is_empty() && fields.is_empty())
-            && expressions.iter().all(|one| fits(one, labels(node)))
-            && fields.iter().all(|one| fits(one, &name))
-    })
-}
-
-fn fits(requirement: &Json, labels: &Json) -> bool {
-    let value = labels.get(requirement.get("key").as_str().unwrap_or(""));
-    let values = requirement.get("values").items();
-    let number = |json: &Json| json.as_str().and_then(|text| text.parse::<i64>().ok());
-    let limit = values.first().and_then(number);
-    match requirement.get("operator").as_str().unwrap_or("") {
-        "In" => values.contains(value),
-        "NotIn" => !values.contains(value),
-        "Exists" => !value.is_null(),
-        "DoesNotExist" => value.is_null(),
-        "Gt" => number(value).zip(limit).is_some_and(|(value, limit)| value > limit),
-        "Lt" => number(value).zip(limit).is_some_and(|(value, limit)| value < limit),
-        _ => false,
-    }
 }
 
 /// Makes the pod for a node: it is bound by the scheduler, which may choose that node alone.

@@ -115,9 +115,7 @@ impl GarbageCollector {
             .iter()
             .map(|kind| {
                 let chance = context.chance.fork(kind.name);
-                // Renewals and heartbeats change no reference.
-                let selectors = Vec::from([(Text::of("omitHeartbeats"), Text::of("true"))]);
-                Reflector::new(identity.clone(), kind.resource.clone(), "", selectors, chance, &mut outbox)
+                Reflector::without_heartbeats(&identity, kind.resource.clone(), chance, &mut outbox)
             })
             .collect();
         Self {

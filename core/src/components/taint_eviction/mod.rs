@@ -58,12 +58,8 @@ impl TaintEviction {
         let mut outbox = Outbox::default();
         // The controller came out of node lifecycle and kept its account.
         let identity = Identity::controller("node-controller");
-        let mut reflector = |resource, name| {
-            let chance = context.chance.fork(name);
-            // A heartbeat changes no taint.
-            let selectors = Vec::from([(Text::of("omitHeartbeats"), Text::of("true"))]);
-            Reflector::new(identity.clone(), resource, "", selectors, chance, &mut outbox)
-        };
+        let mut reflector =
+            |resource, name| Reflector::without_heartbeats(&identity, resource, context.chance.fork(name), &mut outbox);
         let nodes = reflector(NODES, "nodes");
         let pods = reflector(PODS, "pods");
         let profile = context.settings.profile();

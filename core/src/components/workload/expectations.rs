@@ -7,6 +7,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::pods::is_ending;
+use crate::components::client::CacheEvent;
 use crate::objects::{ObjectKey, Text};
 
 /// Source: pkg/controller/controller_utils.go (v1.34), `ExpectationsTimeout`.
@@ -55,6 +57,18 @@ impl Expectations {
     pub(in crate::components) fn deleted(&mut self, key: &ObjectKey, uid: &str) {
         if let Some(expected) = self.0.get_mut(key) {
             expected.deletions.remove(uid);
+        }
+    }
+
+    /// Follows a pod of a key in the cache. The beginning of a deletion counts as the deletion.
+    pub(in crate::components) fn follow(&mut self, key: &ObjectKey, event: &CacheEvent) {
+        match &event.after {
+            Some(pod) if !is_ending(pod) => {
+                if event.before.is_none() {
+                    self.created(key);
+                }
+            }
+            _ => self.deleted(key, event.object().uid()),
         }
     }
 

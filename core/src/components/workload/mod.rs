@@ -7,6 +7,7 @@
 //! and its next step begins when all requests of the step before are answered.
 
 mod expectations;
+pub(super) mod pod_control;
 pub(super) mod pods;
 
 use alloc::collections::BTreeMap;
@@ -161,9 +162,7 @@ impl<L: Logic> Workload<L> {
             .iter()
             .map(|resource| {
                 let chance = context.chance.fork(&resource.plural);
-                // No workload looks at the times of heartbeats.
-                let selectors = Vec::from([(Text::of("omitHeartbeats"), Text::of("true"))]);
-                Reflector::new(identity.clone(), resource.clone(), "", selectors, chance, &mut outbox)
+                Reflector::without_heartbeats(&identity, resource.clone(), chance, &mut outbox)
             })
             .collect();
         let shop = Shop {

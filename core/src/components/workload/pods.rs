@@ -49,6 +49,12 @@ pub(in crate::components) fn is_ready(object: &Object) -> bool {
     condition(object, "Ready").get("status").as_str() == Some("True")
 }
 
+/// Tells whether a pod that stays is ready now, and was not before or not there.
+pub(in crate::components) fn became_ready(event: &CacheEvent) -> bool {
+    event.after.as_ref().is_some_and(|pod| !is_ending(pod) && is_ready(pod))
+        && !event.before.as_ref().is_some_and(is_ready)
+}
+
 /// Tells whether a pod has been ready for so many seconds.
 pub(in crate::components) fn is_available(pod: &Object, min_ready_seconds: i64, now: Timestamp) -> bool {
     if !is_ready(pod) {

@@ -1,0 +1,51 @@
+//! What a controller says when a pod that it asked for was made, or one that it gave up was deleted.
+//!
+//! Mirrors `RealPodControl` (pkg/controller/controller_utils.go, v1.34) with the expectations that its callers keep.
+//! Outputs: the Event; reason and text of what failed, for the status and the next try.
+
+use alloc::format;
+use alloc::string::String;
+
+use jiff::Timestamp;
+
+use super::{Expectations, Reply, Shop, code, failure, object};
+use crate::components::events::{About, EventType};
+use crate::objects::{Object, ObjectKey, Text};
+
+/// Takes the answer to the creation of a pod.
+pub(in crate::components) fn created<S>(
+    key: &ObjectKey,
+    owner: &About,
+    reply: &Reply,
+    (expectations, shop): (&mut Expectations, &mut Shop<S>),
+    now: Timestamp,
+) -> Option<(&'static str, String)> {
+    let Some(error) = failure(reply) else {
+        let name = object(reply).map(|pod| Text::from(pod.name())).unwrap_or_default();
+        shop.emit(owner, EventType::Normal, "SuccessfulCreate", &format!("Created pod: {name}"), now);
+        return None;
+    };
+    expectations.created(key);
+    shop.emit(owner, EventType::Warning, "FailedCreate", &format!("Error creating: {error}"), now);
+    Some(("FailedCreate", error))
+}
+
+/// Takes the answer to the deletion of a pod; one that is gone already is no failure.
+pub(in crate::components) fn deleted<S>(
+    key: &ObjectKey,
+    (owner, pod): (&About, &Object),
+    reply: &Reply,
+    (expectations, shop): (&mut Expectations, &mut Shop<S>),
+    now: Timestamp,
+) -> Option<(&'static str, String)> {
+    let Some(error) = failure(reply) else {
+        shop.emit(owner, EventType::Normal, "SuccessfulDelete", &format!("Deleted pod: {}", pod.name()), now);
+        return None;
+    };
+    expectations.deleted(key, pod.uid());
+    if code(reply) == 404 {
+        return None;
+    }
+    shop.emit(owner, EventType::Warning, "FailedDelete", &format!("Error deleting: {error}"), now);
+    Some(("FailedDelete", error))
+}
