@@ -39,7 +39,21 @@ pub(super) struct Write<'a> {
     pub(super) origin: &'a Origin,
 }
 
-impl Write<'_> {
+impl<'a> Write<'a> {
+    /// What a request does to the object at which it is aimed.
+    fn of(aim: &'a Aim, origin: &'a Origin, operation: Operation, tree: &'a Json, old: Option<&'a Json>) -> Self {
+        Self {
+            kind: &KINDS[aim.kind],
+            subresource: &aim.subresource,
+            operation,
+            namespace: &aim.namespace,
+            name: &aim.name,
+            tree,
+            old,
+            origin,
+        }
+    }
+
     /// Makes a refusal.
     pub(super) fn refusal(&self, why: &str) -> Answer {
         let name = if self.name.is_empty() { subject(self.tree) } else { self.name };
@@ -105,16 +119,7 @@ pub(super) fn update(
     tree: &mut Json,
 ) -> Result<(), Answer> {
     let kind = &KINDS[aim.kind];
-    let write = Write {
-        kind,
-        subresource: &aim.subresource,
-        operation: Operation::Update,
-        namespace: &aim.namespace,
-        name: &aim.name,
-        tree,
-        old: Some(old),
-        origin,
-    };
+    let write = Write::of(aim, origin, Operation::Update, tree, Some(old));
     node_restriction::admit(server, &write)?;
     match kind.name {
         "Pod" if aim.subresource.is_empty() => add_default_tolerations(server, tree),
@@ -126,31 +131,13 @@ pub(super) fn update(
 
 /// Runs the plugins for a deletion.
 pub(super) fn delete(server: &mut ApiServer, aim: &Aim, origin: &Origin, old: &Json) -> Result<(), Answer> {
-    let write = Write {
-        kind: &KINDS[aim.kind],
-        subresource: &aim.subresource,
-        operation: Operation::Delete,
-        namespace: &aim.namespace,
-        name: &aim.name,
-        tree: old,
-        old: Some(old),
-        origin,
-    };
+    let write = Write::of(aim, origin, Operation::Delete, old, Some(old));
     node_restriction::admit(server, &write)
 }
 
 /// Runs the plugins for what is posted to a subresource.
 pub(super) fn connect(server: &mut ApiServer, aim: &Aim, origin: &Origin, body: &Json) -> Result<(), Answer> {
-    let write = Write {
-        kind: &KINDS[aim.kind],
-        subresource: &aim.subresource,
-        operation: Operation::Create,
-        namespace: &aim.namespace,
-        name: &aim.name,
-        tree: body,
-        old: None,
-        origin,
-    };
+    let write = Write::of(aim, origin, Operation::Create, body, None);
     node_restriction::admit(server, &write)
 }
 

@@ -14,6 +14,7 @@ use super::delete::{DeleteOptions, check_preconditions};
 use super::options::Options;
 use super::resources::{self, KINDS};
 use super::{ApiServer, Origin, admission, status};
+use crate::components::workload::pods::is_ready;
 use crate::json;
 use crate::network::{Answer, Body, Resource};
 use crate::objects::selector::selects;
@@ -159,12 +160,6 @@ fn ignores_budgets(pod: &Object) -> bool {
     let phase = pod.stable().at(&["status", "phase"]).as_str();
     matches!(phase, Some("Succeeded" | "Failed" | "Pending"))
         || !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null()
-}
-
-fn is_ready(pod: &Object) -> bool {
-    let conditions = pod.stable().at(&["status", "conditions"]).items();
-    let ready = conditions.iter().find(|condition| condition.get("type").as_str() == Some("Ready"));
-    ready.is_some_and(|condition| condition.get("status").as_str() == Some("True"))
 }
 
 /// Tells whether a budget lets Pods that are not ready go: always, or while it is kept without them.

@@ -59,29 +59,18 @@ pub(super) fn set_priority(server: &ApiServer, kind: &Kind, tree: &mut Json) -> 
     let value = found.as_ref().and_then(|class| class.get("value").as_i64()).unwrap_or(0);
     let policy = found.as_ref().and_then(|class| class.get("preemptionPolicy").as_text().cloned());
     let policy = policy.unwrap_or_else(|| "PreemptLowerPriority".into());
-    if let Some(given) = tree.at(&["spec", "priority"]).as_i64()
-        && given != value
-    {
-        return Err(status::forbidden(
-            &kind.resource,
-            &name,
-            &format!(
-                "the integer value of priority ({given}) must not be provided in pod spec; priority admission \
-                 controller computed {value} from the given PriorityClass name"
-            ),
-        ));
+    let refuse = |what: &str, given: &dyn core::fmt::Display, computed: &dyn core::fmt::Display| {
+        let why = format!(
+            "the {what} ({given}) must not be provided in pod spec; priority admission controller computed {computed} \
+             from the given PriorityClass name"
+        );
+        Err(status::forbidden(&kind.resource, &name, &why))
+    };
+    if let Some(given) = tree.at(&["spec", "priority"]).as_i64().filter(|given| *given != value) {
+        return refuse("integer value of priority", &given, &value);
     }
-    if let Some(given) = tree.at(&["spec", "preemptionPolicy"]).as_str()
-        && given != policy.as_str()
-    {
-        return Err(status::forbidden(
-            &kind.resource,
-            &name,
-            &format!(
-                "the string value of PreemptionPolicy ({given}) must not be provided in pod spec; priority admission \
-                 controller computed {policy} from the given PriorityClass name"
-            ),
-        ));
+    if let Some(given) = tree.at(&["spec", "preemptionPolicy"]).as_str().filter(|given| *given != policy.as_str()) {
+        return refuse("string value of PreemptionPolicy", &given, &policy);
     }
     tree.set(&["spec", "priority"], value);
     tree.set(&["spec", "preemptionPolicy"], policy);
