@@ -179,17 +179,18 @@ impl Scheduler {
     /// Looks for Pods to preempt for one that fits nowhere.
     fn reject(&mut self, queued: Queued, mut diagnosis: Diagnosis, now: Timestamp) {
         let pod = queued.pod.clone();
+        let claims = self.ways.has_claims_plugin;
+        // The plugin for resource claims did not see the Pod, and misses what it would have noted of it.
+        // Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go (v1.34), `PostFilter`.
+        if claims && diagnosis.before_all.is_some() {
+            diagnosis.after_all = String::from("not found");
+            let (message, rejectors) = (diagnosis.message(), diagnosis.plugins);
+            let failure = Failure { queued, reason: "Unschedulable", message, rejectors, nominated: None };
+            return self.conclude(failure, Meanwhile::Quiet, now);
+        }
         let view = View::new(&self.cluster, &self.informers.namespaces);
         let budgets = self.informers.budgets();
-        let found = search(&pod, &diagnosis, &view, &self.nominations, &budgets, self.ways.rules);
-        let claims = self.ways.has_claims_plugin;
-        let (offer, nominated) = match found {
-            // The plugin for resource claims did not see the Pod, and misses what it would have noted of it.
-            // Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go (v1.34), `PostFilter`.
-            _ if claims && diagnosis.before_all.is_some() => {
-                diagnosis.after_all = String::from("not found");
-                (None, None)
-            }
+        let (offer, nominated) = match search(&pod, &diagnosis, &view, &self.nominations, &budgets, self.ways.rules) {
             Preemption::Offers(offers) => {
                 let nodes: Vec<Text> = offers.iter().map(|offer| offer.node.clone()).collect();
                 let offer = offers[self.choose(&pod, &nodes)].clone();

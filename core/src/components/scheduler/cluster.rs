@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 use crate::components::client::node_name;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests, requests_for_scoring};
+use crate::components::workload::pods::is_terminal;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// A Pod as the scheduler needs it.
@@ -295,16 +296,9 @@ fn zone_key(node: &Json) -> Text {
     Text::from(alloc::format!("{region}:\u{0}:{zone}"))
 }
 
-/// Tells whether a Pod has ended: nothing of it counts any more, and the scheduler does not even watch it.
-///
-/// Source: pkg/scheduler/scheduler.go (v1.34), `NewInformerFactory`.
-pub(super) fn is_ended(pod: &Object) -> bool {
-    matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"))
-}
-
 /// Returns the node of a Pod that is bound and has not ended.
 pub(super) fn home(pod: &Object) -> Option<&Text> {
-    node_name(pod).filter(|_| !is_ended(pod))
+    node_name(pod).filter(|_| !is_terminal(pod))
 }
 
 #[cfg(test)]

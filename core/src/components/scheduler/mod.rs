@@ -39,7 +39,7 @@ use jiff::{SignedDuration, Timestamp};
 pub use recorder::NEW_EVENTS;
 
 use self::attempt::Failure;
-use self::cluster::{Cluster, NodeInfo, PodInfo, home, is_ended};
+use self::cluster::{Cluster, NodeInfo, PodInfo, home};
 use self::filters::{Rules, tolerates_cordon};
 use self::hints::{Change, Hinting, NodeChange, helps};
 use self::informers::{About, Informers};
@@ -51,6 +51,7 @@ use self::score::Balance;
 use self::writes::{Job, Write};
 use super::client::{CacheEvent, Client};
 use super::controllers::{Context, Controller};
+use super::workload::pods::is_terminal;
 use super::{Because, Component, Deadline, Outbox, Output, earliest};
 use crate::chance::Chance;
 use crate::network::{Identity, RequestId, ToClient};
@@ -198,8 +199,8 @@ impl Scheduler {
     }
 
     fn handle_pod_event(&mut self, event: &CacheEvent, now: Timestamp) {
-        let before = event.before.as_ref().filter(|pod| !is_ended(pod));
-        let after = event.after.as_ref().filter(|pod| !is_ended(pod));
+        let before = event.before.as_ref().filter(|pod| !is_terminal(pod));
+        let after = event.after.as_ref().filter(|pod| !is_terminal(pod));
         if let (Some(old), Some(new)) = (before, after)
             && old.uid() != new.uid()
         {
