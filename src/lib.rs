@@ -18,6 +18,8 @@
 pub mod cli;
 pub mod control;
 pub mod harness;
+#[cfg(feature = "live")]
+pub mod live;
 pub mod load;
 pub mod replay;
 pub mod steps;

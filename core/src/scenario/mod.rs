@@ -2,18 +2,22 @@
 
 mod action;
 mod capability;
+mod customs;
 mod definition;
 mod expectation;
+mod feeder;
 mod outcome;
 mod run;
 mod sentence;
 
 pub use action::Action;
 pub use capability::{Capabilities, Capability};
+pub use customs::{bystander, route, taints_patch};
 pub use definition::{Act, Cluster, Company, Deed, Feed, Given, HandFedNode, Position, Scenario, Setup, When};
 pub use expectation::{
     Bound, Cost, Expectation, Fact, FieldTest, ObjectRef, OwnLook, Predicate, SnapshotKind, Subject, Taint,
 };
+pub use feeder::Feeder;
 pub use outcome::{History, HistoryEntry, Mismatch, Outcome, Snapshot, StepVerdict, Verdict};
 pub use run::{
     AnswerSeen, Change, DeedId, FaultEffect, Observation, OwnSeen, Run, RunOptions, RunOutput, Task, Writer,

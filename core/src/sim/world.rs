@@ -4,7 +4,6 @@
 //! What no component of the cluster does is done here: routes for Nodes as a cloud makes them, and the feeding of Nodes
 //! that have no kubelet.
 
-mod feed;
 #[cfg(test)]
 mod tests;
 
@@ -16,18 +15,15 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::feed::Feeder;
 use super::own::{Looks, Own};
 use super::{Options, Simulation};
 use crate::components::api_server::{Commit, Tap};
-use crate::components::machine::MachineSpec;
-use crate::json;
-use crate::network::{Call, Endpoint, Identity, MERGE_PATCH, NODES, RuleId, Verb, WatchType};
-use crate::objects::time::to_time;
+use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
 use crate::objects::{Json, Text};
 use crate::scenario::{
-    Action, AnswerSeen, Change, Company, Deed, DeedId, FaultEffect, Feed, Given, HandFedNode, Mismatch, Observation,
-    Outcome, Position, Run, RunOptions, RunOutput, Scenario, Setup, StepVerdict, Subject, Taint, Task, Verdict, Writer,
+    Action, AnswerSeen, Change, Company, Deed, DeedId, FaultEffect, Feed, Feeder, HandFedNode, Mismatch, Observation,
+    Outcome, Run, RunOptions, RunOutput, Scenario, StepVerdict, Subject, Taint, Task, Verdict, Writer, bystander,
+    route, taints_patch,
 };
 
 /// Runs a scenario in a simulated cluster of its own.
@@ -224,17 +220,8 @@ impl<'a> World<'a> {
     }
 
     /// Does what a cloud's route controller does for a new Node.
-    ///
-    /// Source: k8s.io/cloud-provider controllers/route/route_controller.go (v1.34), `updateNetworkingCondition`.
     fn make_route(&mut self, node: &Text) {
-        let at = to_time(self.simulation.now());
-        let status = json!({"status": {"conditions": [{
-            "type": "NetworkUnavailable", "status": "False", "reason": "RouteCreated",
-            "message": "RouteController created a route", "lastTransitionTime": at, "lastHeartbeatTime": at,
-        }]}});
-        let controller = Identity::controller("route-controller");
-        let identity = Arc::new(Identity { agent: Text::of("cloud-controller-manager"), ..(*controller).clone() });
-        let call = Call::strategic_patch(NODES, "", node.clone(), status).subresource("status");
+        let (identity, call) = route(node, self.simulation.now());
         // A Node that is deleted at once needs no route.
         let _ = self.simulation.request(identity, call);
     }
@@ -305,24 +292,7 @@ impl<'a> World<'a> {
             }
             Err(error) => return Observation::Refused(id, error.to_string()),
         };
-        let is = |old: &Json, taint: &Taint| {
-            old.get("key").as_str() == Some(&taint.key) && old.get("effect").as_str() == Some(&taint.effect)
-        };
-        let stays = |old: &&Json| !add.iter().chain(remove).any(|taint| is(old, taint));
-        let added = add.iter().map(|taint| {
-            let mut new = json!({"key": taint.key.as_str(), "effect": taint.effect.as_str()});
-            if let Some(value) = &taint.value {
-                new.set(&["value"], value);
-            }
-            new
-        });
-        let old = found.at(&["spec", "taints"]).items().iter().filter(stays).cloned();
-        let taints: Json = added.chain(old).collect();
-        let mut patch = Json::object();
-        patch.set(&["metadata", "resourceVersion"], found.at(&["metadata", "resourceVersion"]).clone());
-        patch.set(&["spec", "taints"], taints);
-        let call = Call::new(Verb::Patch, NODES, "", node.clone());
-        let call = call.header("content-type", Text::of(MERGE_PATCH)).body(patch);
+        let call = taints_patch(&found, node, add, remove);
         self.request(id, Identity::admin(), call)
     }
 
@@ -393,12 +363,4 @@ fn phase(seed: u64) -> f64 {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     let steps = seed.wrapping_sub(1).wrapping_mul(GOLDEN) >> 32;
     f64::from(u32::try_from(steps).unwrap_or(0)) / (f64::from(u32::MAX) + 1.0)
-}
-
-/// The healthy Node in a zone of its own that every scenario has beside those it names.
-fn bystander(position: &Position) -> Given {
-    let name = Text::of("bystander");
-    let spec = MachineSpec { zone: Some(name.clone()), name, ..MachineSpec::default() };
-    let text = Text::of("Given a ready Node \"bystander\"");
-    Given { setup: Setup::ReadyNodes(Vec::from([spec])), position: Position { text, ..position.clone() } }
 }

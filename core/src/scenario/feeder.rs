@@ -8,15 +8,16 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
+use super::{Feed, HandFedNode};
 use crate::json;
 use crate::network::{Call, Identity, LEASES, MERGE_PATCH, NODE_LEASES, NODES, Verb};
 use crate::objects::time::{to_micro_time, to_time};
 use crate::objects::{Json, Text};
-use crate::scenario::{Feed, HandFedNode};
 
 /// How long a kubelet's Lease lasts. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), `NodeLeaseDurationSeconds`.
 const LEASE_SECONDS: i64 = 40;
 
+#[derive(Debug)]
 struct Condition {
     kind: Text,
     status: Text,
@@ -27,7 +28,8 @@ struct Condition {
 }
 
 /// Feeds one Node.
-pub(super) struct Feeder {
+#[derive(Debug)]
+pub struct Feeder {
     node: HandFedNode,
     uid: Text,
     conditions: Vec<Condition>,
@@ -38,7 +40,8 @@ pub(super) struct Feeder {
 
 impl Feeder {
     /// Starts with a healthy Node whose writes are due at once.
-    pub(super) fn new(node: HandFedNode, now: Timestamp) -> Self {
+    #[must_use]
+    pub fn new(node: HandFedNode, now: Timestamp) -> Self {
         let condition = |kind, status, reason, message| Condition {
             kind: Text::of(kind),
             status: Text::of(status),
@@ -68,17 +71,20 @@ impl Feeder {
     }
 
     /// Returns the Node's name.
-    pub(super) fn name(&self) -> &Text {
+    #[must_use]
+    pub fn name(&self) -> &Text {
         &self.node.name
     }
 
     /// Returns as whom the Node is fed.
-    pub(super) fn identity(&self) -> Arc<Identity> {
+    #[must_use]
+    pub fn identity(&self) -> Arc<Identity> {
         Identity::kubelet(&self.node.name)
     }
 
     /// Returns the requests that make Node and Lease.
-    pub(super) fn creation(&self, now: Timestamp) -> [Call; 2] {
+    #[must_use]
+    pub fn creation(&self, now: Timestamp) -> [Call; 2] {
         let name = self.node.name.as_str();
         let mut labels = json!({"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"});
         for (key, value) in &self.node.labels {
@@ -101,7 +107,7 @@ impl Feeder {
     }
 
     /// Takes the Node or Lease that was made: the Lease belongs to the Node.
-    pub(super) fn handle_answer(&mut self, object: &Json) {
+    pub fn handle_answer(&mut self, object: &Json) {
         let uid = object.at(&["metadata", "uid"]).as_text().cloned().unwrap_or_default();
         if object.at(&["metadata", "namespace"]).is_null() {
             self.uid = uid;
@@ -113,7 +119,7 @@ impl Feeder {
 
     /// Takes a version of the Node, whoever wrote it: a kubelet that finds another status there than its own writes the
     /// instant at which it changes it back.
-    pub(super) fn handle_node(&mut self, node: &Json) {
+    pub fn handle_node(&mut self, node: &Json) {
         for found in node.at(&["status", "conditions"]).items() {
             let own = self.conditions.iter_mut().find(|own| found.get("type").as_str() == Some(&own.kind));
             if let Some(own) = own.filter(|own| found.get("status").as_str() != Some(&own.status)) {
@@ -123,7 +129,7 @@ impl Feeder {
     }
 
     /// Changes how the Node is fed.
-    pub(super) fn handle_feed(&mut self, feed: Feed, now: Timestamp) {
+    pub fn handle_feed(&mut self, feed: Feed, now: Timestamp) {
         match feed {
             Feed::Silence => {
                 self.renew_at = None;
@@ -150,7 +156,7 @@ impl Feeder {
     }
 
     /// Queues what is due.
-    pub(super) fn handle_timeout(&mut self, now: Timestamp) {
+    pub fn handle_timeout(&mut self, now: Timestamp) {
         if self.renew_at.is_some_and(|at| at <= now) {
             self.renew_at = Some(now + self.node.lease_every);
             self.patch_lease(json!({"spec": {"renewTime": to_micro_time(now)}}));
@@ -162,12 +168,13 @@ impl Feeder {
     }
 
     /// Returns the next request.
-    pub(super) fn poll_call(&mut self) -> Option<Call> {
+    pub fn poll_call(&mut self) -> Option<Call> {
         self.calls.pop_front()
     }
 
     /// Returns when the next write is due.
-    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Timestamp> {
         self.renew_at.into_iter().chain(self.post_at).min()
     }
 

@@ -1,0 +1,385 @@
+//! Names in scenarios are aliases: here they are mapped to real names and back.
+//!
+//! Where scenarios share a control plane, each has a short suffix of its own that stands behind the names of its Nodes,
+//! zones and namespaces; outward they are replaced where they stand as whole words, inward the suffix is taken off
+//! wherever it stands. So whatever was mapped comes back as it was, messages included. Without a suffix nothing is
+//! mapped: the scenario has the control plane for itself.
+
+use std::collections::BTreeSet;
+
+use nodeproof_core::components::machine::MachineSpec;
+use nodeproof_core::network::{Body, Call, Endpoint, Fault, Identity, Match, NAMESPACES, NODES, Target};
+use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
+use nodeproof_core::scenario::{Action, Deed, HandFedNode, Scenario, Setup, Subject, Task};
+
+/// The label of a Node's zone.
+const ZONE: &str = "topology.kubernetes.io/zone";
+/// The label of a Node's region.
+const REGION: &str = "topology.kubernetes.io/region";
+
+/// How the names of a scenario are mapped.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Aliases {
+    /// What stands behind each name, with its hyphen; empty if names are left alone.
+    suffix: String,
+    /// Names of Nodes, machines, zones and regions.
+    names: BTreeSet<String>,
+}
+
+impl Aliases {
+    /// Leaves all names alone.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Maps the names of a scenario by a suffix, without its hyphen.
+    #[must_use]
+    pub fn of(scenario: &Scenario, suffix: &str) -> Self {
+        let mut names = BTreeSet::from(["bystander".to_owned()]);
+        let deeds = scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds);
+        for given in &scenario.given {
+            match &given.setup {
+                Setup::ReadyNodes(specs) => specs.iter().for_each(|spec| names.extend(names_of_machine(spec))),
+                Setup::HandFedNode(node) => names.extend(names_of_fed(node)),
+                Setup::Objects(objects) => {
+                    let nodes = objects.iter().filter(|(resource, _)| *resource == NODES);
+                    nodes.for_each(|(_, node)| names.extend(names_of_node(node)));
+                }
+                Setup::Do(deed) => names.extend(names_of_deed(deed)),
+                Setup::RunningPod { .. } | Setup::Until(_) => {}
+            }
+        }
+        deeds.for_each(|deed| names.extend(names_of_deed(deed)));
+        for line in scenario.acts.iter().flat_map(|act| &act.expectations) {
+            if let Subject::Object(of) = &line.fact.subject
+                && of.resource == NODES
+            {
+                names.insert(of.key.name.to_string());
+            }
+        }
+        Self { suffix: format!("-{suffix}"), names }
+    }
+
+    /// Returns what stands behind each name, with its hyphen; empty if names are left alone.
+    #[must_use]
+    pub fn suffix(&self) -> &str {
+        &self.suffix
+    }
+
+    /// Tells whether names are left alone.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.suffix.is_empty()
+    }
+
+    /// Returns the real name of a Node, machine or zone.
+    #[must_use]
+    pub fn real(&self, alias: &str) -> Text {
+        Text::from(self.words(alias))
+    }
+
+    /// Returns the real name of a namespace; those of the system are everybody's.
+    #[must_use]
+    pub fn namespace(&self, alias: &str) -> Text {
+        let is_system = alias.is_empty() || alias.starts_with("kube-");
+        if is_system || self.is_none() { Text::from(alias) } else { Text::from(format!("{alias}{}", self.suffix)) }
+    }
+
+    /// Returns the zone of Nodes that name none: without one all scenarios would share it.
+    #[must_use]
+    pub fn private_zone(&self) -> Option<Text> {
+        (!self.is_none()).then(|| Text::from(format!("zone{}", self.suffix)))
+    }
+
+    /// Takes a text from outside back to the names of the scenario.
+    #[must_use]
+    pub fn home_text(&self, text: &str) -> String {
+        if self.is_none() { text.to_owned() } else { text.replace(&self.suffix, "") }
+    }
+
+    /// Takes a tree from outside back to the names of the scenario.
+    #[must_use]
+    pub fn home(&self, tree: &Json) -> Json {
+        if self.is_none() {
+            return tree.clone();
+        }
+        let mut tree = tree.clone();
+        self.drop_private_zone(&mut tree);
+        self.each_text(&tree, &|_, text| self.home_text(text))
+    }
+
+    fn drop_private_zone(&self, tree: &mut Json) {
+        let Some(zone) = self.private_zone() else { return };
+        if tree.at(&["metadata", "labels", ZONE]).as_str() == Some(&zone) {
+            tree.remove(&["metadata", "labels", ZONE]);
+        }
+    }
+
+    /// Tells whether an object is the scenario's: its name or namespace carries the suffix.
+    #[must_use]
+    pub fn owns(&self, key: &ObjectKey) -> bool {
+        self.is_none() || key.name.contains(&self.suffix) || key.namespace.contains(&self.suffix)
+    }
+
+    /// Takes an object from outside back to the names of the scenario.
+    #[must_use]
+    pub fn home_object(&self, object: &Json) -> Object {
+        Object::as_received(self.home(object))
+    }
+
+    /// Maps a tree outward.
+    #[must_use]
+    pub fn outward(&self, tree: &Json) -> Json {
+        if self.is_none() {
+            return tree.clone();
+        }
+        self.each_text(tree, &|field, text| match field {
+            "namespace" | "kubernetes.io/metadata.name" => self.namespace(text).to_string(),
+            _ => self.words(text),
+        })
+    }
+
+    /// Maps a request outward.
+    #[must_use]
+    pub fn call(&self, mut call: Call) -> Call {
+        if self.is_none() {
+            return call;
+        }
+        let mut is_namespace = false;
+        match &mut call.target {
+            Target::Resource { resource, namespace, name, .. } => {
+                is_namespace = *resource == NAMESPACES;
+                *namespace = self.namespace(namespace);
+                *name = if is_namespace { self.namespace(name) } else { self.real(name) };
+            }
+            Target::Path(path) => *path = Text::from(self.words(path)),
+        }
+        for (_, value) in &mut call.query {
+            *value = self.real(value);
+        }
+        if let Body::Json(body) = &mut call.body {
+            *body = self.outward(body);
+            if is_namespace {
+                let name = self.namespace(body.at(&["metadata", "name"]).as_str().unwrap_or(""));
+                body.set(&["metadata", "name"], name);
+            }
+        }
+        call
+    }
+
+    /// Maps somebody outward: a kubelet is the kubelet of a real Node, a service account lives in a real namespace.
+    #[must_use]
+    pub fn identity(&self, identity: &Identity) -> Identity {
+        let user = match identity.user.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':')) {
+            Some((namespace, name)) => {
+                Text::from(format!("system:serviceaccount:{}:{name}", self.namespace(namespace)))
+            }
+            None => self.real(&identity.user),
+        };
+        Identity { user, ..identity.clone() }
+    }
+
+    /// Maps a machine outward.
+    #[must_use]
+    pub fn machine(&self, mut spec: MachineSpec) -> MachineSpec {
+        if self.is_none() {
+            return spec;
+        }
+        spec.name = self.real(&spec.name);
+        spec.node_name = spec.node_name.map(|name| self.real(&name));
+        spec.zone = spec.zone.map(|zone| self.real(&zone)).or_else(|| self.private_zone());
+        spec.region = spec.region.map(|region| self.real(&region));
+        spec
+    }
+
+    /// Maps a hand-fed Node outward.
+    #[must_use]
+    pub fn fed(&self, mut node: HandFedNode) -> HandFedNode {
+        if self.is_none() {
+            return node;
+        }
+        node.name = self.real(&node.name);
+        for (_, value) in &mut node.labels {
+            *value = self.real(value);
+        }
+        if !node.labels.iter().any(|(key, _)| *key == ZONE) {
+            node.labels.extend(self.private_zone().map(|zone| (Text::of(ZONE), zone)));
+        }
+        node
+    }
+
+    /// Maps the end of a connection outward: `machine/w1`.
+    #[must_use]
+    pub fn endpoint(&self, endpoint: &Endpoint) -> Endpoint {
+        match endpoint {
+            Endpoint::Any => Endpoint::Any,
+            Endpoint::Name(name) => Endpoint::Name(self.real(name)),
+        }
+    }
+
+    /// Maps a fault outward.
+    #[must_use]
+    pub fn fault(&self, fault: Fault) -> Fault {
+        let (from, to) = (self.endpoint(&fault.from), self.endpoint(&fault.to));
+        let matching = fault
+            .matching
+            .map(|matching| Match { name: matching.name.as_ref().map(|name| self.real(name)), ..matching });
+        Fault { from, to, matching, ..fault }
+    }
+
+    /// Replaces the names that stand in a text as whole words.
+    fn words(&self, text: &str) -> String {
+        if self.is_none() {
+            return text.to_owned();
+        }
+        let is_inner = |letter: char| letter.is_alphanumeric() || letter == '-' || letter == '.';
+        let mut out = String::with_capacity(text.len() + self.suffix.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.find(|letter| !is_inner(letter)).unwrap_or(rest.len());
+            let (word, behind) = rest.split_at(end);
+            out.push_str(word);
+            if self.names.contains(word) {
+                out.push_str(&self.suffix);
+            }
+            let next = behind.find(is_inner).unwrap_or(behind.len());
+            out.push_str(&behind[..next]);
+            rest = &behind[next..];
+        }
+        out
+    }
+
+    /// Changes each text of a tree, names of fields included; told the field it stands in.
+    fn each_text(&self, tree: &Json, change: &dyn Fn(&str, &str) -> String) -> Json {
+        fn walk(field: &str, tree: &Json, change: &dyn Fn(&str, &str) -> String) -> Json {
+            match tree {
+                Json::Str(text) => Json::from(change(field, text)),
+                Json::Array(items) => items.iter().map(|item| walk(field, item, change)).collect(),
+                Json::Object(_) => tree
+                    .fields()
+                    .map(|(name, value)| (Text::from(change("", name)), walk(name, value, change)))
+                    .collect(),
+                other => other.clone(),
+            }
+        }
+        walk("", tree, change)
+    }
+}
+
+fn names_of_machine(spec: &MachineSpec) -> impl Iterator<Item = String> {
+    let parts = [Some(&spec.name), spec.node_name.as_ref(), spec.zone.as_ref(), spec.region.as_ref()];
+    parts.into_iter().flatten().map(ToString::to_string).collect::<Vec<_>>().into_iter()
+}
+
+fn names_of_fed(node: &HandFedNode) -> Vec<String> {
+    let places = node.labels.iter().filter(|(key, _)| *key == ZONE || *key == REGION);
+    places.map(|(_, value)| value.to_string()).chain([node.name.to_string()]).collect()
+}
+
+fn names_of_node(node: &Json) -> Vec<String> {
+    let labels = node.at(&["metadata", "labels"]);
+    let parts = [node.at(&["metadata", "name"]), labels.get(ZONE), labels.get(REGION)];
+    parts.into_iter().filter_map(Json::as_str).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+fn names_of_deed(deed: &Deed) -> Vec<String> {
+    match deed {
+        Deed::Action(action) => match &**action {
+            Action::AddMachine(spec) => names_of_machine(spec).collect(),
+            Action::Api { call, .. } => match (&call.target, &call.body) {
+                (Target::Resource { resource, name, .. }, body) if *resource == NODES => {
+                    let of_body = if let Body::Json(body) = body { names_of_node(body) } else { Vec::new() };
+                    of_body.into_iter().chain([name.to_string()]).filter(|name| !name.is_empty()).collect()
+                }
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        },
+        Deed::Taint { node, .. } | Deed::Feed { node, .. } => vec![node.to_string()],
+        Deed::Heal(_) | Deed::Pass(_) | Deed::Until(_) => Vec::new(),
+    }
+}
+
+impl Aliases {
+    /// Maps what a run asks for outward.
+    #[must_use]
+    pub fn task(&self, task: Task) -> Task {
+        match task {
+            Task::Feed(node) => Task::Feed(self.fed(node)),
+            Task::Deed(deed) => Task::Deed(self.deed(deed)),
+        }
+    }
+
+    fn deed(&self, deed: Deed) -> Deed {
+        match deed {
+            Deed::Action(action) => Deed::from(match *action {
+                Action::Api { identity, call } => {
+                    Action::Api { identity: self.identity(&identity).into(), call: self.call(call) }
+                }
+                Action::AddMachine(spec) => Action::AddMachine(self.machine(spec)),
+                Action::Machine { name, action } => Action::Machine { name: self.real(&name), action },
+                Action::AddRule(fault) => Action::AddRule(self.fault(fault)),
+                other => other,
+            }),
+            Deed::Heal(endpoint) => Deed::Heal(self.endpoint(&endpoint)),
+            Deed::Taint { node, add, remove } => Deed::Taint { node: self.real(&node), add, remove },
+            Deed::Feed { node, feed } => Deed::Feed { node: self.real(&node), feed },
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nodeproof_core::json;
+    use nodeproof_core::network::{PODS, Verb};
+    use nodeproof_core::scenario::{Given, Position};
+
+    use super::*;
+
+    fn aliases() -> Aliases {
+        let mut scenario = Scenario::default();
+        let setup = Setup::HandFedNode(HandFedNode::new("w1"));
+        scenario.given.push(Given { setup, position: Position::default() });
+        Aliases::of(&scenario, "x7")
+    }
+
+    #[test]
+    fn names_are_mapped_as_whole_words_and_come_back() {
+        let aliases = aliases();
+        for (text, real) in [
+            ("w1", "w1-x7"),
+            ("system:node:w1", "system:node:w1-x7"),
+            ("Node w1 is down, w1.", "Node w1-x7 is down, w1."),
+            ("w10 and w1-a", "w10 and w1-a"),
+            ("default", "default"),
+        ] {
+            assert_eq!(aliases.words(text), real, "{text}");
+            assert_eq!(aliases.home_text(real), text);
+        }
+    }
+
+    #[test]
+    fn a_request_goes_to_the_namespace_of_the_scenario() {
+        let aliases = aliases();
+        let pod = json!({"metadata": {"name": "p", "namespace": "default"},
+            "spec": {"nodeName": "w1", "serviceAccountName": "default"}});
+        let call = aliases.call(Call::new(Verb::Create, PODS, "default", "").body(pod.clone()));
+        let Body::Json(body) = &call.body else { panic!("a body") };
+        assert_eq!(call.path_and_query(), "/api/v1/namespaces/default-x7/pods");
+        assert_eq!(body.at(&["spec", "nodeName"]).as_str(), Some("w1-x7"));
+        assert_eq!(body.at(&["spec", "serviceAccountName"]).as_str(), Some("default"));
+        assert_eq!(aliases.home(body), pod);
+        assert!(aliases.owns(&ObjectKey::namespaced("default-x7", "p")));
+        assert!(!aliases.owns(&ObjectKey::namespaced("default", "w2-x8.17")));
+    }
+
+    #[test]
+    fn nodes_without_a_zone_get_one_that_nobody_sees() {
+        let aliases = aliases();
+        let node = aliases.fed(HandFedNode::new("w1"));
+        let shown = json!({"metadata": {"name": node.name, "labels": {"topology.kubernetes.io/zone": node.labels[0].1, "a": "b"}}});
+        assert_eq!(aliases.home(&shown), json!({"metadata": {"name": "w1", "labels": {"a": "b"}}}));
+    }
+}

@@ -1,0 +1,111 @@
+//! Finds the programs of a control plane, as envtest does: the directory that is named, `KUBEBUILDER_ASSETS`, `PATH`.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nodeproof_core::profile::Release;
+
+/// The programs, in the order in which they are started.
+pub(super) const PROGRAMS: [&str; 4] = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+
+/// The programs of a control plane.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assets {
+    /// The paths, in the order of [`PROGRAMS`].
+    paths: [PathBuf; 4],
+    /// What kube-apiserver says it is.
+    release: Release,
+}
+
+impl Assets {
+    /// Looks for the programs.
+    ///
+    /// # Errors
+    /// One is not to be found, does not run, or is of another release than the others; the text says what helps.
+    pub fn find(named: Option<&Path>) -> Result<Self, String> {
+        let directories = directories(named);
+        let find = |program: &str| {
+            let found = directories.iter().map(|directory| directory.join(program)).find(|path| path.is_file());
+            found.ok_or_else(|| missing(program, named))
+        };
+        let paths = [find(PROGRAMS[0])?, find(PROGRAMS[1])?, find(PROGRAMS[2])?, find(PROGRAMS[3])?];
+        let release = version(&paths[1])?;
+        for path in &paths[2..] {
+            let other = version(path)?;
+            if other != release {
+                return Err(format!("{} is {other}, and kube-apiserver is {release}", path.display()));
+            }
+        }
+        Ok(Self { paths, release })
+    }
+
+    /// Returns the path of a program.
+    pub(super) fn path(&self, program: &str) -> &Path {
+        let at = PROGRAMS.iter().position(|own| *own == program).expect("a program of the list");
+        &self.paths[at]
+    }
+
+    /// Returns the release of the programs.
+    #[must_use]
+    pub const fn release(&self) -> Release {
+        self.release
+    }
+
+    /// Tells why the programs do not serve a release: the minor version counts, a patch is told by the greeting.
+    #[must_use]
+    pub fn obstacle(&self, release: Release) -> Option<String> {
+        let own = self.release;
+        (own.minor != release.minor).then(|| format!("the control plane's programs are {own}, not {release}"))
+    }
+}
+
+/// Returns where programs are looked for.
+fn directories(named: Option<&Path>) -> Vec<PathBuf> {
+    if let Some(named) = named {
+        return vec![named.to_owned()];
+    }
+    let of_envtest = env::var_os("KUBEBUILDER_ASSETS").filter(|value| !value.is_empty()).map(PathBuf::from);
+    let path = env::var_os("PATH").unwrap_or_default();
+    of_envtest.into_iter().chain(env::split_paths(&path)).collect()
+}
+
+fn missing(program: &str, named: Option<&Path>) -> String {
+    let place = match named {
+        Some(named) => format!("in {}", named.display()),
+        None => "in KUBEBUILDER_ASSETS or PATH".to_owned(),
+    };
+    format!(
+        "no {program} {place}: a control plane needs {}; \
+         `export KUBEBUILDER_ASSETS=$(setup-envtest use -p path 1.34)` brings the first two, --assets DIR names another place",
+        PROGRAMS.join(", ")
+    )
+}
+
+/// Asks a program of Kubernetes for its version: `Kubernetes v1.34.4`.
+fn version(program: &Path) -> Result<Release, String> {
+    let shown = program.display();
+    let output = Command::new(program).arg("--version").output();
+    let output = output.map_err(|error| format!("{shown} does not run: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let version = text.strip_prefix("Kubernetes v").unwrap_or(&text);
+    let parts: Vec<u16> = version.split(['.', '-', '+']).map_while(|part| part.parse().ok()).collect();
+    match parts.as_slice() {
+        [1, minor, patch, ..] => Ok(Release::new(
+            (*minor).try_into().unwrap_or(u8::MAX).into(),
+            (*patch).try_into().unwrap_or(u8::MAX).into(),
+        )),
+        _ => Err(format!("{shown} says {text:?}, which is no version of Kubernetes")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named_with_the_place() {
+        let why = Assets::find(Some(Path::new("/nowhere"))).unwrap_err();
+        assert!(why.starts_with("no etcd in /nowhere: "), "{why}");
+    }
+}

@@ -1,0 +1,209 @@
+//! Sends the core's requests over HTTPS and reads the answers.
+//!
+//! Whoever a request comes from is acted as by impersonation, so authorisation and admission judge it as his; the field
+//! manager follows from the `User-Agent`, as with the clients of Kubernetes. Nothing is repeated: a refusal is an answer.
+
+use std::time::Duration;
+
+use http_body_util::BodyExt as _;
+use kube::Client;
+use kube::client::Body as HttpBody;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use nodeproof_core::network::{Body, Call, Identity, Verb};
+use nodeproof_core::objects::Json;
+use nodeproof_core::scenario::AnswerSeen;
+
+/// How long an answer is awaited; longer than the API server takes for anything but a watch.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How to reach an API server as somebody who may do everything and act as everybody.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// The kubeconfig; its current context is meant.
+    pub kubeconfig: Kubeconfig,
+}
+
+impl Access {
+    /// Takes a kubeconfig, YAML or JSON.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn from_kubeconfig(text: &str) -> Result<Self, String> {
+        let kubeconfig = Kubeconfig::from_yaml(text).map_err(|error| format!("no kubeconfig: {error}"))?;
+        Ok(Self { kubeconfig })
+    }
+
+    /// Returns the settings of a client, which are bound to no runtime.
+    ///
+    /// # Errors
+    /// A certificate or an address in the kubeconfig cannot be used.
+    pub async fn config(&self) -> Result<kube::Config, String> {
+        let config = kube::Config::from_custom_kubeconfig(self.kubeconfig.clone(), &KubeConfigOptions::default()).await;
+        let mut config = config.map_err(|error| format!("the kubeconfig cannot be used: {error}"))?;
+        config.default_retry = false;
+        Ok(config)
+    }
+
+    /// Connects; the connections live on the current runtime.
+    ///
+    /// # Errors
+    /// The kubeconfig cannot be used.
+    pub async fn caller(&self) -> Result<Caller, String> {
+        let config = self.config().await?;
+        let mut stranger = config.clone();
+        stranger.auth_info = kube::config::AuthInfo::default();
+        let client = |config| Client::try_from(config).map_err(|error| format!("no client can be made: {error}"));
+        Ok(Caller { client: client(config)?, stranger: client(stranger)? })
+    }
+}
+
+/// A client that speaks the core's requests.
+#[derive(Clone)]
+pub struct Caller {
+    client: Client,
+    /// Somebody whom the API server does not know.
+    stranger: Client,
+}
+
+impl std::fmt::Debug for Caller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Caller")
+    }
+}
+
+impl Caller {
+    /// Returns the client below.
+    #[must_use]
+    pub const fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Sends a request as somebody; without an answer the code is 0 and the message says why.
+    pub async fn send(&self, identity: &Identity, call: &Call) -> AnswerSeen {
+        let sent = tokio::time::timeout(ANSWER_TIMEOUT, self.exchange(Some(identity), call)).await;
+        match sent {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(why)) => AnswerSeen { code: 0, message: why, body: Json::Null },
+            Err(_) => AnswerSeen { code: 0, message: "no answer within 60s".to_owned(), body: Json::Null },
+        }
+    }
+
+    /// Sends a request with the credentials of the kubeconfig; without an answer the code is 0.
+    pub async fn ask(&self, call: &Call) -> AnswerSeen {
+        let sent = tokio::time::timeout(ANSWER_TIMEOUT, self.exchange(None, call)).await;
+        sent.unwrap_or_else(|_| Err("no answer within 60s".to_owned())).unwrap_or_else(|why| AnswerSeen {
+            code: 0,
+            message: why,
+            body: Json::Null,
+        })
+    }
+
+    async fn exchange(&self, identity: Option<&Identity>, call: &Call) -> Result<AnswerSeen, String> {
+        let request = request(identity, call)?;
+        let is_stranger = identity.is_some_and(|identity| !identity.is_known());
+        let client = if is_stranger { &self.stranger } else { &self.client };
+        let response = client.send(request).await.map_err(|error| told(&error))?;
+        let code = response.status().as_u16();
+        let bytes = response.into_body().collect().await.map_err(|error| told(&error))?.to_bytes();
+        let text = String::from_utf8_lossy(&bytes);
+        let body = Json::parse(&text).unwrap_or_else(|_| Json::from(text.into_owned()));
+        let is_status = body.get("kind").as_str() == Some("Status");
+        let message = if is_status { body.get("message").as_str().unwrap_or("") } else { "" };
+        Ok(AnswerSeen { code, message: message.to_owned(), body })
+    }
+}
+
+/// Makes the HTTP request of a call.
+pub(super) fn request(identity: Option<&Identity>, call: &Call) -> Result<http::Request<HttpBody>, String> {
+    let mut request = http::Request::builder().method(call.verb.method()).uri(address(call));
+    if let Some(identity) = identity {
+        request = request.header("user-agent", format!("{}/nodeproof", identity.agent));
+        if identity.is_known() {
+            request = request.header("impersonate-user", identity.user.as_str());
+            for group in &identity.groups {
+                request = request.header("impersonate-group", group.as_str());
+            }
+        } else {
+            request = request.header("authorization", "Bearer unknown");
+        }
+    }
+    let is_typed = call.header_value("content-type").is_some();
+    for (name, value) in &call.headers {
+        request = request.header(name.as_str(), value.as_str());
+    }
+    let body = match &call.body {
+        Body::Empty => Vec::new(),
+        Body::Json(body) => body.to_string().into_bytes(),
+        Body::Raw(text) => text.clone().into_bytes(),
+    };
+    if !body.is_empty() && !is_typed {
+        request = request.header("content-type", "application/json");
+    }
+    request.body(HttpBody::from(body)).map_err(|error| format!("the request cannot be sent: {error}"))
+}
+
+/// Returns path and query with escapes.
+fn address(call: &Call) -> String {
+    let bare = Call { query: Vec::new(), ..call.clone() };
+    let mut address = escaped(&bare.path_and_query(), "/");
+    let mut query = call.query.clone();
+    if call.verb == Verb::Watch && call.parameter("watch").is_none() {
+        query.push(("watch".into(), "true".into()));
+    }
+    for (at, (name, value)) in query.iter().enumerate() {
+        let sign = if at == 0 { '?' } else { '&' };
+        address = format!("{address}{sign}{}={}", escaped(name, ""), escaped(value, ""));
+    }
+    address
+}
+
+fn escaped(text: &str, also: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        let letter = char::from(byte);
+        if letter.is_ascii_alphanumeric() || "-._~:".contains(letter) || also.contains(letter) {
+            out.push(letter);
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// Returns what an error says, causes included, each once.
+pub(super) fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let more = inner.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use nodeproof_core::network::{NODES, PODS};
+
+    use super::*;
+
+    #[test]
+    fn a_request_carries_who_asks_and_escapes() {
+        let call = Call::new(Verb::List, PODS, "a", "").query("fieldSelector", "spec.nodeName=w 1");
+        let request = request(Some(&Identity::kubelet("w1")), &call).unwrap();
+        assert_eq!(request.uri(), "/api/v1/namespaces/a/pods?fieldSelector=spec.nodeName%3Dw%201");
+        assert_eq!(request.headers()["impersonate-user"], "system:node:w1");
+        assert_eq!(request.headers()["user-agent"], "kubelet/nodeproof");
+        assert_eq!(request.headers().get_all("impersonate-group").iter().count(), 2);
+    }
+
+    #[test]
+    fn a_stranger_brings_a_token_that_nobody_knows() {
+        let request = request(Some(&Identity::unknown("x")), &Call::new(Verb::Get, NODES, "", "w1")).unwrap();
+        assert!(request.headers().get("impersonate-user").is_none());
+        assert_eq!(request.headers()["authorization"], "Bearer unknown");
+    }
+}

@@ -1,0 +1,543 @@
+//! Plays a scenario on a real cluster: hands deeds to it and what happens to the judge.
+//!
+//! The counterpart of the simulator's world, in real time. Arrivals of all watches are held for a moment and handed over
+//! in the order of their revisions; limits are judged after everything that arrived before them. What no component of
+//! the cluster does is done here: routes for Nodes as a cloud makes them, and the feeding of Nodes without a kubelet.
+//! An expectation is never retried and a failed scenario never run again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use nodeproof_core::network::{Call, Identity, NAMESPACES, NODES, Resource, Verb};
+use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
+use nodeproof_core::scenario::{
+    Action, AnswerSeen, Change, Company, Deed, DeedId, FaultEffect, Mismatch, Observation, Outcome, Run, RunOptions,
+    RunOutput, Scenario, StepVerdict, Subject, Taint, Task, Verdict, Writer, bystander, route, taints_patch,
+};
+
+use super::client::Caller;
+use super::clock::Clock;
+use super::feeding::{Feeding, is_success};
+use super::watches::{Arrival, Seen, Watches, revision_of};
+use super::writer::writer_of;
+use super::{Aliases, Ground, Pace, Plan, Site};
+
+/// How long arrivals are held, so that those of one kind do not overtake those of another.
+const HOLD: SignedDuration = SignedDuration::from_millis(150);
+/// How long a deed's own write is awaited on the watches before the deed counts as done.
+const OWN_WRITE_WAIT: Duration = Duration::from_secs(3);
+/// How long the first lists may take.
+const FIRST_LIST_WAIT: Duration = Duration::from_secs(30);
+/// How often machines are looked at that lines speak of.
+const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(250);
+/// How long a `Given` may take.
+const GIVEN_PATIENCE: SignedDuration = SignedDuration::from_mins(3);
+/// How long a missed line is still awaited.
+const WAIT_FOR_LATE: SignedDuration = SignedDuration::from_secs(30);
+
+/// Runs a scenario on a ground.
+#[must_use]
+pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
+    let clock = Clock::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return broken(&plan.scenario, format!("no runtime: {error}"), clock.now()),
+    };
+    runtime.block_on(async {
+        let site = match ground.site(plan).await {
+            Ok(site) => site,
+            Err(why) => return broken(&plan.scenario, why, clock.now()),
+        };
+        match Driver::begin(site, plan, clock).await {
+            Ok(driver) => driver.play().await,
+            Err(why) => broken(&plan.scenario, why, clock.now()),
+        }
+    })
+}
+
+/// The outcome of a scenario that could not be played.
+fn broken(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
+    let (position, at) = (scenario.position.clone(), SignedDuration::ZERO);
+    let verdict = Verdict::Failed;
+    Outcome {
+        verdict,
+        steps: vec![StepVerdict { position: position.clone(), verdict, at, observed: why.clone() }],
+        mismatch: Some(Mismatch {
+            step: position,
+            expected: "a cluster on which the scenario can be played".to_owned(),
+            observed: why,
+            why: Vec::new(),
+            last: Vec::new(),
+            replay: String::new(),
+        }),
+        histories: Vec::new(),
+        snapshots: Vec::new(),
+        decisions: Vec::new(),
+        trace: Vec::new(),
+        start,
+        zero: start,
+        duration: SignedDuration::ZERO,
+    }
+}
+
+struct Driver {
+    site: Box<dyn Site>,
+    aliases: Aliases,
+    clock: Clock,
+    caller: Caller,
+    watches: Watches,
+    run: Run,
+    feeding: Feeding,
+    /// What arrived and was not handed over yet.
+    held: Vec<Arrival>,
+    /// The objects as they were handed over, by their real names.
+    objects: BTreeMap<(Resource, ObjectKey), Json>,
+    /// How far each kind was shown.
+    shown: BTreeMap<Resource, u64>,
+    /// The instant of the last observation.
+    told: Timestamp,
+    /// The answer to the deed under way: the revision it made, and who asked.
+    own: Option<(u64, Writer)>,
+    machines: BTreeMap<Text, Json>,
+    looked: Timestamp,
+    /// Namespaces that were made for the scenario.
+    namespaces: BTreeSet<Text>,
+    /// What was wrong with the connection last.
+    trouble: Option<String>,
+}
+
+impl Driver {
+    async fn begin(site: Box<dyn Site>, plan: &Plan, clock: Clock) -> Result<Self, String> {
+        let caller = site.access().caller().await?;
+        let pace = site.pace();
+        let mut scenario = pace.widened(&plan.scenario);
+        if scenario.cluster.company == Company::Bystander {
+            scenario.given.insert(0, bystander(&scenario.position));
+        }
+        let machines = scenario.acts.iter().flat_map(|act| &act.expectations);
+        let machines = machines.filter_map(|line| match &line.fact.subject {
+            Subject::Machine(name) => Some((name.clone(), Json::Null)),
+            _ => None,
+        });
+        let machines = machines.collect();
+        let run = Run::new(Arc::new(scenario), run_options(&pace), clock.now());
+        let watches = Watches::open(run.subscriptions(), &caller, clock);
+        let mut driver = Self {
+            site,
+            aliases: plan.aliases.clone(),
+            clock,
+            caller,
+            watches,
+            run,
+            feeding: Feeding::default(),
+            held: Vec::new(),
+            objects: BTreeMap::new(),
+            shown: BTreeMap::new(),
+            told: clock.now(),
+            own: None,
+            machines,
+            looked: clock.now(),
+            namespaces: BTreeSet::new(),
+            trouble: None,
+        };
+        driver.make_namespace("default").await?;
+        driver.await_first_lists().await?;
+        Ok(driver)
+    }
+
+    async fn await_first_lists(&mut self) -> Result<(), String> {
+        let wanted = self.run.subscriptions().len();
+        let listed = async {
+            while self.held.iter().filter(|arrival| matches!(arrival.seen, Seen::Listed { .. })).count() < wanted {
+                match self.watches.next().await {
+                    Some(Arrival { seen: Seen::Trouble(why), .. }) => self.trouble = Some(why),
+                    Some(arrival) => self.held.push(arrival),
+                    None => break,
+                }
+            }
+        };
+        if tokio::time::timeout(FIRST_LIST_WAIT, listed).await.is_err() {
+            let why = self.trouble.take().unwrap_or_else(|| "no answer".to_owned());
+            return Err(format!("the cluster cannot be watched: {why}"));
+        }
+        self.hand_over(self.clock.now());
+        Ok(())
+    }
+
+    async fn play(mut self) -> Outcome {
+        self.run.handle_start(self.clock.now());
+        loop {
+            while let Some(output) = self.run.poll_output() {
+                self.serve(output).await;
+            }
+            if self.run.is_over() {
+                break;
+            }
+            self.wait().await;
+            let settled = self.clock.now() - HOLD;
+            self.hand_over(settled);
+            self.look_around().await;
+            self.judge(settled);
+        }
+        let Self { site, run, feeding, watches, caller, aliases, namespaces, .. } = self;
+        drop((feeding, watches));
+        remove_what_is_left(&caller, &aliases, namespaces).await;
+        let mut outcome = run.into_outcome();
+        if let Err(why) = site.leave().await {
+            let position = outcome.mismatch.as_ref().map(|mismatch| mismatch.step.clone()).unwrap_or_default();
+            let at = SignedDuration::ZERO;
+            outcome.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed: why });
+        }
+        outcome
+    }
+
+    /// Waits for an arrival or for what is due.
+    async fn wait(&mut self) {
+        let hold = self.held.iter().map(|arrival| arrival.at + HOLD).min();
+        let bound = self.run.next_deadline().map(|deadline| deadline.at + HOLD);
+        let look = (!self.machines.is_empty()).then_some(self.looked + LOOK_PERIOD);
+        let until = hold.into_iter().chain(bound).chain(look).min();
+        let pause = until.map_or(Duration::from_secs(1), |at| self.clock.until(at));
+        if let Ok(Some(arrival)) = tokio::time::timeout(pause, self.watches.next()).await {
+            self.held.push(arrival);
+        }
+        while let Some(arrival) = self.watches.try_next() {
+            self.held.push(arrival);
+        }
+    }
+
+    /// Decides what was due at an instant of which everything is known.
+    fn judge(&mut self, settled: Timestamp) {
+        while let Some(deadline) = self.run.next_deadline().map(|deadline| deadline.at).filter(|at| *at <= settled) {
+            self.told = self.told.max(deadline);
+            self.run.handle_timeout(self.told);
+            if self.run.next_deadline().is_some_and(|next| next.at <= deadline) {
+                // It wants to be asked again when something has changed.
+                break;
+            }
+        }
+    }
+
+    /// Tells the run what arrived up to an instant, in the order of revisions.
+    fn hand_over(&mut self, until: Timestamp) {
+        let (mut ripe, held): (Vec<_>, Vec<_>) = self.held.drain(..).partition(|arrival| arrival.at <= until);
+        self.held = held;
+        ripe.sort_by_key(|arrival| match &arrival.seen {
+            Seen::Set(object) | Seen::Gone(object) => revision_of(object),
+            Seen::Listed { .. } | Seen::Bookmark(_) | Seen::Trouble(_) => 0,
+        });
+        for arrival in ripe {
+            self.told = self.told.max(arrival.at);
+            let resource = arrival.resource;
+            match arrival.seen {
+                Seen::Set(object) => self.see(&resource, Some(object), None),
+                Seen::Gone(object) => self.see(&resource, None, Some(object)),
+                Seen::Listed { objects, resource_version } => self.see_list(&resource, objects, resource_version),
+                Seen::Bookmark(revision) => self.note(&resource, revision),
+                Seen::Trouble(why) => self.trouble = Some(why),
+            }
+        }
+    }
+
+    fn note(&mut self, resource: &Resource, revision: u64) {
+        let shown = self.shown.entry(resource.clone()).or_default();
+        *shown = revision.max(*shown);
+    }
+
+    /// Takes a list: what differs from what was known has changed at some time before.
+    fn see_list(&mut self, resource: &Resource, objects: Vec<Json>, revision: u64) {
+        let is_first = !self.shown.contains_key(resource);
+        if !is_first {
+            self.run.handle_observation(Observation::Gap(resource.clone()), self.told);
+        }
+        let keys: BTreeSet<ObjectKey> = objects.iter().map(key_of).collect();
+        let known = self.objects.iter().filter(|((of, _), _)| of == resource);
+        let gone: Vec<Json> = known.filter(|((_, key), _)| !keys.contains(key)).map(|(_, old)| old.clone()).collect();
+        for old in gone {
+            self.see(resource, None, Some(old));
+        }
+        for object in objects {
+            let known = self.objects.get(&(resource.clone(), key_of(&object)));
+            if known.is_none_or(|known| revision_of(known) < revision_of(&object)) {
+                self.see(resource, Some(object), None);
+            }
+        }
+        self.note(resource, revision);
+    }
+
+    /// Tells the run of a change: an object as it is now, or as it was last.
+    fn see(&mut self, resource: &Resource, now: Option<Json>, last: Option<Json>) {
+        let Some(object) = now.as_ref().or(last.as_ref()) else { return };
+        let (key, revision) = (key_of(object), revision_of(object));
+        self.note(resource, revision);
+        if !self.aliases.owns(&key) {
+            return;
+        }
+        let place = (resource.clone(), key.clone());
+        let before = match &now {
+            Some(object) => self.objects.insert(place, object.clone()),
+            None => self.objects.remove(&place),
+        };
+        if *resource == NODES
+            && let Some(node) = &now
+        {
+            self.feeding.handle_node(&key.name, node);
+        }
+        let mut writer = writer_of(before.as_ref(), now.as_ref());
+        if let Some((own, identity)) = &self.own
+            && *own == revision
+        {
+            writer.user = identity.user.clone();
+        }
+        let home = |object: &Json| self.aliases.home_object(object);
+        let after = now.as_ref().map(home);
+        let before = before.as_ref().map(home);
+        let home_key = |key: &ObjectKey| ObjectKey {
+            namespace: Text::from(self.aliases.home_text(&key.namespace)),
+            name: Text::from(self.aliases.home_text(&key.name)),
+        };
+        let change = Change {
+            resource: resource.clone(),
+            key: home_key(&key),
+            before,
+            after,
+            resource_version: revision,
+            writer,
+            because: None,
+        };
+        self.run.handle_observation(Observation::Change(change), self.told);
+    }
+
+    async fn look_around(&mut self) {
+        if self.machines.is_empty() || self.clock.now() < self.looked + LOOK_PERIOD {
+            return;
+        }
+        self.looked = self.clock.now();
+        for (name, shown) in &mut self.machines {
+            let Ok(state) = self.site.describe(&self.aliases.real(name)).await else { continue };
+            let state = self.aliases.home(&state);
+            if state != *shown {
+                *shown = state.clone();
+                self.told = self.told.max(self.clock.now());
+                self.run.handle_observation(Observation::Machine { name: name.clone(), state }, self.told);
+            }
+        }
+    }
+
+    async fn serve(&mut self, output: RunOutput) {
+        match output {
+            RunOutput::Perform { id, task, .. } => {
+                self.catch_up(None).await;
+                let observation = self.perform(id, self.aliases.task(task)).await;
+                let own = self.own.as_ref().map(|(revision, _)| *revision);
+                self.catch_up(own).await;
+                self.own = None;
+                self.told = self.told.max(self.clock.now());
+                self.run.handle_observation(observation, self.told);
+            }
+            RunOutput::CountHits(id) => {
+                let effect = self.site.effect(id).await.unwrap_or(FaultEffect::Messages(0));
+                self.told = self.told.max(self.clock.now());
+                self.run.handle_observation(Observation::FaultHits(id, effect), self.told);
+            }
+            RunOutput::Finished => {}
+        }
+    }
+
+    /// Hands over everything that has arrived; of a write of our own also what has not yet.
+    async fn catch_up(&mut self, own: Option<u64>) {
+        let arrived = async {
+            loop {
+                while let Some(arrival) = self.watches.try_next() {
+                    self.held.push(arrival);
+                }
+                let is_there = |own: u64| {
+                    self.held.iter().any(|arrival| match &arrival.seen {
+                        Seen::Set(object) | Seen::Gone(object) => revision_of(object) >= own,
+                        Seen::Bookmark(revision) | Seen::Listed { resource_version: revision, .. } => *revision >= own,
+                        Seen::Trouble(_) => false,
+                    }) || self.shown.values().any(|shown| *shown >= own)
+                };
+                if own.is_none_or(is_there) {
+                    break;
+                }
+                if let Some(arrival) = self.watches.next().await {
+                    self.held.push(arrival);
+                }
+            }
+        };
+        // A write that no watch shows changed nothing.
+        let _ = tokio::time::timeout(OWN_WRITE_WAIT, arrived).await;
+        self.hand_over(self.clock.now());
+    }
+
+    async fn perform(&mut self, id: DeedId, task: Task) -> Observation {
+        let done = match task {
+            Task::Feed(node) => {
+                let name = node.name.clone();
+                match self.feeding.start(node, &self.caller, self.clock).await {
+                    Ok(()) => {
+                        self.make_route(&name).await;
+                        Ok(())
+                    }
+                    refused => refused,
+                }
+            }
+            Task::Deed(Deed::Action(action)) => match *action {
+                Action::Api { identity, call } => return self.request(id, &identity, &call).await,
+                Action::AddMachine(spec) => {
+                    let node = spec.node_name.clone().unwrap_or_else(|| spec.name.clone());
+                    match self.site.add_machine(spec).await {
+                        Ok(()) => {
+                            self.route_when_there(&node);
+                            Ok(())
+                        }
+                        refused => refused,
+                    }
+                }
+                Action::Machine { name, action } => self.site.machine_do(&name, action).await,
+                Action::AddRule(fault) => self.site.lay_rule(id, fault).await,
+                Action::RemoveRule(rule) => self.site.remove_rule(rule).await,
+                Action::Controller { name, action } => self.site.controller_do(&name, action).await,
+                Action::Custom { name, .. } => Err(format!("{name:?} is a step of the simulator's only")),
+            },
+            Task::Deed(Deed::Heal(endpoint)) => self.site.heal(endpoint).await,
+            Task::Deed(Deed::Feed { node, feed }) => self.feeding.change(&node, feed).await,
+            Task::Deed(Deed::Taint { node, add, remove }) => return self.taint(id, &node, &add, &remove).await,
+            Task::Deed(Deed::Pass(_) | Deed::Until(_)) => Ok(()),
+        };
+        match done {
+            Ok(()) => Observation::Done(id),
+            Err(why) => Observation::Refused(id, self.aliases.home_text(&why)),
+        }
+    }
+
+    /// Reads the Node and patches the whole list, as `kubectl taint` does.
+    async fn taint(&mut self, id: DeedId, node: &Text, add: &[Taint], remove: &[Taint]) -> Observation {
+        let admin = Identity::admin();
+        let read = Call::new(Verb::Get, NODES, "", node.clone());
+        let found = self.caller.send(&admin, &read).await;
+        if !is_success(&found) {
+            return Observation::Answer(id, self.home_answer(found));
+        }
+        let call = taints_patch(&found.body, node, add, remove);
+        self.request(id, &admin, &call).await
+    }
+
+    async fn request(&mut self, id: DeedId, identity: &Identity, call: &Call) -> Observation {
+        if let nodeproof_core::network::Target::Resource { namespace, .. } = &call.target
+            && call.verb == Verb::Create
+            && let Err(why) = self.make_real_namespace(&namespace.clone()).await
+        {
+            return Observation::Refused(id, why);
+        }
+        let answer = self.caller.send(identity, call).await;
+        if !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) && is_success(&answer) {
+            let manager = identity.agent.clone();
+            let writer = Writer { manager, subresource: Text::default(), user: identity.user.clone() };
+            self.own = Some((revision_of(&answer.body), writer)).filter(|(revision, _)| *revision > 0);
+        }
+        Observation::Answer(id, self.home_answer(answer))
+    }
+
+    fn home_answer(&self, answer: AnswerSeen) -> AnswerSeen {
+        AnswerSeen {
+            code: answer.code,
+            message: self.aliases.home_text(&answer.message),
+            body: self.aliases.home(&answer.body),
+        }
+    }
+
+    /// Makes the scenario's own namespace behind one that every cluster has.
+    async fn make_namespace(&mut self, alias: &str) -> Result<(), String> {
+        self.make_real_namespace(&self.aliases.namespace(alias)).await
+    }
+
+    async fn make_real_namespace(&mut self, name: &Text) -> Result<(), String> {
+        let is_ours = !self.aliases.is_none() && name.ends_with(self.aliases.suffix());
+        if !is_ours || self.namespaces.contains(name) {
+            return Ok(());
+        }
+        self.namespaces.insert(name.clone());
+        let mut namespace = nodeproof_core::json!({"kind": "Namespace", "apiVersion": "v1"});
+        namespace.set(&["metadata", "name"], name.clone());
+        let call = Call::new(Verb::Create, NAMESPACES, "", "").body(namespace);
+        let answer = self.caller.ask(&call).await;
+        if !is_success(&answer) && answer.code != 409 {
+            return Err(format!("namespace {name} cannot be made: {}", answer.message));
+        }
+        self.await_service_account(name).await
+    }
+
+    /// Pods are refused until a controller has made the namespace's service account.
+    async fn await_service_account(&self, namespace: &Text) -> Result<(), String> {
+        const TRIES: u32 = 100;
+        let accounts = Resource::of("", "v1", "serviceaccounts");
+        let call = Call::new(Verb::Get, accounts, namespace.clone(), "default");
+        for _ in 0..TRIES {
+            if is_success(&self.caller.ask(&call).await) {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Err(format!("namespace {namespace} gets no service account within 10s"))
+    }
+
+    /// Does what a cloud's route controller does for a new Node.
+    async fn make_route(&self, node: &Text) {
+        let (identity, call) = route(node, self.clock.now());
+        // A Node that is deleted at once needs no route.
+        self.caller.send(&identity, &call).await;
+    }
+
+    /// Gives a Node its route as soon as its kubelet has registered it.
+    fn route_when_there(&self, node: &Text) {
+        let (caller, clock, node) = (self.caller.clone(), self.clock, node.clone());
+        tokio::spawn(async move {
+            const TRIES: u32 = 600;
+            for _ in 0..TRIES {
+                let (identity, call) = route(&node, clock.now());
+                if is_success(&caller.send(&identity, &call).await) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        });
+    }
+}
+
+fn run_options(pace: &Pace) -> RunOptions {
+    RunOptions {
+        health_period: pace.health_period,
+        tolerance: pace.tolerance,
+        patience: GIVEN_PATIENCE,
+        wait_for_late: WAIT_FOR_LATE,
+        ..RunOptions::default()
+    }
+}
+
+fn key_of(object: &Json) -> ObjectKey {
+    Object::as_received(object.clone()).key()
+}
+
+/// Removes what a scenario leaves on a control plane that others use as well.
+async fn remove_what_is_left(caller: &Caller, aliases: &Aliases, namespaces: BTreeSet<Text>) {
+    if aliases.is_none() {
+        return;
+    }
+    let nodes = caller.ask(&Call::new(Verb::List, NODES, "", "")).await;
+    for node in nodes.body.get("items").items() {
+        let key = key_of(node);
+        if aliases.owns(&key) {
+            caller.ask(&Call::new(Verb::Delete, NODES, "", key.name)).await;
+        }
+    }
+    for namespace in namespaces {
+        let pods = Call::new(Verb::DeleteCollection, nodeproof_core::network::PODS, namespace.clone(), "");
+        caller.ask(&pods.query("gracePeriodSeconds", "0")).await;
+        caller.ask(&Call::new(Verb::Delete, NAMESPACES, "", namespace)).await;
+    }
+}

@@ -1,0 +1,105 @@
+//! Keeps hand-fed Nodes alive in real time: a task for each, so that nothing the driver waits for delays a heartbeat.
+
+use std::collections::BTreeMap;
+
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::scenario::{AnswerSeen, Feed, Feeder, HandFedNode};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::client::Caller;
+use super::clock::Clock;
+
+enum Order {
+    /// Do this and say when it is written.
+    Feed(Feed, oneshot::Sender<()>),
+    /// The Node looks like this now.
+    Node(Json),
+}
+
+/// The hand-fed Nodes of a scenario, by their real names; they fall silent when this is dropped.
+#[derive(Debug, Default)]
+pub(super) struct Feeding {
+    orders: BTreeMap<Text, mpsc::UnboundedSender<Order>>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Feeding {
+    /// Makes a Node and its Lease and keeps them alive.
+    pub(super) async fn start(&mut self, node: HandFedNode, caller: &Caller, clock: Clock) -> Result<(), String> {
+        let mut feeder = Feeder::new(node, clock.now());
+        for call in feeder.creation(clock.now()) {
+            let answer = caller.send(&feeder.identity(), &call).await;
+            if !is_success(&answer) {
+                return Err(answer.message);
+            }
+            feeder.handle_answer(&answer.body);
+        }
+        let (sender, receiver) = mpsc::unbounded_channel();
+        self.orders.insert(feeder.name().clone(), sender);
+        write_what_is_due(&mut feeder, caller, clock).await;
+        self.tasks.push(tokio::spawn(feed(feeder, caller.clone(), clock, receiver)));
+        Ok(())
+    }
+
+    /// Changes how a Node is fed; what is due at once is written when this returns.
+    pub(super) async fn change(&mut self, node: &Text, feed: Feed) -> Result<(), String> {
+        let unknown = || format!("Node {:?} is not hand-fed", node.as_str());
+        let orders = self.orders.get(node).ok_or_else(unknown)?;
+        let (done, written) = oneshot::channel();
+        orders.send(Order::Feed(feed, done)).map_err(|_| unknown())?;
+        written.await.map_err(|_| unknown())
+    }
+
+    /// Takes a version of a Node, whoever wrote it.
+    pub(super) fn handle_node(&self, node: &Text, object: &Json) {
+        if let Some(orders) = self.orders.get(node) {
+            // The task ends with the scenario only.
+            let _ = orders.send(Order::Node(object.clone()));
+        }
+    }
+}
+
+impl Drop for Feeding {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+async fn feed(mut feeder: Feeder, caller: Caller, clock: Clock, mut orders: mpsc::UnboundedReceiver<Order>) {
+    loop {
+        let due = feeder.next_deadline().map(|at| clock.until(at));
+        let order = match due {
+            Some(due) => tokio::time::timeout(due, orders.recv()).await.ok(),
+            None => Some(orders.recv().await),
+        };
+        let mut done = None;
+        match order {
+            Some(None) => return,
+            Some(Some(Order::Node(node))) => feeder.handle_node(&node),
+            Some(Some(Order::Feed(change, written))) => {
+                feeder.handle_feed(change, clock.now());
+                done = Some(written);
+            }
+            None => {}
+        }
+        write_what_is_due(&mut feeder, &caller, clock).await;
+        if let Some(done) = done {
+            // Whoever asked may have gone.
+            let _ = done.send(());
+        }
+    }
+}
+
+/// Writes what is due. A write that fails is not repeated: the next one is due soon.
+async fn write_what_is_due(feeder: &mut Feeder, caller: &Caller, clock: Clock) {
+    feeder.handle_timeout(clock.now());
+    while let Some(call) = feeder.poll_call() {
+        caller.send(&feeder.identity(), &call).await;
+    }
+}
+
+/// Tells whether a request did what it asked for.
+pub(super) fn is_success(answer: &AnswerSeen) -> bool {
+    (200..300).contains(&answer.code)
+}

@@ -1,0 +1,116 @@
+//! What scenarios stand on: the difference between backends.
+//!
+//! A [`Ground`] is made once for a run and serves scenarios side by side, each from a thread with a runtime of its own; a
+//! [`Site`] is one scenario's place on it. All names that they are handed are real ones: [`super::Aliases`] has mapped
+//! them. Whatever a site has made it removes in [`Site::leave`], and as far as it can when it is dropped.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use futures::future::LocalBoxFuture;
+use nodeproof_core::components::controllers::ControllerAction;
+use nodeproof_core::components::machine::{MachineAction, MachineSpec};
+use nodeproof_core::network::{Endpoint, Fault, RuleId};
+use nodeproof_core::objects::Json;
+use nodeproof_core::profile::Settings;
+use nodeproof_core::scenario::{Capabilities, DeedId, FaultEffect, Scenario};
+
+use super::{Access, Aliases, Pace};
+
+/// Something that takes time and can be refused; the text says why.
+pub type Doing<'a, T> = LocalBoxFuture<'a, Result<T, String>>;
+
+/// A scenario on its way to a site.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The scenario, with its aliases.
+    pub scenario: Arc<Scenario>,
+    /// Release, flags and gates in force.
+    pub settings: Settings,
+    /// The seed of free choices that are ours.
+    pub seed: u64,
+    /// Why the scenario needs a control plane for itself; `None` if it can share one.
+    pub alone: Option<&'static str>,
+    /// How its names are mapped.
+    pub aliases: Aliases,
+}
+
+/// What scenarios stand on.
+pub trait Ground: Debug + Send + Sync {
+    /// Returns what a site can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Tells why a scenario cannot be run here, beside what it is capable of; known when scenarios are listed.
+    fn obstacle(&self, plan: &Plan) -> Option<String>;
+
+    /// Returns what people should know before the first write: which cluster this is. `None` if there is nothing.
+    fn greeting(&self) -> Option<String> {
+        None
+    }
+
+    /// Tells whether control planes can be had for single scenarios; otherwise all share one, and names are mapped.
+    fn gives_control_planes(&self) -> bool {
+        false
+    }
+
+    /// Makes a place for a scenario.
+    fn site<'a>(&'a self, plan: &'a Plan) -> Doing<'a, Box<dyn Site>>;
+}
+
+/// One scenario's place.
+pub trait Site {
+    /// Returns how to reach the API server, as somebody who may do everything and act as everybody.
+    fn access(&self) -> &Access;
+
+    /// Returns how far bounds may be missed here, and why.
+    fn pace(&self) -> Pace;
+
+    /// Makes a machine and starts its kubelet unless the specification says otherwise.
+    fn add_machine(&mut self, spec: MachineSpec) -> Doing<'_, ()> {
+        cannot(format!("machine {:?} cannot be made here", spec.name.as_str()))
+    }
+
+    /// Does something to a machine or its kubelet.
+    fn machine_do<'a>(&'a mut self, name: &'a str, action: MachineAction) -> Doing<'a, ()> {
+        cannot(format!("{action:?} cannot be done to {name:?} here"))
+    }
+
+    /// Lays a rule on the network for a deed; [`Self::effect`] tells later what it met.
+    fn lay_rule(&mut self, id: DeedId, fault: Fault) -> Doing<'_, ()> {
+        cannot(format!("{:?} cannot be cut off here (deed {})", fault.from, id.0))
+    }
+
+    /// Takes a rule away by its number.
+    fn remove_rule(&mut self, id: RuleId) -> Doing<'_, ()> {
+        cannot(format!("there is no rule {}", id.0))
+    }
+
+    /// Takes away every rule that was laid on a client's connection.
+    fn heal(&mut self, endpoint: Endpoint) -> Doing<'_, ()> {
+        cannot(format!("{endpoint:?} cannot be healed here"))
+    }
+
+    /// Stops or starts a controller.
+    fn controller_do<'a>(&'a mut self, name: &'a str, action: ControllerAction) -> Doing<'a, ()> {
+        cannot(format!("{action:?} cannot be done to controller {name:?} here"))
+    }
+
+    /// Tells what came of a deed that was to have an effect.
+    fn effect(&mut self, id: DeedId) -> Doing<'_, FaultEffect> {
+        let _ = id;
+        Box::pin(async { Ok(FaultEffect::Ended) })
+    }
+
+    /// Shows a machine as its own tools show it; `Null` if it shows nothing.
+    fn describe<'a>(&'a mut self, name: &'a str) -> Doing<'a, Json> {
+        let _ = name;
+        Box::pin(async { Ok(Json::Null) })
+    }
+
+    /// Removes what was made for the scenario; the text says what could not be removed.
+    fn leave(self: Box<Self>) -> Doing<'static, ()>;
+}
+
+fn cannot<'a, T: 'a>(why: String) -> Doing<'a, T> {
+    Box::pin(async move { Err(why) })
+}

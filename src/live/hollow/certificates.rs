@@ -1,0 +1,110 @@
+//! Fresh certificates of a control plane: an authority, and a certificate for each who needs one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+};
+
+/// An authority that signs certificates of one control plane.
+#[derive(Debug)]
+pub struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pem: String,
+    key_pem: String,
+}
+
+/// A certificate with its key, both as PEM.
+#[derive(Debug, Clone)]
+pub struct Certified {
+    /// The certificate.
+    pub certificate: String,
+    /// Its key.
+    pub key: String,
+}
+
+impl Authority {
+    /// Makes an authority of its own.
+    ///
+    /// # Errors
+    /// No key can be made.
+    pub fn new() -> Result<Self, String> {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages =
+            vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign, KeyUsagePurpose::DigitalSignature];
+        params.distinguished_name.push(DnType::CommonName, "nodeproof");
+        let key = KeyPair::generate().map_err(unmade)?;
+        let certificate = params.self_signed(&key).map_err(unmade)?;
+        let (pem, key_pem) = (certificate.pem(), key.serialize_pem());
+        Ok(Self { issuer: Issuer::new(params, key), pem, key_pem })
+    }
+
+    /// Returns the authority's own certificate as PEM.
+    #[must_use]
+    pub fn pem(&self) -> &str {
+        &self.pem
+    }
+
+    /// Returns the authority's key as PEM.
+    #[must_use]
+    pub fn key_pem(&self) -> &str {
+        &self.key_pem
+    }
+
+    /// Signs the certificate of a server.
+    ///
+    /// # Errors
+    /// A name cannot stand in a certificate.
+    pub fn server(&self, names: &[&str]) -> Result<Certified, String> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).map_err(unmade)?;
+        params.distinguished_name.push(DnType::CommonName, "kube-apiserver");
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        self.sign(params)
+    }
+
+    /// Signs the certificate of somebody who comes as this user, with these groups.
+    ///
+    /// # Errors
+    /// A name cannot stand in a certificate.
+    pub fn client(&self, user: &str, groups: &[&str]) -> Result<Certified, String> {
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, user);
+        for group in groups {
+            params.distinguished_name.push(DnType::OrganizationName, *group);
+        }
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        self.sign(params)
+    }
+
+    fn sign(&self, mut params: CertificateParams) -> Result<Certified, String> {
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        let key = KeyPair::generate().map_err(unmade)?;
+        let certificate = params.signed_by(&key, &self.issuer).map_err(unmade)?;
+        Ok(Certified { certificate: certificate.pem(), key: key.serialize_pem() })
+    }
+}
+
+impl Certified {
+    /// Writes `NAME.crt` and `NAME.key` into a directory that is the owner's alone.
+    ///
+    /// # Errors
+    /// The directory cannot be written.
+    pub(super) fn write(&self, directory: &Path, name: &str) -> Result<(PathBuf, PathBuf), String> {
+        let files = (directory.join(format!("{name}.crt")), directory.join(format!("{name}.key")));
+        write(&files.0, &self.certificate)?;
+        write(&files.1, &self.key)?;
+        Ok(files)
+    }
+}
+
+/// Writes a file.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| format!("{} cannot be written: {error}", path.display()))
+}
+
+fn unmade(error: rcgen::Error) -> String {
+    format!("a certificate cannot be made: {error}")
+}

@@ -1,0 +1,354 @@
+//! A control plane of real programs on the loopback interface: etcd, kube-apiserver, kube-controller-manager,
+//! kube-scheduler, with fresh certificates, Node and RBAC authorisation and NodeRestriction.
+//!
+//! Inputs: the programs, a release's settings, the scenario's flags. Outputs: an [`Access`] once `/readyz` says so, or the
+//! reason with the last lines of the program that did not come up. Everything lies in a temporary directory that goes
+//! with it. Left out on purpose: the aggregation layer's front proxy, audit, anonymous requests; etcd does not fsync.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use nodeproof_core::network::{Call, Resource, Target, Verb};
+use nodeproof_core::objects::Text;
+use serde_json::json;
+
+use super::certificates::{Authority, Certified, write};
+use super::processes::{DIRECTORY_PREFIX, Processes};
+use crate::live::assets::Assets;
+use crate::live::{Access, Caller};
+
+/// How long a control plane may take to be ready.
+const READY_WAIT: Duration = Duration::from_secs(60);
+/// The pause between two looks whether it is ready.
+const READY_PAUSE: Duration = Duration::from_millis(50);
+/// How many ports were taken before one of ours in vain.
+const TRIES: u32 = 3;
+
+/// A running control plane; it ends when this is dropped.
+#[derive(Debug)]
+pub struct ControlPlane {
+    access: Access,
+    authority: Authority,
+    server: String,
+    processes: Mutex<Processes>,
+    /// What each program was started with, to start it again.
+    commands: Vec<Command>,
+    /// How long it took until it was ready.
+    pub ready_after: Duration,
+}
+
+/// A program's name, where it is, and its arguments.
+type Command = (&'static str, PathBuf, Vec<String>);
+
+/// The flags of one scenario, `COMPONENT.FLAG` with value.
+type Flags = [(Text, Text)];
+
+impl ControlPlane {
+    /// Starts the programs and waits until they are ready. Blocks; not to be called from a runtime.
+    ///
+    /// # Errors
+    /// A program does not run or does not become ready; the text holds its last lines.
+    pub fn start(assets: &Assets, flags: &Flags) -> Result<Self, String> {
+        let mut last = String::new();
+        for _ in 0..TRIES {
+            match Self::try_start(assets, flags) {
+                // Somebody else has taken the port in between.
+                Err(why) if why.contains("address already in use") => last = why,
+                done => return done,
+            }
+        }
+        Err(last)
+    }
+
+    fn try_start(assets: &Assets, flags: &Flags) -> Result<Self, String> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let started = Instant::now();
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{DIRECTORY_PREFIX}{}-{number}", std::process::id());
+        let mut processes = Processes::new(std::env::temp_dir().join(name))?;
+        let place = processes.directory().to_owned();
+        let ports = Ports::free()?;
+        let authority = Authority::new()?;
+        let server = format!("https://127.0.0.1:{}", ports.api);
+        let commands = commands(assets, &place, &ports, &authority, &server, flags)?;
+        for (name, program, arguments) in &commands[..2] {
+            processes.start(name, program, arguments)?;
+        }
+        let admin = authority.client("nodeproof", &["system:masters"])?;
+        let access = Access::from_kubeconfig(&kubeconfig(&server, authority.pem(), &admin))?;
+        let mut plane =
+            Self { access, authority, server, processes: Mutex::new(processes), commands, ready_after: Duration::ZERO };
+        plane.await_ready(started)?;
+        plane.ready_after = started.elapsed();
+        Ok(plane)
+    }
+
+    /// Returns how to reach it.
+    #[must_use]
+    pub const fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// Returns a kubeconfig with a certificate of somebody's own: a kubelet comes as
+    /// `system:node:NAME` of the group `system:nodes`.
+    ///
+    /// # Errors
+    /// A name cannot stand in a certificate.
+    pub fn kubeconfig_of(&self, user: &str, groups: &[&str]) -> Result<String, String> {
+        Ok(kubeconfig(&self.server, self.authority.pem(), &self.authority.client(user, groups)?))
+    }
+
+    /// Ends one of its programs.
+    pub fn stop(&self, program: &str) {
+        if let Ok(mut processes) = self.processes.lock() {
+            processes.stop(program);
+        }
+    }
+
+    /// Starts one of its programs again, as it was started first.
+    ///
+    /// # Errors
+    /// It does not run.
+    pub fn restart(&self, program: &str) -> Result<(), String> {
+        let Some((name, path, arguments)) = self.commands.iter().find(|(name, ..)| *name == program) else {
+            return Err(format!("there is no program {program}"));
+        };
+        let mut processes = self.processes.lock().map_err(|_| "a start has failed before".to_owned())?;
+        processes.start(name, path, arguments)
+    }
+
+    /// Tells what is wrong with it: a program that has ended, with its last lines.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        let mut processes = self.processes.lock().ok()?;
+        let (name, how) = processes.ended()?;
+        Some(format!("{name} {how}{}", lines(&processes.last_lines(name))))
+    }
+
+    /// Waits for the API server, then starts those that need it and waits for their first work.
+    fn await_ready(&self, started: Instant) -> Result<(), String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
+        runtime.block_on(async {
+            let caller = self.access.caller().await?;
+            self.await_answer(&caller, &path("/readyz"), "kube-apiserver", started).await?;
+            for (name, ..) in &self.commands[2..] {
+                self.restart(name)?;
+            }
+            // The first service account says that the controllers are at work: pods need it.
+            let accounts = Resource::of("", "v1", "serviceaccounts");
+            let account = Call::new(Verb::Get, accounts, "default", "default");
+            self.await_answer(&caller, &account, "kube-controller-manager", started).await
+        })
+    }
+
+    async fn await_answer(&self, caller: &Caller, call: &Call, program: &str, started: Instant) -> Result<(), String> {
+        loop {
+            let answer = caller.ask(call).await;
+            if answer.code == 200 {
+                return Ok(());
+            }
+            if let Some(trouble) = self.trouble() {
+                return Err(trouble);
+            }
+            if started.elapsed() > READY_WAIT {
+                let last = self.processes.lock().map(|processes| processes.last_lines(program)).unwrap_or_default();
+                let waited = READY_WAIT.as_secs();
+                return Err(format!(
+                    "{program} is not ready after {waited}s: {} {}{}",
+                    answer.code,
+                    answer.message,
+                    lines(&last)
+                ));
+            }
+            tokio::time::sleep(READY_PAUSE).await;
+        }
+    }
+}
+
+fn path(path: &'static str) -> Call {
+    let mut call = Call::new(Verb::Get, Resource::of("", "", ""), "", "");
+    call.target = Target::Path(Text::of(path));
+    call
+}
+
+/// Returns lines below a text, indented.
+fn lines(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("\n      {line}")).collect()
+}
+
+struct Ports {
+    etcd: u16,
+    peer: u16,
+    api: u16,
+    manager: u16,
+    scheduler: u16,
+}
+
+impl Ports {
+    /// Finds ports that nobody listens on; they are held until all are found.
+    fn free() -> Result<Self, String> {
+        let mut held = Vec::new();
+        let mut next = || {
+            let unheld = |error| format!("no port is free: {error}");
+            let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(unheld)?;
+            let port = listener.local_addr().map_err(unheld)?.port();
+            held.push(listener);
+            Ok::<u16, String>(port)
+        };
+        Ok(Self { etcd: next()?, peer: next()?, api: next()?, manager: next()?, scheduler: next()? })
+    }
+}
+
+/// Writes a kubeconfig as JSON, which is YAML as well.
+fn kubeconfig(server: &str, authority: &str, who: &Certified) -> String {
+    let cluster = json!({"server": server, "certificate-authority-data": base64(authority)});
+    let user = json!({"client-certificate-data": base64(&who.certificate), "client-key-data": base64(&who.key)});
+    json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "nodeproof",
+        "clusters": [{"name": "nodeproof", "cluster": cluster}],
+        "users": [{"name": "nodeproof", "user": user}],
+        "contexts": [{"name": "nodeproof", "context": {"cluster": "nodeproof", "user": "nodeproof"}}],
+    })
+    .to_string()
+}
+
+/// Returns the command lines of all programs, in the order of their start, and writes the files that they read.
+fn commands(
+    assets: &Assets,
+    place: &Path,
+    ports: &Ports,
+    authority: &Authority,
+    server: &str,
+    flags: &Flags,
+) -> Result<Vec<Command>, String> {
+    let file = |name: &str| place.join(name).display().to_string();
+    write(&place.join("ca.crt"), authority.pem())?;
+    write(&place.join("ca.key"), authority.key_pem())?;
+    authority.server(&["127.0.0.1", "localhost", "kubernetes.default.svc"])?.write(place, "serving")?;
+    authority.client("service-accounts", &[])?.write(place, "service-accounts")?;
+    for (name, user) in [("manager", "system:kube-controller-manager"), ("scheduler", "system:kube-scheduler")] {
+        write(
+            &place.join(format!("{name}.kubeconfig")),
+            &kubeconfig(server, authority.pem(), &authority.client(user, &[])?),
+        )?;
+    }
+    let etcd = format!("http://127.0.0.1:{}", ports.etcd);
+    let peer = format!("http://127.0.0.1:{}", ports.peer);
+    let own = |flag: &str, value: &str| format!("--{flag}={value}");
+    let of_etcd = vec![
+        own("name", "nodeproof"),
+        own("data-dir", &file("etcd")),
+        own("listen-client-urls", &etcd),
+        own("advertise-client-urls", &etcd),
+        own("listen-peer-urls", &peer),
+        own("initial-advertise-peer-urls", &peer),
+        own("initial-cluster", &format!("nodeproof={peer}")),
+        own("log-level", "warn"),
+        "--unsafe-no-fsync".to_owned(),
+    ];
+    let of_api = vec![
+        own("etcd-servers", &etcd),
+        own("bind-address", "127.0.0.1"),
+        own("advertise-address", "127.0.0.1"),
+        own("endpoint-reconciler-type", "none"),
+        own("secure-port", &ports.api.to_string()),
+        own("cert-dir", &file("apiserver")),
+        own("tls-cert-file", &file("serving.crt")),
+        own("tls-private-key-file", &file("serving.key")),
+        own("client-ca-file", &file("ca.crt")),
+        own("anonymous-auth", "false"),
+        own("authorization-mode", "Node,RBAC"),
+        own("enable-admission-plugins", "NodeRestriction"),
+        own("service-account-issuer", "https://kubernetes.default.svc"),
+        own("service-account-key-file", &file("service-accounts.crt")),
+        own("service-account-signing-key-file", &file("service-accounts.key")),
+        own("service-cluster-ip-range", "10.96.0.0/16"),
+        own("allow-privileged", "true"),
+        own("profiling", "false"),
+    ];
+    let common = |name: &str, port: u16| {
+        let kubeconfig = file(&format!("{name}.kubeconfig"));
+        vec![
+            own("kubeconfig", &kubeconfig),
+            own("bind-address", "127.0.0.1"),
+            own("secure-port", &port.to_string()),
+            own("cert-dir", &file(name)),
+            own("leader-elect", "false"),
+            own("profiling", "false"),
+        ]
+    };
+    let mut of_manager = common("manager", ports.manager);
+    of_manager.extend([
+        own("root-ca-file", &file("ca.crt")),
+        own("service-account-private-key-file", &file("service-accounts.key")),
+        own("use-service-account-credentials", "true"),
+        own("cluster-signing-cert-file", &file("ca.crt")),
+        own("cluster-signing-key-file", &file("ca.key")),
+    ]);
+    let of_scheduler = common("scheduler", ports.scheduler);
+    let programs = [
+        ("etcd", of_etcd),
+        ("kube-apiserver", of_api),
+        ("kube-controller-manager", of_manager),
+        ("kube-scheduler", of_scheduler),
+    ];
+    Ok(programs
+        .into_iter()
+        .map(|(name, mut arguments)| {
+            arguments.extend(flags_of(name, flags));
+            (name, assets.path(name).to_owned(), arguments)
+        })
+        .collect())
+}
+
+/// Returns the flags that a scenario sets on a program.
+fn flags_of<'a>(program: &'a str, flags: &'a Flags) -> impl Iterator<Item = String> + 'a {
+    flags.iter().filter_map(move |(flag, value)| match flag.split_once('.') {
+        Some((component, flag)) => (component == program).then(|| format!("--{flag}={value}")),
+        // Feature gates are everybody's but etcd's.
+        None => (program != "etcd").then(|| format!("--{flag}={value}")),
+    })
+}
+
+/// Encodes bytes as base64, RFC 4648 section 4.
+fn base64(text: &str) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(text.len().div_ceil(3) * 4);
+    for part in text.as_bytes().chunks(3) {
+        let byte = |at: usize| u32::from(part.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let index = usize::try_from(bits >> (18 - 6 * at) & 63).unwrap_or(0);
+            out.push(if at <= part.len() { char::from(LETTERS[index]) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_encoded_with_padding() {
+        for (text, encoded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
+            assert_eq!(base64(text), encoded);
+        }
+    }
+
+    #[test]
+    fn a_flag_goes_to_the_program_that_has_it() {
+        let flags = [
+            (Text::of("kube-controller-manager.node-monitor-period"), Text::of("2s")),
+            (Text::of("feature-gates"), Text::of("A=true")),
+        ];
+        let of = |program| flags_of(program, &flags).collect::<Vec<_>>();
+        assert_eq!(of("kube-controller-manager"), ["--node-monitor-period=2s", "--feature-gates=A=true"]);
+        assert_eq!(of("kube-scheduler"), ["--feature-gates=A=true"]);
+        assert!(of("etcd").is_empty());
+    }
+}

@@ -1,0 +1,14 @@
+//! Hollow nodes on a real control plane.
+//!
+//! The control plane is made of the real programs; scenarios that touch only their own Nodes share one, others get one of
+//! their own. Nodes that scenarios feed by hand need nothing else; machines have the core's kubelets.
+
+mod certificates;
+mod control_plane;
+mod ground;
+mod processes;
+
+pub use certificates::{Authority, Certified};
+pub use control_plane::ControlPlane;
+pub use ground::Hollow;
+pub use processes::{DIRECTORY_PREFIX, PROCESSES_FILE};

@@ -1,0 +1,26 @@
+//! The same scenarios on real control planes, in real time.
+//!
+//! A [`driver`] feeds what watches show to the judge of the core and performs what it asks for; what differs between
+//! backends is behind [`Ground`] (what scenarios stand on) and [`Site`] (one scenario's place there). Nothing here knows
+//! the simulator. Invariant: names in scenarios are aliases; whoever is handed a name here is handed the real one.
+
+mod aliases;
+mod assets;
+mod client;
+mod clock;
+mod driver;
+mod feeding;
+mod ground;
+pub mod hollow;
+mod nowhere;
+mod pace;
+mod watches;
+mod writer;
+
+pub use aliases::Aliases;
+pub use assets::Assets;
+pub use client::{Access, Caller};
+pub use driver::run_scenario;
+pub use ground::{Doing, Ground, Plan, Site};
+pub use nowhere::Nowhere;
+pub use pace::{Pace, Patience, expected_length};

@@ -1,0 +1,164 @@
+//! Real time: how long scenarios may take, and how far a bound may be missed.
+//!
+//! A bound of a scenario leaves room for the phases of all loops of the cluster, as every seed of the simulator shows;
+//! what real time adds is the way of each request and watch event, and that a busy machine is late. So tolerance is
+//! made of latency and of API times being whole seconds, and never of loop periods.
+
+use std::fmt;
+
+use jiff::SignedDuration;
+use nodeproof_core::objects::time::seconds;
+use nodeproof_core::profile::Settings;
+use nodeproof_core::scenario::{Bound, Deed, Expectation, Fact, Predicate, Scenario, Setup, Subject};
+
+/// How long a scenario may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Patience {
+    /// Bounds of at most two minutes.
+    #[default]
+    Short,
+    /// Bounds of at most ten minutes: `--slow`.
+    Slow,
+}
+
+impl Patience {
+    /// Returns the longest time.
+    #[must_use]
+    pub const fn limit(self) -> SignedDuration {
+        match self {
+            Self::Short => SignedDuration::from_mins(2),
+            Self::Slow => SignedDuration::from_mins(10),
+        }
+    }
+
+    /// Tells why a scenario takes too long.
+    #[must_use]
+    pub fn obstacle(self, scenario: &Scenario) -> Option<String> {
+        let length = expected_length(scenario);
+        if length <= self.limit() {
+            return None;
+        }
+        Some(match self {
+            Self::Short if length <= Self::Slow.limit() => "more than 2 min of real time: --slow runs it".to_owned(),
+            _ => "more than 10 min of real time".to_owned(),
+        })
+    }
+}
+
+/// Returns how long the bounds of a scenario last in all, as far as it is known before.
+#[must_use]
+pub fn expected_length(scenario: &Scenario) -> SignedDuration {
+    let pass = |deed: &Deed| if let Deed::Pass(duration) = deed { *duration } else { SignedDuration::ZERO };
+    let given = scenario
+        .given
+        .iter()
+        .map(|given| if let Setup::Do(deed) = &given.setup { pass(deed) } else { SignedDuration::ZERO });
+    let deeds = scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds).map(pass);
+    let acts = scenario.acts.iter().map(|act| act.expectations.iter().map(latest).max().unwrap_or_default());
+    given.chain(deeds).chain(acts).sum()
+}
+
+/// Returns the end of a bound, with what it hangs on counted where a sibling says when that comes at the latest.
+fn latest(line: &Expectation) -> SignedDuration {
+    match &line.bound {
+        Bound::At { offset, .. } => *offset,
+        Bound::Apart { to, .. } => *to,
+        bound => bound.end(),
+    }
+}
+
+/// How far bounds may be missed, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pace {
+    /// How long a request takes to be answered, and an event to be seen.
+    pub latency: SignedDuration,
+    /// How far a bound may be missed.
+    pub tolerance: SignedDuration,
+    /// How often every Node is looked at: `--node-monitor-period`.
+    pub health_period: SignedDuration,
+}
+
+impl Pace {
+    /// What a whole second loses when it is written to the API and read again.
+    const SECOND: SignedDuration = SignedDuration::from_secs(1);
+    /// How many requests and events stand between a cause and what is seen of it: a heartbeat, the controller's watch,
+    /// its write, our watch, each with a busy machine's queue before it.
+    const WAYS: i32 = 20;
+
+    /// Derives the tolerance from what was measured and from the settings.
+    #[must_use]
+    pub fn of(latency: SignedDuration, settings: &Settings) -> Self {
+        Self {
+            latency,
+            tolerance: Self::SECOND + latency * Self::WAYS,
+            health_period: settings.duration("node-monitor-period"),
+        }
+    }
+
+    /// Returns a scenario whose bounds are wider by the tolerance, at both ends.
+    #[must_use]
+    pub fn widened(&self, scenario: &Scenario) -> Scenario {
+        let mut scenario = scenario.clone();
+        for line in scenario.acts.iter_mut().flat_map(|act| &mut act.expectations) {
+            if line.fact.subject != Subject::Answer {
+                line.bound = self.widen(&line.bound);
+            }
+            widen_pauses(&mut line.fact, self.tolerance);
+        }
+        scenario
+    }
+
+    fn widen(&self, bound: &Bound) -> Bound {
+        let earlier = |at: SignedDuration| (at - self.tolerance).max(SignedDuration::ZERO);
+        match bound {
+            Bound::AtOnce => Bound::Within(self.tolerance),
+            Bound::Within(limit) => Bound::Within(*limit + self.tolerance),
+            Bound::Between(first, last) => Bound::Between(earlier(*first), *last + self.tolerance),
+            Bound::For(limit) => Bound::For(earlier(*limit)),
+            Bound::Apart { from, to, after } => {
+                Bound::Apart { from: earlier(*from), to: *to + self.tolerance, after: after.clone() }
+            }
+            Bound::After { fact, within } => {
+                Bound::After { fact: fact.clone(), within: within.map(|within| within + self.tolerance) }
+            }
+            // An exact instant has the run's own tolerance; an act has none.
+            Bound::At { .. } | Bound::Act => bound.clone(),
+        }
+    }
+}
+
+fn widen_pauses(fact: &mut Fact, by: SignedDuration) {
+    if let Predicate::RenewedEvery { tolerance, .. } = &mut fact.predicate {
+        *tolerance += by;
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tolerance, latency) = (seconds(self.tolerance), seconds(self.latency));
+        let ways = Self::WAYS;
+        write!(f, "bounds may be missed by {tolerance}: API times are whole seconds, and {ways} ways of {latency}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nodeproof_core::profile::{DEFAULT_RELEASE, Settings};
+
+    use super::*;
+
+    #[test]
+    fn bounds_are_widened_at_both_ends() {
+        let pace = Pace::of(SignedDuration::from_millis(50), &Settings::of(DEFAULT_RELEASE));
+        let sec = SignedDuration::from_secs;
+        assert_eq!(pace.tolerance, sec(2));
+        for (bound, wider) in [
+            (Bound::AtOnce, Bound::Within(sec(2))),
+            (Bound::Within(sec(60)), Bound::Within(sec(62))),
+            (Bound::Between(sec(1), sec(5)), Bound::Between(sec(0), sec(7))),
+            (Bound::For(sec(25)), Bound::For(sec(23))),
+        ] {
+            assert_eq!(pace.widen(&bound), wider);
+        }
+    }
+}
