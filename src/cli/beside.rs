@@ -29,6 +29,7 @@ impl Beside {
             snapshots: self.snapshots.clone(),
             fixtures: self.fixtures.clone(),
             own: own.clone(),
+            backend: crate::harness::Backend::Sim,
         }
     }
 }

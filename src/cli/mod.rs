@@ -8,6 +8,7 @@ pub mod beside;
 pub mod control;
 pub mod explain;
 pub mod lint;
+mod live;
 pub mod new;
 pub mod profiles;
 pub mod replay;

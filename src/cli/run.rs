@@ -11,11 +11,12 @@ use std::time::Instant;
 use nodeproof_core::profile::Release;
 
 use super::beside::Beside;
+use super::live::LiveArgs;
 use super::terminal::{Colour, Progress, counted, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
-    Door, Job, Judged, Options, Planned, Seeds, Selection, Suite, Verdict, json_line, keep_panics_quiet, parse_release,
-    parse_seed, run_all, write_report,
+    Backend, Door, Job, Judged, Options, Planned, Seeds, Selection, Stage, Suite, Verdict, json_line,
+    keep_panics_quiet, parse_release, parse_seed, run_all, write_report,
 };
 use crate::steps::Own;
 
@@ -39,9 +40,11 @@ Exit code: 0 all passed, 1 a scenario failed, 2 misuse or a broken feature file 
 pub struct Args {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
-    /// What the scenarios run on
-    #[arg(long, value_enum, default_value_t = Backend::Sim)]
-    backend: Backend,
+    /// What the scenarios run on; default: NODEPROOF_BACKEND, or else the simulator
+    #[arg(long, value_enum)]
+    backend: Option<Backend>,
+    #[command(flatten)]
+    live: LiveArgs,
     /// The release of Kubernetes: 1.31, 1.34 or 1.36; default: NODEPROOF_K8S, or else 1.34
     #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
     k8s: Option<Release>,
@@ -74,23 +77,18 @@ pub struct Args {
     beside: Beside,
 }
 
-/// What scenarios run on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Backend {
-    /// The simulator
-    Sim,
-}
-
 /// Runs scenarios and judges them.
 #[must_use]
 pub fn run(args: &Args, own: &Own) -> ExitCode {
-    let Backend::Sim = args.backend;
     let options = match options(args) {
         Ok(options) => options,
         Err(message) => return misuse(message),
     };
     Options::misspelt_variables().iter().for_each(|remark| note(format_args!("warning: {remark}")));
-    let suite = Suite::load(&args.beside.places(&args.paths, own));
+    let mut places = args.beside.places(&args.paths, own);
+    places.backend = options.stage.backend();
+    let suite = Suite::load(&places);
+    options.stage.greeting().iter().for_each(note);
     let problems: Vec<String> = suite.problems().map(ToString::to_string).collect();
     problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
     let chosen: Vec<&Planned> = match chosen(&suite, args, &options) {
@@ -106,11 +104,13 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     keep_panics_quiet();
     let started = Instant::now();
     let mut count = Count::default();
+    let threads = options.stage.threads();
     let jobs = jobs(&chosen, args, options);
     let progress = Progress::new(jobs.len());
     let mut broken_report = None;
     let door = if args.accept { Door::Accept } else { Door::Command };
-    run_all(&jobs, args.jobs, &suite, door, |job, judged| {
+    let threads = args.jobs.or(threads);
+    run_all(&jobs, threads, &suite, door, |job, judged| {
         let is_news = count.add(job, &judged);
         if let (Some(directory), Some(outcome)) = (&args.report, &judged.outcome)
             && let Err(error) = write_report(directory, job.planned, outcome)
@@ -142,6 +142,13 @@ fn options(args: &Args) -> Result<Options, String> {
     options.seed = args.seed.unwrap_or(options.seed);
     options.selection = args.tags.clone().unwrap_or(options.selection);
     options.trace = args.seeds.is_none();
+    options.stage = match args.backend {
+        Some(backend) => Stage::set(backend, &args.live.options()),
+        None => Options::stage_from_environment()?,
+    };
+    if args.accept && options.stage.backend() != Backend::Sim {
+        return Err("snapshots are accepted from the simulator: leave --backend out".to_owned());
+    }
     if args.accept && options.seed != Options::default().seed {
         return Err("snapshots are accepted at the default seed: leave --seed and NODEPROOF_SEED out".to_owned());
     }

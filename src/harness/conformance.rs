@@ -13,6 +13,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use super::options::Options;
 use super::scenario::{Door, keep_panics_quiet, run};
+use super::stage::Backend;
 use super::suite::{Places, Suite};
 use crate::load::Problem;
 use crate::load::near::nearest;
@@ -69,9 +70,10 @@ impl Tests {
 
     /// Runs what the command line and the environment ask for: 0 if all passed, 101 if not, 2 for misuse.
     #[must_use]
-    pub fn main(self) -> ExitCode {
+    pub fn main(mut self) -> ExitCode {
         let arguments = Arguments::from_args();
-        let options = match Options::from_environment() {
+        let with_stage = |options| Options::stage_from_environment().map(|stage| Options { stage, ..options });
+        let options = match Options::from_environment().and_then(with_stage) {
             Ok(options) => Arc::new(options),
             Err(message) => {
                 say("error", &message);
@@ -79,6 +81,7 @@ impl Tests {
             }
         };
         Options::misspelt_variables().iter().for_each(|remark| say("warning", remark));
+        self.places.backend = options.stage.backend();
         keep_panics_quiet();
         match self.collect(&arguments, &options) {
             Ok(mut trials) => {
@@ -146,7 +149,12 @@ fn say(what: &str, message: &str) {
 
 /// Returns the exact name of one scenario, if that is all that is wanted.
 fn only(arguments: &Arguments) -> Option<&str> {
-    arguments.filter.as_deref().filter(|name| arguments.exact && name.starts_with("sim::") && !arguments.list)
+    arguments.filter.as_deref().filter(|name| arguments.exact && is_of_a_scenario(name) && !arguments.list)
+}
+
+/// Tells whether a name begins as those of scenarios do.
+fn is_of_a_scenario(name: &str) -> bool {
+    name.split_once("::").is_some_and(|(backend, _)| Backend::parse(backend).is_ok())
 }
 
 /// Makes the trial of a scenario.

@@ -10,6 +10,7 @@ mod parallel;
 mod report;
 mod scenario;
 mod snapshots;
+mod stage;
 mod suite;
 mod yaml;
 
@@ -20,4 +21,5 @@ pub use parallel::{Job, run_all};
 pub use report::{json_line, write_report};
 pub use scenario::{Door, Judged, Verdict, keep_panics_quiet, run};
 pub use snapshots::Store;
+pub use stage::{Backend, LiveOptions, Stage};
 pub use suite::{Places, Planned, Suite};

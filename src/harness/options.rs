@@ -6,11 +6,13 @@ use cucumber::tag::Ext as _;
 use gherkin::tagexpr::TagOperation;
 use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Release};
 
+use super::stage::{Backend, LiveOptions, Stage};
 use crate::load::near::nearest;
 use crate::load::{Tags, check_tag};
 
 /// The environment variables that the harness reads.
-const VARIABLES: [&str; 3] = ["NODEPROOF_TAGS", "NODEPROOF_SEED", "NODEPROOF_K8S"];
+const VARIABLES: [&str; 5] =
+    ["NODEPROOF_TAGS", "NODEPROOF_SEED", "NODEPROOF_K8S", "NODEPROOF_BACKEND", "NODEPROOF_SLOW"];
 
 /// What a run is asked for.
 #[derive(Debug, Clone)]
@@ -23,11 +25,19 @@ pub struct Options {
     pub selection: Selection,
     /// Whether each message is kept, for a report. Default true.
     pub trace: bool,
+    /// What the scenarios run on. Default the simulator.
+    pub stage: Stage,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { release: DEFAULT_RELEASE, seed: 1, selection: Selection::default(), trace: true }
+        Self {
+            release: DEFAULT_RELEASE,
+            seed: 1,
+            selection: Selection::default(),
+            trace: true,
+            stage: Stage::default(),
+        }
     }
 }
 
@@ -81,7 +91,7 @@ impl Selection {
 }
 
 impl Options {
-    /// Reads `NODEPROOF_TAGS`, `NODEPROOF_SEED` and `NODEPROOF_K8S`.
+    /// Reads `NODEPROOF_TAGS`, `NODEPROOF_SEED` and `NODEPROOF_K8S`; the stage stays the simulator.
     ///
     /// # Errors
     /// A value does not fit; the message names the variable and what would fit.
@@ -97,6 +107,19 @@ impl Options {
             options.release = parse_release(&text).map_err(|why| format!("NODEPROOF_K8S: {why}"))?;
         }
         Ok(options)
+    }
+
+    /// Reads `NODEPROOF_BACKEND` and `NODEPROOF_SLOW`.
+    ///
+    /// # Errors
+    /// A value does not fit; the message names the variable and what would fit.
+    pub fn stage_from_environment() -> Result<Stage, String> {
+        let backend = match variable("NODEPROOF_BACKEND")? {
+            Some(text) => Backend::parse(&text).map_err(|why| format!("NODEPROOF_BACKEND: {why}"))?,
+            None => Backend::Sim,
+        };
+        let slow = variable("NODEPROOF_SLOW")?.is_some_and(|value| value != "0");
+        Ok(Stage::set(backend, &LiveOptions { slow, ..LiveOptions::default() }))
     }
 
     /// Tells whether `NODEPROOF_K8S` names a release, so that none is to be chosen.

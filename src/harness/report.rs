@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::options::{Options, release_name};
 use super::scenario::{Judged, Verdict};
-use super::suite::{Planned, SIM};
+use super::suite::Planned;
 use super::yaml;
 
 /// What the steps say that measure instead of looking.
@@ -20,7 +20,7 @@ const FIGURE: &str = " bytes a minute ";
 pub fn json_line(planned: &Planned, options: &Options, judged: &Judged) -> String {
     let mut line = Map::new();
     line.insert("name".into(), json!(planned.name));
-    line.insert("backend".into(), json!(SIM));
+    line.insert("backend".into(), json!(options.stage.backend().name()));
     line.insert("k8s".into(), json!(release_name(planned.release(options))));
     line.insert("seed".into(), json!(options.seed));
     line.insert("result".into(), json!(judged.verdict.word()));

@@ -1,4 +1,4 @@
-//! Runs one scenario on the simulator, holds its snapshots against the stored ones, and says what is wrong.
+//! Runs one scenario, holds its snapshots against the stored ones, and says what is wrong.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -6,11 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{Outcome, Verdict as CoreVerdict};
-use nodeproof_core::sim;
 
 use super::options::{Options, release_name};
+use super::stage::Backend;
 use super::suite::{Planned, Suite};
 
 /// What came of a scenario.
@@ -63,7 +62,7 @@ pub struct Judged {
     pub verdict: Verdict,
     /// Why it failed, with all that helps; why it was skipped; empty if it passed.
     pub text: String,
-    /// What the simulator left behind; `None` if it was not run or broke down.
+    /// What the backend left behind; `None` if it was not run or broke down.
     pub outcome: Option<Outcome>,
     /// How much time went by in the cluster.
     pub virtual_time: jiff::SignedDuration,
@@ -89,7 +88,7 @@ impl Judged {
 #[must_use]
 pub fn run(planned: &Planned, options: &Options, suite: &Suite, door: Door) -> Judged {
     let started = Instant::now();
-    let outcome = catch_unwind(AssertUnwindSafe(|| simulate(planned, options, suite)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| options.stage.play(planned, options, suite)));
     let wall_time = started.elapsed();
     let replay = replay_line(planned, options, door);
     let (verdict, text, outcome) = match outcome {
@@ -101,12 +100,6 @@ pub fn run(planned: &Planned, options: &Options, suite: &Suite, door: Door) -> J
     };
     let virtual_time = outcome.as_ref().map(|outcome| outcome.duration).unwrap_or_default();
     Judged { verdict, text, outcome, virtual_time, wall_time }
-}
-
-fn simulate(planned: &Planned, options: &Options, suite: &Suite) -> Outcome {
-    let settings = Settings::of(planned.release(options));
-    let options = sim::Options { settings, seed: options.seed, trace: options.trace, ..sim::Options::default() };
-    sim::run_scenario_with(&planned.compiled.scenario, options, suite.own.functions())
 }
 
 fn judge(
@@ -135,17 +128,21 @@ fn judge(
 /// Returns the line that shows the same again when it is pasted.
 fn replay_line(planned: &Planned, options: &Options, door: Door) -> String {
     let release = release_name(options.release);
+    let backend = options.stage.backend();
+    let is_sim = backend == Backend::Sim;
     match door {
         Door::CargoTest => {
             let is_default = options.release == Options::default().release;
             let k8s = if is_default { String::new() } else { format!("NODEPROOF_K8S={release} ") };
             let target = test_target();
-            format!("NODEPROOF_SEED={} {k8s}cargo test --test {target} -- --exact {}", options.seed, planned.name)
+            let on = if is_sim { String::new() } else { format!("NODEPROOF_BACKEND={} ", backend.name()) };
+            format!("NODEPROOF_SEED={} {on}{k8s}cargo test --test {target} -- --exact {}", options.seed, planned.name)
         }
         Door::Command | Door::Accept => {
             let is_file = Path::new(&planned.path).exists();
             let path = if is_file { format!(" {}", quote(&planned.path)) } else { String::new() };
-            format!("nodeproof run{path} --k8s {release} --seed {} --only {}", options.seed, planned.name)
+            let on = if is_sim { String::new() } else { format!(" --backend {}", backend.name()) };
+            format!("nodeproof run{path}{on} --k8s {release} --seed {} --only {}", options.seed, planned.name)
         }
     }
 }

@@ -17,6 +17,7 @@ use regex::Regex;
 use super::embedded;
 use super::options::{Options, release_name};
 use super::scenario::Door;
+use super::stage::Backend;
 use super::suite::Planned;
 use super::yaml;
 
@@ -78,12 +79,13 @@ impl Store {
         // What is stored for another release stands for this one in all but the offsets, which hang on its chances.
         let is_own = own.is_none() || stored.as_ref().is_some_and(|stored| Some(&stored.name) == own.as_ref());
         let is_default_seed = options.seed == Options::default().seed;
-        let exact = is_default_seed && is_own;
+        let is_sim = options.stage.backend() == Backend::Sim;
+        let exact = is_sim && is_default_seed && is_own;
         let same = |stored: &str| {
             if exact { stored.trim_end() == text.trim_end() } else { without_offsets(stored) == without_offsets(text) }
         };
         let is_same = stored.as_ref().is_some_and(|stored| same(&stored.text));
-        let may_write = door == Door::CargoTest && is_default_seed;
+        let may_write = door == Door::CargoTest && is_default_seed && is_sim;
         if let (Self::Tree(directory), true) = (self, may_write && (!is_same || exact && insta_counts_references())) {
             let name = match (&stored, &own) {
                 (Some(stored), _) if is_same => stored.name.clone(),

@@ -7,16 +7,14 @@ use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
 use super::embedded;
 use super::options::Options;
 use super::snapshots::Store;
+use super::stage::Backend;
 use crate::load::{FeatureFile, Problem, Requirements, Source, Tags, check, find_sources};
 use crate::steps::{Compiled, Own, Surroundings, compile_in};
-
-/// The backend's part of trial names.
-pub(super) const SIM: &str = "sim";
 
 /// A scenario that could be run.
 #[derive(Debug, Clone)]
 pub struct Planned {
-    /// The trial's name: `sim::area::topic::scenario[::row]`.
+    /// The trial's name: `BACKEND::area::topic::scenario[::row]`.
     pub name: String,
     /// The words and what they mean.
     pub compiled: Compiled,
@@ -34,10 +32,8 @@ impl Planned {
     /// Tells why the scenario cannot be judged in this run, whatever is selected.
     #[must_use]
     pub fn obstacle(&self, options: &Options) -> Option<String> {
-        if let Some(why) = &self.compiled.tags.live_only {
-            return Some(format!("live only: {why}"));
-        }
-        self.compiled.tags.other_release(self.release(options))
+        let other = self.compiled.tags.other_release(self.release(options));
+        other.or_else(|| options.stage.obstacle(self, options))
     }
 
     /// Tells why the scenario is not run.
@@ -76,6 +72,8 @@ pub struct Places {
     pub fixtures: Option<PathBuf>,
     /// Actions and looks of the user's own steps.
     pub own: Own,
+    /// What the scenarios are to run on, which is the first part of their names. Default the simulator.
+    pub backend: Backend,
 }
 
 impl Places {
@@ -88,6 +86,7 @@ impl Places {
             snapshots: Some(root.join("snapshots")),
             fixtures: Some(root.join("fixtures")),
             own: Own::default(),
+            backend: Backend::Sim,
         }
     }
 
@@ -125,7 +124,8 @@ impl Suite {
             None => (embedded::requirements(), None),
         };
         let store = places.snapshots.clone().map_or(Store::BuiltIn, Store::Tree);
-        let mut suite = Self::of(&embedded::features(), requirements, store, &places.surroundings(Path::new("")));
+        let mut suite =
+            Self::of(&embedded::features(), requirements, store, places.backend, &places.surroundings(Path::new("")));
         suite.missing.extend(problem);
         suite
     }
@@ -150,7 +150,7 @@ impl Suite {
         }
         let beside = beside(paths);
         let store = Store::Tree(places.snapshots.clone().unwrap_or_else(|| beside.join("snapshots")));
-        let mut suite = Self::of(&sources, requirements, store, &places.surroundings(&beside));
+        let mut suite = Self::of(&sources, requirements, store, places.backend, &places.surroundings(&beside));
         suite.missing = missing;
         suite.is_whole = paths.iter().any(|path| path.is_dir() && is_whole(path));
         suite
@@ -165,7 +165,7 @@ impl Suite {
         sources.iter_mut().for_each(|source| embedded::show_below(root, source));
         let requirements = match (only, &places.requirements) {
             (Some(name), _) => {
-                let id = name.strip_prefix("sim::").unwrap_or(name);
+                let id = name.split_once("::").map_or(name, |(_, id)| id);
                 sources.retain(|source| id == source.id || id.starts_with(&format!("{}::", source.id)));
                 Requirements::default()
             }
@@ -177,29 +177,36 @@ impl Suite {
             (None, None) => Requirements::default(),
         };
         let store = Store::Tree(places.snapshots.clone().unwrap_or_else(|| root.join("snapshots")));
-        let mut suite = Self::of(&sources, requirements, store, &places.surroundings(root));
+        let mut suite = Self::of(&sources, requirements, store, places.backend, &places.surroundings(root));
         suite.missing = missing;
         suite.is_whole = only.is_none();
         suite
     }
 
-    fn of(sources: &[Source], requirements: Requirements, store: Store, surroundings: &Surroundings) -> Self {
+    fn of(
+        sources: &[Source],
+        requirements: Requirements,
+        store: Store,
+        backend: Backend,
+        surroundings: &Surroundings,
+    ) -> Self {
         let files = check(sources, &requirements);
         let mut suite = Self { store, requirements, own: surroundings.own.clone(), ..Self::default() };
         for file in &files {
-            suite.add(file, surroundings);
+            suite.add(file, backend, surroundings);
         }
         suite
     }
 
-    fn add(&mut self, file: &FeatureFile, surroundings: &Surroundings) {
+    fn add(&mut self, file: &FeatureFile, backend: Backend, surroundings: &Surroundings) {
+        let backend = backend.name();
         let (compiled, problems) = compile_in(file, surroundings);
         if !problems.is_empty() {
-            self.broken.push((format!("{SIM}::{}::feature_file", file.id), file.path.clone(), problems));
+            self.broken.push((format!("{backend}::{}::feature_file", file.id), file.path.clone(), problems));
             return;
         }
         self.planned.extend(compiled.into_iter().map(|compiled| Planned {
-            name: format!("{SIM}::{}", compiled.id),
+            name: format!("{backend}::{}", compiled.id),
             path: file.path.clone(),
             compiled,
         }));

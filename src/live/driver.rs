@@ -13,8 +13,9 @@ use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::network::{Call, Identity, NAMESPACES, NODES, Resource, Verb};
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 use nodeproof_core::scenario::{
-    Action, AnswerSeen, Change, Company, Deed, DeedId, FaultEffect, Mismatch, Observation, Outcome, Run, RunOptions,
-    RunOutput, Scenario, StepVerdict, Subject, Taint, Task, Verdict, Writer, bystander, route, taints_patch,
+    Action, AnswerSeen, Capability, Change, Company, Deed, DeedId, FaultEffect, Given, HandFedNode, Mismatch,
+    Observation, Outcome, Position, Run, RunOptions, RunOutput, Scenario, Setup, StepVerdict, Subject, Taint, Task,
+    Verdict, Writer, bystander, route, taints_patch,
 };
 
 use super::client::Caller;
@@ -51,11 +52,18 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
             Ok(site) => site,
             Err(why) => return broken(&plan.scenario, why, clock.now()),
         };
-        match Driver::begin(site, plan, clock).await {
+        let has_machines = ground.capabilities().contains(&Capability::Machines);
+        match Driver::begin(site, plan, clock, has_machines).await {
             Ok(driver) => driver.play().await,
             Err(why) => broken(&plan.scenario, why, clock.now()),
         }
     })
+}
+
+/// Returns the outcome of a scenario that cannot be played at all.
+#[must_use]
+pub fn unplayable(scenario: &Scenario, why: String) -> Outcome {
+    broken(scenario, why, Clock::new().now())
 }
 
 /// The outcome of a scenario that could not be played.
@@ -110,12 +118,12 @@ struct Driver {
 }
 
 impl Driver {
-    async fn begin(site: Box<dyn Site>, plan: &Plan, clock: Clock) -> Result<Self, String> {
+    async fn begin(site: Box<dyn Site>, plan: &Plan, clock: Clock, has_machines: bool) -> Result<Self, String> {
         let caller = site.access().caller().await?;
         let pace = site.pace();
         let mut scenario = pace.widened(&plan.scenario);
         if scenario.cluster.company == Company::Bystander {
-            scenario.given.insert(0, bystander(&scenario.position));
+            scenario.given.insert(0, company(&scenario.position, has_machines));
         }
         let machines = scenario.acts.iter().flat_map(|act| &act.expectations);
         let machines = machines.filter_map(|line| match &line.fact.subject {
@@ -507,6 +515,18 @@ impl Driver {
             }
         });
     }
+}
+
+/// The bystander of every scenario; where there are no machines it is fed by hand.
+fn company(position: &Position, has_machines: bool) -> Given {
+    let given = bystander(position);
+    let Setup::ReadyNodes(specs) = &given.setup else { return given };
+    if has_machines {
+        return given;
+    }
+    let mut node = HandFedNode::new(specs[0].name.clone());
+    node.labels.extend(specs[0].zone.clone().map(|zone| (Text::of("topology.kubernetes.io/zone"), zone)));
+    Given { setup: Setup::HandFedNode(node), ..given }
 }
 
 fn run_options(pace: &Pace) -> RunOptions {

@@ -5,35 +5,18 @@
 //! them. Whatever a site has made it removes in [`Site::leave`], and as far as it can when it is dropped.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use futures::future::LocalBoxFuture;
 use nodeproof_core::components::controllers::ControllerAction;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::network::{Endpoint, Fault, RuleId};
 use nodeproof_core::objects::Json;
-use nodeproof_core::profile::Settings;
-use nodeproof_core::scenario::{Capabilities, DeedId, FaultEffect, Scenario};
+use nodeproof_core::scenario::{Capabilities, DeedId, FaultEffect};
 
-use super::{Access, Aliases, Pace};
+use super::{Access, Pace, Plan};
 
 /// Something that takes time and can be refused; the text says why.
 pub type Doing<'a, T> = LocalBoxFuture<'a, Result<T, String>>;
-
-/// A scenario on its way to a site.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    /// The scenario, with its aliases.
-    pub scenario: Arc<Scenario>,
-    /// Release, flags and gates in force.
-    pub settings: Settings,
-    /// The seed of free choices that are ours.
-    pub seed: u64,
-    /// Why the scenario needs a control plane for itself; `None` if it can share one.
-    pub alone: Option<&'static str>,
-    /// How its names are mapped.
-    pub aliases: Aliases,
-}
 
 /// What scenarios stand on.
 pub trait Ground: Debug + Send + Sync {

@@ -14,13 +14,15 @@ mod ground;
 pub mod hollow;
 mod nowhere;
 mod pace;
+mod plan;
 mod watches;
 mod writer;
 
 pub use aliases::Aliases;
 pub use assets::Assets;
 pub use client::{Access, Caller};
-pub use driver::run_scenario;
-pub use ground::{Doing, Ground, Plan, Site};
+pub use driver::{run_scenario, unplayable};
+pub use ground::{Doing, Ground, Site};
 pub use nowhere::Nowhere;
 pub use pace::{Pace, Patience, expected_length};
+pub use plan::Plan;

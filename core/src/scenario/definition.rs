@@ -237,7 +237,8 @@ impl Scenario {
             match &given.setup {
                 Setup::HandFedNode(_) => drop(needs.insert(Capability::HandFedNodes)),
                 Setup::Do(deed) => passes += needs_of(deed, &mut needs),
-                Setup::ReadyNodes(_) | Setup::RunningPod { .. } | Setup::Objects(_) | Setup::Until(_) => {}
+                Setup::ReadyNodes(_) => drop(needs.insert(Capability::Machines)),
+                Setup::RunningPod { .. } | Setup::Objects(_) | Setup::Until(_) => {}
             }
         }
         for act in &self.acts {

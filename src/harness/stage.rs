@@ -1,0 +1,174 @@
+//! Where scenarios run: on the simulator, or on a live backend that was made once for all of them.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use nodeproof_core::profile::Settings;
+use nodeproof_core::scenario::Outcome;
+use nodeproof_core::sim;
+
+use super::options::Options;
+use super::suite::{Planned, Suite};
+#[cfg(feature = "live")]
+use crate::live::{self, Ground, Patience, Plan};
+
+/// What scenarios run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Backend {
+    /// The simulator
+    #[default]
+    Sim,
+    /// Real control planes with hollow nodes, in real time
+    Hollow,
+    /// A cluster made by kind, in real time
+    Kind,
+}
+
+impl Backend {
+    /// All of them.
+    const ALL: [Self; 3] = [Self::Sim, Self::Hollow, Self::Kind];
+
+    /// Returns its name, which is the first part of the names of trials.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Hollow => "hollow",
+            Self::Kind => "kind",
+        }
+    }
+
+    /// Reads a name.
+    ///
+    /// # Errors
+    /// There is no such backend.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|backend| backend.name() == text.trim());
+        found.ok_or_else(|| format!("{text:?} is no backend: sim, hollow or kind"))
+    }
+}
+
+/// What live backends are asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LiveOptions {
+    /// Where the programs of a control plane are; `None` for `KUBEBUILDER_ASSETS`, then `PATH`.
+    pub assets: Option<PathBuf>,
+    /// Whether scenarios of up to ten minutes are run, beside those of up to two.
+    pub slow: bool,
+}
+
+/// Where scenarios run.
+#[derive(Debug, Clone, Default)]
+pub struct Stage {
+    backend: Backend,
+    #[cfg(feature = "live")]
+    live: Option<Live>,
+}
+
+#[cfg(feature = "live")]
+#[derive(Debug, Clone)]
+struct Live {
+    ground: std::sync::Arc<dyn Ground>,
+    patience: Patience,
+}
+
+impl Stage {
+    /// Sets a stage; what is not to be had is a reason to skip every scenario.
+    #[must_use]
+    pub fn set(backend: Backend, options: &LiveOptions) -> Self {
+        Self {
+            backend,
+            #[cfg(feature = "live")]
+            live: ground(backend, options).map(|ground| {
+                let patience = if options.slow { Patience::Slow } else { Patience::Short };
+                Live { ground, patience }
+            }),
+        }
+    }
+
+    /// Returns the backend.
+    #[must_use]
+    pub const fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Returns how many scenarios run at a time where that does not hang on the cores: in real time most only wait.
+    #[must_use]
+    pub fn threads(&self) -> Option<NonZeroUsize> {
+        const WAITING: NonZeroUsize = NonZeroUsize::new(16).expect("not zero");
+        (self.backend != Backend::Sim).then_some(WAITING)
+    }
+
+    /// Returns what people should know before anything is written.
+    #[must_use]
+    pub fn greeting(&self) -> Option<String> {
+        #[cfg(feature = "live")]
+        return self.live.as_ref().and_then(|live| live.ground.greeting());
+        #[cfg(not(feature = "live"))]
+        None
+    }
+
+    /// Tells why a scenario cannot be judged here.
+    pub(super) fn obstacle(&self, planned: &Planned, options: &Options) -> Option<String> {
+        let tags = planned.tags();
+        if self.backend == Backend::Sim {
+            return tags.live_only.as_ref().map(|why| format!("live only: {why}"));
+        }
+        if let Some(why) = &tags.sim_only {
+            return Some(format!("sim only: {why}"));
+        }
+        #[cfg(feature = "live")]
+        return self.live.as_ref().and_then(|live| live.obstacle(planned, options));
+        #[cfg(not(feature = "live"))]
+        {
+            let _ = options;
+            Some("this program was built without live backends".to_owned())
+        }
+    }
+
+    /// Runs a scenario.
+    pub(super) fn play(&self, planned: &Planned, options: &Options, suite: &Suite) -> Outcome {
+        #[cfg(feature = "live")]
+        if let Some(live) = &self.live {
+            return live.play(planned, options);
+        }
+        let settings = Settings::of(planned.release(options));
+        let options = sim::Options { settings, seed: options.seed, trace: options.trace, ..sim::Options::default() };
+        sim::run_scenario_with(&planned.compiled.scenario, options, suite.own.functions())
+    }
+}
+
+#[cfg(feature = "live")]
+impl Live {
+    fn plan(&self, planned: &Planned, options: &Options) -> Result<Plan, String> {
+        let settings = Settings::of(planned.release(options));
+        Plan::of(self.ground.as_ref(), &planned.compiled.scenario, &settings, options.seed)
+    }
+
+    fn obstacle(&self, planned: &Planned, options: &Options) -> Option<String> {
+        // A flag that cannot be is a failure of the scenario, not a reason to skip it.
+        self.plan(planned, options).ok()?.obstacle(self.ground.as_ref(), self.patience)
+    }
+
+    fn play(&self, planned: &Planned, options: &Options) -> Outcome {
+        match self.plan(planned, options) {
+            Ok(plan) => live::run_scenario(self.ground.as_ref(), &plan),
+            Err(why) => live::unplayable(&planned.compiled.scenario, why),
+        }
+    }
+}
+
+/// Makes what live scenarios stand on; `None` for the simulator.
+#[cfg(feature = "live")]
+fn ground(backend: Backend, options: &LiveOptions) -> Option<std::sync::Arc<dyn Ground>> {
+    use std::sync::Arc;
+    match backend {
+        Backend::Sim => None,
+        Backend::Hollow => Some(match live::hollow::Hollow::find(options.assets.as_deref()) {
+            Ok(hollow) => Arc::new(hollow),
+            Err(why) => Arc::new(live::Nowhere::because(why)),
+        }),
+        Backend::Kind => Some(Arc::new(live::Nowhere::because("this program does not know kind yet"))),
+    }
+}
