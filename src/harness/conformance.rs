@@ -71,7 +71,7 @@ impl Tests {
     /// Runs what the command line and the environment ask for: 0 if all passed, 101 if not, 2 for misuse.
     #[must_use]
     pub fn main(mut self) -> ExitCode {
-        let arguments = Arguments::from_args();
+        let mut arguments = Arguments::from_args();
         let with_stage = |options| Options::stage_from_environment().map(|stage| Options { stage, ..options });
         let options = match Options::from_environment().and_then(with_stage) {
             Ok(options) => Arc::new(options),
@@ -82,6 +82,7 @@ impl Tests {
         };
         Options::misspelt_variables().iter().for_each(|remark| say("warning", remark));
         self.places.backend = options.stage.backend();
+        arguments.test_threads = arguments.test_threads.or(options.stage.threads().map(Into::into));
         keep_panics_quiet();
         match self.collect(&arguments, &options) {
             Ok(mut trials) => {

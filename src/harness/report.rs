@@ -34,6 +34,10 @@ pub fn json_line(planned: &Planned, options: &Options, judged: &Judged) -> Strin
     if !figures.is_empty() {
         line.insert("figures".into(), Value::Array(figures));
     }
+    let tolerance = judged.outcome.as_ref().map(|outcome| outcome.tolerance.as_str()).filter(|text| !text.is_empty());
+    if let Some(tolerance) = tolerance {
+        line.insert("tolerance".into(), json!(tolerance));
+    }
     line.insert("virtualSeconds".into(), json!(judged.virtual_time.as_secs_f64()));
     line.insert("wallSeconds".into(), json!(judged.wall_time.as_secs_f64()));
     Value::Object(line).to_string()

@@ -117,7 +117,11 @@ fn judge(
             CoreVerdict::Inconclusive => Verdict::Inconclusive,
             _ => Verdict::Failed,
         };
-        return (verdict, mismatch.to_string());
+        let tolerance = match outcome.tolerance.as_str() {
+            "" => String::new(),
+            text => format!("\n  tolerance {text}"),
+        };
+        return (verdict, format!("{mismatch}{tolerance}"));
     }
     match store.compare(planned, options, door, &outcome.snapshots) {
         Ok(()) => (Verdict::Passed, String::new()),

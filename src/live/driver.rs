@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use nodeproof_core::network::{Call, Identity, NAMESPACES, NODES, Resource, Verb};
+use nodeproof_core::network::{Call, Identity, LEASES, NAMESPACES, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 use nodeproof_core::scenario::{
     Action, AnswerSeen, Capability, Change, Company, Deed, DeedId, FaultEffect, Given, HandFedNode, Mismatch,
@@ -20,7 +20,7 @@ use nodeproof_core::scenario::{
 
 use super::client::Caller;
 use super::clock::Clock;
-use super::feeding::{Feeding, is_success};
+use super::feeding::{Feeding, Written, is_success};
 use super::watches::{Arrival, Seen, Watches, revision_of};
 use super::writer::writer_of;
 use super::{Aliases, Ground, Pace, Plan, Site};
@@ -28,7 +28,12 @@ use super::{Aliases, Ground, Pace, Plan, Site};
 /// How long arrivals are held, so that those of one kind do not overtake those of another.
 const HOLD: SignedDuration = SignedDuration::from_millis(150);
 /// How long a deed's own write is awaited on the watches before the deed counts as done.
-const OWN_WRITE_WAIT: Duration = Duration::from_secs(3);
+const OWN_WRITE_WAIT: SignedDuration = SignedDuration::from_secs(3);
+/// How long it has to be quiet before a deed, so that what belongs to the time before it is seen before it: Events follow
+/// the writes that they are about.
+const QUIET: SignedDuration = SignedDuration::from_millis(400);
+/// How long quiet is awaited at most.
+const QUIET_WAIT: SignedDuration = SignedDuration::from_secs(1);
 /// How long the first lists may take.
 const FIRST_LIST_WAIT: Duration = Duration::from_secs(30);
 /// How often machines are looked at that lines speak of.
@@ -88,11 +93,22 @@ fn broken(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
         start,
         zero: start,
         duration: SignedDuration::ZERO,
+        tolerance: String::new(),
     }
+}
+
+/// Ends the outcome of a scenario whose cluster broke down under it: nothing can be said of what was not seen.
+fn cut_short(mut outcome: Outcome, scenario: &Scenario, why: String) -> Outcome {
+    let end = broken(scenario, why, outcome.start);
+    outcome.verdict = Verdict::Inconclusive.max(outcome.verdict);
+    outcome.mismatch = outcome.mismatch.or(end.mismatch);
+    outcome.snapshots.clear();
+    outcome
 }
 
 struct Driver {
     site: Box<dyn Site>,
+    scenario: Arc<Scenario>,
     aliases: Aliases,
     clock: Clock,
     caller: Caller,
@@ -107,14 +123,22 @@ struct Driver {
     shown: BTreeMap<Resource, u64>,
     /// The instant of the last observation.
     told: Timestamp,
-    /// The answer to the deed under way: the revision it made, and who asked.
-    own: Option<(u64, Writer)>,
+    /// What the deed under way has written.
+    own: Vec<Written>,
+    /// Who asked for it.
+    asked: Writer,
+    /// When something other than a Lease changed last.
+    stirred: Timestamp,
     machines: BTreeMap<Text, Json>,
     looked: Timestamp,
     /// Namespaces that were made for the scenario.
     namespaces: BTreeSet<Text>,
     /// What was wrong with the connection last.
     trouble: Option<String>,
+    /// Why the scenario could not go on.
+    broken: Option<String>,
+    /// Whether what was there before is known: Nodes that come now are new.
+    is_playing: bool,
 }
 
 impl Driver {
@@ -135,6 +159,7 @@ impl Driver {
         let watches = Watches::open(run.subscriptions(), &caller, clock);
         let mut driver = Self {
             site,
+            scenario: Arc::clone(&plan.scenario),
             aliases: plan.aliases.clone(),
             clock,
             caller,
@@ -145,11 +170,15 @@ impl Driver {
             objects: BTreeMap::new(),
             shown: BTreeMap::new(),
             told: clock.now(),
-            own: None,
+            own: Vec::new(),
+            asked: Writer::default(),
+            stirred: clock.now(),
             machines,
             looked: clock.now(),
             namespaces: BTreeSet::new(),
             trouble: None,
+            broken: None,
+            is_playing: false,
         };
         driver.make_namespace("default").await?;
         driver.await_first_lists().await?;
@@ -176,6 +205,7 @@ impl Driver {
     }
 
     async fn play(mut self) -> Outcome {
+        self.is_playing = true;
         self.run.handle_start(self.clock.now());
         loop {
             while let Some(output) = self.run.poll_output() {
@@ -185,15 +215,23 @@ impl Driver {
                 break;
             }
             self.wait().await;
+            if let Some(why) = self.trouble.take().and_then(|_| self.site.trouble()) {
+                self.broken = Some(why);
+                break;
+            }
             let settled = self.clock.now() - HOLD;
             self.hand_over(settled);
             self.look_around().await;
             self.judge(settled);
         }
-        let Self { site, run, feeding, watches, caller, aliases, namespaces, .. } = self;
+        let Self { site, run, feeding, watches, caller, aliases, namespaces, broken, scenario, .. } = self;
         drop((feeding, watches));
         remove_what_is_left(&caller, &aliases, namespaces).await;
         let mut outcome = run.into_outcome();
+        outcome.tolerance = site.pace().to_string();
+        if let Some(why) = broken {
+            outcome = cut_short(outcome, &scenario, why);
+        }
         if let Err(why) = site.leave().await {
             let position = outcome.mismatch.as_ref().map(|mismatch| mismatch.step.clone()).unwrap_or_default();
             let at = SignedDuration::ZERO;
@@ -293,12 +331,16 @@ impl Driver {
             && let Some(node) = &now
         {
             self.feeding.handle_node(&key.name, node);
+            if before.is_none() && self.is_playing {
+                self.make_route(&key.name);
+            }
         }
         let mut writer = writer_of(before.as_ref(), now.as_ref());
-        if let Some((own, identity)) = &self.own
-            && *own == revision
-        {
-            writer.user = identity.user.clone();
+        if self.own.contains(&(resource.clone(), revision)) {
+            writer.user = self.asked.user.clone();
+        }
+        if *resource != LEASES {
+            self.stirred = self.told;
         }
         let home = |object: &Json| self.aliases.home_object(object);
         let after = now.as_ref().map(home);
@@ -338,11 +380,10 @@ impl Driver {
     async fn serve(&mut self, output: RunOutput) {
         match output {
             RunOutput::Perform { id, task, .. } => {
-                self.catch_up(None).await;
+                self.settle().await;
                 let observation = self.perform(id, self.aliases.task(task)).await;
-                let own = self.own.as_ref().map(|(revision, _)| *revision);
-                self.catch_up(own).await;
-                self.own = None;
+                self.catch_up().await;
+                self.own.clear();
                 self.told = self.told.max(self.clock.now());
                 self.run.handle_observation(observation, self.told);
             }
@@ -355,57 +396,52 @@ impl Driver {
         }
     }
 
-    /// Hands over everything that has arrived; of a write of our own also what has not yet.
-    async fn catch_up(&mut self, own: Option<u64>) {
-        let arrived = async {
-            loop {
-                while let Some(arrival) = self.watches.try_next() {
-                    self.held.push(arrival);
-                }
-                let is_there = |own: u64| {
-                    self.held.iter().any(|arrival| match &arrival.seen {
-                        Seen::Set(object) | Seen::Gone(object) => revision_of(object) >= own,
-                        Seen::Bookmark(revision) | Seen::Listed { resource_version: revision, .. } => *revision >= own,
-                        Seen::Trouble(_) => false,
-                    }) || self.shown.values().any(|shown| *shown >= own)
-                };
-                if own.is_none_or(is_there) {
-                    break;
-                }
-                if let Some(arrival) = self.watches.next().await {
-                    self.held.push(arrival);
-                }
+    /// Waits until nothing has changed for a moment, and hands over what arrived.
+    async fn settle(&mut self) {
+        let end = self.clock.now() + QUIET_WAIT;
+        loop {
+            self.catch_up().await;
+            let quiet = (self.stirred + QUIET).min(end);
+            if quiet <= self.clock.now() {
+                return;
             }
-        };
-        // A write that no watch shows changed nothing.
-        let _ = tokio::time::timeout(OWN_WRITE_WAIT, arrived).await;
-        self.hand_over(self.clock.now());
+            let pause = self.clock.until(quiet);
+            if let Ok(Some(arrival)) = tokio::time::timeout(pause, self.watches.next()).await {
+                self.held.push(arrival);
+            }
+        }
+    }
+
+    /// Hands over everything that has arrived, and of what a deed has written itself also what has not yet.
+    async fn catch_up(&mut self) {
+        let end = self.clock.now() + OWN_WRITE_WAIT;
+        loop {
+            while let Some(arrival) = self.watches.try_next() {
+                self.held.push(arrival);
+            }
+            self.hand_over(self.clock.now());
+            // A kind that nobody watches is not awaited, and a write that no watch shows has changed nothing.
+            let shown = |(resource, own): &Written| self.shown.get(resource).is_none_or(|shown| shown >= own);
+            if self.own.iter().all(shown) || self.clock.now() >= end {
+                return;
+            }
+            let pause = self.clock.until(end);
+            if let Ok(Some(arrival)) = tokio::time::timeout(pause, self.watches.next()).await {
+                self.held.push(arrival);
+            }
+        }
     }
 
     async fn perform(&mut self, id: DeedId, task: Task) -> Observation {
         let done = match task {
             Task::Feed(node) => {
-                let name = node.name.clone();
-                match self.feeding.start(node, &self.caller, self.clock).await {
-                    Ok(()) => {
-                        self.make_route(&name).await;
-                        Ok(())
-                    }
-                    refused => refused,
-                }
+                self.asked = Writer::default();
+                let started = self.feeding.start(node, &self.caller, self.clock).await;
+                started.map(|written| self.own = written)
             }
             Task::Deed(Deed::Action(action)) => match *action {
                 Action::Api { identity, call } => return self.request(id, &identity, &call).await,
-                Action::AddMachine(spec) => {
-                    let node = spec.node_name.clone().unwrap_or_else(|| spec.name.clone());
-                    match self.site.add_machine(spec).await {
-                        Ok(()) => {
-                            self.route_when_there(&node);
-                            Ok(())
-                        }
-                        refused => refused,
-                    }
-                }
+                Action::AddMachine(spec) => self.site.add_machine(spec).await,
                 Action::Machine { name, action } => self.site.machine_do(&name, action).await,
                 Action::AddRule(fault) => self.site.lay_rule(id, fault).await,
                 Action::RemoveRule(rule) => self.site.remove_rule(rule).await,
@@ -413,7 +449,11 @@ impl Driver {
                 Action::Custom { name, .. } => Err(format!("{name:?} is a step of the simulator's only")),
             },
             Task::Deed(Deed::Heal(endpoint)) => self.site.heal(endpoint).await,
-            Task::Deed(Deed::Feed { node, feed }) => self.feeding.change(&node, feed).await,
+            Task::Deed(Deed::Feed { node, feed }) => {
+                self.asked = Writer::default();
+                let changed = self.feeding.change(&node, feed).await;
+                changed.map(|written| self.own = written)
+            }
             Task::Deed(Deed::Taint { node, add, remove }) => return self.taint(id, &node, &add, &remove).await,
             Task::Deed(Deed::Pass(_) | Deed::Until(_)) => Ok(()),
         };
@@ -436,7 +476,7 @@ impl Driver {
     }
 
     async fn request(&mut self, id: DeedId, identity: &Identity, call: &Call) -> Observation {
-        if let nodeproof_core::network::Target::Resource { namespace, .. } = &call.target
+        if let Target::Resource { namespace, .. } = &call.target
             && call.verb == Verb::Create
             && let Err(why) = self.make_real_namespace(&namespace.clone()).await
         {
@@ -444,9 +484,12 @@ impl Driver {
         }
         let answer = self.caller.send(identity, call).await;
         if !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) && is_success(&answer) {
-            let manager = identity.agent.clone();
-            let writer = Writer { manager, subresource: Text::default(), user: identity.user.clone() };
-            self.own = Some((revision_of(&answer.body), writer)).filter(|(revision, _)| *revision > 0);
+            self.asked = Writer { user: identity.user.clone(), ..Writer::default() };
+            if let Target::Resource { resource, .. } = &call.target
+                && revision_of(&answer.body) > 0
+            {
+                self.own = vec![(resource.clone(), revision_of(&answer.body))];
+            }
         }
         Observation::Answer(id, self.home_answer(answer))
     }
@@ -494,26 +537,11 @@ impl Driver {
         Err(format!("namespace {namespace} gets no service account within 10s"))
     }
 
-    /// Does what a cloud's route controller does for a new Node.
-    async fn make_route(&self, node: &Text) {
-        let (identity, call) = route(node, self.clock.now());
+    /// Does what a cloud's route controller does for a new Node, beside everything else.
+    fn make_route(&self, node: &Text) {
+        let (caller, (identity, call)) = (self.caller.clone(), route(node, self.clock.now()));
         // A Node that is deleted at once needs no route.
-        self.caller.send(&identity, &call).await;
-    }
-
-    /// Gives a Node its route as soon as its kubelet has registered it.
-    fn route_when_there(&self, node: &Text) {
-        let (caller, clock, node) = (self.caller.clone(), self.clock, node.clone());
-        tokio::spawn(async move {
-            const TRIES: u32 = 600;
-            for _ in 0..TRIES {
-                let (identity, call) = route(&node, clock.now());
-                if is_success(&caller.send(&identity, &call).await) {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        });
+        tokio::spawn(async move { caller.send(&identity, &call).await });
     }
 }
 

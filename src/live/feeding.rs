@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nodeproof_core::network::{Resource, Target};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{AnswerSeen, Feed, Feeder, HandFedNode};
 use tokio::sync::{mpsc, oneshot};
@@ -9,13 +10,17 @@ use tokio::task::JoinHandle;
 
 use super::client::Caller;
 use super::clock::Clock;
+use super::watches::revision_of;
 
 enum Order {
     /// Do this and say when it is written.
-    Feed(Feed, oneshot::Sender<()>),
+    Feed(Feed, oneshot::Sender<Vec<Written>>),
     /// The Node looks like this now.
     Node(Json),
 }
+
+/// A write that was made: the kind, and the revision that it made.
+pub(super) type Written = (Resource, u64);
 
 /// The hand-fed Nodes of a scenario, by their real names; they fall silent when this is dropped.
 #[derive(Debug, Default)]
@@ -25,8 +30,13 @@ pub(super) struct Feeding {
 }
 
 impl Feeding {
-    /// Makes a Node and its Lease and keeps them alive.
-    pub(super) async fn start(&mut self, node: HandFedNode, caller: &Caller, clock: Clock) -> Result<(), String> {
+    /// Makes a Node and its Lease and keeps them alive; returns the first writes.
+    pub(super) async fn start(
+        &mut self,
+        node: HandFedNode,
+        caller: &Caller,
+        clock: Clock,
+    ) -> Result<Vec<Written>, String> {
         let mut feeder = Feeder::new(node, clock.now());
         for call in feeder.creation(clock.now()) {
             let answer = caller.send(&feeder.identity(), &call).await;
@@ -37,13 +47,13 @@ impl Feeding {
         }
         let (sender, receiver) = mpsc::unbounded_channel();
         self.orders.insert(feeder.name().clone(), sender);
-        write_what_is_due(&mut feeder, caller, clock).await;
+        let written = write_what_is_due(&mut feeder, caller, clock).await;
         self.tasks.push(tokio::spawn(feed(feeder, caller.clone(), clock, receiver)));
-        Ok(())
+        Ok(written)
     }
 
-    /// Changes how a Node is fed; what is due at once is written when this returns.
-    pub(super) async fn change(&mut self, node: &Text, feed: Feed) -> Result<(), String> {
+    /// Changes how a Node is fed; returns what was due at once, and is written.
+    pub(super) async fn change(&mut self, node: &Text, feed: Feed) -> Result<Vec<Written>, String> {
         let unknown = || format!("Node {:?} is not hand-fed", node.as_str());
         let orders = self.orders.get(node).ok_or_else(unknown)?;
         let (done, written) = oneshot::channel();
@@ -83,20 +93,27 @@ async fn feed(mut feeder: Feeder, caller: Caller, clock: Clock, mut orders: mpsc
             }
             None => {}
         }
-        write_what_is_due(&mut feeder, &caller, clock).await;
+        let written = write_what_is_due(&mut feeder, &caller, clock).await;
         if let Some(done) = done {
             // Whoever asked may have gone.
-            let _ = done.send(());
+            let _ = done.send(written);
         }
     }
 }
 
 /// Writes what is due. A write that fails is not repeated: the next one is due soon.
-async fn write_what_is_due(feeder: &mut Feeder, caller: &Caller, clock: Clock) {
+async fn write_what_is_due(feeder: &mut Feeder, caller: &Caller, clock: Clock) -> Vec<Written> {
     feeder.handle_timeout(clock.now());
+    let mut written = Vec::new();
     while let Some(call) = feeder.poll_call() {
-        caller.send(&feeder.identity(), &call).await;
+        let answer = caller.send(&feeder.identity(), &call).await;
+        if let Target::Resource { resource, .. } = call.target
+            && is_success(&answer)
+        {
+            written.push((resource, revision_of(&answer.body)));
+        }
     }
+    written
 }
 
 /// Tells whether a request did what it asked for.

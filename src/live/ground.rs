@@ -48,6 +48,11 @@ pub trait Site {
     /// Returns how far bounds may be missed here, and why.
     fn pace(&self) -> Pace;
 
+    /// Tells what is wrong with the cluster itself; asked when requests fail, and ends the scenario.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+
     /// Makes a machine and starts its kubelet unless the specification says otherwise.
     fn add_machine(&mut self, spec: MachineSpec) -> Doing<'_, ()> {
         cannot(format!("machine {:?} cannot be made here", spec.name.as_str()))

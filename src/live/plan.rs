@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nodeproof_core::components::api_server::is_namespaced;
-use nodeproof_core::network::{Body, Call, NODES, PODS, Resource, Target, Verb};
+use nodeproof_core::network::{Body, Call, Endpoint, NODES, PODS, Resource, Target, Verb};
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{Action, Company, Deed, Predicate, Scenario, Setup, Subject};
@@ -47,6 +47,7 @@ impl Plan {
         let missing = || self.scenario.needs().into_iter().find(|need| !capable.contains(need));
         let lonely = || self.alone.filter(|_| !ground.gives_control_planes());
         own.or_else(|| patience.obstacle(&self.scenario))
+            .or_else(|| deeds(&self.scenario).find_map(of_others).map(str::to_owned))
             .or_else(|| missing().map(|need| format!("this backend cannot do: {need}")))
             .or_else(|| lonely().map(|why| format!("it needs a cluster for itself: {why}")))
     }
@@ -63,10 +64,8 @@ fn alone(scenario: &Scenario) -> Option<&'static str> {
     let mut made = scenario.given.iter().filter_map(|given| match &given.setup {
         Setup::RunningPod { pod } => of_object(&PODS, pod),
         Setup::Objects(objects) => objects.iter().find_map(|(resource, object)| of_object(resource, object)),
-        Setup::Do(deed) => of_deed(deed),
         _ => None,
     });
-    let deeds = || scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds);
     let lines = || scenario.acts.iter().flat_map(|act| &act.expectations);
     let seen = || {
         lines().find_map(|line| match (&line.fact.subject, &line.fact.predicate) {
@@ -75,7 +74,29 @@ fn alone(scenario: &Scenario) -> Option<&'static str> {
             _ => None,
         })
     };
-    made.next().or_else(|| deeds().find_map(of_deed)).or_else(seen)
+    made.next().or_else(|| deeds(scenario).find_map(of_deed)).or_else(seen)
+}
+
+/// Returns everything that a scenario does, what it does before its first act included.
+fn deeds(scenario: &Scenario) -> impl Iterator<Item = &Deed> {
+    let given = scenario.given.iter().filter_map(|given| match &given.setup {
+        Setup::Do(deed) => Some(deed),
+        _ => None,
+    });
+    given.chain(scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds))
+}
+
+/// Tells why a deed cannot be done to programs that are not ours.
+fn of_others(deed: &Deed) -> Option<&'static str> {
+    let Deed::Action(action) = deed else { return None };
+    match &**action {
+        Action::AddRule(fault) => match &fault.from {
+            Endpoint::Name(name) if name.starts_with("machine/") => None,
+            _ => Some("connections of the control plane's own programs cannot be cut one by one"),
+        },
+        Action::RemoveRule(_) => Some("rules are taken away by their numbers"),
+        _ => None,
+    }
 }
 
 fn of_deed(deed: &Deed) -> Option<&'static str> {

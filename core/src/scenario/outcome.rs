@@ -112,4 +112,6 @@ pub struct Outcome {
     pub zero: Timestamp,
     /// How much time went by in the cluster.
     pub duration: SignedDuration,
+    /// How far bounds may have been missed, and why, for people; empty where they are exact.
+    pub tolerance: String,
 }

@@ -66,6 +66,7 @@ fn refused(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
         start,
         zero: start,
         duration: SignedDuration::ZERO,
+        tolerance: String::new(),
     }
 }
 

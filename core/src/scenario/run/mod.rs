@@ -275,6 +275,7 @@ impl Run {
             start: self.start,
             zero: self.first_zero.unwrap_or(self.zero),
             duration: self.ended.duration_since(self.start),
+            tolerance: String::new(),
         }
     }
 

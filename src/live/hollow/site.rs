@@ -1,0 +1,114 @@
+//! A scenario's place on a control plane: its machines are the core's, each with a kubelet that has an identity of its own.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use nodeproof_core::components::controllers::ControllerAction;
+use nodeproof_core::components::machine::{MachineAction, MachineSpec};
+use nodeproof_core::network::{Endpoint, Fault, RuleId};
+use nodeproof_core::objects::Json;
+use nodeproof_core::scenario::{DeedId, FaultEffect};
+
+use super::ControlPlane;
+use super::ground::Place;
+use crate::live::kubelets::HollowNodes;
+use crate::live::{Access, Doing, Pace, Site};
+
+/// A scenario's place on a control plane.
+pub(super) struct HollowSite {
+    /// Before the control plane: the kubelets end first.
+    nodes: HollowNodes,
+    pace: Pace,
+    /// The rules that deeds have laid, with the client whose connection they lie on.
+    rules: BTreeMap<DeedId, (RuleId, Endpoint)>,
+    /// What rules had met when they were taken away.
+    hits: BTreeMap<RuleId, u64>,
+    /// Before the place: the control plane ends first.
+    plane: Arc<ControlPlane>,
+    _place: Option<Place>,
+}
+
+impl HollowSite {
+    /// Takes a place; the nodes live on the current runtime.
+    pub(super) fn new(plane: Arc<ControlPlane>, place: Option<Place>, nodes: HollowNodes, pace: Pace) -> Self {
+        Self { nodes, pace, rules: BTreeMap::new(), hits: BTreeMap::new(), plane, _place: place }
+    }
+
+    fn take_away(&mut self, id: RuleId) -> Result<(), String> {
+        let rule = self.nodes.remove_rule(id).map_err(|error| error.to_string())?;
+        self.hits.insert(id, rule.hits.total);
+        Ok(())
+    }
+
+    fn effect_of(&self, id: DeedId) -> FaultEffect {
+        let Some((rule, _)) = self.rules.get(&id) else { return FaultEffect::Ended };
+        let laid = self.nodes.rules();
+        let total = laid.iter().find(|(other, _)| other.id == *rule).map(|(rule, _)| rule.hits.total);
+        FaultEffect::Messages(total.or_else(|| self.hits.get(rule).copied()).unwrap_or(0))
+    }
+}
+
+/// Something that is done at once.
+fn at_once<'a, T: 'a>(done: Result<T, String>) -> Doing<'a, T> {
+    Box::pin(async { done })
+}
+
+impl Site for HollowSite {
+    fn access(&self) -> &Access {
+        self.plane.access()
+    }
+
+    fn pace(&self) -> Pace {
+        self.pace.clone()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.plane.trouble()
+    }
+
+    fn add_machine(&mut self, spec: MachineSpec) -> Doing<'_, ()> {
+        Box::pin(async { self.nodes.start(spec).await.map_err(|error| error.to_string()) })
+    }
+
+    fn machine_do<'a>(&'a mut self, name: &'a str, action: MachineAction) -> Doing<'a, ()> {
+        at_once(self.nodes.perform(name, action).map_err(|error| error.to_string()))
+    }
+
+    fn lay_rule(&mut self, id: DeedId, fault: Fault) -> Doing<'_, ()> {
+        let from = fault.from.clone();
+        let rule = self.nodes.add_rule(fault);
+        self.rules.insert(id, (rule, from));
+        at_once(Ok(()))
+    }
+
+    fn remove_rule(&mut self, id: RuleId) -> Doing<'_, ()> {
+        at_once(self.take_away(id))
+    }
+
+    fn heal(&mut self, endpoint: Endpoint) -> Doing<'_, ()> {
+        let laid = self.rules.values().filter(|(_, from)| *from == endpoint || endpoint == Endpoint::Any);
+        let laid: Vec<RuleId> = laid.map(|(rule, _)| *rule).filter(|rule| !self.hits.contains_key(rule)).collect();
+        for rule in laid {
+            // A rule that has ended by itself is gone already.
+            let _ = self.take_away(rule);
+        }
+        at_once(Ok(()))
+    }
+
+    fn controller_do<'a>(&'a mut self, name: &'a str, action: ControllerAction) -> Doing<'a, ()> {
+        at_once(Err(format!("{action:?} of {name} alone cannot be had from kube-controller-manager")))
+    }
+
+    fn effect(&mut self, id: DeedId) -> Doing<'_, FaultEffect> {
+        at_once(Ok(self.effect_of(id)))
+    }
+
+    fn describe<'a>(&'a mut self, name: &'a str) -> Doing<'a, Json> {
+        at_once(Ok(self.nodes.describe(name).unwrap_or_default()))
+    }
+
+    fn leave(self: Box<Self>) -> Doing<'static, ()> {
+        self.nodes.stop();
+        at_once(self.plane.trouble().map_or(Ok(()), Err))
+    }
+}
