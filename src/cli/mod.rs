@@ -7,6 +7,8 @@ pub mod bench;
 pub mod beside;
 pub mod control;
 pub mod explain;
+#[cfg(feature = "live")]
+pub mod hollow;
 pub mod lint;
 mod live;
 pub mod new;
@@ -75,6 +77,9 @@ enum Command {
     Profiles(profiles::Args),
     /// Drive a simulated cluster by JSON lines on standard input and output
     Control(control::Args),
+    /// Keep hollow nodes alive on a real control plane: thousands of kubelets in one process
+    #[cfg(feature = "live")]
+    Hollow(hollow::Args),
 }
 
 /// Reads the command line and does what it says.
@@ -96,6 +101,8 @@ pub fn main_with(own: &Own) -> ExitCode {
         Command::Bench(args) => bench::run(args),
         Command::Profiles(args) => profiles::run(args),
         Command::Control(args) => control::run(args),
+        #[cfg(feature = "live")]
+        Command::Hollow(args) => hollow::run(&args),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The calls about settings, rules, controllers, machines, decisions and the trace.
 
 use jiff::Timestamp;
+use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::components::controllers::{CONTROLLERS, Controller, ControllerAction, processes};
 use nodeproof_core::components::machine::MachineError;
 use nodeproof_core::json;
@@ -190,15 +191,7 @@ impl Control {
 
     pub(super) fn decisions(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&["about", "since", "component"])?;
-        let since = since(call)?;
-        let wanted = |name: &str, own: &str| call.parameter(name).is_none_or(|wanted| wanted == own);
-        let decisions = self.sim.record().decisions().iter();
-        let found = decisions.filter(|line| {
-            since.is_none_or(|since| line.at >= since)
-                && wanted("about", &line.decision.about)
-                && wanted("component", &line.component)
-        });
-        Ok(Reply::ok(found.map(|line| line.json()).collect()))
+        chosen(call, self.sim.record().decisions())
     }
 
     pub(super) fn trace(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
@@ -207,6 +200,18 @@ impl Control {
         let lines = self.sim.record().trace().iter();
         Ok(Reply::ok(lines.filter(|line| since.is_none_or(|since| line.at >= since)).map(|line| line.json()).collect()))
     }
+}
+
+/// Shows the decisions that a call asks for.
+pub(super) fn chosen(call: &Call<'_>, decisions: &[RecordedDecision]) -> Result<Reply, Refusal> {
+    let since = since(call)?;
+    let wanted = |name: &str, own: &str| call.parameter(name).is_none_or(|wanted| wanted == own);
+    let found = decisions.iter().filter(|line| {
+        since.is_none_or(|since| line.at >= since)
+            && wanted("about", &line.decision.about)
+            && wanted("component", &line.component)
+    });
+    Ok(Reply::ok(found.map(RecordedDecision::json).collect()))
 }
 
 /// Refuses what is not there, with the nearest name that is.

@@ -9,6 +9,8 @@ mod api;
 mod calls;
 mod clock;
 mod cluster;
+#[cfg(feature = "live")]
+mod hollow;
 mod machines;
 mod route;
 #[cfg(feature = "cli")]
@@ -23,6 +25,8 @@ use nodeproof_core::network::{ClientId, RequestId};
 use nodeproof_core::objects::{FieldError, Json};
 use nodeproof_core::sim::Simulation;
 
+#[cfg(feature = "live")]
+pub use hollow::HollowSession;
 pub use session::Session;
 pub use setup::Setup;
 

@@ -35,7 +35,7 @@ impl Call<'_> {
 
 type Handler = fn(&mut Control, &Call<'_>) -> Result<Reply, Refusal>;
 
-/// Every call; `*` stands for one part of the path, `**` for all the rest.
+/// Every call of a simulated cluster; `*` stands for one part of the path, `**` for all the rest.
 const ROUTES: &[(&str, &str, Handler)] = &[
     ("GET", "clock", Control::clock),
     ("POST", "clock/advance", Control::advance),
@@ -65,9 +65,25 @@ const ROUTES: &[(&str, &str, Handler)] = &[
 
 /// Answers one control call, `METHOD` and `path?query`.
 pub(super) fn answer(control: &mut Control, method: &str, target: &str, body: &Json) -> Result<Reply, Refusal> {
+    let (handler, call) = find(ROUTES, method, target, body)?;
+    handler(control, &call).map_err(|mut refusal| {
+        if refusal.code == 400 && refusal.error.field.is_empty() {
+            refusal.error.field = String::from("body");
+        }
+        refusal
+    })
+}
+
+/// Finds out what is called, among the calls of a table.
+pub(super) fn find<'a, H: Copy>(
+    routes: &[(&str, &str, H)],
+    method: &str,
+    target: &str,
+    body: &'a Json,
+) -> Result<(H, Call<'a>), Refusal> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let parts: Vec<&str> = path.split('/').collect();
-    let found: Vec<_> = ROUTES.iter().filter_map(|route| Some((route, names(route.1, &parts)?))).collect();
+    let found: Vec<_> = routes.iter().filter_map(|route| Some((route, names(route.1, &parts)?))).collect();
     if let Some(((_, _, handler), names)) = found.iter().find(|((own, ..), _)| *own == method) {
         let names = names.iter().map(|name| decoded(name)).collect::<Result<Vec<_>, _>>()?;
         let mut parameters = Vec::new();
@@ -78,15 +94,10 @@ pub(super) fn answer(control: &mut Control, method: &str, target: &str, body: &J
         if method != "POST" && method != "PUT" && !body.is_empty() {
             return Err(FieldError::new("body", format!("{method} {path} takes no body")).into());
         }
-        return handler(control, &Call { names, query: parameters, body }).map_err(|mut refusal| {
-            if refusal.code == 400 && refusal.error.field.is_empty() {
-                refusal.error.field = String::from("body");
-            }
-            refusal
-        });
+        return Ok((*handler, Call { names, query: parameters, body }));
     }
     if found.is_empty() {
-        let known = ROUTES.iter().map(|(_, pattern, _)| pattern.trim_end_matches("/**").trim_end_matches("/*"));
+        let known = routes.iter().map(|(_, pattern, _)| pattern.trim_end_matches("/**").trim_end_matches("/*"));
         let mut error = FieldError::unknown("call", "call", &format!("{method} {path}"), []);
         error.message = format!("there is no call {method} {path}: a path of the Kubernetes API begins with /");
         error.did_you_mean = nodeproof_core::objects::nearest(path, known).map(String::from);

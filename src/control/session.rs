@@ -8,8 +8,9 @@ use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nodeproof_core::json;
-use nodeproof_core::objects::{FieldError, Json, Reader};
+use nodeproof_core::objects::{FieldError, Json, NULL, Reader};
 
+use super::api::Extras;
 use super::{Content, Control, Refusal, Reply, Setup};
 
 /// A conversation about one cluster.
@@ -56,21 +57,7 @@ impl Session {
             Ok(request) => (request.get("id").clone(), self.guarded(&request)),
             Err(refusal) => (Json::Null, Err(refusal)),
         };
-        let reply = outcome.unwrap_or_else(Reply::from);
-        let mut answer = json!({"code": reply.code});
-        answer.set(&["id"], id);
-        match reply.body {
-            Content::Empty => {}
-            Content::Json(body) => answer.set(&["body"], body),
-            Content::Raw(text) => answer.set(&["raw"], text),
-        }
-        if let Some(headers) = reply.headers {
-            answer.set(&["headers"], headers);
-        }
-        if let Some(watch) = reply.watch {
-            answer.set(&["watch"], watch);
-        }
-        answer.to_string()
+        written(id, outcome.unwrap_or_else(Reply::from))
     }
 
     /// Answers a request; a bug in the simulator becomes an answer too, and leaves nothing to talk about but a reset.
@@ -91,41 +78,84 @@ impl Session {
     }
 }
 
-fn read(line: &[u8]) -> Result<Json, Refusal> {
+/// Writes an answer as a line.
+pub(super) fn written(id: Json, reply: Reply) -> String {
+    let mut answer = json!({"code": reply.code});
+    answer.set(&["id"], id);
+    match reply.body {
+        Content::Empty => {}
+        Content::Json(body) => answer.set(&["body"], body),
+        Content::Raw(text) => answer.set(&["raw"], text),
+    }
+    if let Some(headers) = reply.headers {
+        answer.set(&["headers"], headers);
+    }
+    if let Some(watch) = reply.watch {
+        answer.set(&["watch"], watch);
+    }
+    answer.to_string()
+}
+
+/// Reads a line.
+pub(super) fn read(line: &[u8]) -> Result<Json, Refusal> {
     let refused = |message: String| Refusal { code: 400, error: FieldError::new("line", message) };
     let text = std::str::from_utf8(line).map_err(|error| refused(format!("the line is no UTF-8: {error}")))?;
     Json::parse(text).map_err(|error| refused(format!("the line is no JSON: {error}")))
 }
 
-fn call(control: &mut Control, request: &Json) -> Result<Reply, Refusal> {
-    let mut reader = Reader::new(request, "")?;
-    reader.any("id");
-    let line = reader.needed_text("call")?;
-    let identity = reader.any("as");
-    let headers = reader.any("headers");
-    let body = reader.any("body");
-    let raw = reader.text("raw")?;
-    reader.finish()?;
-    if body.is_some() && raw.is_some() {
-        return Err(FieldError::new("raw", "a request has a body or a raw body, not both").into());
-    }
-    let Some((method, target)) = line.split_once(' ') else {
-        return Err(
-            FieldError::new("call", format!("METHOD and path are needed, as \"GET clock\", not {line:?}")).into()
-        );
-    };
-    let target = target.trim();
-    if target.starts_with('/') {
-        return control.request(method, target, &super::api::Extras { identity, headers, body, raw });
-    }
-    for (field, value) in [("as", identity.is_some()), ("headers", headers.is_some()), ("raw", raw.is_some())] {
-        if value {
-            return Err(FieldError::new(
-                field,
-                "it belongs to requests of the Kubernetes API, whose path begins with /",
-            )
-            .into());
+/// The parts of a request.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    /// The method.
+    pub(super) method: &'a str,
+    /// Path and query.
+    pub(super) target: &'a str,
+    /// What belongs to requests of the Kubernetes API.
+    pub(super) extras: Extras<'a>,
+}
+
+impl<'a> Request<'a> {
+    /// Takes a request apart.
+    pub(super) fn of(request: &'a Json) -> Result<Self, Refusal> {
+        let mut reader = Reader::new(request, "")?;
+        reader.any("id");
+        let line = reader.needed_text("call")?;
+        let identity = reader.any("as");
+        let headers = reader.any("headers");
+        let body = reader.any("body");
+        let raw = reader.text("raw")?;
+        reader.finish()?;
+        if body.is_some() && raw.is_some() {
+            return Err(FieldError::new("raw", "a request has a body or a raw body, not both").into());
         }
+        let Some((method, target)) = line.split_once(' ') else {
+            return Err(
+                FieldError::new("call", format!("METHOD and path are needed, as \"GET clock\", not {line:?}")).into()
+            );
+        };
+        Ok(Self { method, target: target.trim(), extras: Extras { identity, headers, body, raw } })
     }
-    super::route::answer(control, method, target, body.unwrap_or(&Json::Null))
+
+    /// Returns the body of a control call, which has nothing else.
+    pub(super) fn control_body(&self) -> Result<&'a Json, Refusal> {
+        let Extras { identity, headers, body, raw } = &self.extras;
+        for (field, value) in [("as", identity.is_some()), ("headers", headers.is_some()), ("raw", raw.is_some())] {
+            if value {
+                return Err(FieldError::new(
+                    field,
+                    "it belongs to requests of the Kubernetes API, whose path begins with /",
+                )
+                .into());
+            }
+        }
+        Ok(body.unwrap_or(&NULL))
+    }
+}
+
+fn call(control: &mut Control, request: &Json) -> Result<Reply, Refusal> {
+    let request = Request::of(request)?;
+    if request.target.starts_with('/') {
+        return control.request(request.method, request.target, &request.extras);
+    }
+    super::route::answer(control, request.method, request.target, request.control_body()?)
 }

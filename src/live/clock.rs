@@ -6,24 +6,39 @@ use jiff::Timestamp;
 
 /// A clock that was set once.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Clock {
+pub struct Clock {
     set: Timestamp,
     since: Instant,
 }
 
 impl Clock {
     /// Sets the clock by the system's.
-    pub(super) fn new() -> Self {
+    #[must_use]
+    pub fn new() -> Self {
         Self { set: Timestamp::now(), since: Instant::now() }
     }
 
+    /// Returns when it was set.
+    #[must_use]
+    pub const fn set(&self) -> Timestamp {
+        self.set
+    }
+
     /// Returns the time.
-    pub(super) fn now(&self) -> Timestamp {
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
         self.set + self.since.elapsed()
     }
 
     /// Returns how long it is until an instant; zero if it is past.
-    pub(super) fn until(&self, at: Timestamp) -> Duration {
+    #[must_use]
+    pub fn until(&self, at: Timestamp) -> Duration {
         Duration::try_from(at.duration_since(self.now())).unwrap_or_default()
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new()
     }
 }

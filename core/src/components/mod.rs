@@ -33,7 +33,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-pub use record::{RecordedDecision, TraceLine};
+pub use record::{Record, RecordedDecision, TraceLine, component_name};
 
 pub use crate::network::DecisionId;
 use crate::network::{Request, RequestId, ToClient};

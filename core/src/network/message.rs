@@ -12,7 +12,9 @@ use core::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::objects::{Json, Object, Text};
+use crate::json;
+use crate::objects::time::to_time;
+use crate::objects::{Json, KUBELET_CONDITIONS, Object, Text};
 
 /// Identifies a request among those of one client; a watch keeps the id of the request that opened it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
@@ -414,6 +416,36 @@ impl fmt::Display for Ask {
 }
 
 impl Ask {
+    /// Writes out a heartbeat as the request that it stands for, with the Lease that its writer saw last; `None` for a
+    /// renewal of another revision.
+    #[must_use]
+    pub fn written_out(self, lease: Option<&Object>) -> Option<Box<Call>> {
+        match self {
+            Self::Call(call) => Some(call),
+            Self::RenewLease { name, renew_time, resource_version, .. } => {
+                let lease = lease.filter(|lease| lease.resource_version() == resource_version)?;
+                let body = lease.renewed(renew_time, resource_version).json();
+                Some(Box::new(Call::new(Verb::Update, LEASES, NODE_LEASES, name).body(body)))
+            }
+            Self::Heartbeat { name, at } => {
+                let time = Json::from(to_time(at));
+                let kinds = KUBELET_CONDITIONS.iter();
+                let order: Json = kinds.clone().map(|kind| json!({"type": *kind})).collect();
+                let beats: Json = kinds
+                    .map(|kind| {
+                        let mut beat = json!({"type": *kind});
+                        beat.set(&["lastHeartbeatTime"], time.clone());
+                        beat
+                    })
+                    .collect();
+                let mut patch = Json::object();
+                patch.set(&["status", "$setElementOrder/conditions"], order);
+                patch.set(&["status", "conditions"], beats);
+                Some(Box::new(Call::strategic_patch(NODES, "", name, patch).subresource("status")))
+            }
+        }
+    }
+
     /// Returns verb, resource (plural), subresource and name, as rules and metrics count them.
     #[must_use]
     pub fn subject(&self) -> (Verb, &str, &str, &str) {

@@ -288,7 +288,8 @@ impl Network {
     }
 
     /// Tells whether a client's messages arrive at once in both directions.
-    pub(crate) fn is_clear(&self, client: ClientId) -> bool {
+    #[must_use]
+    pub fn is_clear(&self, client: ClientId) -> bool {
         self.link(client).is_clear()
     }
 

@@ -18,6 +18,16 @@ pub fn encode_for_url(bytes: &[u8]) -> String {
     text
 }
 
+/// Writes bytes in the usual alphabet, with padding.
+#[must_use]
+pub fn encode(bytes: &[u8]) -> String {
+    let mut text = encode_for_url(bytes).replace('-', "+").replace('_', "/");
+    while !text.len().is_multiple_of(4) {
+        text.push('=');
+    }
+    text
+}
+
 /// Reads either alphabet; line breaks and padding are skipped. `None` for any other letter.
 #[must_use]
 pub fn decode(text: &str) -> Option<Vec<u8>> {

@@ -12,7 +12,6 @@ mod kubelet_pod_tests;
 #[cfg(test)]
 mod kubelet_tests;
 mod own;
-mod record;
 mod wakes;
 #[cfg(test)]
 mod workload_tests;
@@ -29,10 +28,9 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use heartbeats::Heartbeats;
 pub use own::{Own, OwnAction, OwnLooking};
-pub use record::{Record, component_name};
 pub use world::{run_scenario, run_scenario_with};
 
-pub use crate::components::{RecordedDecision, TraceLine};
+pub use crate::components::{Record, RecordedDecision, TraceLine, component_name};
 
 use crate::chance::Chance;
 use crate::components::api_server::{ApiServer, Commit, Reader, ServerOutput, Tap};

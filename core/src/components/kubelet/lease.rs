@@ -92,6 +92,12 @@ impl Lease {
 }
 
 impl Kubelet {
+    /// Returns the Lease that the update in hand goes on from.
+    #[must_use]
+    pub fn lease_in_hand(&self) -> Option<&Object> {
+        self.lease.base.as_ref()
+    }
+
     /// Begins a round.
     pub(super) fn sync_lease(&mut self, turn: &mut Turn<'_>) {
         self.lease.is_fallback = false;

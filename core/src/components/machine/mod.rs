@@ -27,7 +27,7 @@ use super::kubelet::config::KubeletConfig;
 use super::kubelet::{Kubelet, Pace, Renewal, Turn};
 use super::{Component, Deadline, Outbox, Output, earliest};
 use crate::network::{RequestId, ToClient};
-use crate::objects::{Beat, ObjectKey, Text};
+use crate::objects::{Beat, Object, ObjectKey, Text};
 use crate::profile::Settings;
 
 pub use action::{MACHINE_ACTIONS, MachineAction};
@@ -121,6 +121,13 @@ impl Machine {
     #[must_use]
     pub fn kubelet(&self) -> Option<&Kubelet> {
         self.kubelet.as_ref()
+    }
+
+    /// Returns the Lease as the kubelet goes on from it: what [`crate::network::Ask::RenewLease`] leaves unsaid, for
+    /// drivers that have to write it out.
+    #[must_use]
+    pub fn lease(&self) -> Option<&Object> {
+        self.kubelet.as_ref()?.lease_in_hand()
     }
 
     /// Lets something happen to the machine.

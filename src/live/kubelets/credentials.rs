@@ -1,0 +1,328 @@
+//! As whom a hollow node comes to the API server, and how it gets what proves it.
+//!
+//! With the cluster's CA key a client certificate is signed here; without it one is asked for, as a kubelet's bootstrap
+//! does (certificates.k8s.io/v1, signer `kubernetes.io/kube-apiserver-client-kubelet`), and approved; or an administrator
+//! impersonates the node. In all three the API server sees the user `system:node:NAME` of the group `system:nodes`, so
+//! that NodeRestriction and the Node authoriser are met.
+//! Left out on purpose: renewal of certificates, since no run lasts as long as they do.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use nodeproof_core::json;
+use nodeproof_core::network::Identity;
+use nodeproof_core::objects::{Json, base64};
+use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, Issuer, KeyPair, KeyUsagePurpose};
+use rustls::client::WebPkiServerVerifier;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+
+/// Source: k8s.io/api certificates/v1 types.go (v1.34), `KubeAPIServerClientKubeletSignerName`.
+const KUBELET_SIGNER: &str = "kubernetes.io/kube-apiserver-client-kubelet";
+/// How often a certificate that was asked for is looked for.
+const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
+/// How often at most: half a minute in all.
+const LOOKS_MAX: u32 = 150;
+
+/// What is wrong with an address, a certificate or a key; never with its content in it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CredentialsError(String);
+
+fn wrong(what: impl std::fmt::Display) -> CredentialsError {
+    CredentialsError(what.to_string())
+}
+
+/// The API server: where it listens, and by which authority its certificate is signed.
+#[derive(Clone, Debug)]
+pub struct Server {
+    pub(super) origin: String,
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) tls: Option<Tls>,
+}
+
+/// What is needed to trust the server.
+#[derive(Clone, Debug)]
+pub(super) struct Tls {
+    pub(super) name: ServerName<'static>,
+    verifier: Arc<WebPkiServerVerifier>,
+}
+
+impl Server {
+    /// Takes an address, `https://HOST:PORT`, and the certificates of the authorities that it is trusted by (DER).
+    ///
+    /// `http://HOST:PORT` speaks HTTP/2 without TLS, as a stub in tests does. `name` is the name in the server's
+    /// certificate, where it is not the host.
+    ///
+    /// # Errors
+    /// The address is none, or no authority can be read.
+    pub fn new(address: &str, authorities: &[Vec<u8>], name: Option<&str>) -> Result<Self, CredentialsError> {
+        let uri: http::Uri = address.parse().map_err(|error| wrong(format_args!("address {address:?}: {error}")))?;
+        let host = uri.host().ok_or_else(|| wrong(format_args!("address {address:?} has no host")))?;
+        let host = host.trim_matches(['[', ']']).to_string();
+        let is_plain = uri.scheme_str() == Some("http");
+        let port = uri.port_u16().unwrap_or(if is_plain { 80 } else { 443 });
+        let authority = uri.authority().map(ToString::to_string).unwrap_or_default();
+        let origin = format!("{}://{authority}", if is_plain { "http" } else { "https" });
+        let tls = if is_plain {
+            None
+        } else {
+            let mut roots = RootCertStore::empty();
+            roots.add_parsable_certificates(authorities.iter().map(|der| CertificateDer::from(der.as_slice())));
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            let verifier = verifier.map_err(|error| wrong(format_args!("the cluster's authority: {error}")))?;
+            let name = name.unwrap_or(&host).to_string();
+            let name = ServerName::try_from(name).map_err(|error| wrong(format_args!("server name: {error}")))?;
+            Some(Tls { name, verifier })
+        };
+        Ok(Self { origin, host, port, tls })
+    }
+
+    /// Returns the address.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.origin
+    }
+}
+
+/// A certificate with its key, or none.
+pub(super) enum Proof {
+    None,
+    Certificate(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>),
+}
+
+impl Tls {
+    /// Returns the settings of a connection whose client shows this certificate.
+    pub(super) fn client(&self, proof: Proof) -> Result<Arc<ClientConfig>, CredentialsError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let builder = versions.map_err(wrong)?.with_webpki_verifier(self.verifier.clone());
+        let mut config = match proof {
+            Proof::None => builder.with_no_client_auth(),
+            Proof::Certificate(chain, key) => builder.with_client_auth_cert(chain, key).map_err(wrong)?,
+        };
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        // A node dials seldom: what a resumed session saves is less than thousands of stores cost.
+        config.resumption = rustls::client::Resumption::disabled();
+        Ok(Arc::new(config))
+    }
+}
+
+/// What signs the nodes' certificates where the key of the cluster's CA is at hand.
+pub struct Authority(Issuer<'static, KeyPair>);
+
+impl std::fmt::Debug for Authority {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Authority(..)")
+    }
+}
+
+impl Authority {
+    /// Takes the CA's certificate and its key (PKCS#8), as PEM.
+    ///
+    /// # Errors
+    /// One of them cannot be read.
+    pub fn from_pem(certificate: &str, key: &str) -> Result<Self, CredentialsError> {
+        let key = KeyPair::from_pem(key).map_err(|error| wrong(format_args!("the CA's key: {error}")))?;
+        let issuer = Issuer::from_ca_cert_pem(certificate, key);
+        Ok(Self(issuer.map_err(|error| wrong(format_args!("the CA's certificate: {error}")))?))
+    }
+
+    fn sign(&self, identity: &Identity, now: Timestamp) -> Result<Proof, CredentialsError> {
+        let key = KeyPair::generate().map_err(wrong)?;
+        let mut params = params(identity);
+        let day = |at: Timestamp| {
+            let date = at.to_zoned(TimeZone::UTC).date();
+            let part = |part: i8| u8::try_from(part).unwrap_or(1);
+            rcgen::date_time_ymd(i32::from(date.year()), part(date.month()), part(date.day()))
+        };
+        params.not_before = day(now - SignedDuration::from_hours(24));
+        params.not_after = day(now + SignedDuration::from_hours(24 * 365));
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        let certificate = params.signed_by(&key, &self.0).map_err(wrong)?;
+        Ok(Proof::Certificate(vec![certificate.der().clone()], private(&key)?))
+    }
+}
+
+fn params(identity: &Identity) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, identity.user.as_str());
+    let group = identity.groups.iter().find(|group| **group != *"system:authenticated");
+    if let Some(group) = group {
+        params.distinguished_name.push(DnType::OrganizationName, group.as_str());
+    }
+    params
+}
+
+fn private(key: &KeyPair) -> Result<PrivateKeyDer<'static>, CredentialsError> {
+    PrivateKeyDer::try_from(key.serialize_der()).map_err(wrong)
+}
+
+/// How nodes get their credentials.
+pub enum Signer {
+    /// Certificates, signed here.
+    Authority(Box<Authority>),
+    /// Certificates, asked for and approved by an administrator.
+    Requests(kube::Client),
+    /// An administrator acts as the node: nodes share connections, which costs least.
+    Impersonation(Administrator),
+    /// Nothing: for a server that does not ask, as a stub in tests.
+    Nobody,
+}
+
+impl std::fmt::Debug for Signer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Authority(_) => "Authority(..)",
+            Self::Requests(_) => "Requests(..)",
+            Self::Impersonation(_) => "Impersonation(..)",
+            Self::Nobody => "Nobody",
+        })
+    }
+}
+
+/// The credentials of an administrator who may impersonate users and groups.
+#[derive(Clone, Default)]
+pub struct Administrator {
+    /// The certificates (PEM), if he has one.
+    pub certificate: Option<Vec<u8>>,
+    /// Its key (PEM).
+    pub key: Option<Vec<u8>>,
+    /// A bearer token, if he has one.
+    pub token: Option<String>,
+}
+
+impl std::fmt::Debug for Administrator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Administrator(..)")
+    }
+}
+
+impl Administrator {
+    /// Takes the credentials of a kubeconfig's user.
+    ///
+    /// # Errors
+    /// They are of a kind that is made anew for each call, as by a program or an OIDC provider, or cannot be read.
+    pub fn of(user: &kube::config::AuthInfo) -> Result<Self, String> {
+        // As it stands in a kubeconfig, which is where its fields have names of their own.
+        let user = serde_json::to_value(user).map(Json::from).map_err(|error| error.to_string())?;
+        let text = |field: &str| user.get(field).as_str().map(String::from);
+        let read = |data: &str, file: &str| match (text(data), text(file)) {
+            (Some(data), _) => base64::decode(&data).map(Some).ok_or_else(|| String::from("credentials: no base64")),
+            (None, Some(file)) => std::fs::read(&file).map(Some).map_err(|error| format!("{file}: {error}")),
+            (None, None) => Ok(None),
+        };
+        let administrator = Self {
+            certificate: read("client-certificate-data", "client-certificate")?,
+            key: read("client-key-data", "client-key")?,
+            token: text("token"),
+        };
+        if administrator.certificate.is_none() && administrator.token.is_none() {
+            return Err(String::from(
+                "the kubeconfig's user has neither a certificate nor a token to impersonate nodes with: \
+                 use --identity certificate",
+            ));
+        }
+        Ok(administrator)
+    }
+
+    fn proof(&self) -> Result<Proof, CredentialsError> {
+        let (Some(certificate), Some(key)) = (&self.certificate, &self.key) else { return Ok(Proof::None) };
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate).collect();
+        let chain = chain.map_err(|_| wrong("the administrator's certificate cannot be read"))?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| wrong("the administrator's key cannot be read"))?;
+        Ok(Proof::Certificate(chain, key))
+    }
+}
+
+impl Signer {
+    /// Tells whether many nodes may use one connection.
+    pub(super) const fn shares_connections(&self) -> bool {
+        matches!(self, Self::Impersonation(_))
+    }
+
+    /// Returns the headers that say as whom a request comes, where the connection does not.
+    pub(super) fn headers(&self, identity: &Identity) -> HeaderMap {
+        const UNKNOWN: HeaderValue = HeaderValue::from_static("Bearer of-nobody");
+        let mut headers = HeaderMap::new();
+        if !identity.is_known() {
+            headers.insert(header::AUTHORIZATION, UNKNOWN);
+            return headers;
+        }
+        if let Self::Impersonation(administrator) = self {
+            let value = |text: &str| HeaderValue::from_str(text).unwrap_or(UNKNOWN);
+            if let Some(token) = &administrator.token {
+                let mut token = value(&format!("Bearer {token}"));
+                token.set_sensitive(true);
+                headers.insert(header::AUTHORIZATION, token);
+            }
+            headers.insert(HeaderName::from_static("impersonate-user"), value(&identity.user));
+            for group in identity.groups.iter().filter(|group| **group != *"system:authenticated") {
+                headers.append(HeaderName::from_static("impersonate-group"), value(group));
+            }
+        }
+        headers
+    }
+
+    /// Gets what a connection shows for an identity.
+    pub(super) async fn prove(&self, identity: &Identity, now: Timestamp) -> Result<Proof, CredentialsError> {
+        let is_anonymous = identity.user == *"system:anonymous";
+        match self {
+            Self::Impersonation(administrator) => administrator.proof(),
+            _ if !identity.is_known() || is_anonymous => Ok(Proof::None),
+            Self::Authority(authority) => authority.sign(identity, now),
+            Self::Requests(client) => ask(client, identity).await,
+            Self::Nobody => Ok(Proof::None),
+        }
+    }
+}
+
+/// Asks for a certificate, approves the request, waits for the answer and removes the request.
+async fn ask(client: &kube::Client, identity: &Identity) -> Result<Proof, CredentialsError> {
+    let key = KeyPair::generate().map_err(wrong)?;
+    let request = params(identity).serialize_request(&key).and_then(|request| request.pem()).map_err(wrong)?;
+    const PATH: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let mut body = json!({
+        "kind": "CertificateSigningRequest", "apiVersion": "certificates.k8s.io/v1",
+        "metadata": {"generateName": "nodeproof-", "labels": {"nodeproof.dev/hollow": "true"}},
+        "spec": {"signerName": KUBELET_SIGNER, "usages": ["digital signature", "client auth"]},
+    });
+    body.set(&["spec", "request"], base64::encode(request.as_bytes()));
+    let mut made = call(client, "POST", PATH, Some(&body)).await?;
+    let name = made.at(&["metadata", "name"]).as_str().unwrap_or_default().to_string();
+    let path = format!("{PATH}/{name}");
+    made.set(
+        &["status", "conditions"],
+        json!([{"type": "Approved", "status": "True", "reason": "Hollow", "message": "a hollow node of nodeproof"}]),
+    );
+    call(client, "PUT", &format!("{path}/approval"), Some(&made)).await?;
+    let mut certificate = None;
+    for _ in 0..LOOKS_MAX {
+        let found = call(client, "GET", &path, None).await?;
+        certificate = found.at(&["status", "certificate"]).as_str().and_then(base64::decode);
+        if certificate.is_some() {
+            break;
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    call(client, "DELETE", &path, None).await?;
+    let certificate = certificate.ok_or_else(|| {
+        wrong("the certificate was not signed within 30 s: does kube-controller-manager have the CA's key?")
+    })?;
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&certificate).collect();
+    Ok(Proof::Certificate(chain.map_err(|_| wrong("the signed certificate cannot be read"))?, private(&key)?))
+}
+
+async fn call(client: &kube::Client, method: &str, path: &str, body: Option<&Json>) -> Result<Json, CredentialsError> {
+    let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
+    let request = http::Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json");
+    let request = request.body(body).map_err(wrong)?;
+    let text = client.request_text(request).await.map_err(|error| wrong(format_args!("{method} {path}: {error}")))?;
+    Json::parse(&text).map_err(wrong)
+}

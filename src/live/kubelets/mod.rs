@@ -1,0 +1,247 @@
+//! Hollow nodes: the simulator's own kubelets and machines in real time against a real API server.
+//!
+//! What kubemark and KWOK do, with kubelets that speak for themselves: each has an identity of its own, and its faults
+//! are those of the simulator, on its machine and on its connection. Thousands of them need one thread and one timer.
+//! Inputs: machines, deeds, rules. Outputs: requests to the API server, decisions. Time comes from [`Clock`] alone.
+//! Left out on purpose: ports of the kubelet (logs, exec), and containers that run anything.
+
+mod credentials;
+mod engine;
+mod transport;
+mod wire;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use jiff::Timestamp;
+use nodeproof_core::components::RecordedDecision;
+use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec};
+use nodeproof_core::network::{ClientId, Fault, Identity, Rule, RuleId, ToClient};
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::profile::Settings;
+use tokio::sync::Notify;
+
+use super::Clock;
+
+pub use credentials::{Administrator, Authority, CredentialsError, Server, Signer};
+pub use engine::HollowError;
+use engine::{Engine, Order};
+use transport::Transport;
+
+/// The hollow nodes of a process. Cloning shares them.
+#[derive(Clone, Debug)]
+pub struct HollowNodes(Arc<Shared>);
+
+/// What the tasks of all nodes share.
+#[derive(Debug)]
+struct Shared {
+    engine: Mutex<State>,
+    transport: Transport,
+    clock: Clock,
+    runtime: tokio::runtime::Handle,
+    /// Tells the task that keeps the time of an earlier deadline than the one that it sleeps for.
+    earlier: Arc<Notify>,
+}
+
+#[derive(Debug)]
+struct State {
+    engine: Engine,
+    /// The deadline that the task which keeps the time sleeps for.
+    sleeps_until: Option<Timestamp>,
+}
+
+impl HollowNodes {
+    /// Prepares nodes of a cluster; it has to be called within a tokio runtime, on which all of them live from then on.
+    ///
+    /// `settings` are the release and the kubelets' flags, `seed` chooses their phases.
+    #[must_use]
+    pub fn new(server: Server, signer: Signer, settings: Settings, seed: u64, clock: Clock) -> Self {
+        let shared = Arc::new(Shared {
+            engine: Mutex::new(State { engine: Engine::new(settings, seed, clock.now()), sleeps_until: None }),
+            transport: Transport::new(server, signer),
+            clock,
+            runtime: tokio::runtime::Handle::current(),
+            earlier: Arc::default(),
+        });
+        shared.runtime.spawn(keep_time(Arc::downgrade(&shared), shared.earlier.clone()));
+        Self(shared)
+    }
+
+    /// Powers a machine on and starts its kubelet, once it has the credentials of its node.
+    ///
+    /// # Errors
+    /// The name is taken, the specification is wrong, the kubelet refuses to start, or nobody signs its certificate.
+    pub async fn start(&self, spec: MachineSpec) -> Result<(), HollowError> {
+        let identity = Identity::kubelet(spec.node_name.as_ref().unwrap_or(&spec.name));
+        let proven = self.0.transport.prove(&identity, self.0.clock.now()).await;
+        proven.map_err(|error| HollowError::NoCredentials { user: identity.user.clone(), why: error.to_string() })?;
+        self.0.turn(|engine, now| engine.add(spec, now))
+    }
+
+    /// Takes a machine away as if it had lost its power; its Node stays.
+    ///
+    /// # Errors
+    /// There is no such machine.
+    pub fn remove(&self, name: &str) -> Result<(), HollowError> {
+        self.0.turn(|engine, now| engine.remove(name, now))
+    }
+
+    /// Lets something happen to a machine.
+    ///
+    /// # Errors
+    /// There is no such machine, or it refuses.
+    pub fn perform(&self, name: &str, action: MachineAction) -> Result<(), HollowError> {
+        self.0.turn(|engine, now| engine.perform(name, action, now))
+    }
+
+    /// Lays a rule on the connections of the nodes, which are known as `machine/NAME`.
+    pub fn add_rule(&self, fault: Fault) -> RuleId {
+        self.0.turn(|engine, now| engine.add_rule(fault, now))
+    }
+
+    /// Takes a rule away and returns it with what it met.
+    ///
+    /// # Errors
+    /// There is no such rule.
+    pub fn remove_rule(&self, id: RuleId) -> Result<Rule, HollowError> {
+        self.0.turn(|engine, now| engine.remove_rule(id, now))
+    }
+
+    /// Returns the rules with what they met, each with whether it is in force or has ended by itself.
+    #[must_use]
+    pub fn rules(&self) -> Vec<(Rule, bool)> {
+        let mut rules: Vec<_> = self.0.locked().engine.rules().map(|(rule, active)| (rule.clone(), active)).collect();
+        rules.sort_by_key(|(rule, _)| rule.id);
+        rules
+    }
+
+    /// Returns how many machines have renewed their Lease and posted their status at least once.
+    #[must_use]
+    pub fn beating(&self) -> usize {
+        let beats = |machine: &Machine| machine.kubelet().map(nodeproof_core::components::kubelet::Kubelet::heartbeats);
+        let state = self.0.locked();
+        state.engine.machines().filter(|machine| matches!(beats(machine), Some((Some(_), Some(_))))).count()
+    }
+
+    /// Returns the machine that has a pod's containers, and their names.
+    #[must_use]
+    pub fn machine_of(&self, namespace: &str, pod: &str) -> Option<(Text, Vec<Text>)> {
+        let now = self.0.clock.now();
+        let state = self.0.locked();
+        state.engine.machines().find_map(|machine| {
+            let shown = machine.describe(now);
+            let text = |container: &Json, field: &str| container.get(field).as_text().cloned().unwrap_or_default();
+            let own = shown.get("containers").items().iter();
+            let own = own.filter(|own| text(own, "namespace") == *namespace && text(own, "pod") == *pod);
+            let containers: Vec<Text> = own.map(|own| text(own, "container")).collect();
+            (!containers.is_empty()).then(|| (machine.name().clone(), containers))
+        })
+    }
+
+    /// Returns the names of the machines, in the order in which they were added.
+    #[must_use]
+    pub fn names(&self) -> Vec<Text> {
+        self.0.locked().engine.machines().map(|machine| machine.name().clone()).collect()
+    }
+
+    /// Returns the name of the Node of each machine.
+    #[must_use]
+    pub fn node_names(&self) -> Vec<Text> {
+        self.0.locked().engine.machines().map(|machine| machine.node_name()).collect()
+    }
+
+    /// Shows a machine as the control interface does; `None` if there is none of that name.
+    #[must_use]
+    pub fn describe(&self, name: &str) -> Option<Json> {
+        let (mut shown, client) = {
+            let state = self.0.locked();
+            (state.engine.describe(name, self.0.clock.now())?, state.engine.client(name).ok()?)
+        };
+        if let Some(trouble) = self.0.transport.trouble(client) {
+            shown.set(&["lastTransportError"], trouble);
+        }
+        Some(shown)
+    }
+
+    /// Returns what the kubelets decided so far, in order.
+    #[must_use]
+    pub fn decisions(&self) -> Vec<RecordedDecision> {
+        self.0.locked().engine.record().decisions().to_vec()
+    }
+
+    /// Returns the clock that all nodes go by.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.0.clock
+    }
+
+    /// Takes all machines away; their Nodes stay.
+    pub fn stop(&self) {
+        for name in self.names() {
+            // A machine that somebody else took away in the meantime is gone as well.
+            drop(self.remove(&name));
+        }
+    }
+}
+
+impl Shared {
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the engine one input, and has done what follows from it.
+    fn turn<T>(self: &Arc<Self>, input: impl FnOnce(&mut Engine, Timestamp) -> T) -> T {
+        let mut orders = Vec::new();
+        let done = {
+            let mut state = self.locked();
+            // Read behind the lock, so that the engine's time never decreases.
+            let now = self.clock.now();
+            let done = input(&mut state.engine, now);
+            orders.extend(std::iter::from_fn(|| state.engine.poll_order()));
+            let next = state.engine.next_deadline();
+            if next.is_some_and(|next| state.sleeps_until.is_none_or(|until| next < until)) {
+                state.sleeps_until = next;
+                self.earlier.notify_one();
+            }
+            done
+        };
+        for order in orders {
+            match order {
+                Order::Send { client, id, identity, call, patience } => {
+                    self.send((client, id), &identity, call, patience);
+                }
+                Order::Cancel(client, id) => self.cancel(client, id),
+                Order::Forget(client) => self.forget(client),
+                Order::Break(client) => self.break_off(client),
+            }
+        }
+        done
+    }
+
+    /// Hands over what arrived for a client.
+    fn deliver(self: &Arc<Self>, client: ClientId, message: ToClient) {
+        self.turn(|engine, now| engine.handle_message(client, message, now));
+    }
+}
+
+/// Wakes the engine when something is due, for as long as anybody holds the nodes.
+async fn keep_time(shared: Weak<Shared>, earlier: Arc<Notify>) {
+    loop {
+        let until = {
+            let Some(shared) = shared.upgrade() else { return };
+            let mut state = shared.locked();
+            state.sleeps_until = state.engine.next_deadline();
+            state.sleeps_until.map(|at| shared.clock.until(at))
+        };
+        // A longest sleep, so that this task ends with the nodes.
+        let rest = tokio::time::sleep(until.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP));
+        tokio::select! {
+            () = rest => {}
+            () = earlier.notified() => {}
+        }
+        let Some(shared) = shared.upgrade() else { return };
+        shared.turn(|engine, now| engine.handle_timeout(now));
+    }
+}
+
+/// How long the task that keeps the time sleeps at most.
+const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_secs(1);

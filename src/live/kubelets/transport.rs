@@ -1,0 +1,352 @@
+//! Carries the requests of hollow nodes over HTTP/2, one connection for each identity or one for many.
+//!
+//! Mirrors client-go's transport (k8s.io/apimachinery pkg/util/net/http.go, v1.34): HTTP/2, a ping after 30 s without a
+//! frame, 15 s for its answer, a dial that fails after 30 s. What a failed request means is core's to say.
+//! Inputs: orders of the engine. Outputs: messages for it. Invariant: each request that is sent is answered once, by an
+//! answer or by what befell it, unless it was given up.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http2::{Builder, SendRequest};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use nodeproof_core::network::{Answer, Call, ClientId, Content, Identity, RequestId, ToClient, TransportError, Verb};
+use nodeproof_core::objects::Text;
+use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
+
+use super::Shared;
+use super::credentials::{CredentialsError, Server, Signer};
+use super::wire::{self, Head};
+
+/// Source: k8s.io/client-go/transport/cache.go (v1.34), `net.Dialer{Timeout: 30s}`.
+const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
+/// Source: k8s.io/apimachinery pkg/util/net/http.go (v1.34), `HTTP2_READ_IDLE_TIMEOUT_SECONDS`, default 30.
+const READ_IDLE: Duration = Duration::from_secs(30);
+/// Source: as above, `HTTP2_PING_TIMEOUT_SECONDS`, default 15.
+const PING_TIMEOUT: Duration = Duration::from_secs(15);
+/// What ends a request without a time-out of its own that nobody answers. Source: kube-apiserver `--request-timeout`, default 1m0s.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// How many nodes share a connection: each has two watches and a request or two, and a server allows 1000 streams
+/// (kube-apiserver `--http2-max-streams-per-connection`, v1.34).
+const NODES_PER_CONNECTION: u32 = 200;
+
+type Sender = SendRequest<Full<Bytes>>;
+
+/// The connections of a process.
+#[derive(Debug)]
+pub(super) struct Transport {
+    server: Server,
+    signer: Signer,
+    links: Mutex<BTreeMap<ClientId, Arc<Link>>>,
+    /// The connections that many nodes use, by the number of their first node divided by how many they are for.
+    shared: Mutex<BTreeMap<u32, Arc<Connection>>>,
+    /// What connections show, by the user that they are for; empty for all that use shared ones.
+    proofs: Mutex<BTreeMap<Text, Arc<rustls::ClientConfig>>>,
+}
+
+/// One client's way to the server.
+#[derive(Debug)]
+struct Link {
+    identity: Arc<Identity>,
+    head: Head,
+    connection: Arc<Connection>,
+    under_way: Mutex<BTreeMap<RequestId, UnderWay>>,
+    /// What went wrong last, for people.
+    trouble: Mutex<Option<String>>,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    task: AbortHandle,
+    is_open_watch: bool,
+}
+
+/// A connection that is dialled when it is needed.
+#[derive(Debug)]
+struct Connection {
+    identity: Arc<Identity>,
+    is_shared: bool,
+    open: tokio::sync::Mutex<Option<(Sender, AbortHandle)>>,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some((_, task)) = self.open.get_mut() {
+            task.abort();
+        }
+    }
+}
+
+/// Why a dial failed.
+enum DialError {
+    Credentials(CredentialsError),
+    Io(io::Error),
+    Http(hyper::Error),
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Transport {
+    pub(super) fn new(server: Server, signer: Signer) -> Self {
+        Self { server, signer, links: Mutex::default(), shared: Mutex::default(), proofs: Mutex::default() }
+    }
+
+    /// Returns what went wrong last on the way of a client.
+    pub(super) fn trouble(&self, client: ClientId) -> Option<String> {
+        let link = locked(&self.links).get(&client).cloned()?;
+        locked(&link.trouble).clone()
+    }
+
+    /// Returns the way of a client, made anew for another identity than before.
+    fn link(&self, client: ClientId, identity: &Arc<Identity>) -> Arc<Link> {
+        let mut links = locked(&self.links);
+        if let Some(link) = links.get(&client).filter(|link| link.identity == *identity) {
+            return link.clone();
+        }
+        let fresh = |is_shared| {
+            Arc::new(Connection { identity: identity.clone(), is_shared, open: tokio::sync::Mutex::new(None) })
+        };
+        let connection = if self.signer.shares_connections() && identity.is_known() {
+            let mut shared = locked(&self.shared);
+            shared.entry(client.0 / NODES_PER_CONNECTION).or_insert_with(|| fresh(true)).clone()
+        } else {
+            fresh(false)
+        };
+        let agent = HeaderValue::from_str(&format!("{}/nodeproof", identity.agent));
+        let head = Head {
+            origin: self.server.origin.clone(),
+            agent: agent.unwrap_or_else(|_| HeaderValue::from_static("nodeproof")),
+            identity: self.signer.headers(identity),
+        };
+        let link = Arc::new(Link {
+            identity: identity.clone(),
+            head,
+            connection,
+            under_way: Mutex::default(),
+            trouble: Mutex::default(),
+        });
+        links.insert(client, link.clone());
+        link
+    }
+
+    /// Gets what the connections of an identity show; `None` for a server without TLS.
+    pub(super) async fn prove(
+        &self,
+        identity: &Identity,
+        now: jiff::Timestamp,
+    ) -> Result<Option<Arc<rustls::ClientConfig>>, CredentialsError> {
+        let Some(tls) = &self.server.tls else { return Ok(None) };
+        let key = if self.signer.shares_connections() { Text::of("") } else { identity.user.clone() };
+        let known = locked(&self.proofs).get(&key).cloned();
+        if known.is_some() {
+            return Ok(known);
+        }
+        let config = tls.client(self.signer.prove(identity, now).await?)?;
+        Ok(Some(locked(&self.proofs).entry(key).or_insert(config).clone()))
+    }
+
+    async fn dial(&self, connection: &Connection, now: jiff::Timestamp) -> Result<(Sender, AbortHandle), DialError> {
+        let tls = self.prove(&connection.identity, now).await.map_err(DialError::Credentials)?;
+        let stream = TcpStream::connect((self.server.host.as_str(), self.server.port)).await.map_err(DialError::Io)?;
+        stream.set_nodelay(true).map_err(DialError::Io)?;
+        match (tls, &self.server.tls) {
+            (Some(config), Some(tls)) => {
+                let connector = tokio_rustls::TlsConnector::from(config);
+                let stream = connector.connect(tls.name.clone(), stream).await.map_err(DialError::Io)?;
+                shake_hands(stream).await
+            }
+            _ => shake_hands(stream).await,
+        }
+        .map_err(DialError::Http)
+    }
+
+    /// Returns a sender of an open connection, and dials if there is none.
+    async fn sender(&self, link: &Link, now: jiff::Timestamp) -> Result<Sender, TransportError> {
+        let mut open = link.connection.open.lock().await;
+        if let Some((sender, _)) = open.as_ref().filter(|(sender, _)| !sender.is_closed()) {
+            return Ok(sender.clone());
+        }
+        let dialled = tokio::time::timeout(DIAL_TIMEOUT, self.dial(&link.connection, now)).await;
+        let (trouble, error) = match dialled {
+            Ok(Ok((sender, task))) => {
+                *open = Some((sender.clone(), task));
+                *locked(&link.trouble) = None;
+                return Ok(sender);
+            }
+            Err(_) => (String::from("no connection within 30 s"), TransportError::Unreachable),
+            Ok(Err(DialError::Credentials(error))) => (error.to_string(), TransportError::Unreachable),
+            Ok(Err(DialError::Http(error))) => (error.to_string(), TransportError::ConnectionLost),
+            Ok(Err(DialError::Io(error))) => {
+                let refused = error.kind() == io::ErrorKind::ConnectionRefused;
+                (error.to_string(), if refused { TransportError::Refused } else { TransportError::Unreachable })
+            }
+        };
+        *locked(&link.trouble) = Some(trouble);
+        Err(error)
+    }
+}
+
+async fn shake_hands<S>(stream: S) -> hyper::Result<(Sender, AbortHandle)>
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, connection) = Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .keep_alive_interval(READ_IDLE)
+        .keep_alive_timeout(PING_TIMEOUT)
+        .handshake(TokioIo::new(stream))
+        .await?;
+    // How a connection ends is seen by the requests on it.
+    let task = tokio::spawn(async move { drop(connection.await) });
+    Ok((sender, task.abort_handle()))
+}
+
+impl Link {
+    /// Closes the connection, unless others use it too.
+    fn close(&self) {
+        if !self.connection.is_shared
+            && let Ok(mut open) = self.connection.open.try_lock()
+            && let Some((_, task)) = open.take()
+        {
+            task.abort();
+        }
+    }
+
+    fn abandon(&self) -> BTreeMap<RequestId, UnderWay> {
+        let under_way = std::mem::take(&mut *locked(&self.under_way));
+        for request in under_way.values() {
+            request.task.abort();
+        }
+        under_way
+    }
+}
+
+impl Shared {
+    /// Sends a request in a task of its own.
+    pub(super) fn send(
+        self: &Arc<Self>,
+        (client, id): (ClientId, RequestId),
+        identity: &Arc<Identity>,
+        call: Box<Call>,
+        patience: Option<jiff::SignedDuration>,
+    ) {
+        let link = self.transport.link(client, identity);
+        let mut under_way = locked(&link.under_way);
+        let task = {
+            let (shared, link) = (self.clone(), link.clone());
+            let patience = patience.and_then(|patience| Duration::try_from(patience).ok()).unwrap_or(REQUEST_TIMEOUT);
+            self.runtime.spawn(async move {
+                if call.verb == Verb::Watch {
+                    shared.watch(&link, client, id, &call).await;
+                } else {
+                    let outcome = tokio::time::timeout(patience, shared.exchange(&link, &call)).await;
+                    let result = outcome.unwrap_or(Err(TransportError::Timeout));
+                    locked(&link.under_way).remove(&id);
+                    shared.deliver(client, ToClient::Response { id, result });
+                }
+            })
+        };
+        under_way.insert(id, UnderWay { task: task.abort_handle(), is_open_watch: false });
+    }
+
+    /// Gives up a request or a watch.
+    pub(super) fn cancel(&self, client: ClientId, id: RequestId) {
+        let link = locked(&self.transport.links).get(&client).cloned();
+        if let Some(request) = link.and_then(|link| locked(&link.under_way).remove(&id)) {
+            request.task.abort();
+        }
+    }
+
+    /// Closes a client's connection; nobody waits for what is under way.
+    pub(super) fn forget(&self, client: ClientId) {
+        if let Some(link) = locked(&self.transport.links).remove(&client) {
+            link.abandon();
+            link.close();
+        }
+    }
+
+    /// Closes a client's connection, and says so of all that is under way.
+    pub(super) fn break_off(self: &Arc<Self>, client: ClientId) {
+        let Some(link) = locked(&self.transport.links).get(&client).cloned() else { return };
+        let lost = link.abandon();
+        link.close();
+        for (id, request) in lost {
+            self.deliver(client, if request.is_open_watch { ToClient::WatchEnded { id } } else { lost_response(id) });
+        }
+    }
+
+    async fn exchange(&self, link: &Link, call: &Call) -> Result<Answer, TransportError> {
+        let response = self.ask(link, call).await?;
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.map_err(|_| TransportError::ConnectionLost)?.to_bytes();
+        Ok(wire::answer(head.status.as_u16(), &head.headers, &body))
+    }
+
+    /// Sends a request, over a new connection where the old one has just gone.
+    async fn ask(&self, link: &Link, call: &Call) -> Result<http::Response<Incoming>, TransportError> {
+        let mut request = wire::request(call, &link.head).map_err(|_| TransportError::ConnectionLost)?;
+        for is_last in [false, true] {
+            let mut sender = self.transport.sender(link, self.clock.now()).await?;
+            match sender.try_send_request(request).await {
+                Ok(response) => return Ok(response),
+                Err(mut refused) => match refused.take_message() {
+                    Some(unsent) if !is_last => request = unsent,
+                    _ => {
+                        *locked(&link.trouble) = Some(refused.error().to_string());
+                        break;
+                    }
+                },
+            }
+        }
+        Err(TransportError::ConnectionLost)
+    }
+
+    async fn watch(self: &Arc<Self>, link: &Link, client: ClientId, id: RequestId, call: &Call) {
+        let outcome = self.ask(link, call).await;
+        let response = match outcome {
+            Ok(response) if response.status().is_success() => response,
+            other => {
+                let result = match other {
+                    Ok(response) => {
+                        let (head, body) = response.into_parts();
+                        let body = body.collect().await.map_err(|_| TransportError::ConnectionLost);
+                        body.map(|body| wire::answer(head.status.as_u16(), &head.headers, &body.to_bytes()))
+                    }
+                    Err(error) => Err(error),
+                };
+                locked(&link.under_way).remove(&id);
+                return self.deliver(client, ToClient::Response { id, result });
+            }
+        };
+        if let Some(under_way) = locked(&link.under_way).get_mut(&id) {
+            under_way.is_open_watch = true;
+        }
+        let answer = Answer { code: response.status().as_u16(), headers: Vec::new(), content: Content::Watching };
+        self.deliver(client, ToClient::Response { id, result: Ok(answer) });
+        let mut body = response.into_body();
+        let mut buffer = Vec::new();
+        while let Some(Ok(frame)) = body.frame().await {
+            let Ok(chunk) = frame.into_data() else { continue };
+            let mut events = Vec::new();
+            wire::lines(&mut buffer, &chunk, |line| events.extend(wire::event(line)));
+            for (event, object) in events {
+                self.deliver(client, ToClient::Watch { id, event, object });
+            }
+        }
+        locked(&link.under_way).remove(&id);
+        self.deliver(client, ToClient::WatchEnded { id });
+    }
+}
+
+fn lost_response(id: RequestId) -> ToClient {
+    ToClient::Response { id, result: Err(TransportError::ConnectionLost) }
+}

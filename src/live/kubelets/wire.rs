@@ -1,0 +1,208 @@
+//! From core's calls to HTTP requests, and from HTTP answers and lines of a watch back to core's messages.
+//!
+//! Mirrors k8s.io/client-go rest/request.go (v1.34) as far as a kubelet's requests go, with JSON in place of protobuf.
+//! Inputs: calls, bytes. Outputs: requests, answers, events. Pure: the transport does the rest.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, header};
+use http_body_util::Full;
+use nodeproof_core::network::{Answer, Body, Call, Content, List, Target, WatchType};
+use nodeproof_core::objects::{Json, Object, Text};
+
+/// Where the requests of one client go, and with what in their heads.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    /// `https://127.0.0.1:6443`.
+    pub(super) origin: String,
+    /// `User-Agent`; the field manager is what stands before its first slash.
+    pub(super) agent: HeaderValue,
+    /// `Authorization` and impersonation, if the connection does not say who asks.
+    pub(super) identity: HeaderMap,
+}
+
+/// Writes a call as an HTTP request.
+///
+/// # Errors
+/// The call holds what cannot stand in a request: a path or header of control characters.
+pub(super) fn request(call: &Call, head: &Head) -> Result<Request<Full<Bytes>>, http::Error> {
+    let mut uri = head.origin.clone();
+    match &call.target {
+        Target::Path(path) => uri.push_str(path),
+        Target::Resource { resource, namespace, name, subresource } => {
+            uri.push_str(&resource.path(namespace));
+            for part in [name, subresource].into_iter().filter(|part| !part.is_empty()) {
+                uri.push('/');
+                escape(part, &mut uri);
+            }
+        }
+    }
+    for (at, (name, value)) in call.query.iter().enumerate() {
+        uri.push(if at == 0 { '?' } else { '&' });
+        escape(name, &mut uri);
+        uri.push('=');
+        escape(value, &mut uri);
+    }
+    let body = match &call.body {
+        Body::Empty => Bytes::new(),
+        Body::Json(json) => Bytes::from(json.to_string()),
+        Body::Raw(text) => Bytes::from(text.clone()),
+    };
+    let mut request = Request::builder().method(call.verb.method()).uri(uri).header(header::USER_AGENT, &head.agent);
+    for (name, value) in &call.headers {
+        request = request.header(name.as_str(), value.as_str());
+    }
+    for (name, value) in &head.identity {
+        request = request.header(name, value);
+    }
+    if call.header_value("accept").is_none() {
+        request = request.header(header::ACCEPT, HeaderValue::from_static("application/json"));
+    }
+    if !body.is_empty() && call.header_value("content-type").is_none() {
+        request = request.header(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    request.body(Full::new(body))
+}
+
+/// Escapes all but what RFC 3986 calls unreserved.
+fn escape(text: &str, out: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            out.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+    }
+}
+
+/// Reads an answer.
+pub(super) fn answer(code: u16, headers: &HeaderMap, body: &[u8]) -> Answer {
+    const KEPT: [header::HeaderName; 2] = [header::RETRY_AFTER, header::WARNING];
+    let kept = headers.iter().filter(|(name, _)| KEPT.contains(name));
+    let headers = kept.filter_map(|(name, value)| Some((Text::from(name.as_str()), Text::from(value.to_str().ok()?))));
+    Answer { code, headers: headers.collect(), content: content(body) }
+}
+
+fn content(body: &[u8]) -> Content {
+    let text = String::from_utf8_lossy(body);
+    let Ok(json) = Json::parse(&text) else { return Content::Text(Text::from(&*text)) };
+    let kind = json.get("kind").as_str().unwrap_or_default();
+    if kind == "Status" || kind.is_empty() {
+        return Content::Json(json);
+    }
+    match kind.strip_suffix("List") {
+        Some(item) if json.get("items").is_array() || json.get("items").is_null() => {
+            Content::List(Box::new(list(&json, item)))
+        }
+        _ => Content::Object(Object::as_received(json)),
+    }
+}
+
+/// Items of a list carry neither kind nor apiVersion: the list's say it.
+fn list(json: &Json, kind: &str) -> List {
+    let text = |path: &[&str]| json.at(path).as_text().cloned().unwrap_or_default();
+    let items = json.get("items").items().iter().map(|item| {
+        let mut item = item.clone();
+        item.set(&["kind"], kind);
+        item.set(&["apiVersion"], text(&["apiVersion"]));
+        Object::as_received(item)
+    });
+    List {
+        kind: text(&["kind"]),
+        api_version: text(&["apiVersion"]),
+        resource_version: text(&["metadata", "resourceVersion"]).parse().unwrap_or_default(),
+        items: items.collect(),
+        next: text(&["metadata", "continue"]),
+        remaining: json.at(&["metadata", "remainingItemCount"]).as_i64().and_then(|count| count.try_into().ok()),
+    }
+}
+
+/// Reads one line of a watch; `None` for what is no event.
+pub(super) fn event(line: &[u8]) -> Option<(WatchType, Object)> {
+    const TYPES: [WatchType; 5] =
+        [WatchType::Added, WatchType::Modified, WatchType::Deleted, WatchType::Bookmark, WatchType::Error];
+    let json = Json::parse(std::str::from_utf8(line).ok()?).ok()?;
+    let name = json.get("type").as_str()?;
+    let event = TYPES.into_iter().find(|event| event.name() == name)?;
+    Some((event, Object::as_received(json.get("object").clone())))
+}
+
+/// Takes the whole lines out of what has arrived of a stream.
+pub(super) fn lines(buffer: &mut Vec<u8>, chunk: &[u8], mut each: impl FnMut(&[u8])) {
+    let mut rest = chunk;
+    while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+        if buffer.is_empty() {
+            each(&rest[..end]);
+        } else {
+            buffer.extend_from_slice(&rest[..end]);
+            each(buffer);
+            // A stream is quiet for minutes: what one long line needed is given back.
+            *buffer = Vec::new();
+        }
+        rest = &rest[end + 1..];
+    }
+    buffer.extend_from_slice(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderMap, HeaderValue};
+    use nodeproof_core::json;
+    use nodeproof_core::network::{Call, Content, LEASES, NODE_LEASES, NODES, PODS, Verb, WatchType};
+
+    use super::{Head, answer, event, lines, request};
+
+    fn head() -> Head {
+        Head {
+            origin: String::from("https://h:1"),
+            agent: HeaderValue::from_static("kubelet/v1"),
+            identity: HeaderMap::new(),
+        }
+    }
+
+    #[test]
+    fn calls_become_requests() {
+        let patch = Call::strategic_patch(NODES, "", "w1", json!({"a": 1})).subresource("status");
+        let pods =
+            Call::new(Verb::Watch, PODS, "", "").query("fieldSelector", "spec.nodeName=w1").query("watch", "true");
+        let cases = [
+            (patch, "PATCH https://h:1/api/v1/nodes/w1/status", Some("application/strategic-merge-patch+json")),
+            (pods, "GET https://h:1/api/v1/pods?fieldSelector=spec.nodeName%3Dw1&watch=true", None),
+            (
+                Call::new(Verb::Update, LEASES, NODE_LEASES, "w1").body(json!({})),
+                "PUT https://h:1/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/w1",
+                Some("application/json"),
+            ),
+        ];
+        for (call, line, kind) in cases {
+            let request = request(&call, &head()).unwrap();
+            assert_eq!(format!("{} {}", request.method(), request.uri()), line);
+            assert_eq!(request.headers().get("content-type").map(|value| value.to_str().unwrap()), kind, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_list_gives_its_items_their_kind() {
+        let body = br#"{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"w1","resourceVersion":"5"}}]}"#;
+        let Content::List(list) = answer(200, &HeaderMap::new(), body).content else { panic!("no list") };
+        assert_eq!((list.resource_version, list.items[0].resource_version()), (7, 5));
+        assert_eq!(list.items[0].stable().get("kind").as_str(), Some("Node"));
+        let refused = answer(404, &HeaderMap::new(), br#"{"kind":"Status","message":"nodes \"w1\" not found"}"#);
+        assert_eq!(refused.message(), "nodes \"w1\" not found");
+    }
+
+    #[test]
+    fn a_stream_is_cut_at_its_line_ends_wherever_the_chunks_end() {
+        let text = b"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"9\"}}}\n{\"type\":\"ERROR\",\"object\":{\"code\":410}}\n";
+        for cut in 0..text.len() {
+            let (mut buffer, mut seen) = (Vec::new(), Vec::new());
+            for chunk in [&text[..cut], &text[cut..]] {
+                lines(&mut buffer, chunk, |line| seen.extend(event(line)));
+            }
+            let seen: Vec<_> = seen.iter().map(|(event, object)| (*event, object.resource_version())).collect();
+            assert_eq!(seen, [(WatchType::Bookmark, 9), (WatchType::Error, 0)], "cut at {cut}");
+        }
+    }
+}
