@@ -5,6 +5,7 @@
 
 mod conformance;
 mod embedded;
+mod histories;
 mod options;
 mod parallel;
 mod report;

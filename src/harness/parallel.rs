@@ -1,4 +1,4 @@
-//! Runs scenarios on all cores and hands them over in their order.
+//! Runs scenarios side by side and hands them over in their order.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -7,6 +7,7 @@ use std::sync::{Arc, mpsc};
 
 use super::options::Options;
 use super::scenario::{Door, Judged, run};
+use super::stage::Backend;
 use super::suite::{Planned, Suite};
 
 /// A scenario to run, with what the run is asked for, or why it is not to be run.
@@ -21,7 +22,7 @@ pub struct Job<'a> {
 }
 
 /// Runs scenarios on so many threads, or on all cores, and calls `done` for each, in their order, as soon as it and those
-/// before it are judged.
+/// before it are judged; in real time as soon as it is judged itself, since others may take minutes.
 pub fn run_all<'a>(
     jobs: &'a [Job<'a>],
     threads: Option<NonZeroUsize>,
@@ -53,7 +54,12 @@ pub fn run_all<'a>(
         drop(sender);
         let mut waiting = BTreeMap::new();
         let mut due = 0;
+        let in_real_time = jobs.first().is_some_and(|job| job.options.stage.backend() != Backend::Sim);
         for (at, judged) in receiver {
+            if in_real_time {
+                done(&jobs[at], judged);
+                continue;
+            }
             waiting.insert(at, judged);
             while let Some(judged) = waiting.remove(&due) {
                 done(&jobs[due], judged);

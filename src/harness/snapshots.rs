@@ -15,6 +15,7 @@ use nodeproof_core::scenario::{Predicate, Snapshot, SnapshotKind, Subject};
 use regex::Regex;
 
 use super::embedded;
+use super::histories;
 use super::options::{Options, release_name};
 use super::scenario::Door;
 use super::stage::Backend;
@@ -84,7 +85,8 @@ impl Store {
         let same = |stored: &str| match (exact, is_sim) {
             (true, _) => stored.trim_end() == text.trim_end(),
             (false, true) => without_offsets(stored) == without_offsets(text),
-            (false, false) => as_seen_live(stored, text) == as_seen_live(text, text),
+            (false, false) if histories::is_history(text) => histories::is_same(stored, text, without_offsets),
+            (false, false) => without_offsets(stored) == without_offsets(text),
         };
         let is_same = stored.as_ref().is_some_and(|stored| same(&stored.text));
         let may_write = door == Door::CargoTest && is_default_seed && is_sim;
@@ -246,20 +248,6 @@ fn without_offsets(text: &str) -> String {
     let masked = OFFSET.replace_all(text.trim_end(), "…");
     let masked = QUOTED.replace_all(&masked, "$1");
     INSTANT.replace_all(&masked, "").trim_end().to_owned()
-}
-
-/// Masks what cannot be seen of a real cluster, beside offsets: an object whose creator set no field that the server keeps
-/// an account of (a Node with nothing but a name and a status) has no `managedFields`, then or later, so who wrote is
-/// not known.
-///
-/// Source: k8s.io/apimachinery pkg/util/managedfields/internal/skipnonapplied.go (v1.34), `Update`.
-fn as_seen_live(text: &str, live: &str) -> String {
-    let masked = without_offsets(text);
-    let is_writer = |line: &&str| line.trim_start_matches([' ', '-']).starts_with("by: ");
-    if live.lines().any(|line| line.trim_start_matches([' ', '-']) == "by: \"\"") {
-        return masked.lines().filter(|line| !is_writer(line)).collect::<Vec<_>>().join("\n");
-    }
-    masked
 }
 
 /// Tells whether `cargo insta test` wants to know which snapshots are used.

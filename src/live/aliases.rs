@@ -6,8 +6,9 @@
 //! mapped: the scenario has the control plane for itself.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use nodeproof_core::components::machine::MachineSpec;
+use nodeproof_core::components::machine::{Credentials, KubeletSpec, MachineAction, MachineSpec};
 use nodeproof_core::network::{Body, Call, Endpoint, Fault, Identity, Match, NAMESPACES, NODES, Target};
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 use nodeproof_core::scenario::{Action, Deed, HandFedNode, Scenario, Setup, Subject, Task};
@@ -190,7 +191,48 @@ impl Aliases {
         spec.node_name = spec.node_name.map(|name| self.real(&name));
         spec.zone = spec.zone.map(|zone| self.real(&zone)).or_else(|| self.private_zone());
         spec.region = spec.region.map(|region| self.real(&region));
+        spec.kubelet = Arc::new(self.kubelet(&spec.kubelet));
+        for (_, credentials) in &mut Arc::make_mut(&mut spec.hardware).kubeconfigs {
+            if let Credentials::User(identity) = credentials {
+                *identity = self.identity(identity).into();
+            }
+        }
         spec
+    }
+
+    fn kubelet(&self, kubelet: &KubeletSpec) -> KubeletSpec {
+        let flags = kubelet.flags.iter().map(|(flag, value)| (flag.clone(), self.real(value))).collect();
+        KubeletSpec { flags, config: self.outward(&kubelet.config), ..kubelet.clone() }
+    }
+
+    /// Maps what happens to a machine outward.
+    fn machine_action(&self, action: MachineAction) -> MachineAction {
+        match action {
+            MachineAction::KubeletRestart(Some(kubelet)) => {
+                MachineAction::KubeletRestart(Some(Arc::new(self.kubelet(&kubelet))))
+            }
+            MachineAction::Change(change) => MachineAction::Change(self.outward(&change)),
+            MachineAction::Behave { namespace, pod, behaviour } => {
+                MachineAction::Behave { namespace: self.namespace(&namespace), pod, behaviour }
+            }
+            other => other,
+        }
+    }
+
+    /// Tells whether every name may have a suffix: one that is no name of a Node, or nearly too long, would become another
+    /// case.
+    #[must_use]
+    pub fn can_be_mapped(&self) -> bool {
+        const LONGEST: usize = 200;
+        let is_end = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_alphanumeric());
+        self.names.iter().all(|name| {
+            let fits =
+                |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-' || letter == '.';
+            name.len() <= LONGEST
+                && name.chars().all(fits)
+                && is_end(name.chars().next())
+                && is_end(name.chars().last())
+        })
     }
 
     /// Maps a hand-fed Node outward.
@@ -268,7 +310,9 @@ impl Aliases {
 }
 
 fn names_of_machine(spec: &MachineSpec) -> impl Iterator<Item = String> {
-    let parts = [Some(&spec.name), spec.node_name.as_ref(), spec.zone.as_ref(), spec.region.as_ref()];
+    let override_flag = spec.kubelet.flags.iter().find(|(flag, _)| *flag == *"hostname-override");
+    let host = override_flag.map(|(_, value)| value);
+    let parts = [Some(&spec.name), spec.node_name.as_ref(), spec.zone.as_ref(), spec.region.as_ref(), host];
     parts.into_iter().flatten().map(ToString::to_string).collect::<Vec<_>>().into_iter()
 }
 
@@ -318,7 +362,9 @@ impl Aliases {
                     Action::Api { identity: self.identity(&identity).into(), call: self.call(call) }
                 }
                 Action::AddMachine(spec) => Action::AddMachine(self.machine(spec)),
-                Action::Machine { name, action } => Action::Machine { name: self.real(&name), action },
+                Action::Machine { name, action } => {
+                    Action::Machine { name: self.real(&name), action: self.machine_action(action) }
+                }
                 Action::AddRule(fault) => Action::AddRule(self.fault(fault)),
                 other => other,
             }),

@@ -38,8 +38,6 @@ const QUIET_WAIT: SignedDuration = SignedDuration::from_secs(1);
 const FIRST_LIST_WAIT: Duration = Duration::from_secs(30);
 /// How often machines are looked at that lines speak of.
 const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(250);
-/// How long a `Given` may take.
-const GIVEN_PATIENCE: SignedDuration = SignedDuration::from_mins(3);
 /// How long a missed line is still awaited.
 const WAIT_FOR_LATE: SignedDuration = SignedDuration::from_secs(30);
 
@@ -561,7 +559,6 @@ fn run_options(pace: &Pace) -> RunOptions {
     RunOptions {
         health_period: pace.health_period,
         tolerance: pace.tolerance,
-        patience: GIVEN_PATIENCE,
         wait_for_late: WAIT_FOR_LATE,
         ..RunOptions::default()
     }

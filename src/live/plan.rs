@@ -33,9 +33,11 @@ impl Plan {
     /// A flag is unknown or its value does not fit; the text says which.
     pub fn of(ground: &dyn Ground, scenario: &Scenario, run: &Settings, seed: u64) -> Result<Self, String> {
         let settings = scenario.cluster.settings(run).map_err(|error| error.to_string())?;
-        let alone = alone(scenario);
+        let mapped = Aliases::of(scenario, &suffix());
+        let odd = || (!mapped.can_be_mapped()).then_some("its names would mean something else with a suffix");
+        let alone = alone(scenario).or_else(odd);
         let has_own = alone.is_some() && ground.gives_control_planes();
-        let aliases = if has_own { Aliases::none() } else { Aliases::of(scenario, &suffix()) };
+        let aliases = if has_own { Aliases::none() } else { mapped };
         Ok(Self { scenario: Arc::new(scenario.clone()), settings, seed, alone, aliases })
     }
 

@@ -11,6 +11,7 @@ use rcgen::{
 #[derive(Debug)]
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
+    der: Vec<u8>,
     pem: String,
     key_pem: String,
 }
@@ -38,7 +39,14 @@ impl Authority {
         let key = KeyPair::generate().map_err(unmade)?;
         let certificate = params.self_signed(&key).map_err(unmade)?;
         let (pem, key_pem) = (certificate.pem(), key.serialize_pem());
-        Ok(Self { issuer: Issuer::new(params, key), pem, key_pem })
+        let der = certificate.der().to_vec();
+        Ok(Self { issuer: Issuer::new(params, key), der, pem, key_pem })
+    }
+
+    /// Returns the authority's own certificate as DER.
+    #[must_use]
+    pub fn der(&self) -> &[u8] {
+        &self.der
     }
 
     /// Returns the authority's own certificate as PEM.

@@ -13,12 +13,14 @@ use std::time::{Duration, Instant};
 
 use nodeproof_core::network::{Call, Resource, Target, Verb};
 use nodeproof_core::objects::Text;
+use nodeproof_core::profile::Settings;
 use serde_json::json;
 
 use super::certificates::{Authority, Certified, write};
 use super::processes::{DIRECTORY_PREFIX, Processes};
 use crate::live::assets::Assets;
-use crate::live::{Access, Caller};
+use crate::live::kubelets::{self, HollowNodes, Server, Signer};
+use crate::live::{Access, Caller, Clock};
 
 /// How long a control plane may take to be ready.
 const READY_WAIT: Duration = Duration::from_secs(60);
@@ -99,6 +101,17 @@ impl ControlPlane {
     /// A name cannot stand in a certificate.
     pub fn kubeconfig_of(&self, user: &str, groups: &[&str]) -> Result<String, String> {
         Ok(kubeconfig(&self.server, self.authority.pem(), &self.authority.client(user, groups)?))
+    }
+
+    /// Prepares hollow nodes whose certificates this control plane's authority signs; they live on the current runtime.
+    ///
+    /// # Errors
+    /// The authority cannot be used.
+    pub fn nodes(&self, settings: &Settings, seed: u64) -> Result<HollowNodes, String> {
+        let told = |error: crate::live::kubelets::CredentialsError| error.to_string();
+        let server = Server::new(&self.server, &[self.authority.der().to_vec()], None).map_err(told)?;
+        let signer = kubelets::Authority::from_pem(self.authority.pem(), self.authority.key_pem()).map_err(told)?;
+        Ok(HollowNodes::new(server, Signer::Authority(Box::new(signer)), settings.clone(), seed, Clock::new()))
     }
 
     /// Ends one of its programs.

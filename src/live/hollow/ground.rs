@@ -1,16 +1,17 @@
 //! What scenarios stand on: control planes, one that they share and some for those that need one alone.
 
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 use jiff::SignedDuration;
-use nodeproof_core::components::controllers::ControllerAction;
 use nodeproof_core::network::{Call, NODES, Verb};
+use nodeproof_core::objects::Text;
 use nodeproof_core::profile::Release;
 use nodeproof_core::scenario::{Capabilities, Capability};
 
 use super::ControlPlane;
+use super::site::HollowSite;
 use crate::live::assets::Assets;
 use crate::live::{Access, Doing, Ground, Pace, Plan, Site};
 
@@ -21,7 +22,7 @@ const ALONE_MAX: usize = 2;
 #[derive(Debug)]
 pub struct Hollow {
     assets: Assets,
-    shared: Arc<OnceLock<Result<Arc<ControlPlane>, String>>>,
+    shared: Arc<Mutex<Option<Arc<ControlPlane>>>>,
     alone: Arc<Places>,
 }
 
@@ -43,7 +44,14 @@ impl Hollow {
 
 impl Ground for Hollow {
     fn capabilities(&self) -> Capabilities {
-        Capabilities::from([Capability::ControlPlaneFlags, Capability::HandFedNodes])
+        Capabilities::from([
+            Capability::ControlPlaneFlags,
+            Capability::KubeletFlags,
+            Capability::HandFedNodes,
+            Capability::Machines,
+            Capability::Connections,
+            Capability::Requests,
+        ])
     }
 
     fn obstacle(&self, plan: &Plan) -> Option<String> {
@@ -72,15 +80,35 @@ impl Ground for Hollow {
                 (plane, Some(place))
             } else {
                 let (assets, shared) = (self.assets.clone(), Arc::clone(&self.shared));
-                let start = move || shared.get_or_init(|| ControlPlane::start(&assets, &[]).map(Arc::new)).clone();
-                (aside(start).await?, None)
+                (aside(move || share(&assets, &shared)).await?, None)
             };
-            let latency = latency(plane.access()).await?;
-            let site: Box<dyn Site> =
-                Box::new(HollowSite { pace: Pace::of(latency, &plan.settings), plane, _place: place });
+            let pace = Pace::of(latency(plane.access()).await?, &plan.settings);
+            let nodes = plane.nodes(&plan.settings, plan.seed)?;
+            let site: Box<dyn Site> = Box::new(HollowSite::new(plane, place, nodes, pace));
             Ok(site)
         })
     }
+}
+
+/// Returns the control plane that scenarios share; one that broke down is followed by another.
+fn share(assets: &Assets, shared: &Mutex<Option<Arc<ControlPlane>>>) -> Result<Arc<ControlPlane>, String> {
+    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plane) = shared.as_ref().filter(|plane| plane.trouble().is_none()) {
+        return Ok(Arc::clone(plane));
+    }
+    let plane = Arc::new(ControlPlane::start(assets, &for_many())?);
+    *shared = Some(Arc::clone(&plane));
+    Ok(plane)
+}
+
+/// Returns the flags of a control plane that many scenarios share: the rate at which the controllers may write is meant
+/// for one cluster, and must not let one scenario wait for another.
+fn for_many() -> Vec<(Text, Text)> {
+    ["kube-controller-manager", "kube-scheduler"]
+        .into_iter()
+        .flat_map(|program| [(program, "kube-api-qps", "1000"), (program, "kube-api-burst", "2000")])
+        .map(|(program, flag, value)| (Text::from(format!("{program}.{flag}")), Text::of(value)))
+        .collect()
 }
 
 /// Does something that blocks beside the runtime.
@@ -93,20 +121,18 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Sen
     receiver.await.unwrap_or_else(|_| Err("the control plane's start broke down".to_owned()))
 }
 
-/// Measures how long an answer takes: the slowest of a few.
+/// Measures how long an answer takes: the middle one of a few.
 async fn latency(access: &Access) -> Result<SignedDuration, String> {
-    const TIMES: u32 = 5;
+    const TIMES: usize = 7;
     let caller = access.caller().await?;
-    let mut slowest = SignedDuration::ZERO;
-    for time in 0..TIMES {
+    let mut taken = Vec::new();
+    for _ in 0..TIMES {
         let asked = Instant::now();
         caller.ask(&Call::new(Verb::List, NODES, "", "").query("limit", "1")).await;
-        // The first connects.
-        if time > 0 {
-            slowest = slowest.max(SignedDuration::try_from(asked.elapsed()).unwrap_or_default());
-        }
+        taken.push(SignedDuration::try_from(asked.elapsed()).unwrap_or_default());
     }
-    Ok(slowest)
+    taken.sort();
+    Ok(taken[TIMES / 2])
 }
 
 /// Places for control planes of single scenarios.
@@ -118,48 +144,21 @@ struct Places {
 
 /// A place that is taken until this is dropped.
 #[derive(Debug)]
-struct Place(Arc<Places>);
+pub(super) struct Place(Arc<Places>);
 
 impl Places {
     /// Waits for a place.
     fn take(places: Arc<Self>) -> Place {
-        let taken = places.taken.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let taken = places.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = places.free.wait_while(taken, |taken| *taken >= ALONE_MAX);
-        *waited.unwrap_or_else(std::sync::PoisonError::into_inner) += 1;
+        *waited.unwrap_or_else(PoisonError::into_inner) += 1;
         Place(places)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        *self.0.taken.lock().unwrap_or_else(std::sync::PoisonError::into_inner) -= 1;
+        *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         self.0.free.notify_one();
-    }
-}
-
-/// A scenario's place on a control plane.
-struct HollowSite {
-    pace: Pace,
-    /// Before the place: the control plane ends first.
-    plane: Arc<ControlPlane>,
-    _place: Option<Place>,
-}
-
-impl Site for HollowSite {
-    fn access(&self) -> &Access {
-        self.plane.access()
-    }
-
-    fn pace(&self) -> Pace {
-        self.pace.clone()
-    }
-
-    fn controller_do<'a>(&'a mut self, name: &'a str, action: ControllerAction) -> Doing<'a, ()> {
-        Box::pin(async move { Err(format!("{action:?} of {name} alone cannot be had from kube-controller-manager")) })
-    }
-
-    fn leave(self: Box<Self>) -> Doing<'static, ()> {
-        let trouble = self.plane.trouble();
-        Box::pin(async move { trouble.map_or(Ok(()), Err) })
     }
 }

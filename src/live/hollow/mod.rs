@@ -7,6 +7,7 @@ mod certificates;
 mod control_plane;
 mod ground;
 mod processes;
+mod site;
 
 pub use certificates::{Authority, Certified};
 pub use control_plane::ControlPlane;

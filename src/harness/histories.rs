@@ -1,0 +1,118 @@
+//! Holds the history of a real object against a stored one: the same writes, in the same order as far as it is no chance.
+//!
+//! Rules, each with its reason: offsets are not compared, since the steps' bounds judge time. Writers that do not wait for
+//! each other race, so writes that the stored history has within a few seconds may come in any order. An object whose
+//! creator set no field that the server keeps an account of (a Node with nothing but a name and a status) has no
+//! `managedFields`, then or later, so who wrote is not known.
+//! Source: k8s.io/apimachinery pkg/util/managedfields/internal/skipnonapplied.go (v1.34), `Update`.
+
+use jiff::SignedDuration;
+use nodeproof_core::objects::time::parse_duration;
+
+/// How near to each other writes are that may come in any order: a round of the slowest loop, five seconds.
+const NEAR: SignedDuration = SignedDuration::from_secs(5);
+
+/// A write of a history.
+#[derive(Debug)]
+struct Entry {
+    /// How many times offsets began anew before it.
+    act: usize,
+    offset: SignedDuration,
+    /// Writer and fields, without offsets.
+    text: String,
+}
+
+/// Tells whether a text is a history.
+pub(super) fn is_history(text: &str) -> bool {
+    text.starts_with("- at: ")
+}
+
+/// Tells whether a real history is as a stored one.
+pub(super) fn is_same(stored: &str, live: &str, mask: impl Fn(&str) -> String) -> bool {
+    let is_known = !live.lines().any(|line| line.trim() == "by: \"\"");
+    let (stored, live) = (entries(stored, is_known, &mask), entries(live, is_known, &mask));
+    if stored.len() != live.len() {
+        return false;
+    }
+    // Where each stored write stands in the real history: equal ones in their order.
+    let mut taken = vec![false; live.len()];
+    let mut places = Vec::with_capacity(stored.len());
+    for entry in &stored {
+        let Some(at) = (0..live.len()).find(|at| !taken[*at] && live[*at].text == entry.text) else { return false };
+        taken[at] = true;
+        places.push(at);
+    }
+    stored.iter().enumerate().all(|(at, entry)| {
+        let earlier = stored[..at].iter().zip(&places);
+        earlier
+            .filter(|(other, _)| other.act < entry.act || entry.offset - other.offset > NEAR)
+            .all(|(_, place)| *place < places[at])
+    })
+}
+
+fn entries(history: &str, is_known: bool, mask: &impl Fn(&str) -> String) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    for line in history.lines() {
+        if let Some(at) = line.strip_prefix("- at: ") {
+            let offset = offset(at.trim_matches('"'));
+            let last = entries.last().map_or((0, offset), |last| (last.act, last.offset));
+            let act = if offset < last.1 { last.0 + 1 } else { last.0 };
+            entries.push(Entry { act, offset, text: String::new() });
+        } else if let Some(entry) = entries.last_mut()
+            && (is_known || !line.trim_start().starts_with("by: "))
+        {
+            entry.text.push_str(line);
+            entry.text.push('\n');
+        }
+    }
+    for entry in &mut entries {
+        entry.text = mask(&entry.text);
+    }
+    entries
+}
+
+fn offset(text: &str) -> SignedDuration {
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.trim_start_matches('+')),
+    };
+    let offset = parse_duration(digits).unwrap_or_default();
+    if is_negative { -offset } else { offset }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn history(entries: &[(&str, &str, &str)]) -> String {
+        let entry = |(at, by, what): &(&str, &str, &str)| format!("- at: {at}\n  by: {by}\n  changed:\n    {what}\n");
+        entries.iter().map(entry).collect()
+    }
+
+    fn same(stored: &[(&str, &str, &str)], live: &[(&str, &str, &str)]) -> bool {
+        is_same(&history(stored), &history(live), str::to_owned)
+    }
+
+    #[test]
+    fn writes_that_are_near_may_come_in_any_order() {
+        let stored = [("+1s", "a", "x"), ("+2s", "b", "y"), ("+20s", "c", "z")];
+        assert!(same(&stored, &[("+1.5s", "b", "y"), ("+1.7s", "a", "x"), ("+22s", "c", "z")]));
+        assert!(!same(&stored, &[("+1.5s", "b", "y"), ("+20s", "c", "z"), ("+22s", "a", "x")]));
+        assert!(!same(&stored, &[("+1.5s", "b", "y"), ("+1.7s", "a", "x")]));
+        assert!(!same(&stored, &[("+1.5s", "b", "y"), ("+1.7s", "a", "w"), ("+22s", "c", "z")]));
+    }
+
+    #[test]
+    fn acts_come_one_after_the_other() {
+        let stored = [("+50s", "a", "x"), ("+0.1s", "b", "y")];
+        assert!(same(&stored, &[("+49s", "a", "x"), ("+0s", "b", "y")]));
+        assert!(!same(&stored, &[("+49s", "b", "y"), ("+50s", "a", "x")]));
+    }
+
+    #[test]
+    fn a_writer_that_is_not_known_may_be_anybody() {
+        let stored = [("+1s", "a", "x")];
+        assert!(same(&stored, &[("+1s", "\"\"", "x")]));
+        assert!(!same(&stored, &[("+1s", "b", "x")]));
+    }
+}
