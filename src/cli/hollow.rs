@@ -188,7 +188,7 @@ async fn attend(nodes: &HollowNodes, count: usize, lasts: Option<Duration>) -> R
             _ = look.tick() => {
                 let beating = if usage.is_none() { nodes.beating() } else { count };
                 if usage.is_none() && (beating == count || began.elapsed() > PATIENCE) {
-                    note(format_args!("{beating} of {} beating; Ctrl-C ends it", counted(count, "node")));
+                    note(format_args!("{beating} of {} renewed and posted; Ctrl-C ends it", counted(count, "node")));
                     usage = Usage::now();
                 }
                 if lasts.is_some_and(|lasts| usage.as_ref().is_some_and(|usage| usage.at.elapsed() >= lasts)) {

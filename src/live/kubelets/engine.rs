@@ -302,3 +302,6 @@ impl Engine {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

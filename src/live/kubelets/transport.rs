@@ -33,9 +33,9 @@ const READ_IDLE: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(15);
 /// What ends a request without a time-out of its own that nobody answers. Source: kube-apiserver `--request-timeout`, default 1m0s.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// How many nodes share a connection: each has two watches and a request or two, and a server allows 1000 streams
-/// (kube-apiserver `--http2-max-streams-per-connection`, v1.34).
-const NODES_PER_CONNECTION: u32 = 200;
+/// How many nodes share a connection: each has two watches open and a request now and then, and a server allows 100
+/// streams on one connection. Source: k8s.io/apiserver pkg/server/secure_serving.go (v1.34), `MaxConcurrentStreams: 100`.
+const NODES_PER_CONNECTION: u32 = 40;
 
 type Sender = SendRequest<Full<Bytes>>;
 
