@@ -60,7 +60,19 @@ macro_rules! conversations {
     )+};
 }
 
-conversations!(claims, clock, eviction, failure, kubelet_events, lines, machines, rules, settings, watches);
+conversations!(
+    claims,
+    clock,
+    delete_options,
+    eviction,
+    failure,
+    kubelet_events,
+    lines,
+    machines,
+    rules,
+    settings,
+    watches,
+);
 
 /// What a conversation answers is a matter of its lines alone.
 #[test]

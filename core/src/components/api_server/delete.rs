@@ -5,16 +5,17 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::call::Aim;
-use super::options::Options;
+use super::options::{Options, is_true, whole_number};
 use super::read::selection;
 use super::resources::{KINDS, Kind, Trait};
-use super::validation::{FieldError, meta};
-use super::{ApiServer, Origin, admission, status, strategy};
+use super::validation::{FieldError, Problem, meta};
+use super::{ApiServer, Origin, admission, status, strategy, syntax};
 use crate::network::{Answer, Body, Content, List};
 use crate::objects::{Json, Object, Text, time};
 
@@ -30,35 +31,45 @@ pub(super) struct DeleteOptions {
 }
 
 impl DeleteOptions {
-    /// Reads the options: from the body if there is one, else from the query.
-    pub(super) fn read(options: &Options, body: &Body) -> Result<Self, Answer> {
-        let mut read = match body {
-            Body::Json(json) => Self {
-                grace: json.get("gracePeriodSeconds").as_i64(),
-                uid: json.at(&["preconditions", "uid"]).as_text().cloned(),
-                resource_version: json.at(&["preconditions", "resourceVersion"]).as_text().cloned(),
-                orphan_dependents: json.get("orphanDependents").as_bool(),
-                policy: json.get("propagationPolicy").as_text().cloned().unwrap_or_default(),
-                dry_run: json.get("dryRun").items().iter().any(|item| item.as_str() == Some("All")),
-            },
-            _ => Self {
-                grace: options.parameter("gracePeriodSeconds").and_then(|text| text.parse().ok()),
-                policy: options.parameter("propagationPolicy").cloned().unwrap_or_default(),
-                orphan_dependents: options.parameter("orphanDependents").map(|text| *text != "false" && *text != "0"),
-                ..Self::default()
-            },
-        };
-        read.dry_run |= options.dry_run;
+    /// Reads the options from a query.
+    fn of_query(options: &Options) -> Result<Self, Answer> {
+        Ok(Self {
+            grace: whole_number(options.parameter("gracePeriodSeconds"))?,
+            policy: options.parameter("propagationPolicy").cloned().unwrap_or_default(),
+            orphan_dependents: options.parameter("orphanDependents").map(|text| text.is_empty() || is_true(text)),
+            dry_run: options.dry_run,
+            ..Self::default()
+        })
+    }
+
+    /// Reads the options from a body that was decoded.
+    fn of_body(json: &Json) -> Self {
+        Self {
+            grace: json.get("gracePeriodSeconds").as_i64(),
+            uid: json.at(&["preconditions", "uid"]).as_text().cloned(),
+            resource_version: json.at(&["preconditions", "resourceVersion"]).as_text().cloned(),
+            orphan_dependents: json.get("orphanDependents").as_bool(),
+            policy: json.get("propagationPolicy").as_text().cloned().unwrap_or_default(),
+            dry_run: !json.get("dryRun").is_empty(),
+        }
+    }
+
+    /// Source: k8s.io/apimachinery pkg/apis/meta/v1/validation/validation.go (v1.34), `ValidateDeleteOptions`.
+    fn check(&self, dry_run: &Json) -> Result<(), Answer> {
         let mut errors = Vec::new();
-        if read.orphan_dependents.is_some() && !read.policy.is_empty() {
+        if self.orphan_dependents.is_some() && !self.policy.is_empty() {
             let why = "orphanDependents and deletionPropagation cannot be both set";
-            errors.push(FieldError::invalid_text("propagationPolicy", &read.policy, why));
+            errors.push(FieldError::invalid_text("propagationPolicy", &self.policy, why));
         }
-        if !["", "Foreground", "Background", "Orphan"].contains(&read.policy.as_str()) {
+        if !["", "Foreground", "Background", "Orphan"].contains(&self.policy.as_str()) {
             let supported = ["Foreground", "Background", "Orphan", "nil"];
-            errors.push(FieldError::not_supported("propagationPolicy", &read.policy, &supported));
+            errors.push(FieldError::not_supported("propagationPolicy", &self.policy, &supported));
         }
-        if errors.is_empty() { Ok(read) } else { Err(status::invalid_options("DeleteOptions", &errors)) }
+        if dry_run.items().iter().any(|item| item.as_str() != Some("All")) {
+            let why = "supported values: \"All\"";
+            errors.push(FieldError::new("dryRun", Problem::NotSupported, dry_run.to_string(), why));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(status::invalid_options("DeleteOptions", &errors)) }
     }
 }
 
@@ -70,29 +81,38 @@ impl ApiServer {
         origin: &Origin,
         body: &Body,
     ) -> Result<Answer, Answer> {
-        self.check_delete_body(body)?;
-        let delete = DeleteOptions::read(options, body)?;
+        let delete = self.delete_options(options, body)?;
         self.delete_with(aim, origin, &delete)
     }
 
-    /// Refuses a body that is another kind of object. Source: k8s.io/apiserver pkg/endpoints/handlers/delete.go (v1.34).
-    fn check_delete_body(&self, body: &Body) -> Result<(), Answer> {
-        let why = match body {
-            Body::Json(json) => match json.get("kind").as_str() {
-                None | Some("" | "DeleteOptions") => return Ok(()),
-                Some(kind) => {
-                    let version = json.get("apiVersion").as_str().unwrap_or("");
-                    let scheme = self.settings.profile().text("scheme-name");
-                    format!("no kind {kind:?} is registered for version {version:?} in scheme {scheme:?}")
-                }
-            },
-            Body::Raw(text) => {
-                format!("couldn't get version/kind; json parse error: {}", super::syntax::problem(text))
-            }
-            Body::Empty => return Ok(()),
+    /// Reads the options of a deletion: all from the body if there is one, else all from the query.
+    ///
+    /// Source: k8s.io/apiserver pkg/endpoints/handlers/delete.go (v1.34).
+    pub(super) fn delete_options(&self, options: &Options, body: &Body) -> Result<DeleteOptions, Answer> {
+        let refuse = |why: &str| {
+            let is_bad_request = self.settings.profile().is("bad-delete-options-are-bad-requests");
+            if is_bad_request { status::bad_request(why) } else { status::untyped(why) }
         };
-        let is_bad_request = self.settings.profile().is("bad-delete-options-are-bad-requests");
-        Err(if is_bad_request { status::bad_request(&why) } else { status::untyped(&why) })
+        let unread = |why: &str| refuse(&format!("couldn't get version/kind; json parse error: {why}"));
+        let tree = match body {
+            Body::Empty => {
+                let read = DeleteOptions::of_query(options)?;
+                return read.check(&Json::Null).map(|()| read);
+            }
+            Body::Raw(text) => return Err(unread(&syntax::problem(text))),
+            Body::Json(tree) if tree.is_object() || tree.is_null() => tree,
+            Body::Json(other) => return Err(unread(&syntax::no_object(other))),
+        };
+        if let Some(kind) = tree.get("kind").as_str().filter(|kind| !["", "DeleteOptions"].contains(kind)) {
+            let version = tree.get("apiVersion").as_str().unwrap_or("");
+            let scheme = self.settings.profile().text("scheme-name");
+            return Err(refuse(&format!(
+                "no kind {kind:?} is registered for version {version:?} in scheme {scheme:?}"
+            )));
+        }
+        let tree = self.schema.decode("DeleteOptions", tree).map_err(|error| refuse(&error.to_string()))?.object;
+        let read = DeleteOptions::of_body(&tree);
+        read.check(tree.get("dryRun")).map(|()| read)
     }
 
     /// Deletes one object as the options say.
@@ -190,8 +210,7 @@ impl ApiServer {
         body: &Body,
     ) -> Result<Answer, Answer> {
         let kind = &KINDS[aim.kind];
-        self.check_delete_body(body)?;
-        let delete = DeleteOptions::read(options, body)?;
+        let delete = self.delete_options(options, body)?;
         let selection = selection(aim, options, meta::wording(&self.settings))?;
         let mut items = self.selected(aim.kind, &selection);
         if let Some(limit) = options.limit.and_then(|limit| usize::try_from(limit).ok()) {

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::call::Aim;
-use super::delete::{DeleteOptions, check_preconditions};
+use super::delete::check_preconditions;
 use super::options::Options;
 use super::resources::{self, KINDS};
 use super::{ApiServer, Origin, admission, status};
@@ -54,7 +54,8 @@ impl ApiServer {
             Json::Null => Body::Empty,
             sent => Body::Json(sent.clone()),
         };
-        let mut delete = DeleteOptions::read(options, &sent)?;
+        let mut delete = self.delete_options(options, &sent)?;
+        delete.dry_run |= options.dry_run;
         let Some(pod) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
             return Err(status::not_found(&kind.resource, &aim.name));
         };

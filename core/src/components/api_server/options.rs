@@ -106,13 +106,15 @@ fn media_type(header: &str) -> String {
 }
 
 /// Reads a whole number; nothing and what is not above zero is no number at all.
-fn number(text: &str) -> Result<Option<u64>, Answer> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let number: Result<i64, _> = text.parse();
-    number
-        .map(|number| u64::try_from(number).ok().filter(|number| *number > 0))
+fn number(text: &Text) -> Result<Option<u64>, Answer> {
+    Ok(whole_number(Some(text))?.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0))
+}
+
+/// Reads a whole number, which may be negative; an empty text is none.
+pub(super) fn whole_number(text: Option<&Text>) -> Result<Option<i64>, Answer> {
+    let Some(text) = text.map(Text::as_str).filter(|text| !text.is_empty()) else { return Ok(None) };
+    text.parse()
+        .map(Some)
         .map_err(|_| status::bad_request(&format!("strconv.ParseInt: parsing {text:?}: {}", why_no_number(text))))
 }
 
@@ -125,6 +127,6 @@ fn why_no_number(text: &str) -> &'static str {
 
 /// Source: k8s.io/apimachinery pkg/runtime/conversion.go (v1.34), `Convert_Slice_string_To_bool`: anything but `false`
 /// and `0` is true, as is a parameter without value.
-fn is_true(value: &Text) -> bool {
+pub(super) fn is_true(value: &Text) -> bool {
     !matches!(value.as_str(), "false" | "0" | "")
 }

@@ -6,6 +6,8 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use crate::objects::Json;
+
 const CUT_OFF: &str = "unexpected end of JSON input";
 /// How much of a body a message quotes. Source: k8s.io/apiserver pkg/endpoints/handlers/create.go (v1.34).
 const QUOTED: usize = 30;
@@ -18,6 +20,20 @@ pub(super) fn problem(text: &str) -> String {
         scanner.peek().map_or(Ok(()), |byte| Err(wrong(byte, "after top-level value")))
     });
     found.err().unwrap_or_else(|| CUT_OFF.to_string())
+}
+
+/// Says that a value, which is JSON, is no object.
+pub(super) fn no_object(value: &Json) -> String {
+    let found = match value {
+        Json::Array(_) => "array",
+        Json::Str(_) => "string",
+        Json::Bool(_) => "bool",
+        _ => "number",
+    };
+    format!(
+        "json: cannot unmarshal {found} into Go value of type struct {{ APIVersion string \
+         \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
+    )
 }
 
 /// Returns the beginning of a body as messages show it: text if it looks like JSON, else hexadecimal digits.

@@ -263,18 +263,10 @@ impl ApiServer {
             Body::Json(tree) if tree.is_object() => tree,
             Body::Json(Json::Null) => Json::object(),
             Body::Json(other) => {
-                let found = match other {
-                    Json::Array(_) => "array",
-                    Json::Str(_) => "string",
-                    Json::Bool(_) => "bool",
-                    _ => "number",
-                };
-                let shown = syntax::summary(&other.to_string());
-                let target = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
-                              \"json:\\\"kind,omitempty\\\"\" }";
                 return Err(refuse(&format!(
-                    "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type \
-                     {target} ({shown})"
+                    "couldn't get version/kind; json parse error: {} ({})",
+                    syntax::no_object(&other),
+                    syntax::summary(&other.to_string())
                 )));
             }
             Body::Empty | Body::Raw(_) => {
