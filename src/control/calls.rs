@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
+use nodeproof_core::components::api_server::known_resource;
 use nodeproof_core::components::controllers::{CONTROLLERS, Controller, ControllerAction, processes};
 use nodeproof_core::components::machine::MachineError;
 use nodeproof_core::json;
-use nodeproof_core::network::{Fault, RuleId};
+use nodeproof_core::network::{Fault, Match, RuleId};
 use nodeproof_core::objects::time::{exact_seconds, parse, to_micro_time};
 use nodeproof_core::objects::{FieldError, Json, Reader, nearest};
 use nodeproof_core::sim::SimError;
@@ -88,6 +89,9 @@ impl Control {
             if let Some(name) = end.name().strip_prefix("controller/") {
                 known_controller(name)?;
             }
+        }
+        if let Some(matching) = &fault.matching {
+            known_target(matching)?;
         }
         let id = self.sim.add_rule(fault);
         self.sim.finish_instant();
@@ -254,6 +258,17 @@ fn known_controller(name: &str) -> Result<(), Refusal> {
     let mut error = FieldError::unknown("controller", "controller", name, processes());
     error.did_you_mean = nearest(name, KNOWN_CONTROLLERS.iter().copied()).map(String::from);
     Err(error.into())
+}
+
+/// Refuses a rule for requests that no client can send.
+fn known_target(matching: &Match) -> Result<(), FieldError> {
+    let Some(resource) = matching.resource.as_deref() else { return Ok(()) };
+    known_resource(resource, matching.subresource.as_deref()).map_err(|unknown| {
+        let field = if unknown.name == resource { "match.resource" } else { "match.subresource" };
+        let mut error = FieldError::new(field, format!("there is no resource {:?}", unknown.name));
+        error.did_you_mean = unknown.near;
+        error
+    })
 }
 
 fn shown(rule: &nodeproof_core::network::Rule, active: bool) -> Json {

@@ -2,6 +2,7 @@
 
 use cucumber::{given, when};
 use jiff::SignedDuration;
+use nodeproof_core::components::api_server::known_resource;
 use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, Match, Reply, Verb};
 use nodeproof_core::objects::Text;
 use nodeproof_core::scenario::{Action, Deed};
@@ -112,13 +113,12 @@ impl Draft {
         let Some(verb) = self.verb(verb) else { return };
         let Some(client) = self.client(client) else { return };
         let (plural, subresource) = resource.split_once('/').map_or((resource, None), |(own, sub)| (own, Some(sub)));
-        if !plural.ends_with('s') || plural.chars().any(|c| !c.is_ascii_lowercase()) {
-            let known = ["nodes", "leases", "pods", "events", "csinodes", "services"];
-            let help = match nearest(plural, known) {
+        if let Err(unknown) = known_resource(plural, subresource) {
+            let help = match unknown.near {
                 Some(near) => format!("did you mean {near}?"),
                 None => "a resource is a plural in small letters, as nodes, leases or nodes/status".to_owned(),
             };
-            self.problem_with(resource, format!("there is no resource {plural:?}"), vec![help]);
+            self.problem_with(resource, format!("there is no resource {:?}", unknown.name), vec![help]);
             return;
         }
         let matching =

@@ -69,6 +69,7 @@ conversations!(
     kubelet_events,
     lines,
     machines,
+    rule_targets,
     rules,
     settings,
     watches,

@@ -69,7 +69,7 @@ use forms::{Form, View};
 use history::{Event, History};
 pub(crate) use renewal::{Reader, Renewable};
 use resources::{KINDS, Kind};
-pub use resources::{find_kind, is_namespaced, kind_names};
+pub use resources::{UnknownResource, find_kind, is_namespaced, kind_names, known_resource};
 use store::Store;
 use watch::{Index, Watcher, WatcherId};
 

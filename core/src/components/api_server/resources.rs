@@ -3,7 +3,11 @@
 //! Source: discovery of kube-apiserver v1.34 and the strategies in pkg/registry (`AllowCreateOnUpdate`,
 //! `AllowUnconditionalUpdate`, `ReturnDeletedObject`). Kinds of other groups and CustomResourceDefinitions are left out.
 
+use alloc::format;
+use alloc::string::{String, ToString};
+
 use crate::network::Resource;
+use crate::objects::nearest;
 
 /// Whether objects of a kind live in namespaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -235,6 +239,33 @@ pub fn is_namespaced(resource: &Resource) -> bool {
 /// Returns the names of all kinds.
 pub fn kind_names() -> impl Iterator<Item = &'static str> + Clone {
     KINDS.iter().map(|kind| kind.name)
+}
+
+/// A resource or subresource that the server does not have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownResource {
+    /// The name, with its resource before it if it is a subresource's.
+    pub name: String,
+    /// The nearest name that there is.
+    pub near: Option<String>,
+}
+
+/// Checks a plural name, and the name of a subresource; an empty one means the object itself.
+///
+/// # Errors
+/// There is no such resource in any group, or it has no such subresource.
+pub fn known_resource(plural: &str, subresource: Option<&str>) -> Result<(), UnknownResource> {
+    let named = || KINDS.iter().filter(|kind| kind.resource.plural.as_str() == plural);
+    if named().next().is_none() {
+        let near = nearest(plural, KINDS.iter().map(|kind| kind.resource.plural.as_str()));
+        return Err(UnknownResource { name: plural.to_string(), near: near.map(ToString::to_string) });
+    }
+    let Some(wanted) = subresource.filter(|name| !name.is_empty()) else { return Ok(()) };
+    if named().any(|kind| kind.subresource(wanted).is_some()) {
+        return Ok(());
+    }
+    let near = nearest(wanted, named().flat_map(|kind| kind.subresources.iter().map(|sub| sub.name)));
+    Err(UnknownResource { name: format!("{plural}/{wanted}"), near: near.map(|near| format!("{plural}/{near}")) })
 }
 
 /// Finds a kind's place in [`KINDS`].
