@@ -395,9 +395,15 @@ fn later(at: Timestamp, seconds: f64) -> Option<Timestamp> {
 #[derive(Debug)]
 pub struct Client {
     identity: Arc<Identity>,
-    bucket: TokenBucket,
+    /// `None` for a client without a limit.
+    bucket: Option<TokenBucket>,
     waiting: VecDeque<(Timestamp, Request)>,
 }
+
+/// The rate of a client whose configuration says 0. Source: k8s.io/client-go rest/config.go (v1.34), `DefaultQPS`.
+const DEFAULT_QPS: f64 = 5.0;
+/// The burst of a client whose configuration says 0. Source: as above, `DefaultBurst`.
+const DEFAULT_BURST: f64 = 10.0;
 
 impl Client {
     /// Makes a client with a full bucket and the rate of kube-controller-manager's flags.
@@ -406,10 +412,16 @@ impl Client {
         Self::with_rate(identity, settings.number("kube-api-qps"), settings.number("kube-api-burst"), now)
     }
 
-    /// Makes a client with a full bucket of `burst` requests, refilled by `qps` a second.
+    /// Makes a client with a full bucket of `burst` requests, refilled by `qps` a second; 0 stands for client-go's own
+    /// default, a rate below it for no limit.
+    ///
+    /// Source: k8s.io/client-go rest/config.go (v1.34), `RESTClientForConfigAndClient`.
     #[must_use]
-    pub const fn with_rate(identity: Arc<Identity>, qps: f64, burst: f64, now: Timestamp) -> Self {
-        Self { identity, bucket: TokenBucket::new(qps, burst, now), waiting: VecDeque::new() }
+    pub fn with_rate(identity: Arc<Identity>, qps: f64, burst: f64, now: Timestamp) -> Self {
+        let or_default = |value: f64, default| if value == 0.0 { default } else { value };
+        let (qps, burst) = (or_default(qps, DEFAULT_QPS), or_default(burst, DEFAULT_BURST));
+        let bucket = (qps > 0.0).then(|| TokenBucket::new(qps, burst, now));
+        Self { identity, bucket, waiting: VecDeque::new() }
     }
 
     /// Returns who asks.
@@ -429,7 +441,7 @@ impl Client {
         let id = outbox.next_id();
         let ask = Ask::Call(Box::new(call));
         let request = Request { id, identity: self.identity.clone(), ask, timeout: None, because };
-        let at = self.bucket.reserve(now);
+        let at = self.bucket.as_mut().map_or(now, |bucket| bucket.reserve(now));
         if at <= now && self.waiting.is_empty() {
             outbox.push(Output::Request(request));
         } else {

@@ -105,14 +105,14 @@ pub static ROWS: &[Row] = &[
     },
     Row {
         name: "kube-api-qps",
-        says: "requests per second that each controller's client may send",
+        says: "requests per second that each controller's client may send; 0 for client-go's 5, less for no limit",
         values: &[(OLDEST, Value::Number(20.0))],
         source: "cmd/kube-controller-manager/app/options/options.go (v1.34), ClientConnection.QPS",
         flag: "kube-controller-manager.kube-api-qps",
     },
     Row {
         name: "kube-api-burst",
-        says: "requests that each controller's client may send at once after a quiet time",
+        says: "requests that each controller's client may send at once after a quiet time; 0 for client-go's 10",
         values: &[(OLDEST, Value::Number(30.0))],
         source: "cmd/kube-controller-manager/app/options/options.go (v1.34), ClientConnection.Burst",
         flag: "kube-controller-manager.kube-api-burst",

@@ -209,7 +209,6 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
                 _ if !number.is_finite() => Err("a number is needed"),
                 "node-eviction-rate" | "secondary-node-eviction-rate" if number < 0.0 => Err("it must not be negative"),
                 "unhealthy-zone-threshold" if !(0.0..=1.0).contains(&number) => Err("a share from 0 to 1 is needed"),
-                "kube-api-qps" if number <= 0.0 => Err("it must be greater than zero"),
                 "node-eviction-rate" | "secondary-node-eviction-rate" | "unhealthy-zone-threshold" | "kube-api-qps" => {
                     Ok(Value::Number(number))
                 }
@@ -217,7 +216,7 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
                     text.parse::<i64>().map(|_| Value::Number(number)).map_err(|_| "a whole number is needed")
                 }
                 _ if !is_whole() => Err("a whole number is needed"),
-                "kube-api-burst" | "node-lease-duration-seconds" if number < 1.0 => Err("it must be greater than zero"),
+                "node-lease-duration-seconds" if number < 1.0 => Err("it must be greater than zero"),
                 _ if number < 0.0 => Err("it must not be negative"),
                 _ => Ok(Value::Number(number)),
             }
@@ -244,8 +243,8 @@ mod tests {
             ("node-eviction-rate", "inf"),
             ("unhealthy-zone-threshold", "1.1"),
             ("large-cluster-size-threshold", "2.5"),
-            ("kube-api-qps", "0"),
-            ("kube-api-burst", "0"),
+            ("kube-api-qps", "many"),
+            ("kube-api-burst", "-1"),
             ("kubelet.max-pods", "-1"),
             ("node-lease-duration-seconds", "0"),
             ("default-not-ready-toleration-seconds", "ten"),
