@@ -61,6 +61,7 @@ macro_rules! conversations {
 }
 
 conversations!(
+    cascade,
     claims,
     clock,
     delete_options,

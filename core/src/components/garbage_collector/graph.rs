@@ -1,7 +1,7 @@
 //! Who owns whom, by UID.
 //!
 //! Mirrors the graph of pkg/controller/garbagecollector/{graph,graph_builder}.go (v1.34). Inputs: objects that appear,
-//! change and go. Outputs: the dependents of an owner, and owners that nobody has seen.
+//! change and go. Outputs: the dependents of an owner, owners that nobody has seen, and how far each is on its way out.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -26,6 +26,19 @@ pub(super) struct OwnerReference {
     pub(super) kind: Text,
     pub(super) name: Text,
     pub(super) uid: Text,
+    /// Whether an owner that is deleted in the foreground waits for the dependent.
+    pub(super) blocks: bool,
+}
+
+/// How far an object is on its way out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Life {
+    /// It stays.
+    Staying,
+    /// It is being deleted.
+    Ending,
+    /// It is being deleted once its dependents are.
+    AwaitingDependents,
 }
 
 /// Reads the references of an object.
@@ -39,50 +52,96 @@ pub(super) fn owners_of(object: &Json) -> Vec<OwnerReference> {
             kind: text(one, "kind"),
             name: text(one, "name"),
             uid: text(one, "uid"),
+            blocks: one.get("blockOwnerDeletion").as_bool() == Some(true),
         })
         .collect()
+}
+
+/// An object of the graph.
+#[derive(Debug)]
+struct Vertex {
+    item: Item,
+    owners: Vec<OwnerReference>,
+    life: Life,
 }
 
 /// The graph.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    /// Each object's owners.
-    owners: BTreeMap<Text, Vec<Text>>,
+    vertices: BTreeMap<Text, Vertex>,
     dependents: BTreeMap<Text, BTreeSet<Item>>,
 }
 
 impl Graph {
     /// Tells whether an object of this UID is there.
     pub(super) fn has(&self, uid: &str) -> bool {
-        self.owners.contains_key(uid)
+        self.vertices.contains_key(uid)
     }
 
-    /// Takes an object with the owners that it has now.
-    pub(super) fn put(&mut self, item: &Item, owners: &[OwnerReference]) {
-        let owners: Vec<Text> = owners.iter().map(|owner| owner.uid.clone()).collect();
-        if self.owners.get(&item.uid) == Some(&owners) {
-            return;
+    /// Returns how far an object is on its way out; one that is not there stays.
+    pub(super) fn life(&self, uid: &str) -> Life {
+        self.vertices.get(uid).map_or(Life::Staying, |vertex| vertex.life)
+    }
+
+    /// Notes how far an object is on its way out; there is no way back.
+    pub(super) fn note_life(&mut self, uid: &str, life: Life) {
+        if let Some(vertex) = self.vertices.get_mut(uid) {
+            vertex.life = vertex.life.max(life);
         }
+    }
+
+    /// Returns the dependents of an object.
+    pub(super) fn dependents(&self, uid: &str) -> impl Iterator<Item = &Item> {
+        self.dependents.get(uid).into_iter().flatten()
+    }
+
+    /// Returns the dependents that an owner which is deleted in the foreground waits for.
+    pub(super) fn blocking_dependents(&self, uid: &str) -> Vec<Item> {
+        let blocks = |item: &&Item| {
+            let vertex = self.vertices.get(&item.uid);
+            vertex.is_some_and(|vertex| vertex.owners.iter().any(|owner| *owner.uid == *uid && owner.blocks))
+        };
+        self.dependents(uid).filter(blocks).cloned().collect()
+    }
+
+    /// Returns those owners of an object that wait for their dependents to go.
+    pub(super) fn waiting_owners(&self, uid: &str) -> Vec<Item> {
+        let owners = self.vertices.get(uid).into_iter().flat_map(|vertex| &vertex.owners);
+        let waiting = owners.filter_map(|owner| self.vertices.get(&owner.uid));
+        waiting.filter(|owner| owner.life == Life::AwaitingDependents).map(|owner| owner.item.clone()).collect()
+    }
+
+    /// Takes an object with the owners that it has now; returns owners that wait for it no longer.
+    pub(super) fn put(&mut self, item: &Item, owners: &[OwnerReference]) -> Vec<Item> {
+        let before = self.vertices.get(&item.uid);
+        if before.is_some_and(|vertex| vertex.owners == owners) {
+            return Vec::new();
+        }
+        let life = before.map_or(Life::Staying, |vertex| vertex.life);
+        let blocked = before.into_iter().flat_map(|vertex| &vertex.owners).filter(|owner| owner.blocks);
+        let freed = blocked.filter(|before| !owners.iter().any(|owner| owner.uid == before.uid && owner.blocks));
+        let freed = freed.filter_map(|owner| Some(self.vertices.get(&owner.uid)?.item.clone())).collect();
         self.forget_owners(item);
-        for owner in &owners {
-            self.dependents.entry(owner.clone()).or_default().insert(item.clone());
+        for owner in owners {
+            self.dependents.entry(owner.uid.clone()).or_default().insert(item.clone());
         }
-        self.owners.insert(item.uid.clone(), owners);
+        self.vertices.insert(item.uid.clone(), Vertex { item: item.clone(), owners: owners.to_vec(), life });
+        freed
     }
 
     /// Forgets an object and returns its dependents, which stay.
     pub(super) fn remove(&mut self, item: &Item) -> Vec<Item> {
         self.forget_owners(item);
-        self.owners.remove(&item.uid);
-        self.dependents.get(&item.uid).into_iter().flatten().cloned().collect()
+        self.vertices.remove(&item.uid);
+        self.dependents(&item.uid).cloned().collect()
     }
 
     fn forget_owners(&mut self, item: &Item) {
-        for owner in self.owners.get(&item.uid).into_iter().flatten() {
-            if let Some(dependents) = self.dependents.get_mut(owner) {
+        for owner in self.vertices.get(&item.uid).into_iter().flat_map(|vertex| &vertex.owners) {
+            if let Some(dependents) = self.dependents.get_mut(&owner.uid) {
                 dependents.remove(item);
                 if dependents.is_empty() {
-                    self.dependents.remove(owner);
+                    self.dependents.remove(&owner.uid);
                 }
             }
         }
@@ -102,6 +161,7 @@ mod tests {
             kind: "Node".into(),
             name: uid.into(),
             uid: uid.into(),
+            blocks: uid == "other",
         };
         let mut graph = Graph::default();
         graph.put(&item("node"), &[]);
@@ -111,5 +171,7 @@ mod tests {
         assert!(!graph.has("node"));
         graph.put(&item("lease"), &[by("other")]);
         assert_eq!(graph.remove(&item("node")), [item("csinode")]);
+        assert!(graph.blocking_dependents("node").is_empty());
+        assert_eq!(graph.blocking_dependents("other"), [item("csinode"), item("lease")]);
     }
 }

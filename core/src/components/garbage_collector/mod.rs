@@ -5,24 +5,25 @@
 //! Inputs: what the watched kinds hold, answers, time. Outputs: reads, deletions with preconditions, patches that take
 //! references to absent owners away. An object without references is never collected.
 //! That an owner is absent is believed when its end was seen, else it is asked for.
-//! Left out on purpose: deletion in the foreground, orphaning, kinds of other groups and discovery.
+//! Left out on purpose: owners that wait for each other, kinds of other groups and discovery.
 
+mod cascade;
 mod graph;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use self::graph::{Graph, Item, OwnerReference, owners_of};
+use self::cascade::{FOREGROUND, ORPHAN, Orphaning, has_finalizer, is_ending_with};
+use self::graph::{Graph, Item, Life, OwnerReference, owners_of};
 use super::client::{CacheEvent, Client, Outcome, Reflector, WorkQueue};
 use super::controllers::{Context, Controller};
 use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::json;
 use crate::network::{CSI_NODES, Call, Identity, LEASES, NODES, PODS, RequestId, Resource, ToClient, Verb};
-use crate::objects::{Json, Object, ObjectKey, Text};
+use crate::objects::{Object, ObjectKey, Text};
 
 /// A kind whose objects are watched.
 #[derive(Debug)]
@@ -80,12 +81,19 @@ enum Job {
     Missing(Missing),
     /// Delete or patch the dependent.
     Write(Item),
+    /// Take the reference to this owner away from a dependent that outlives it.
+    Orphan(Item),
+    /// Read an owner to take this finalizer away.
+    Finalizers { item: Item, finalizer: &'static str },
+    /// Take a finalizer away.
+    Finish { item: Item, finalizer: &'static str },
 }
 
-/// The owners of a dependent: those that are there, and those that are not.
+/// The owners of a dependent: those that are there, those that wait for it to go, and those that are gone.
 #[derive(Debug, Default)]
 struct Sorted {
     solid: Vec<OwnerReference>,
+    waiting: Vec<OwnerReference>,
     dangling: Vec<OwnerReference>,
 }
 
@@ -100,6 +108,8 @@ pub struct GarbageCollector {
     absent: VecDeque<Text>,
     queue: WorkQueue<Item>,
     missing: WorkQueue<Missing>,
+    /// Owners whose dependents outlive them.
+    orphaning: Orphaning,
     under_way: BTreeMap<RequestId, Job>,
     started: bool,
     checks_version: bool,
@@ -125,6 +135,7 @@ impl GarbageCollector {
             absent: VecDeque::new(),
             queue: WorkQueue::default(),
             missing: WorkQueue::default(),
+            orphaning: Orphaning::default(),
             under_way: BTreeMap::new(),
             started: false,
             checks_version: context.settings.profile().is("garbage-collection-checks-version"),
@@ -145,13 +156,19 @@ impl GarbageCollector {
             return;
         }
         let owners = owners_of(object.stable());
-        self.graph.put(&item, &owners);
+        for owner in self.graph.put(&item, &owners) {
+            self.queue.add(owner);
+        }
+        self.note_ending(&item, event.before.as_ref(), object);
         if self.started {
             self.look_for(&item, &owners);
         }
     }
 
     fn remove(&mut self, item: &Item) {
+        for owner in self.graph.waiting_owners(&item.uid) {
+            self.queue.add(owner);
+        }
         let dependents = self.graph.remove(item);
         if !dependents.is_empty() {
             self.note_absent(&item.uid);
@@ -216,12 +233,13 @@ impl GarbageCollector {
         while self.queue.working() < WORKERS
             && let Some(item) = self.queue.take()
         {
-            if self.graph.has(&item.uid) {
+            if self.graph.has(&item.uid) && self.graph.life(&item.uid) != Life::Ending {
                 self.send(get(item.kind, &item.key), None, Job::Read(item), now);
             } else {
                 self.finish(&item);
             }
         }
+        self.orphan(now);
     }
 
     fn send(&mut self, call: Call, because: Option<DecisionId>, job: Job, now: Timestamp) {
@@ -242,6 +260,11 @@ impl GarbageCollector {
     fn handle_outcome(&mut self, job: Job, outcome: Outcome, now: Timestamp) {
         match (job, outcome) {
             (Job::Missing(missing), outcome) => self.handle_missing(&missing, &outcome, now),
+            (Job::Read(item), Outcome::Done(Some(latest)))
+                if latest.uid() == &*item.uid && self.graph.life(&item.uid) == Life::AwaitingDependents =>
+            {
+                self.await_dependents(item, now);
+            }
             (Job::Read(item), Outcome::Done(Some(latest))) => {
                 let is_ending = !latest.stable().at(&["metadata", "deletionTimestamp"]).is_null();
                 let rest: VecDeque<OwnerReference> = owners_of(latest.stable()).into();
@@ -253,7 +276,10 @@ impl GarbageCollector {
             }
             (Job::Owner { item, latest, owner, rest, mut sorted }, outcome) => {
                 match outcome {
-                    Outcome::Done(Some(found)) if found.uid() == &*owner.uid => sorted.solid.push(owner),
+                    Outcome::Done(Some(found)) if found.uid() == &*owner.uid => {
+                        let waits = is_ending_with(&found, FOREGROUND);
+                        if waits { &mut sorted.waiting } else { &mut sorted.solid }.push(owner);
+                    }
                     Outcome::Done(_) | Outcome::NotFound => {
                         self.note_absent(&owner.uid);
                         sorted.dangling.push(owner);
@@ -269,6 +295,11 @@ impl GarbageCollector {
                 self.finish(&item);
             }
             (Job::Read(item) | Job::Write(item), _) => self.retry(&item, now),
+            (Job::Orphan(owner), outcome) => self.handle_orphaned(owner, &outcome, now),
+            (Job::Finalizers { item, finalizer }, outcome) => {
+                self.handle_finalizers(item, finalizer, &outcome, now);
+            }
+            (Job::Finish { item, finalizer }, outcome) => self.handle_finished(item, finalizer, &outcome, now),
         }
     }
 
@@ -312,31 +343,34 @@ impl GarbageCollector {
     }
 
     fn judge(&mut self, item: Item, latest: &Object, sorted: &Sorted, now: Timestamp) {
-        if sorted.dangling.is_empty() {
+        if sorted.dangling.is_empty() && sorted.waiting.is_empty() {
             self.finish(&item);
             return;
         }
         let kind = &KINDS[item.kind];
-        let gone: Vec<String> = sorted
-            .dangling
-            .iter()
-            .map(|owner| format!("its owner {} {} (uid {}) is gone", owner.kind, owner.name, owner.uid))
-            .collect();
-        let reasons = gone.into_iter().map(Because::Fact).collect();
+        let shown = |owner: &OwnerReference| format!("its owner {} {} (uid {})", owner.kind, owner.name, owner.uid);
+        let gone = sorted.dangling.iter().map(|owner| format!("{} is gone", shown(owner)));
+        let waiting = sorted.waiting.iter().map(|owner| format!("{} is deleted in the foreground", shown(owner)));
+        let reasons = gone.chain(waiting).map(Because::Fact).collect();
         let about = format!("{}/{}", kind.name.to_ascii_lowercase(), item.key);
         let (namespace, name) = (&item.key.namespace, &item.key.name);
         let (what, call) = if sorted.solid.is_empty() {
-            let mut body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background",
+            let in_foreground = !sorted.waiting.is_empty() && self.graph.dependents(&item.uid).next().is_some();
+            let policy = match () {
+                () if in_foreground => "Foreground",
+                () if has_finalizer(latest, ORPHAN) => "Orphan",
+                () if has_finalizer(latest, FOREGROUND) => "Foreground",
+                () => "Background",
+            };
+            let mut body = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": policy,
                 "preconditions": {"uid": &*item.uid}});
             if self.checks_version {
                 body.set(&["preconditions", "resourceVersion"], format!("{}", latest.resource_version()));
             }
             ("delete", Call::new(Verb::Delete, kind.resource.clone(), namespace, name).body(body))
         } else {
-            let gone: Json =
-                sorted.dangling.iter().map(|owner| json!({"$patch": "delete", "uid": &*owner.uid})).collect();
-            let mut patch = json!({"metadata": {"uid": &*item.uid}});
-            patch.set(&["metadata", "ownerReferences"], gone);
+            let gone = sorted.dangling.iter().chain(&sorted.waiting).map(|owner| &*owner.uid);
+            let patch = cascade::without_owners(&item.uid, gone);
             ("remove references", Call::strategic_patch(kind.resource.clone(), namespace, name, patch))
         };
         let because = self.outbox.decide(about, what, reasons);
@@ -385,6 +419,7 @@ impl Component for GarbageCollector {
         self.client.handle_timeout(&mut self.outbox, now);
         self.queue.handle_timeout(now);
         self.missing.handle_timeout(now);
+        self.orphaning.queue.handle_timeout(now);
         self.work(now);
     }
 
@@ -393,7 +428,12 @@ impl Component for GarbageCollector {
     }
 
     fn next_deadline(&self) -> Option<Deadline> {
-        let own = [self.client.next_deadline(), self.queue.next_deadline(), self.missing.next_deadline()];
+        let own = [
+            self.client.next_deadline(),
+            self.queue.next_deadline(),
+            self.missing.next_deadline(),
+            self.orphaning.queue.next_deadline(),
+        ];
         earliest(self.caches.iter().map(Reflector::next_deadline).chain(own))
     }
 }
@@ -402,6 +442,7 @@ impl Controller for GarbageCollector {
     fn queues(&self) -> Vec<(&'static str, usize)> {
         Vec::from([
             ("garbage_collector_attempt_to_delete", self.queue.len() + self.missing.len()),
+            ("garbage_collector_attempt_to_orphan", self.orphaning.queue.len()),
             ("requests", self.client.waiting()),
         ])
     }

@@ -1,0 +1,182 @@
+//! Owners that go after their dependents, and owners whose dependents outlive them.
+//!
+//! Mirrors `processDeletingDependentsItem` and `attemptToOrphanWorker` of
+//! pkg/controller/garbagecollector/garbagecollector.go, and operations.go beside it (v1.34).
+//! Inputs: owners that begin to end with a finalizer of the garbage collector, answers. Outputs: references that are
+//! taken away, and the finalizer once nothing holds the owner any more.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::graph::{Item, Life};
+use super::{GarbageCollector, Job, KINDS, get};
+use crate::components::Because;
+use crate::components::client::{Outcome, WorkQueue};
+use crate::json;
+use crate::network::{Call, MERGE_PATCH, Verb};
+use crate::objects::{Json, Object, Text};
+
+/// The finalizer of an owner that goes after its dependents.
+pub(super) const FOREGROUND: &str = "foregroundDeletion";
+/// The finalizer of an owner whose dependents outlive it.
+pub(super) const ORPHAN: &str = "orphan";
+
+/// Owners whose dependents outlive them.
+#[derive(Debug, Default)]
+pub(super) struct Orphaning {
+    pub(super) queue: WorkQueue<Item>,
+    /// By UID of the owner: patches of its dependents that have no answer yet, and whether one of them failed.
+    under_way: BTreeMap<Text, (usize, bool)>,
+}
+
+/// Tells whether an object has a finalizer.
+pub(super) fn has_finalizer(object: &Object, finalizer: &str) -> bool {
+    object.stable().at(&["metadata", "finalizers"]).items().iter().any(|item| item.as_str() == Some(finalizer))
+}
+
+/// Tells whether an object is being deleted and has a finalizer.
+pub(super) fn is_ending_with(object: &Object, finalizer: &str) -> bool {
+    is_ending(object) && has_finalizer(object, finalizer)
+}
+
+fn is_ending(object: &Object) -> bool {
+    !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+}
+
+/// Makes the patch that takes references to owners away from a dependent.
+pub(super) fn without_owners<'a>(dependent: &Text, owners: impl Iterator<Item = &'a str>) -> Json {
+    let gone: Json = owners.map(|uid| json!({"$patch": "delete", "uid": uid})).collect();
+    let mut patch = json!({"metadata": {"uid": &**dependent}});
+    patch.set(&["metadata", "ownerReferences"], gone);
+    patch
+}
+
+impl GarbageCollector {
+    /// Notes that an object begins to end, and how. Source: graph_builder.go (v1.34), `processTransitions`.
+    pub(super) fn note_ending(&mut self, item: &Item, before: Option<&Object>, after: &Object) {
+        let begins = |finalizer| {
+            is_ending_with(after, finalizer) && !before.is_some_and(|before| is_ending_with(before, finalizer))
+        };
+        if is_ending(after) {
+            self.graph.note_life(&item.uid, Life::Ending);
+        }
+        if begins(ORPHAN) {
+            self.orphaning.queue.add(item.clone());
+        } else if begins(FOREGROUND) {
+            self.graph.note_life(&item.uid, Life::AwaitingDependents);
+            for dependent in self.graph.dependents(&item.uid) {
+                self.queue.add(dependent.clone());
+            }
+            self.queue.add(item.clone());
+        }
+    }
+
+    /// Lets an owner go if nothing that it waits for is left.
+    pub(super) fn await_dependents(&mut self, item: Item, now: Timestamp) {
+        let blocking = self.graph.blocking_dependents(&item.uid);
+        if blocking.is_empty() {
+            self.drop_finalizer(item, FOREGROUND, now);
+            return;
+        }
+        for dependent in blocking {
+            if self.graph.life(&dependent.uid) != Life::AwaitingDependents {
+                self.queue.add(dependent);
+            }
+        }
+        self.finish(&item);
+    }
+
+    /// Takes the references to owners that are to be outlived away from their dependents.
+    pub(super) fn orphan(&mut self, now: Timestamp) {
+        while let Some(owner) = self.orphaning.queue.take() {
+            let dependents: Vec<Item> = self.graph.dependents(&owner.uid).cloned().collect();
+            if dependents.is_empty() {
+                self.drop_finalizer(owner, ORPHAN, now);
+                continue;
+            }
+            self.orphaning.under_way.insert(owner.uid.clone(), (dependents.len(), false));
+            for dependent in dependents {
+                let patch = without_owners(&dependent.uid, core::iter::once(&*owner.uid));
+                let (kind, key) = (&KINDS[dependent.kind], &dependent.key);
+                let call = Call::strategic_patch(kind.resource.clone(), &key.namespace, &key.name, patch);
+                self.send(call, None, Job::Orphan(owner.clone()), now);
+            }
+        }
+    }
+
+    pub(super) fn handle_orphaned(&mut self, owner: Item, outcome: &Outcome, now: Timestamp) {
+        let Some((open, failed)) = self.orphaning.under_way.get_mut(&owner.uid) else { return };
+        *open -= 1;
+        *failed |= matches!(outcome, Outcome::Conflict | Outcome::Failed);
+        if *open > 0 {
+            return;
+        }
+        let failed = *failed;
+        self.orphaning.under_way.remove(&owner.uid);
+        if failed {
+            self.again(owner, ORPHAN, now);
+        } else {
+            self.drop_finalizer(owner, ORPHAN, now);
+        }
+    }
+
+    /// Reads an owner anew to take a finalizer away.
+    fn drop_finalizer(&mut self, item: Item, finalizer: &'static str, now: Timestamp) {
+        self.send(get(item.kind, &item.key), None, Job::Finalizers { item, finalizer }, now);
+    }
+
+    pub(super) fn handle_finalizers(&mut self, item: Item, finalizer: &'static str, outcome: &Outcome, now: Timestamp) {
+        match outcome {
+            Outcome::Done(Some(owner)) if has_finalizer(owner, finalizer) => {
+                let own = owner.stable().at(&["metadata", "finalizers"]).items().iter();
+                let rest: Vec<Json> = own.filter(|one| one.as_str() != Some(finalizer)).cloned().collect();
+                let mut patch = json!({"metadata": {"finalizers": null}});
+                if !rest.is_empty() {
+                    patch.set(&["metadata", "finalizers"], rest);
+                }
+                patch.set(&["metadata", "resourceVersion"], format!("{}", owner.resource_version()));
+                let call =
+                    Call::new(Verb::Patch, KINDS[item.kind].resource.clone(), &item.key.namespace, &item.key.name)
+                        .header("content-type", Text::of(MERGE_PATCH))
+                        .body(patch);
+                let kind = KINDS[item.kind].name.to_ascii_lowercase();
+                let fact =
+                    if finalizer == ORPHAN { "its dependents do not refer to it" } else { "no dependent blocks it" };
+                let why = Vec::from([Because::Fact(fact.into())]);
+                let because = self.outbox.decide(format!("{kind}/{}", item.key), format!("remove {finalizer}"), why);
+                self.send(call, Some(because), Job::Finish { item, finalizer }, now);
+            }
+            Outcome::Done(_) | Outcome::NotFound => self.ended(&item, finalizer),
+            Outcome::Conflict | Outcome::Failed => self.again(item, finalizer, now),
+        }
+    }
+
+    pub(super) fn handle_finished(&mut self, item: Item, finalizer: &'static str, outcome: &Outcome, now: Timestamp) {
+        match outcome {
+            Outcome::Done(_) | Outcome::NotFound => self.ended(&item, finalizer),
+            Outcome::Conflict => self.drop_finalizer(item, finalizer, now),
+            Outcome::Failed => self.again(item, finalizer, now),
+        }
+    }
+
+    fn ended(&mut self, item: &Item, finalizer: &str) {
+        if finalizer == ORPHAN {
+            self.orphaning.queue.forget(item);
+            self.orphaning.queue.done(item);
+        } else {
+            self.finish(item);
+        }
+    }
+
+    fn again(&mut self, item: Item, finalizer: &str, now: Timestamp) {
+        if finalizer == ORPHAN {
+            self.orphaning.queue.retry(item.clone(), now);
+            self.orphaning.queue.done(&item);
+        } else {
+            self.retry(&item, now);
+        }
+    }
+}
