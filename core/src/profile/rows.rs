@@ -395,6 +395,13 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "tcp-buffers-are-safe-sysctls",
+        says: "any pod may set net.ipv4.tcp_rmem and net.ipv4.tcp_wmem",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(32, 0), Value::Bool(true))],
+        source: "pkg/kubelet/sysctl/safe_sysctls.go (v1.32)",
+        flag: "",
+    },
+    Row {
         name: "declared-features",
         says: "status.declaredFeatures, separated by commas",
         values: &[

@@ -67,13 +67,14 @@ conversations!(
     delete_options,
     eviction,
     failure,
+    kubelet_admission,
     kubelet_events,
     lines,
     machines,
     rule_targets,
     rules,
     settings,
-    watches,
+    watches
 );
 
 /// What a conversation answers is a matter of its lines alone.

@@ -1,8 +1,9 @@
 //! Admission: whether a pod that was bound to the node fits there.
 //!
-//! Mirrors pkg/kubelet/lifecycle/predicate.go and pkg/scheduler/eventhandlers.go, `AdmissionCheck` (v1.34): operating
-//! system, resources against what is allocatable, affinity, name, host ports and NoExecute taints, in this order; the
-//! first that fails is reported.
+//! Mirrors pkg/kubelet/sysctl/allowlist.go, pkg/kubelet/lifecycle/predicate.go, pkg/scheduler/eventhandlers.go,
+//! `AdmissionCheck`, and pkg/security/apparmor/validate.go (v1.34): sysctls, operating system, resources against what is
+//! allocatable, affinity, name, host ports, NoExecute taints and AppArmor, in this order; the first that fails is
+//! reported. The kernel has no AppArmor.
 //! Left out on purpose: topology, devices, preemption by critical pods, and another admission after a restart.
 
 use alloc::format;
@@ -11,47 +12,57 @@ use alloc::vec::Vec;
 
 use super::config::KubeletConfig;
 use crate::components::machine::host::Host;
-use crate::components::machine::values::quantity;
 use crate::components::node_affinity::matches_required;
-use crate::components::pod_resources::HostPort;
+use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests};
 use crate::components::taint_eviction::tolerates;
 use crate::objects::quantity::{Format, Quantity};
-use crate::objects::{Json, Object};
+use crate::objects::{Json, Object, Text};
+use crate::profile::Profile;
 
 /// Reason and message of a refusal.
-type Refusal = (&'static str, String);
+type Refusal = (Text, String);
 
-/// The reasons of resources that other than the well-known ones have. Source: pkg/kubelet/lifecycle/predicate.go (v1.34), `OutOf`.
-const OUT_OF: [(&str, &str); 5] = [
-    ("cpu", "OutOfcpu"),
-    ("memory", "OutOfmemory"),
-    ("ephemeral-storage", "OutOfephemeral-storage"),
-    ("hugepages-1Gi", "OutOfhugepages-1Gi"),
-    ("hugepages-2Mi", "OutOfhugepages-2Mi"),
-];
-
-/// Adds up what the containers of a pod ask for.
-fn request(pod: &Object, resource: &str) -> Quantity {
-    let containers = pod.stable().at(&["spec", "containers"]);
-    containers
-        .items()
-        .iter()
-        .filter_map(|container| quantity(container.at(&["resources", "requests", resource])))
-        .fold(Quantity::milli(0), |sum, amount| sum + amount)
+/// Where a pod is to run.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    pub(super) config: &'a KubeletConfig,
+    pub(super) host: &'a Host,
+    /// The Node, `Null` if it is not known.
+    pub(super) node: &'a Json,
+    pub(super) profile: &'a Profile,
 }
 
-/// Returns reason and message with which a pod is refused on a node, `Null` for one that is not known.
+/// Resources in the order in which they are looked at; the others follow by name.
+/// Source: pkg/scheduler/framework/plugins/noderesources/fit.go (v1.34), `fitsRequest`.
+const FIRST: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+
+/// Sysctls that any pod may set. Source: pkg/kubelet/sysctl/safe_sysctls.go (v1.34), for kernels since 4.15.
+const SAFE_SYSCTLS: [&str; 10] = [
+    "kernel.shm_rmid_forced",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.tcp_syncookies",
+    "net.ipv4.ping_group_range",
+    "net.ipv4.ip_unprivileged_port_start",
+    "net.ipv4.ip_local_reserved_ports",
+    "net.ipv4.tcp_keepalive_time",
+    "net.ipv4.tcp_fin_timeout",
+    "net.ipv4.tcp_keepalive_intvl",
+    "net.ipv4.tcp_keepalive_probes",
+];
+/// Sysctls that any pod may set in newer releases. Source: as above (v1.32).
+const SAFE_BUFFERS: [&str; 2] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
+
+/// Returns reason and message with which a pod is refused.
 pub(super) fn refusal<'a>(
     pod: &Object,
     others: impl Iterator<Item = &'a Object>,
-    config: &KubeletConfig,
-    host: &Host,
-    node: &Json,
+    place: &Place<'_>,
 ) -> Option<Refusal> {
     let others: Vec<&Object> = others.collect();
-    let spec = pod.stable().get("spec");
-    wrong_system(pod, node)
-        .or_else(|| out_of_resources(pod, &others, config, host))
+    let (spec, node) = (pod.stable().get("spec"), place.node);
+    forbidden_sysctl(spec, place)
+        .or_else(|| wrong_system(pod, node))
+        .or_else(|| out_of_resources(spec, &others, place))
         .or_else(|| {
             let fits = node.is_null() || matches_required(spec, node);
             (!fits).then(|| predicate("NodeAffinity", "didn't match Pod's node affinity/selector"))
@@ -65,20 +76,73 @@ pub(super) fn refusal<'a>(
                 .then(|| predicate("NodePorts", "didn't have free ports for the requested pod ports"))
         })
         .or_else(|| {
-            let taints = node.at(&["spec", "taints"]).items().iter();
+            let mut taints = node.at(&["spec", "taints"]).items().iter();
             let is_hostile = |taint: &Json| {
                 taint.get("effect").as_str() == Some("NoExecute")
                     && !spec.get("tolerations").items().iter().any(|toleration| tolerates(toleration, taint))
             };
-            taints
-                .into_iter()
-                .any(is_hostile)
-                .then(|| predicate("TaintToleration", "had taints that the pod didn't tolerate"))
+            taints.any(is_hostile).then(|| predicate("TaintToleration", "had taints that the pod didn't tolerate"))
+        })
+        .or_else(|| {
+            let is_pending = matches!(pod.stable().at(&["status", "phase"]).as_str(), None | Some("" | "Pending"));
+            let message = "Cannot enforce AppArmor: AppArmor is not enabled on the host";
+            (is_pending && wants_app_armor(spec)).then(|| (Text::of("AppArmor"), message.into()))
         })
 }
 
+/// Finds a sysctl that the pod may not set.
+fn forbidden_sysctl(spec: &Json, place: &Place<'_>) -> Option<Refusal> {
+    let is = |path: &str| spec.get(path).as_bool() == Some(true);
+    let buffers_are_safe = place.profile.is("tcp-buffers-are-safe-sysctls");
+    let wanted = spec.at(&["securityContext", "sysctls"]).items().iter();
+    let mut wrong = wanted.filter_map(|sysctl| {
+        let name = dotted(sysctl.get("name").as_str().unwrap_or_default());
+        let safe = SAFE_SYSCTLS.iter().chain(SAFE_BUFFERS.iter().filter(|_| buffers_are_safe));
+        let allowed = place.config.unsafe_sysctls.iter().any(|pattern| match pattern.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix),
+            None => name == pattern.as_str(),
+        });
+        if !allowed && !safe.into_iter().any(|own| **own == *name) {
+            Some(format!("{name:?} not allowlisted"))
+        } else if is("hostNetwork") && name.starts_with("net.") {
+            Some(format!("{name:?} not allowed with host net enabled"))
+        } else if is("hostIPC") && !name.starts_with("net.") {
+            Some(format!("{name:?} not allowed with host ipc enabled"))
+        } else {
+            None
+        }
+    });
+    wrong.next().map(|why| (Text::of("SysctlForbidden"), format!("forbidden sysctl: {why}")))
+}
+
+/// Writes a sysctl's name with dots, as `net/ipv4/tcp_rmem` is one.
+fn dotted(name: &str) -> String {
+    if name.find(['.', '/']).is_some_and(|at| name[at..].starts_with('/')) {
+        name.chars()
+            .map(|letter| match letter {
+                '/' => '.',
+                '.' => '/',
+                other => other,
+            })
+            .collect()
+    } else {
+        name.into()
+    }
+}
+
+/// Tells whether a container is to be confined by AppArmor.
+fn wants_app_armor(spec: &Json) -> bool {
+    let profile = |place: &Json| place.at(&["securityContext", "appArmorProfile", "type"]).as_text().cloned();
+    let of_pod = profile(spec);
+    ["containers", "initContainers", "ephemeralContainers"]
+        .iter()
+        .flat_map(|list| spec.get(list).items())
+        .filter_map(|container| profile(container).or_else(|| of_pod.clone()))
+        .any(|kind| *kind != *"Unconfined")
+}
+
 fn predicate(reason: &'static str, what: &str) -> Refusal {
-    (reason, format!("Predicate {reason} failed: node(s) {what}"))
+    (Text::of(reason), format!("Predicate {reason} failed: node(s) {what}"))
 }
 
 fn wrong_system(pod: &Object, node: &Json) -> Option<Refusal> {
@@ -86,46 +150,52 @@ fn wrong_system(pod: &Object, node: &Json) -> Option<Refusal> {
     let wanted = label(pod.stable());
     if !node.is_null() && wanted.is_some() && wanted != label(node) {
         let message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
-        return Some(("PodOSSelectorNodeLabelDoesNotMatch", message.into()));
+        return Some((Text::of("PodOSSelectorNodeLabelDoesNotMatch"), message.into()));
     }
     let system = pod.stable().at(&["spec", "os", "name"]).as_str();
     let message = "Failed to admit pod as the OS field doesn't match node OS";
-    system.is_some_and(|name| name != "linux").then(|| ("PodOSNotSupported", message.into()))
+    system.is_some_and(|name| name != "linux").then(|| (Text::of("PodOSNotSupported"), message.into()))
 }
 
-fn out_of_resources(pod: &Object, others: &[&Object], config: &KubeletConfig, host: &Host) -> Option<Refusal> {
-    let hardware = &host.spec.hardware;
-    let message = |resource: &str, requested: i64, used: i64, capacity: i64| {
-        format!(
+fn out_of_resources(spec: &Json, others: &[&Object], place: &Place<'_>) -> Option<Refusal> {
+    let hardware = &place.host.spec.hardware;
+    let refuse = |resource: &str, requested: i64, used: i64, capacity: i64| {
+        let message = format!(
             "Node didn't have enough resource: {resource}, requested: {requested}, used: {used}, capacity: {capacity}"
-        )
+        );
+        Some((Text::from(format!("OutOf{resource}")), message))
     };
-    let (count, pods) = (i64::try_from(others.len()).unwrap_or(i64::MAX), config.pods(hardware));
+    let (count, pods) = (i64::try_from(others.len()).unwrap_or(i64::MAX), place.config.pods(hardware));
     if count + 1 > pods {
-        return Some(("OutOfpods", message("pods", 1, count, pods)));
+        return refuse("pods", 1, count, pods);
     }
-    let kept = config.reservations;
-    let huge_pages: Quantity = hardware
-        .extended
-        .iter()
-        .filter(|(name, ..)| name.starts_with("hugepages-"))
-        .fold(Quantity::whole(0, Format::BinarySi), |sum, (_, all, _)| sum + *all);
-    for (resource, reason) in OUT_OF {
-        let total = match resource {
-            "cpu" => hardware.cpu - kept.cpu,
-            "memory" => hardware.memory - kept.memory - huge_pages,
-            "ephemeral-storage" => hardware.ephemeral_storage - kept.ephemeral_storage,
-            other => {
-                let own = hardware.extended.iter().find(|(name, ..)| *name == *other);
-                own.map_or(Quantity::whole(0, Format::BinarySi), |(_, _, free)| *free)
-            }
-        };
-        let requested = request(pod, resource);
-        let used = others.iter().fold(Quantity::milli(0), |sum, other| sum + request(other, resource));
-        if !requested.is_zero() && requested + used > total {
-            let shown = |amount: Quantity| if resource == "cpu" { amount.milli_value() } else { amount.value() };
-            return Some((reason, message(resource, shown(requested), shown(used), shown(total))));
+    let level = if place.profile.is("pod-level-resources") { PodLevel::Counts } else { PodLevel::Ignored };
+    let wanted = requests(spec, level);
+    let mut used = Amounts::default();
+    for other in others {
+        used.add(&requests(other.stable().get("spec"), level));
+    }
+    let scalars = wanted.iter().map(|(name, _)| name.as_str()).filter(|name| !FIRST.contains(name));
+    FIRST.into_iter().chain(scalars).find_map(|name| {
+        let (requested, used, total) = (wanted.get(name), used.get(name), allocatable(name, place)?);
+        if requested > 0 && requested + used > total { refuse(name, requested, used, total) } else { None }
+    })
+}
+
+/// Returns what pods can have of a resource; `None` for one that the node does not know, which is not looked at.
+fn allocatable(name: &str, place: &Place<'_>) -> Option<i64> {
+    let (hardware, kept) = (&place.host.spec.hardware, place.config.reservations);
+    let huge_pages = || {
+        let sizes = hardware.extended.iter().filter(|(name, ..)| name.starts_with("hugepages-"));
+        sizes.fold(Quantity::whole(0, Format::BinarySi), |sum, (_, all, _)| sum + *all)
+    };
+    match name {
+        "cpu" => Some((hardware.cpu - kept.cpu).milli_value()),
+        "memory" => Some((hardware.memory - kept.memory - huge_pages()).value()),
+        "ephemeral-storage" => Some((hardware.ephemeral_storage - kept.ephemeral_storage).value()),
+        other => {
+            let own = hardware.extended.iter().find(|(name, ..)| **name == *other).map(|(_, _, free)| free.value());
+            own.or_else(|| other.starts_with("hugepages-").then_some(0))
         }
     }
-    None
 }

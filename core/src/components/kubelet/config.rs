@@ -254,6 +254,8 @@ pub struct KubeletConfig {
     pub attach_detach: bool,
     /// `nodeStatusMaxImages`; -1 for all. Default 50.
     pub max_images: i64,
+    /// `allowedUnsafeSysctls`: names, or beginnings that end in `*`.
+    pub unsafe_sysctls: Vec<Text>,
     /// What allocatable is less than capacity.
     pub reservations: Reservations,
 }
@@ -307,6 +309,7 @@ impl KubeletConfig {
             port: read.int("port")?.filter(|port| *port != 0).unwrap_or(10250),
             attach_detach: read.bool("enableControllerAttachDetach")?.unwrap_or(true),
             max_images: read.int("nodeStatusMaxImages")?.unwrap_or(50),
+            unsafe_sysctls: read.list("allowedUnsafeSysctls")?.iter().filter_map(Json::as_text).cloned().collect(),
             reservations: Reservations::default(),
         };
         validation::configuration(&merged, &config, hardware, settings)?;

@@ -138,7 +138,7 @@ impl Kubelet {
         &mut self,
         pod: &Object,
         container: Option<&str>,
-        (kind, reason, message): (Kind, &'static str, String),
+        (kind, reason, message): (Kind, &str, String),
         turn: &mut Turn<'_>,
     ) {
         let key = pod.key();
@@ -154,7 +154,7 @@ impl Kubelet {
         &mut self,
         about: Json,
         kind: Kind,
-        reason: &'static str,
+        reason: &str,
         message: String,
         because: Option<DecisionId>,
         turn: &mut Turn<'_>,

@@ -64,7 +64,7 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &View<'_>) -> Json {
         status = Json::object();
     }
     if let Some((reason, message)) = &worker.rejection {
-        let mut rejected = json!({"phase": "Failed", "reason": reason, "message": message.as_str()});
+        let mut rejected = json!({"phase": "Failed", "reason": reason.as_str(), "message": message.as_str()});
         if let Some(generation) = observed_generation(&stored, view) {
             rejected.set(&["observedGeneration"], generation);
         }

@@ -3,7 +3,7 @@
 //! Mirrors pkg/kubelet/pod_workers.go, pkg/kubelet/status/status_manager.go and pkg/kubelet/kuberuntime (v1.34).
 //! A status is written after a look at the pod (GET, PATCH, and at the end DELETE), one step of a pod at a time.
 //! Invariant: no running pod is touched merely because the API server is away.
-//! Left out on purpose: init containers, probes, volumes and images; admission beyond the count of pods and resources.
+//! Left out on purpose: init containers, probes, volumes and images.
 
 mod running;
 mod writing;
@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::admission::Place;
 use super::events::Kind;
 use super::patch::two_way;
 use super::pod_status::{View, build};
@@ -98,7 +99,7 @@ pub(super) struct Worker {
     /// When it was first seen.
     pub(super) seen_at: Timestamp,
     /// Reason and message of a refusal.
-    pub(super) rejection: Option<(&'static str, Text)>,
+    pub(super) rejection: Option<(Text, Text)>,
     /// The containers.
     pub(super) plans: Vec<Plan>,
     /// Until when the phase that the API server has stays, after the containers have ended by themselves.
@@ -290,7 +291,7 @@ impl Kubelet {
             let facts = Vec::from([Because::Fact(String::from(message.as_str()))]);
             turn.outbox.decide(about(&pod.key()), format!("refused: {reason}"), facts);
             let text = message.strip_prefix("Pod was rejected: ").unwrap_or(&message);
-            self.pod_event(&pod, None, (Kind::Warning, reason, String::from(text)), turn);
+            self.pod_event(&pod, None, (Kind::Warning, &reason, String::from(text)), turn);
         } else if is_terminal && has_sandbox {
             turn.host.runtime.remove(&uid);
         } else if is_deleted && !is_terminal {
@@ -374,9 +375,10 @@ impl Kubelet {
         self.pods.reckon(turn.now);
     }
     /// Says why a pod cannot run here: reason and message.
-    fn refuses(&self, pod: &Object, host: &Host) -> Option<(&'static str, Text)> {
+    fn refuses(&self, pod: &Object, host: &Host) -> Option<(Text, Text)> {
         let node = self.cached_node().map(|node| node.stable().clone()).unwrap_or_default();
-        super::admission::refusal(pod, self.admitted(), &self.config, host, &node)
+        let place = Place { config: &self.config, host, node: &node, profile: self.settings.profile() };
+        super::admission::refusal(pod, self.admitted(), &place)
             .map(|(reason, message)| (reason, Text::from(format!("Pod was rejected: {message}"))))
     }
 
