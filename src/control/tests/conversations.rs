@@ -73,6 +73,7 @@ conversations!(
     machines,
     rule_targets,
     rules,
+    sandbox_failures,
     settings,
     watches
 );

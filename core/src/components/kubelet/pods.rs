@@ -111,6 +111,8 @@ pub(super) struct Worker {
     sync_at: Option<Timestamp>,
     delete_at: Option<Timestamp>,
     retry_at: Option<Timestamp>,
+    /// Whether its sandbox could not be taken down.
+    has_failed_to_end: bool,
 }
 
 impl Worker {
@@ -136,7 +138,7 @@ impl Worker {
         let is_active = self.stage == Stage::Active;
         let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
         let readies = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.ready_at.filter(|at| *at > now));
-        let retry = self.retry_at.filter(|_| matches!(self.stage, Stage::Active | Stage::Blocked));
+        let retry = self.retry_at.filter(|_| self.stage != Stage::Over);
         starts.chain(readies).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
     }
 }
@@ -282,6 +284,7 @@ impl Kubelet {
             sync_at: None,
             delete_at: None,
             retry_at: None,
+            has_failed_to_end: false,
             phase_held_until: None,
             object: pod.clone(),
         };

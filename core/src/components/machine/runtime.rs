@@ -315,6 +315,14 @@ impl Runtime {
     }
 }
 
+impl Runtime {
+    /// Returns the id of a pod's sandbox: 64 hexadecimal digits.
+    #[must_use]
+    pub fn sandbox_id(&self, uid: &str) -> Text {
+        container_id(uid, "", 0)
+    }
+}
+
 /// Makes the 64 hexadecimal digits of a container's id.
 fn container_id(uid: &str, container: &str, restarts: u32) -> Text {
     let half = |salt: &str| uuid(&format!("{salt}/{uid}/{container}/{restarts}")).replace('-', "");

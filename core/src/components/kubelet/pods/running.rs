@@ -7,6 +7,9 @@ const CRASH_PAUSE_FIRST: SignedDuration = SignedDuration::from_secs(10);
 /// The longest such pause. Source: pkg/kubelet/kubelet.go (v1.34), `MaxCrashLoopBackOff`.
 const CRASH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
 
+/// What the runtime says without a network. Source: github.com/containerd/go-cni errors.go (v1.1), `ErrCNINotInitialized`.
+const NO_CNI_TEXT: &str = "cni plugin not initialized";
+
 impl Kubelet {
     /// Does what is due for pods.
     pub(in crate::components::kubelet) fn handle_pod_timeout(&mut self, turn: &mut Turn<'_>) {
@@ -52,7 +55,8 @@ impl Kubelet {
                 }
                 self.settle_pod(uid, turn);
             }
-            Stage::Stopping | Stage::Over => {}
+            Stage::Stopping => self.settle_pod(uid, turn),
+            Stage::Over => {}
         }
     }
 
@@ -65,11 +69,17 @@ impl Kubelet {
             return;
         }
         let has_sandbox = turn.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
-        if !possible || (worker.needs_network() && !has_sandbox && !has_cni) {
-            // No sandbox can be made: the attempt fails until the runtime or the network is back.
-            for plan in worker.plans.iter_mut().filter(|plan| plan.start_at.is_some_and(|at| at <= turn.now)) {
+        let lacks_network = worker.needs_network() && !has_sandbox && !has_cni;
+        let is_due = |plan: &Plan| plan.start_at.is_some_and(|at| at <= turn.now);
+        if !possible {
+            // No sandbox can be made: the attempt fails until the runtime is back.
+            for plan in worker.plans.iter_mut().filter(|plan| is_due(plan)) {
                 plan.start_at = Some(turn.now + SYNC_PERIOD);
             }
+            return;
+        }
+        if lacks_network && worker.plans.iter().any(is_due) {
+            self.fail_to_make_sandbox(uid, turn);
             return;
         }
         let mut started = Vec::new();
@@ -106,6 +116,46 @@ impl Kubelet {
         turn.outbox.decide(about(&pod.key()), "containers started", because);
     }
 
+    /// Tells that the network of a new pod could not be made: the kubelet has not noticed yet that there is none.
+    fn fail_to_make_sandbox(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        worker.stage = Stage::Blocked;
+        worker.plans.iter_mut().for_each(|plan| plan.start_at = None);
+        let pod = worker.object.clone();
+        let message = format!(
+            "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox \
+             \"{}\": {NO_CNI_TEXT}",
+            turn.host.runtime.sandbox_id(uid)
+        );
+        self.pod_event(&pod, None, (Kind::Warning, "FailedCreatePodSandBox", message), turn);
+        self.retry_pod(uid, FAILED_SYNC_PAUSE, turn.now);
+    }
+
+    /// Tells that the network of an ended pod could not be taken down: it stays until that succeeds.
+    ///
+    /// The second attempt follows the relist that finds the containers ended, each further one after a pause.
+    fn fail_to_end_sandbox(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid) else { return };
+        if worker.retry_at.is_some_and(|at| at > turn.now) {
+            return;
+        }
+        let is_first = !core::mem::replace(&mut worker.has_failed_to_end, true);
+        worker.is_dirty = !worker.is_gone;
+        let pod = worker.object.clone();
+        let message = format!(
+            "error killing pod: failed to \"KillPodSandbox\" for \"{uid}\" with KillPodSandboxError: \"rpc error: code = \
+             Unknown desc = failed to destroy network for sandbox \\\"{}\\\": {NO_CNI_TEXT}\"",
+            turn.host.runtime.sandbox_id(uid)
+        );
+        self.pod_event(&pod, None, (Kind::Warning, "FailedKillPod", message), turn);
+        if is_first {
+            let at = turn.now + RELIST_PERIOD;
+            self.pods.workers.entry(uid.clone()).and_modify(|worker| worker.retry_at = Some(at));
+        } else {
+            self.retry_pod(uid, FAILED_SYNC_PAUSE, turn.now);
+        }
+    }
+
     /// Ends a pod: SIGTERM now, SIGKILL after its grace.
     pub(super) fn stop_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
         let possible = self.pod_work_is_possible(turn.host, turn.now, false) && turn.host.is_runtime_up;
@@ -118,6 +168,7 @@ impl Kubelet {
         let of_deletion = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64().filter(|seconds| *seconds > 0);
         let grace = of_deletion.unwrap_or(of_spec).max(1);
         worker.stage = Stage::Stopping;
+        worker.retry_at = None;
         for plan in &mut worker.plans {
             plan.start_at = None;
         }
@@ -183,6 +234,11 @@ impl Kubelet {
             if turn.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running()) {
                 return;
             }
+            if worker.needs_network() && !turn.host.is_cni_installed && turn.host.runtime.sandbox(uid).is_some() {
+                self.fail_to_end_sandbox(uid, turn);
+                return;
+            }
+            worker.retry_at = None;
             worker.stage = Stage::Over;
             worker.is_dirty = !worker.is_gone;
             worker.delete_at = Some(turn.now + RELIST_PERIOD).filter(|_| !worker.is_gone);
