@@ -77,6 +77,8 @@ impl Stage {
     /// Sets a stage; what is not to be had is a reason to skip every scenario.
     #[must_use]
     pub fn set(backend: Backend, options: &LiveOptions) -> Self {
+        #[cfg(not(feature = "live"))]
+        let _ = options;
         Self {
             backend,
             #[cfg(feature = "live")]

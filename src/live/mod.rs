@@ -1,6 +1,6 @@
 //! The same scenarios on real control planes, in real time.
 //!
-//! A [`driver`] feeds what watches show to the judge of the core and performs what it asks for; what differs between
+//! A driver feeds what watches show to the judge of the core and performs what it asks for; what differs between
 //! backends is behind [`Ground`] (what scenarios stand on) and [`Site`] (one scenario's place there). Nothing here knows
 //! the simulator. Invariant: names in scenarios are aliases; whoever is handed a name here is handed the real one.
 
