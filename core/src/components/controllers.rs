@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::client::Heartbeat;
 use super::garbage_collector::GarbageCollector;
 use super::node_ipam::NodeIpam;
 use super::node_lifecycle::NodeLifecycle;
@@ -61,6 +62,17 @@ pub trait Controller: Component + Send {
     /// Takes a watch event that gives a cached Lease another beat and does nothing else: no request, no decision, no other
     /// deadline. False, with nothing changed, if the event has to come as a message.
     fn handle_renewal(&mut self, _watch: RequestId, _before: Beat, _after: Beat) -> bool {
+        false
+    }
+
+    /// Takes a watch event that changes times alone, at an instant at which the controller has nothing else to do, if all
+    /// it does is to note them. False, with nothing changed, if the event has to come as a message.
+    fn handle_heartbeat(&mut self, _heartbeat: &Heartbeat<'_>) -> bool {
+        false
+    }
+
+    /// Tells whether [`Self::handle_renewal`] may succeed for a watch.
+    fn takes_renewals(&self, _watch: RequestId) -> bool {
         false
     }
 

@@ -137,6 +137,11 @@ impl Outbox {
         RequestId(self.last_request)
     }
 
+    /// Passes over the ids of requests that were not sent but done.
+    pub(crate) fn skip_ids(&mut self, count: u64) {
+        self.last_request += count;
+    }
+
     /// Queues an output.
     pub fn push(&mut self, output: Output) {
         self.queue.push_back(output);

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::client::{CacheEvent, Client, Outcome, Reflector, WorkQueue};
+use super::client::{CacheEvent, Client, Heartbeat, Outcome, Reflector, WorkQueue};
 use super::controllers::{Context, Controller};
 use super::{Because, Component, Deadline, Outbox, Output, earliest};
 use crate::json;
@@ -150,6 +150,17 @@ impl Component for Ttl {
 }
 
 impl Controller for Ttl {
+    fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
+        if self.is_due(heartbeat.node) {
+            return false;
+        }
+        let slot = self.nodes.before_heartbeat(heartbeat);
+        if let Some(slot) = slot {
+            self.nodes.take_heartbeat(slot, heartbeat);
+        }
+        slot.is_some()
+    }
+
     fn queues(&self) -> Vec<(&'static str, usize)> {
         Vec::from([("ttl_controller", self.queue.len()), ("requests", self.client.waiting())])
     }

@@ -265,6 +265,11 @@ impl Network {
         self.ended.iter()
     }
 
+    /// Returns the clients on whose connections a rule lies, if there is such a rule.
+    pub(crate) fn clients_under(&self, id: RuleId) -> Vec<ClientId> {
+        self.rules.get(&id).map(|rule| self.clients_of(rule)).unwrap_or_default()
+    }
+
     /// Returns the clients on whose connections a rule lies.
     fn clients_of(&self, rule: &Rule) -> Vec<ClientId> {
         match (&rule.fault.from, &rule.fault.to) {
@@ -294,8 +299,9 @@ impl Network {
     }
 
     /// Notes that a client with a clear connection received something.
-    pub(crate) fn touch(&mut self, client: ClientId, now: Timestamp) {
-        self.link_mut(client).last_received = Some(now);
+    pub(crate) fn touch(&mut self, client: ClientId, at: Timestamp) {
+        let last = &mut self.link_mut(client).last_received;
+        *last = (*last).max(Some(at));
     }
 
     /// Takes a request of a client.

@@ -78,6 +78,18 @@ impl Beat {
         Self { resource_version, micros: 0, place: NOWHERE, change }
     }
 
+    /// Makes the beat of a renewal, its time in microseconds since the epoch.
+    #[must_use]
+    pub(crate) const fn renewal(resource_version: u64, micros: i64, place: u32) -> Self {
+        Self { resource_version, micros, place, change: Change::Renewal }
+    }
+
+    /// Returns the time of a renewal in microseconds since the epoch; `None` if this is none.
+    #[must_use]
+    pub(crate) fn renewed_micros(self) -> Option<i64> {
+        (self.change == Change::Renewal).then_some(self.micros)
+    }
+
     /// Returns the revision in the store's count.
     #[must_use]
     pub const fn resource_version(self) -> u64 {

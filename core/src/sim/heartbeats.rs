@@ -14,8 +14,9 @@ use alloc::vec::Vec;
 
 use super::{Actor, Simulation};
 use crate::components::Component;
-use crate::components::api_server::{Reader, Renewable};
-use crate::components::kubelet::{Pace, Renewal};
+use crate::components::api_server::{Beating, Reader, Renewable};
+use crate::components::client::Heartbeat;
+use crate::components::kubelet::{Kubelet, Pace, Renewal, Report};
 use crate::network::{Answer, ClientId, RequestId, ToClient, WatchType};
 use crate::objects::Beat;
 
@@ -36,12 +37,13 @@ impl Simulation {
         if self.options.heartbeats == Heartbeats::Sent {
             return false;
         }
+        self.fold_row(client);
         if self.tick(client) {
             return true;
         }
         self.fold(client);
         let Actor::Machine(machine) = &self.slots[client.0 as usize].actor else { return false };
-        let Some(renewal) = machine.due_renewal(now) else { return false };
+        let Some(renewal) = machine.due_renewal(now) else { return self.report(client) };
         let mut readers = core::mem::take(&mut self.readers);
         readers.clear();
         let found = self.find_readers(client, &renewal, &mut readers);
@@ -86,6 +88,7 @@ impl Simulation {
     /// Gives a kubelet its loops back before anything else happens to it.
     pub(super) fn fold(&mut self, client: ClientId) {
         let index = client.0 as usize;
+        self.fold_row(client);
         if let Some(pace) = self.paces[index].take()
             && let Actor::Machine(machine) = &mut self.slots[index].actor
         {
@@ -99,7 +102,9 @@ impl Simulation {
         if !self.network.is_idle() || !self.network.is_clear(client) {
             return None;
         }
-        let renewable = self.api.readers_of(version, renewal.renew_time, readers)?;
+        let Actor::Machine(machine) = &self.slots[client.0 as usize].actor else { return None };
+        let holder = machine.kubelet()?.identity();
+        let renewable = self.api.readers_of(version, (holder, renewal.renew_time), readers)?;
         readers.iter().all(|(reader, _)| self.network.is_clear(*reader)).then_some(renewable)
     }
 
@@ -153,8 +158,90 @@ impl Simulation {
         self.direct_renewals += 1;
     }
 
+    /// Does a status report that changes times alone; false if something else is due.
+    fn report(&mut self, client: ClientId) -> bool {
+        let (now, index) = (self.now, client.0 as usize);
+        let Actor::Machine(machine) = &self.slots[index].actor else { return false };
+        let Some(report) = machine.due_report(now).filter(|_| self.network.is_idle() && self.network.is_clear(client))
+        else {
+            return false;
+        };
+        let mut readers = core::mem::take(&mut self.readers);
+        readers.clear();
+        let holder = machine.kubelet().map(Kubelet::identity);
+        let found = holder.and_then(|holder| self.api.readers_of_heartbeat((holder, &report), &mut readers));
+        let found = found.filter(|_| readers.iter().all(|(reader, _)| self.can_hear(*reader)));
+        if let Some(beating) = found {
+            self.post(client, &report, beating, &readers);
+        }
+        self.readers = readers;
+        found.is_some()
+    }
+
+    /// Tells whether what a client is told reaches it at once, and is all that it has to do now.
+    fn can_hear(&self, reader: ClientId) -> bool {
+        let is_free = || self.deadlines[reader.0 as usize].is_none_or(|deadline| deadline.at > self.now);
+        let is_machine = matches!(self.slots[reader.0 as usize].actor, Actor::Machine(_));
+        self.network.is_clear(reader) && (is_machine || is_free())
+    }
+
+    fn post(&mut self, client: ClientId, report: &Report, beating: Beating, readers: &[Reader]) {
+        let (now, index, traced) = (self.now, client.0 as usize, self.record.is_traced());
+        let slot = &mut self.slots[index];
+        let Actor::Machine(machine) = &mut slot.actor else { unreachable!("a machine's slot") };
+        let id = machine.next_request();
+        if traced {
+            if let Some(deadline) = self.deadlines[index] {
+                self.record.timer(now, &slot.name, deadline.reason);
+            }
+            if let Some(kubelet) = machine.kubelet() {
+                self.record.request(now, client, &slot.name, &kubelet.report_request(id, report));
+            }
+        }
+        let writer = machine.kubelet().filter(|_| self.api.tells_renewals());
+        let writer = writer.map(|kubelet| (client, kubelet.identity().clone()));
+        let before = self.api.beat(beating, writer, now);
+        self.pump_api();
+        let node = self.api.beaten(beating).clone();
+        if traced {
+            let result = Ok(Answer::object(200, node.clone()));
+            self.record.message(now, &self.slots[index].name, &ToClient::Response { id, result });
+        }
+        if let Actor::Machine(machine) = &mut self.slots[index].actor {
+            machine.handle_reported(now);
+        }
+        self.deadlines[index] = None;
+        self.schedule(client);
+        self.network.touch(client, now);
+        for (reader, watch) in readers {
+            self.tell_heartbeat(*reader, &Heartbeat { watch: *watch, place: beating.place, before, node: &node });
+        }
+        // The request, its answer, and an event for each reader.
+        self.deliveries += 2 + readers.len() as u64;
+    }
+
+    /// Tells a client of a heartbeat: in the short form, or as a message.
+    fn tell_heartbeat(&mut self, reader: ClientId, heartbeat: &Heartbeat<'_>) {
+        self.network.touch(reader, self.now);
+        let message = || {
+            let (id, event, object) = (heartbeat.watch, WatchType::Modified, heartbeat.node.clone());
+            ToClient::Watch { id, event, object }
+        };
+        if self.record.is_traced() {
+            self.record.message(self.now, &self.slots[reader.0 as usize].name, &message());
+        }
+        let is_taken = match &mut self.slots[reader.0 as usize].actor {
+            Actor::Controller(_, Some(controller)) => controller.handle_heartbeat(heartbeat),
+            Actor::Machine(machine) => machine.handle_heartbeat(heartbeat),
+            _ => false,
+        };
+        if !is_taken {
+            self.take_message(reader, message());
+        }
+    }
+
     /// Tells a controller of a renewal in the short form; false if it wants the event.
-    fn tell_renewal(&mut self, reader: ClientId, id: RequestId, before: Beat, after: Beat) -> bool {
+    pub(super) fn tell_renewal(&mut self, reader: ClientId, id: RequestId, before: Beat, after: Beat) -> bool {
         match &mut self.slots[reader.0 as usize].actor {
             Actor::Controller(_, Some(controller)) => controller.handle_renewal(id, before, after),
             _ => false,

@@ -12,6 +12,7 @@ mod kubelet_pod_tests;
 #[cfg(test)]
 mod kubelet_tests;
 mod own;
+mod quiet;
 mod wakes;
 #[cfg(test)]
 mod workload_tests;
@@ -44,6 +45,7 @@ use crate::network::{
 };
 use crate::objects::{Object, Text};
 use crate::profile::Settings;
+use quiet::Rows;
 use wakes::Wakes;
 
 /// How many deliveries one instant may hold before it counts as a live-lock: a few for each of 100,000 nodes.
@@ -153,6 +155,8 @@ pub struct Simulation {
     deadlines: Vec<Option<Deadline>>,
     /// The loops of each slot's kubelet, while it is calm.
     paces: Vec<Option<Pace>>,
+    /// What calm kubelets are ahead of their own state.
+    rows: Rows,
     record: Record,
     commits: Vec<Commit>,
     /// Who hears of the renewal in hand.
@@ -180,6 +184,7 @@ impl Simulation {
             wakes: Wakes::new(now),
             deadlines: Vec::new(),
             paces: Vec::new(),
+            rows: Rows::default(),
             commits: Vec::new(),
             readers: Vec::new(),
             deliveries: 0,
@@ -259,8 +264,14 @@ impl Simulation {
     /// Lets time pass until all that is due up to and at an instant is done.
     pub fn advance_until(&mut self, until: Timestamp) {
         self.settle();
-        while self.step(until) {}
+        loop {
+            self.run_quiet(until);
+            if !self.step(until) {
+                break;
+            }
+        }
         self.now = self.now.max(until);
+        self.level();
     }
 
     /// Does everything that is due at the present instant, so that what is asked next sees it done.
@@ -410,6 +421,9 @@ impl Simulation {
     pub fn add_rule(&mut self, fault: Fault) -> RuleId {
         self.settle();
         let id = self.network.add_rule(fault, self.now);
+        for client in self.network.clients_under(id) {
+            self.fold(client);
+        }
         self.settle();
         id
     }
@@ -483,6 +497,7 @@ impl Simulation {
         self.slots.push(Slot { actor, name });
         self.deadlines.push(None);
         self.paces.push(None);
+        self.rows.add();
         client
     }
 
@@ -526,7 +541,10 @@ impl Simulation {
 
     /// Tells whether a component waits for an instant; what else stands in the queue is stale.
     fn is_scheduled(&self, client: u32, at: Timestamp) -> bool {
-        self.deadlines[client as usize].is_some_and(|scheduled| scheduled.at == at)
+        match self.rows.due(client) {
+            Some(due) => due == at,
+            None => self.deadlines[client as usize].is_some_and(|scheduled| scheduled.at == at),
+        }
     }
 
     /// Finds the next component to wake; stale entries fall out of the queue on the way.

@@ -67,7 +67,8 @@ use crate::profile::Settings;
 use alarms::Alarms;
 use forms::{Form, View};
 use history::{Event, History};
-pub(crate) use renewal::{Reader, Renewable};
+use renewal::Lent;
+pub(crate) use renewal::{Beating, Reader, Renewable, Renewed};
 use resources::{KINDS, Kind};
 pub use resources::{UnknownResource, find_kind, is_namespaced, kind_names, known_resource};
 use store::Store;
@@ -193,6 +194,7 @@ pub struct ApiServer {
     watcher_ids: BTreeMap<(ClientId, RequestId), WatcherId>,
     timers: Alarms,
     candidates: Vec<WatcherId>,
+    lent: Lent,
 }
 
 impl ApiServer {
@@ -231,6 +233,7 @@ impl ApiServer {
             watcher_ids: BTreeMap::new(),
             timers: Alarms::default(),
             candidates: Vec::new(),
+            lent: Lent::default(),
         };
         for (kind, object) in strategy::initial_objects() {
             server.put_initial(place(&kind), object, now);
@@ -330,6 +333,25 @@ impl ApiServer {
         }
     }
 
+    /// Returns the watch whose alarm is the next one, if that is a bookmark and nothing more.
+    pub(crate) fn next_bookmark(&self) -> Option<Reader> {
+        let (at, id) = self.timers.first()?;
+        let watcher = self.watchers[id as usize].as_ref()?;
+        let is_plain = watcher.bookmarks && watcher.ends > at && watcher.form == Form::Plain;
+        is_plain.then_some((watcher.client, watcher.id))
+    }
+
+    /// Notes that the client of [`Self::next_bookmark`] knows the revision.
+    pub(crate) fn skip_bookmark(&mut self, now: Timestamp) {
+        if let Some((_, id)) = self.timers.first()
+            && let Some(watcher) = self.watchers[id as usize].as_mut()
+        {
+            self.timers.pop();
+            watcher.wakes = watcher.next_bookmark(now).min(watcher.ends);
+            self.timers.insert((watcher.wakes, id));
+        }
+    }
+
     /// Returns the next output.
     pub fn poll_output(&mut self) -> Option<ServerOutput> {
         self.outputs.pop_front()
@@ -368,7 +390,12 @@ impl ApiServer {
         let key = object.key();
         let store = &mut self.tables[kind].store;
         let before = match store.find(&key.namespace, &key.name) {
-            Some(place) => Some(store.replace(place, object.clone())),
+            Some(place) => {
+                if kind == self.leases {
+                    self.lent.recall(place);
+                }
+                Some(store.replace(place, object.clone()))
+            }
             None => {
                 store.insert(key.namespace.clone(), key.name, object.clone());
                 None
@@ -382,7 +409,13 @@ impl ApiServer {
 
     /// Removes an object; returns its last state under the revision of its end.
     fn commit_removal(&mut self, kind: usize, origin: &Origin, key: &ObjectKey) -> Option<Object> {
-        let before = self.tables[kind].store.remove(&key.namespace, &key.name)?;
+        let store = &mut self.tables[kind].store;
+        if kind == self.leases
+            && let Some(place) = store.find(&key.namespace, &key.name)
+        {
+            self.lent.recall(place);
+        }
+        let before = store.remove(&key.namespace, &key.name)?;
         self.revision += 1;
         let object = Object::new(before.json(), self.revision);
         let change = Change { namespace: &key.namespace, event: WatchType::Deleted, before: Some(before) };

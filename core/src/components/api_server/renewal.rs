@@ -14,13 +14,26 @@ use jiff::Timestamp;
 
 use super::forms::Form;
 use super::history::Event;
+use super::node_authoriser::node_of;
 use super::resources::KINDS;
 use super::{ApiServer, Change, Commit, Origin, ServerOutput, Tap, status, write};
+use crate::components::kubelet::Report;
 use crate::network::{Answer, ClientId, Identity, LEASES, NODE_LEASES, NODES, RequestId, Verb, WatchType};
 use crate::objects::{Beat, KUBELET_CONDITIONS, Object, Text, time};
 
 /// An open watch that sees a write: whose, and the request that opened it.
 pub(crate) type Reader = (ClientId, RequestId);
+
+/// A renewal that was done for its holder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Renewed {
+    /// When.
+    pub(crate) at: Timestamp,
+    /// The beat of the revision before.
+    pub(crate) before: Beat,
+    /// The beat of the revision that it made.
+    pub(crate) after: Beat,
+}
 
 /// A Lease that can be renewed without messages.
 #[derive(Clone, Copy, Debug)]
@@ -29,18 +42,26 @@ pub(crate) struct Renewable {
     renew_time: Timestamp,
 }
 
+/// A Node whose status can be beaten without messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beating {
+    /// Where the store keeps it.
+    pub(crate) place: u32,
+    at: Timestamp,
+}
+
 impl ApiServer {
     /// Finds the watches that would see a renewal, in the order in which they hear of it; `None` if the renewal has to be
-    /// sent as a request: another revision, no change, or a watch that is not looked up by its kind alone or wants tables.
+    /// sent as a request: another revision, no change, a holder whom roles could hinder, or a watch that is not looked up by its kind alone or wants tables.
     pub(crate) fn readers_of(
         &self,
         (place, resource_version): (u32, u64),
-        renew_time: Timestamp,
+        (holder, renew_time): (&Identity, Timestamp),
         readers: &mut Vec<Reader>,
     ) -> Option<Renewable> {
         let table = &self.tables[self.leases];
         let current = table.store.stands_at(place).filter(|object| object.resource_version() == resource_version)?;
-        if current.beat().time()? == renew_time {
+        if current.beat().time()? == renew_time || node_of(holder) != Some(current.name()) {
             return None;
         }
         for id in table.watches.general_alone(current)? {
@@ -60,12 +81,131 @@ impl ApiServer {
         Some(Renewable { place, renew_time })
     }
 
+    /// Finds the watches that would see the renewal of any Lease of a node, in the order in which they hear of it; false if
+    /// it depends on the Lease, or if somebody else has to be told.
+    pub(crate) fn readers_of_all(&self, readers: &mut Vec<Reader>) -> bool {
+        let watches = self.tables[self.leases].watches.general_only().filter(|_| !self.tells_renewals());
+        let Some(watches) = watches else { return false };
+        for id in watches {
+            let watcher = self.watchers[*id as usize].as_ref().expect("an indexed watch is open");
+            if watcher.omits_heartbeats {
+                continue;
+            }
+            let namespace = &watcher.selection.namespace;
+            if watcher.form != Form::Plain || watcher.after > self.revision || !watcher.selection.is_everything() {
+                return false;
+            }
+            if namespace.is_empty() || *namespace == NODE_LEASES {
+                readers.push((watcher.client, watcher.id));
+            }
+        }
+        true
+    }
+
+    /// Lends a Lease to whoever renews it from now on through [`Self::take_renewals`]; false if it is lent already, if
+    /// this is not its last revision, if that was written in full, or if some role decides whether it may be renewed.
+    pub(crate) fn lend(&mut self, beat: Beat, holder: &Identity) -> bool {
+        let Some(place) = beat.place().filter(|_| beat.renewed_micros().is_some()) else { return false };
+        let current = self.tables[self.leases].store.stands_at(place).filter(|lease| lease.beat() == beat);
+        current.is_some_and(|lease| node_of(holder) == Some(lease.name())) && self.lent.lend(place)
+    }
+
+    /// Takes a Lease back that was lent.
+    pub(crate) fn unlend(&mut self, place: u32) {
+        self.lent.unlend(place);
+    }
+
+    /// Returns a place of a lent Lease that somebody else wrote, once.
+    pub(crate) fn recalled(&mut self) -> Option<u32> {
+        self.lent.recalled.pop()
+    }
+
+    /// Commits renewals of lent Leases, in the order of their revisions.
+    pub(crate) fn take_renewals(&mut self, renewals: &[Renewed]) {
+        let table = &mut self.tables[self.leases];
+        for renewed in renewals {
+            let place = renewed.after.place().expect("a lent Lease has a place");
+            let object = table.store.at_mut(place);
+            debug_assert_eq!(object.beat(), renewed.before);
+            object.take(renewed.after);
+            table.history.push(Event::beat(renewed.at, object.clone(), renewed.before));
+        }
+        self.revision = renewals.last().map_or(self.revision, |renewed| renewed.after.resource_version());
+    }
+
+    /// Returns a Lease as it was with a beat that it had since it was written in full.
+    pub(crate) fn lease_at(&self, beat: Beat) -> Object {
+        let place = beat.place().expect("a lent Lease has a place");
+        self.tables[self.leases].store.at(place).at_beat(beat)
+    }
+
+    /// Finds the watches that would see a heartbeat of a kubelet's own Node, in the order in which they hear of it; `None`
+    /// if the heartbeat has to be sent as a request: another revision, another writer, or an unusual watch.
+    pub(crate) fn readers_of_heartbeat(
+        &self,
+        (holder, report): (&Identity, &Report),
+        readers: &mut Vec<Reader>,
+    ) -> Option<Beating> {
+        let table = &self.tables[self.nodes];
+        let place = table.store.find("", node_of(holder)?)?;
+        let current = Some(table.store.at(place)).filter(|node| node.beat() == report.seen)?;
+        for id in table.watches.of_name(current)? {
+            let watcher = self.watchers[*id as usize].as_ref().expect("an indexed watch is open");
+            if watcher.form != Form::Plain {
+                return None;
+            }
+            // What a heartbeat changes is nothing that a watch could select by.
+            let plural = &KINDS[self.nodes].resource.plural;
+            let hears = !watcher.omits_heartbeats && watcher.after <= self.revision;
+            if hears && watcher.sees_unchanged(plural, "", current) {
+                readers.push((watcher.client, watcher.id));
+            }
+        }
+        Some(Beating { place, at: report.at })
+    }
+
+    /// Commits a heartbeat of a Node's status; returns its beat before. The writer is needed where
+    /// [`Self::tells_renewals`].
+    pub(crate) fn beat(
+        &mut self,
+        Beating { place, at }: Beating,
+        writer: Option<(ClientId, Arc<Identity>)>,
+        now: Timestamp,
+    ) -> Beat {
+        self.revision += 1;
+        let table = &mut self.tables[self.nodes];
+        let object = table.store.at(place).heartbeat(at, self.revision);
+        let before = table.store.replace(place, object.clone()).beat();
+        if let Some((client, identity)) = writer {
+            self.outputs.push_back(ServerOutput::Commit(Box::new(Commit {
+                at: now,
+                resource_version: self.revision,
+                event: WatchType::Modified,
+                resource: NODES,
+                object: object.clone(),
+                before: Some(object.at_beat(before)),
+                client,
+                identity,
+                verb: Verb::Patch,
+                subresource: Text::of("status"),
+                because: None,
+            })));
+        }
+        table.history.push(Event::beat(now, object, before));
+        before
+    }
+
+    /// Returns the Node whose heartbeat was committed.
+    pub(crate) fn beaten(&self, Beating { place, .. }: Beating) -> &Object {
+        self.tables[self.nodes].store.at(place)
+    }
+
     /// Tells whether somebody beside the network wants to know who renewed a Lease.
     pub(crate) fn tells_renewals(&self) -> bool {
         self.tap == Tap::Everything
     }
 
-    /// Renews a Lease for its holder, whom no role could hinder; returns its beat before and after. The writer is needed where [`Self::tells_renewals`].
+    /// Renews a Lease for its holder; returns its beat before and after. The writer is needed where [`Self::tells_renewals`].
     pub(crate) fn renew(
         &mut self,
         Renewable { place, renew_time }: Renewable,
@@ -124,6 +264,7 @@ impl ApiServer {
             return Ok(Answer::object(200, current.clone()));
         }
         self.revision += 1;
+        self.lent.recall(place);
         let mut object = current.clone();
         object.renew(renew_time, self.revision, place);
         let before = self.tables[self.leases].store.replace(place, object.clone());
@@ -157,5 +298,37 @@ impl ApiServer {
         let change = Change { namespace: "", event: WatchType::Modified, before: Some(before) };
         self.publish(self.nodes, origin, change, object.clone());
         Ok(Answer::object(200, object))
+    }
+}
+
+/// The Leases that are renewed by somebody else than the server, by their places.
+#[derive(Debug, Default)]
+pub(super) struct Lent {
+    places: Vec<bool>,
+    /// Those that were written meanwhile.
+    recalled: Vec<u32>,
+}
+
+impl Lent {
+    fn lend(&mut self, place: u32) -> bool {
+        let place = place as usize;
+        if self.places.len() <= place {
+            self.places.resize(place + 1, false);
+        }
+        !core::mem::replace(&mut self.places[place], true)
+    }
+
+    fn unlend(&mut self, place: u32) {
+        if let Some(lent) = self.places.get_mut(place as usize) {
+            *lent = false;
+        }
+    }
+
+    /// Notes that a Lease was written by a request.
+    pub(super) fn recall(&mut self, place: u32) {
+        if self.places.get(place as usize).copied().unwrap_or(false) {
+            self.unlend(place);
+            self.recalled.push(place);
+        }
     }
 }

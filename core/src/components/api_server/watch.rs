@@ -164,6 +164,17 @@ impl Index {
         (!named && self.by_node.is_empty()).then_some(&self.general)
     }
 
+    /// Returns the watches that look at a write to an object, if none looks by a node's name.
+    pub(super) fn of_name(&self, object: &Object) -> Option<impl Iterator<Item = &WatcherId>> {
+        let named = self.by_name.get(object.name()).map_or(&[][..], Vec::as_slice);
+        self.by_node.is_empty().then(|| self.general.iter().chain(named))
+    }
+
+    /// Returns the watches that look at each write of the kind, if there are no others.
+    pub(super) fn general_only(&self) -> Option<&[WatcherId]> {
+        (self.by_name.is_empty() && self.by_node.is_empty()).then_some(&self.general)
+    }
+
     /// Puts the watches that can see a write into a list, in a fixed order.
     pub(super) fn candidates(&self, object: &Object, before: Option<&Object>, found: &mut Vec<WatcherId>) {
         found.extend(&self.general);

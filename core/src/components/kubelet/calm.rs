@@ -12,11 +12,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::lease::RENEW_FRACTION;
 use super::{Kubelet, LOOP_JITTER, TIMERS, Timer};
 use crate::chance::{Chance, Jitter};
+use crate::components::client::Heartbeat;
 use crate::components::machine::host::Host;
 use crate::components::{Deadline, earliest};
 use crate::network::{Ask, Identity, Request, RequestId};
 use crate::objects::Beat;
-use crate::objects::time::whole_micros;
+use crate::objects::time::{whole_micros, whole_seconds};
 
 /// A renewal of a Lease: see [`Ask::RenewLease`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,15 @@ pub struct Renewal {
     pub resource_version: u64,
     /// Where the store keeps the Lease.
     pub place: Option<u32>,
+}
+
+/// A status report that changes nothing but times: see [`Ask::Heartbeat`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// The new `lastHeartbeatTime`, by the node's clock.
+    pub(crate) at: Timestamp,
+    /// The beat of the Node that the kubelet saw last.
+    pub(crate) seen: Beat,
 }
 
 /// The two loops of a calm kubelet, by themselves: who holds many keeps them close together.
@@ -52,13 +62,49 @@ impl Pace {
 
     /// Returns when the kubelet wants to be woken; `None` if it is better asked in full.
     pub(crate) fn next_deadline(&self) -> Option<Deadline> {
-        let (at, timer) = if self.lease_at <= self.tick_at {
-            (self.lease_at, Timer::LeaseSync)
-        } else {
-            (self.tick_at, Timer::StatusTick)
-        };
-        (at < self.until).then_some(Deadline { at, reason: TIMERS[timer as usize].1 })
+        let deadline = first_of_loops(self.lease_at, self.tick_at);
+        (deadline.at < self.until).then_some(deadline)
     }
+}
+
+/// Returns which of the two loops is due first.
+pub(crate) fn first_of_loops(lease_at: Timestamp, tick_at: Timestamp) -> Deadline {
+    let (at, timer) = if lease_at <= tick_at { (lease_at, Timer::LeaseSync) } else { (tick_at, Timer::StatusTick) };
+    Deadline { at, reason: TIMERS[timer as usize].1 }
+}
+
+/// All that a calm kubelet's next heartbeats depend on, for whoever does them until [`Kubelet::take_beats`].
+#[derive(Clone, Debug)]
+pub struct Beats {
+    /// When the status is looked at next.
+    pub(crate) tick_at: Timestamp,
+    /// When the Lease is renewed next.
+    pub(crate) lease_at: Timestamp,
+    /// When something else is due, or a status report.
+    pub(crate) until: Timestamp,
+    /// The pauses between two looks at the status.
+    pub(crate) tick: Jitter,
+    /// The pauses between two renewals.
+    pub(crate) lease: Jitter,
+    /// How far the node's clock is ahead.
+    pub(crate) skew: SignedDuration,
+    /// Where the pauses come from.
+    pub(crate) chance: Chance,
+    /// The revision of the Lease that the kubelet saw last.
+    pub(crate) latest: Beat,
+}
+
+/// What heartbeats have changed that were done for a kubelet.
+#[derive(Clone, Debug)]
+pub struct Beaten {
+    /// As [`Beats::tick_at`].
+    pub(crate) tick_at: Timestamp,
+    /// As [`Beats::lease_at`].
+    pub(crate) lease_at: Timestamp,
+    /// As [`Beats::chance`].
+    pub(crate) chance: Chance,
+    /// How many renewals there were, the instant of the last one, and its revision; `None` if there was none.
+    pub(crate) renewals: Option<(u64, Timestamp, Beat)>,
 }
 
 /// What was reckoned after the last input that was more than a heartbeat.
@@ -128,6 +174,25 @@ impl Kubelet {
         self.set(Timer::StatusTick, pace.tick_at);
     }
 
+    /// Returns what the next heartbeats depend on, unless they may be more than renewals and looks at the status.
+    pub(crate) fn beats(&self) -> Option<Beats> {
+        let pace = self.pace()?;
+        let lease_at = self.timers[Timer::LeaseSync as usize]?;
+        let latest = self.lease.plain_latest()?.beat();
+        let Pace { tick_at, until, tick, chance, .. } = pace;
+        Some(Beats { tick_at, lease_at, until, tick, lease: self.calm.lease, skew: self.calm.skew, chance, latest })
+    }
+
+    /// Takes what heartbeats have changed since [`Self::beats`].
+    pub(crate) fn take_beats(&mut self, beaten: &Beaten) {
+        self.chance = beaten.chance.clone();
+        self.set(Timer::StatusTick, beaten.tick_at);
+        self.set(Timer::LeaseSync, beaten.lease_at);
+        if let Some((_, at, beat)) = beaten.renewals {
+            self.lease.note_renewal(beat, at);
+        }
+    }
+
     /// Returns the renewal that is due, if nothing else is.
     pub(crate) fn due_renewal(&self, now: Timestamp) -> Option<Renewal> {
         let is_due = |timer: Timer| self.timers[timer as usize].is_some_and(|at| at <= now);
@@ -156,6 +221,40 @@ impl Kubelet {
             timeout: Some(self.config.heartbeat_timeout()),
             because: None,
         }
+    }
+
+    /// Returns the status report that is due, if it changes times alone and nothing else is due.
+    pub(crate) fn due_report(&self, host: &Host, now: Timestamp) -> Option<Report> {
+        let is_due = |timer: Timer| self.timers[timer as usize].is_some_and(|at| at <= now);
+        let is_report = self.calm.report_due != Timestamp::MIN && self.calm.report_due <= now;
+        if self.calm.until <= now || !is_due(Timer::StatusTick) || is_due(Timer::LeaseSync) || !is_report {
+            return None;
+        }
+        let node = self.cached_node().filter(|node| self.beats_alone(node, host.wall(now)))?;
+        Some(Report { at: whole_seconds(host.wall(now)), seen: node.beat() })
+    }
+
+    /// Makes the request of a status report, for whoever wants to see it.
+    pub(crate) fn report_request(&self, id: RequestId, report: &Report) -> Request {
+        Request {
+            id,
+            identity: self.identity.clone(),
+            ask: Ask::Heartbeat { name: self.config.node_name.clone(), at: report.at },
+            timeout: Some(self.config.heartbeat_timeout()),
+            because: None,
+        }
+    }
+
+    /// Notes that the status was reported.
+    pub(crate) fn handle_reported(&mut self, now: Timestamp) {
+        self.status.note_report(now);
+        let pause = self.chance.pause(self.calm.tick);
+        self.set(Timer::StatusTick, now + pause);
+    }
+
+    /// Takes an event of the watch of the own Node that changes times alone; false if it has to come as a message.
+    pub(crate) fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
+        self.nodes.handle_only_heartbeat(heartbeat)
     }
 
     /// Notes that the Lease was renewed.

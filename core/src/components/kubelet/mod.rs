@@ -33,7 +33,8 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use self::calm::Calm;
-pub use self::calm::{Pace, Renewal};
+pub(crate) use self::calm::first_of_loops;
+pub use self::calm::{Beaten, Beats, Pace, Renewal, Report};
 use self::config::KubeletConfig;
 use self::csi::Csi;
 use self::events::{EventSink, Kind};

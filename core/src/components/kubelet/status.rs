@@ -88,6 +88,13 @@ impl StatusLoop {
     pub(super) const fn last_report(&self) -> Option<Timestamp> {
         self.last_report
     }
+
+    /// Notes a report of heartbeat times that was sent and answered at once.
+    pub(super) const fn note_report(&mut self, now: Timestamp) {
+        self.delay = SignedDuration::ZERO;
+        self.tries = 0;
+        self.last_report = Some(now);
+    }
 }
 
 /// What a computation found.
@@ -193,7 +200,7 @@ impl Kubelet {
                 self.finish_tick(turn);
                 return;
             }
-            if self.beats_alone(base, turn) {
+            if self.beats_alone(base, turn.wall()) {
                 self.status.delay = SignedDuration::ZERO;
                 self.heartbeat(turn);
                 return;
@@ -211,7 +218,7 @@ impl Kubelet {
         }
         let is_random = computed.is_changed || self.status.last_report.is_none();
         self.status.delay = if is_random { self.report_delay() } else { SignedDuration::ZERO };
-        if !computed.is_changed && self.beats_alone(base, turn) {
+        if !computed.is_changed && self.beats_alone(base, turn.wall()) {
             self.heartbeat(turn);
             return;
         }
@@ -219,8 +226,8 @@ impl Kubelet {
     }
 
     /// Tells whether a post would change heartbeat times, and them alone.
-    fn beats_alone(&self, base: &Object, turn: &Turn<'_>) -> bool {
-        let beat = Some(whole_seconds(turn.wall()));
+    pub(super) fn beats_alone(&self, base: &Object, wall: Timestamp) -> bool {
+        let beat = Some(whole_seconds(wall));
         KUBELET_CONDITIONS.iter().all(|kind| {
             let last = base.heartbeat_time(kind);
             last.is_some() && last != beat

@@ -22,9 +22,10 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use self::host::Host;
+use super::client::Heartbeat;
 use super::controllers::Context;
 use super::kubelet::config::KubeletConfig;
-use super::kubelet::{Kubelet, Pace, Renewal, Turn};
+use super::kubelet::{Beaten, Beats, Kubelet, Pace, Renewal, Report, Turn};
 use super::{Component, Deadline, Outbox, Output, earliest};
 use crate::network::{RequestId, ToClient};
 use crate::objects::{Beat, Object, ObjectKey, Text};
@@ -213,9 +214,41 @@ impl Machine {
         }
     }
 
+    /// Returns what the next heartbeats of a calm kubelet depend on, for whoever does them.
+    pub(crate) fn beats(&self) -> Option<Beats> {
+        self.kubelet.as_ref()?.beats()
+    }
+
+    /// Takes what heartbeats have changed since [`Self::beats`].
+    pub(crate) fn take_beats(&mut self, beaten: &Beaten) {
+        if let Some((count, ..)) = beaten.renewals {
+            self.outbox.skip_ids(count);
+        }
+        if let Some(kubelet) = &mut self.kubelet {
+            kubelet.take_beats(beaten);
+        }
+    }
+
     /// Numbers a request that is not sent but done at once.
     pub(crate) fn next_request(&mut self) -> RequestId {
         self.outbox.next_id()
+    }
+
+    /// Returns the status report that is due, if it is a heartbeat and nothing else is due.
+    pub(crate) fn due_report(&self, now: Timestamp) -> Option<Report> {
+        self.kubelet.as_ref()?.due_report(&self.host, now)
+    }
+
+    /// Takes the answer to a status report.
+    pub(crate) fn handle_reported(&mut self, now: Timestamp) {
+        if let Some(kubelet) = &mut self.kubelet {
+            kubelet.handle_reported(now);
+        }
+    }
+
+    /// Takes an event of the kubelet's own watch that changes times alone; false if it has to come as a message.
+    pub(crate) fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
+        self.frozen.is_none() && self.kubelet.as_mut().is_some_and(|kubelet| kubelet.handle_heartbeat(heartbeat))
     }
 
     /// Takes the answer to a renewal.

@@ -35,7 +35,7 @@ use self::round::Round;
 use self::taints::{NOT_READY, Taint, UNREACHABLE};
 use self::tick::Tick;
 use self::zones::{Rates, ZoneKey, Zones};
-use super::client::{CacheEvent, Client, Outcome, PodsByNode, Reflector, Slot, WorkQueue};
+use super::client::{CacheEvent, Client, Heartbeat, Outcome, PodsByNode, Reflector, Slot, WorkQueue};
 use super::controllers::{Context, Controller, LoopInfo};
 use super::events::EventRecorder;
 use super::{Component, Deadline, Outbox, Output, earliest};
@@ -458,6 +458,24 @@ impl Component for NodeLifecycle {
 impl Controller for NodeLifecycle {
     fn handle_renewal(&mut self, watch: RequestId, before: Beat, after: Beat) -> bool {
         self.take_renewal(watch, before, after)
+    }
+
+    fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
+        let Some(slot) = self.nodes.before_heartbeat(heartbeat) else { return false };
+        let Some(id) = self.node_ids.get(slot as usize).copied().filter(|id| !self.failed.contains(id)) else {
+            return false;
+        };
+        self.nodes.take_heartbeat(slot, heartbeat);
+        let node = &mut self.table[id as usize];
+        if !node.changed {
+            node.changed = true;
+            self.changed.push(id);
+        }
+        true
+    }
+
+    fn takes_renewals(&self, watch: RequestId) -> bool {
+        self.started && self.leases.owns(watch)
     }
 
     fn loops(&self) -> Vec<LoopInfo> {
