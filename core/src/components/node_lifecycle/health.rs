@@ -239,16 +239,38 @@ impl Signs {
         passes: &[Timestamp],
         now: Timestamp,
     ) -> Found {
+        let created = || created(node).unwrap_or(now);
+        self.look_at((Ready::of(node), created), graces, (pass, passes), now)
+    }
+
+    /// Looks in a pass at a node that was ready at the last look, and of which nothing has changed but heartbeat times.
+    pub(super) fn look_again(
+        &mut self,
+        node: &Object,
+        graces: &Graces,
+        pass: u32,
+        passes: &[Timestamp],
+        now: Timestamp,
+    ) -> Found {
+        let ready = Ready { status: Status::True, heartbeat: node.heartbeat_time("Ready") };
+        self.look_at((Some(ready), || now), graces, (pass, passes), now)
+    }
+
+    fn look_at(
+        &mut self,
+        (ready, created): (Option<Ready>, impl FnOnce() -> Timestamp),
+        graces: &Graces,
+        (pass, passes): (u32, &[Timestamp]),
+        now: Timestamp,
+    ) -> Found {
         self.catch_up(pass, passes);
-        let ready = Ready::of(node);
-        let created = created(node).unwrap_or(now);
         let grace = graces.of_ready(ready.as_ref());
         let lease_before = self.health.map_or(Renewal::ABSENT, |health| health.saved);
         let fresh = |sign| Health { probe: now, sign, saved: Renewal::ABSENT, ready };
         let mut health = match (self.health, ready) {
             // Without a condition the saved one is forgotten, but neither its probe nor its Lease.
             (Some(health), None) => Health { ready: None, ..health },
-            (None, None) => Health { probe: created, sign: Sign::Creation, saved: Renewal::ABSENT, ready: None },
+            (None, None) => Health { probe: created(), sign: Sign::Creation, saved: Renewal::ABSENT, ready: None },
             (None, Some(_)) => fresh(Sign::FirstSeen),
             (Some(health), Some(now)) => match health.ready {
                 None => fresh(Sign::FirstSeen),

@@ -13,6 +13,7 @@
 //! against the literal pass over all nodes.
 //! Left out on purpose: metrics, and the lease circuit breaker of 1.37.
 
+mod due;
 mod health;
 mod items;
 mod jobs;
@@ -23,12 +24,12 @@ mod taints;
 mod tick;
 mod zones;
 
-use alloc::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::due::Due;
 use self::health::{Graces, Renewal, Signs};
 use self::jobs::{End, Job, Jobs};
 use self::round::Round;
@@ -65,6 +66,8 @@ struct Node {
     armed: Option<Timestamp>,
     /// Where the last look counted it, and as ready or not.
     counted: Option<(ZoneKey, bool)>,
+    /// The tree of the Node, if the last look found it ready, without taints, and nothing to do.
+    well: Option<Json>,
     /// Whether it stands in `changed`.
     changed: bool,
 }
@@ -127,7 +130,7 @@ pub struct NodeLifecycle {
     lease_ids: Vec<NodeId>,
     passes: Vec<Timestamp>,
     changed: Vec<NodeId>,
-    due: BinaryHeap<Reverse<(Timestamp, NodeId)>>,
+    due: Due,
     not_ready: BTreeSet<NodeId>,
     /// Ready nodes that still have a NoExecute taint or a place in a queue.
     lingering: BTreeSet<NodeId>,
@@ -199,7 +202,7 @@ impl NodeLifecycle {
             lease_ids: Vec::new(),
             passes: Vec::new(),
             changed: Vec::new(),
-            due: BinaryHeap::new(),
+            due: Due::default(),
             not_ready: BTreeSet::new(),
             lingering: BTreeSet::new(),
             tainted: BTreeSet::new(),
@@ -235,6 +238,7 @@ impl NodeLifecycle {
             signs: Signs::default(),
             armed: None,
             counted: None,
+            well: None,
             changed: false,
         });
         id

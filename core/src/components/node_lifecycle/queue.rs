@@ -90,6 +90,12 @@ impl TaintQueue {
         }
     }
 
+    /// Tells whether no node waits or was handled.
+    #[must_use]
+    pub(super) fn is_empty(&self) -> bool {
+        self.known.is_empty() && self.places.is_empty()
+    }
+
     /// Tells whether the node waits or was handled.
     #[must_use]
     pub(super) fn is_known(&self, node: NodeId) -> bool {

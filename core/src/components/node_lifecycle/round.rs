@@ -7,7 +7,6 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -198,10 +197,7 @@ impl NodeLifecycle {
     fn worth_a_look(&mut self, changed: &[NodeId], pass: u32, now: Timestamp) -> VecDeque<(NodeId, Object)> {
         let mut ids: BTreeSet<NodeId> = changed.iter().copied().collect();
         ids.extend(self.not_ready.iter().chain(&self.lingering).chain(&self.retry));
-        while let Some(Reverse((at, id))) = self.due.peek().copied()
-            && at < now
-        {
-            self.due.pop();
+        while let Some((at, id)) = self.due.pop_before(now) {
             let node = &mut self.table[id as usize];
             if node.armed != Some(at) {
                 continue;
@@ -235,7 +231,7 @@ impl NodeLifecycle {
             && node.armed.is_none_or(|armed| at < armed)
         {
             node.armed = Some(at);
-            self.due.push(Reverse((at, id)));
+            self.due.push(at, id);
         }
     }
 
@@ -297,16 +293,39 @@ impl NodeLifecycle {
     }
 
     fn begin_check(&mut self, id: NodeId, node: Object, now: Timestamp) {
+        let again = self.look_again(id, &node, now);
+        if again.is_some_and(|found| !found.write) {
+            self.arm(id);
+            return;
+        }
         let pods = self.pods_by_node.of(&self.node(id).name).filter_map(|key| self.pods.get(key).cloned()).collect();
         let found = Found { observed: Status::Unknown, current: None, write: false, grace: SignedDuration::ZERO };
         let check = Check { node, began: now, attempt: now, stage: Stage::Put, found, because: None, pods };
-        self.attempt(id, check, now);
+        match again {
+            Some(found) => self.attempted(id, check, found, now),
+            None => self.attempt(id, check, now),
+        }
     }
 
-    fn attempt(&mut self, id: NodeId, mut check: Check, now: Timestamp) {
+    /// Looks at a node that the last look found well, and that is the same but for heartbeats: as long as it does not fall
+    /// silent nothing follows from the look. `None` for any other node.
+    fn look_again(&mut self, id: NodeId, node: &Object, now: Timestamp) -> Option<Found> {
+        let pass = self.next_pass() - 1;
+        let own = &mut self.table[id as usize];
+        let is_same = own.well.as_ref().is_some_and(|tree| super::same_tree(tree, node.stable()));
+        let is_well = is_same && self.tick.is_none() && self.zones.iter().all(|(_, zone)| zone.queue.is_empty());
+        is_well.then(|| own.signs.look_again(node, &self.graces, pass, &self.passes, now))
+    }
+
+    fn attempt(&mut self, id: NodeId, check: Check, now: Timestamp) {
         let pass = self.next_pass() - 1;
         let signs = &mut self.table[id as usize].signs;
         let found = signs.look(&check.node, &self.graces, pass, &self.passes, now);
+        self.attempted(id, check, found, now);
+    }
+
+    fn attempted(&mut self, id: NodeId, mut check: Check, found: Found, now: Timestamp) {
+        let signs = &self.table[id as usize].signs;
         let reasons = if found.write { signs.reasons(&found, now) } else { Vec::new() };
         check.found = found;
         check.attempt = now;
@@ -377,6 +396,7 @@ impl NodeLifecycle {
     fn skip(&mut self, id: NodeId, now: Timestamp) {
         let node = &mut self.table[id as usize];
         let counted = node.counted.take();
+        node.well = None;
         if node.slot.is_some() && !node.changed {
             node.changed = true;
             self.changed.push(id);
@@ -390,6 +410,7 @@ impl NodeLifecycle {
 
     fn after_health(&mut self, id: NodeId, check: Check, now: Timestamp) {
         self.arm(id);
+        self.table[id as usize].well = None;
         let tree = check.node.stable();
         let zone = ZoneKey::of(tree);
         let ready = check.found.current == Some(Status::True);
@@ -422,6 +443,9 @@ impl NodeLifecycle {
     fn check_reachable(&mut self, id: NodeId, mut check: Check, zone: &ZoneKey, now: Timestamp) {
         if !super::is_tainted(&check.node) {
             self.zones.queue(zone, &self.rates, now).forget(id);
+            if check.found.observed == Status::True {
+                self.table[id as usize].well = Some(check.node.stable().clone());
+            }
             self.after_taints(id, check, now);
             return;
         }
