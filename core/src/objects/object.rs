@@ -122,7 +122,11 @@ impl Object {
     /// Makes a revision of a whole tree; `metadata.resourceVersion` is set to the given one.
     #[must_use]
     pub fn new(mut base: Json, resource_version: u64) -> Self {
-        base.set(&["metadata", "resourceVersion"], Json::text(format!("{resource_version}")));
+        let text = format!("{resource_version}");
+        // A tree that has it already may share its metadata with another.
+        if base.at(&["metadata", "resourceVersion"]).as_str() != Some(text.as_str()) {
+            base.set(&["metadata", "resourceVersion"], Json::text(text));
+        }
         Self::whole(base, resource_version)
     }
 

@@ -65,8 +65,17 @@ impl ApiServer {
     pub(super) fn write_twin(&mut self, kind: usize, origin: &Origin, event: WatchType, object: &Object) {
         let Some(other) = twin(kind) else { return };
         let tree = converted(&object.json(), other);
-        let tree = self.schema.decode(KINDS[other].type_name(), &tree).map_or(tree, |decoded| decoded.object);
+        let mut tree = self.schema.decode(KINDS[other].type_name(), &tree).map_or(tree, |decoded| decoded.object);
+        self.tables[other].share(&mut tree);
+        for (old, new) in NAMES.iter().chain([&("metadata", "metadata")]) {
+            let (own, name) = if KINDS[kind].resource == NEW_EVENTS { (new, old) } else { (old, new) };
+            let part = object.stable().get(own);
+            if part.is_object() && tree.get(name).is_object() {
+                tree.entry(&[name]).share(part);
+            }
+        }
         let twin = Object::new(tree, object.resource_version());
+        self.tables[other].last = twin.stable().clone();
         let key: ObjectKey = twin.key();
         let store = &mut self.tables[other].store;
         let before = match (event, store.find(&key.namespace, &key.name)) {
