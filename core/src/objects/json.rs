@@ -45,6 +45,12 @@ impl Json {
         Self::Object(Arc::default())
     }
 
+    /// Makes an object of fields in any order; of equal names the last one counts.
+    #[must_use]
+    pub fn of_fields(fields: Vec<(Text, Self)>) -> Self {
+        Self::Object(Arc::new(Fields::sorted(fields)))
+    }
+
     /// Makes a string.
     pub fn text(text: impl Into<Text>) -> Self {
         Self::Str(text.into())
@@ -89,7 +95,7 @@ impl Json {
     }
 
     /// Returns the fields of an object in order of their names; nothing for any other type.
-    pub fn fields(&self) -> impl DoubleEndedIterator<Item = (&Text, &Self)> {
+    pub fn fields(&self) -> impl DoubleEndedIterator<Item = (&Text, &Self)> + ExactSizeIterator {
         let fields: &[(Text, Self)] = match self {
             Self::Object(fields) => &fields.0,
             _ => &[],
@@ -196,16 +202,21 @@ impl Json {
         path.iter().fold(self, |value, field| value.make_object().entry(field))
     }
 
-    /// Sets the place at the end of a path, creating the objects on the way.
+    /// Sets the place at the end of a path, creating the objects on the way. A value that stands there already stays, and
+    /// with it all that is shared with other trees.
     pub fn set(&mut self, path: &[&str], value: impl Into<Self>) {
-        *self.entry(path) = value.into();
+        let value = value.into();
+        if value.is_null() || *self.at(path) != value {
+            *self.entry(path) = value;
+        }
     }
 
     /// Removes the place at the end of a path and returns what stood there.
     pub fn remove(&mut self, path: &[&str]) -> Option<Self> {
         let (last, parents) = path.split_last()?;
-        if !self.at(parents).is_object() {
-            return None;
+        match self.at(parents) {
+            Self::Object(fields) if fields.get(last).is_some() => {}
+            _ => return None,
         }
         self.entry(parents).make_object().remove(last)
     }
@@ -234,6 +245,20 @@ pub struct Fields(Vec<(Text, Json)>);
 const FEW: usize = 16;
 
 impl Fields {
+    fn sorted(mut fields: Vec<(Text, Json)>) -> Self {
+        if !fields.is_sorted_by(|(own, _), (next, _)| own < next) {
+            fields.sort_by(|(own, _), (next, _)| own.cmp(next));
+            fields.dedup_by(|later, kept| {
+                let same = later.0 == kept.0;
+                if same {
+                    core::mem::swap(later, kept);
+                }
+                same
+            });
+        }
+        Self(fields)
+    }
+
     fn find(&self, name: &str) -> Result<usize, usize> {
         self.0.binary_search_by(|(field, _)| field.as_str().cmp(name))
     }
@@ -308,11 +333,7 @@ impl Fields {
 
 impl FromIterator<(Text, Json)> for Json {
     fn from_iter<I: IntoIterator<Item = (Text, Json)>>(fields: I) -> Self {
-        let mut sorted = Fields::default();
-        for (name, value) in fields {
-            sorted.insert(name, value);
-        }
-        Self::Object(Arc::new(sorted))
+        Self::of_fields(fields.into_iter().collect())
     }
 }
 
@@ -476,11 +497,11 @@ impl<'de> Visitor<'de> for JsonVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
-        let mut fields = Fields::default();
-        while let Some((name, value)) = map.next_entry::<Text, Json>()? {
-            fields.insert(name, value);
+        let mut fields = Vec::new();
+        while let Some(field) = map.next_entry::<Text, Json>()? {
+            fields.push(field);
         }
-        Ok(Json::Object(Arc::new(fields)))
+        Ok(Json::of_fields(fields))
     }
 }
 
@@ -496,15 +517,10 @@ impl fmt::Debug for Json {
     }
 }
 
-/// Builds a [`Json`] from JSON-like syntax.
-#[macro_export]
-macro_rules! json {
-    ($($tokens:tt)+) => { $crate::objects::Json::from($crate::serde_json::json!($($tokens)+)) };
-}
-
 #[cfg(test)]
 mod tests {
     use super::Json;
+    use crate::json;
 
     #[test]
     fn a_change_leaves_the_clone_as_it_was() {
@@ -513,6 +529,19 @@ mod tests {
         after.set(&["metadata", "labels", "zone"], "a");
         assert_eq!(before, json!({"metadata": {"name": "w1"}, "spec": {"taints": []}}));
         assert_eq!(after, json!({"metadata": {"labels": {"zone": "a"}, "name": "w1"}, "spec": {"taints": []}}));
+    }
+
+    #[test]
+    fn what_changes_nothing_copies_nothing() {
+        let before = json!({"metadata": {"name": "w1", "labels": {"a": "b"}}, "none": null});
+        let mut after = before.clone();
+        after.set(&["metadata", "labels"], json!({"a": "b"}));
+        after.remove(&["metadata", "annotations"]);
+        after.remove(&["spec", "taints"]);
+        assert!(after.is_same_allocation(&before));
+        after.set(&["also"], Json::Null);
+        assert_eq!(after, json!({"metadata": {"name": "w1", "labels": {"a": "b"}}, "none": null, "also": null}));
+        assert_eq!(after.remove(&["none"]), Some(Json::Null));
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub mod base64;
 pub mod canonical;
 pub mod diff;
 mod json;
+mod json_macro;
 pub mod jsonpath;
 pub mod kubelet_labels;
 pub mod names;
@@ -24,6 +25,9 @@ mod text;
 pub mod time;
 
 pub use json::{Fields, Json, NULL};
+pub use json_macro::ToJson;
+#[doc(hidden)]
+pub use json_macro::{Literal, listed};
 pub use near::{distance, nearest};
 pub use object::{Beat, KUBELET_CONDITIONS, Object, ObjectKey};
 pub use path::{Path, PathError, Segment};

@@ -43,7 +43,7 @@ pub(in crate::components) fn two_way(old: &Json, new: &Json) -> Json {
 /// Returns the patch of the status that leads from one version of a Node to another.
 #[must_use]
 pub fn status_patch(old: &Json, new: &Json) -> Json {
-    json!({"status": serde_json::Value::from(&two_way(old.get("status"), new.get("status")))})
+    json!({"status": two_way(old.get("status"), new.get("status"))})
 }
 
 fn conditions(old: &Json, new: &Json, patch: &mut Json) {
