@@ -42,10 +42,12 @@ impl ApiServer {
             _ => strategic_merge(&self.schema, kind.type_name(), &old, &patch).map_err(|error| refuse_patch(&error))?,
         };
         let strategic = content_type == STRATEGIC_MERGE_PATCH;
-        let shown = if strategic { go_value(&patch) } else { patched.to_string() };
-        let read = self.decode_patched(kind, options, &patched).map_err(|refusal| match refusal {
-            Refusal::Type(why) if strategic => refuse_document(&shown, converter_words(&why)),
-            Refusal::Type(why) | Refusal::Other(why) => refuse_document(&shown, why),
+        let read = self.decode_patched(kind, options, &patched, &old).map_err(|refusal| {
+            let shown = if strategic { go_value(&patch) } else { patched.to_string() };
+            match refusal {
+                Refusal::Type(why) if strategic => refuse_document(&shown, converter_words(&why)),
+                Refusal::Type(why) | Refusal::Other(why) => refuse_document(&shown, why),
+            }
         })?;
         let mut tree = read.tree;
         tree.set(&["kind"], kind.name);
@@ -57,9 +59,9 @@ impl ApiServer {
         }
     }
 
-    /// Reads the outcome of a patch.
-    fn decode_patched(&self, kind: &Kind, options: &Options, tree: &Json) -> Result<Read, Refusal> {
-        let said = |field: &str| tree.get(field).as_str().unwrap_or("").to_string();
+    /// Reads the outcome of a patch of a stored tree.
+    fn decode_patched(&self, kind: &Kind, options: &Options, tree: &Json, old: &Json) -> Result<Read, Refusal> {
+        let said = |field: &str| tree.get(field).as_str().unwrap_or("");
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
         if found_kind != kind.name || found_version != kind.api_version() {
             let scheme = self.settings.profile().text("scheme-name");
@@ -67,7 +69,8 @@ impl ApiServer {
                 "no kind {found_kind:?} is registered for version {found_version:?} in scheme {scheme:?}"
             )));
         }
-        let decoded = self.schema.decode(kind.type_name(), tree).map_err(|error| Refusal::Type(error.to_string()))?;
+        let decoded =
+            self.schema.decode_change(kind.type_name(), tree, old).map_err(|error| Refusal::Type(error.to_string()))?;
         let unknown = unknown_fields(&decoded);
         if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
             return Err(Refusal::Other(format!("strict decoding error: {}", unknown.join(", "))));

@@ -14,7 +14,7 @@ use super::validation::{FieldError, event, lease, meta, node, others, pod};
 use super::{nodes, pods, status, workloads};
 use crate::json;
 use crate::network::{Answer, NAMESPACES, Resource};
-use crate::objects::Json;
+use crate::objects::{Json, NULL};
 use crate::profile::Settings;
 
 const PRIORITY_CLASSES: Resource = Resource::of("scheduling.k8s.io", "v1", "priorityclasses");
@@ -188,7 +188,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
     let wording = meta::wording(settings);
     match kind.name {
         "Node" => {
-            let mut errors = node::validate(kind, tree, wording);
+            let mut errors = node::validate(kind, tree, &NULL, wording);
             if settings.profile().is("strict-cidrs") {
                 node::masked_cidrs(tree, &mut errors);
             }
@@ -233,11 +233,14 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
     let mut errors = meta::validate_update(tree, old, wording);
     match (kind.name, subresource) {
         ("Node", "status") => {
-            meta::validate_labels(tree.at(&["metadata", "labels"]), "metadata.labels", wording, &mut errors);
+            let labels = tree.at(&["metadata", "labels"]);
+            if !labels.is_same_allocation(old.at(&["metadata", "labels"])) {
+                meta::validate_labels(labels, "metadata.labels", wording, &mut errors);
+            }
             errors.extend(node::validate_update(tree, old, wording));
         }
         ("Node", _) => {
-            errors.extend(node::validate(kind, tree, wording));
+            errors.extend(node::validate(kind, tree, old, wording));
             errors.extend(node::validate_update(tree, old, wording));
         }
         ("Lease", _) => {

@@ -15,7 +15,7 @@ use super::validation::FieldError;
 use super::{ApiServer, Origin, admission, resources, status, strategy, syntax};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::schema::Decoded;
-use crate::objects::{Json, Object, ObjectKey, Text, time};
+use crate::objects::{Json, NULL, Object, ObjectKey, Text, time};
 
 /// How often the server invents a name before it gives up. Source: store.go (v1.34), `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: u32 = 8;
@@ -57,7 +57,7 @@ impl ApiServer {
         if kind.is(Trait::Review) {
             return self.review(aim, origin, json_of(body));
         }
-        let read = self.read_body(kind, options, body)?;
+        let read = self.read_body(kind, options, body, &NULL)?;
         match self.create_tree(aim, options, origin, read.tree) {
             Ok((object, more)) => Ok(answer(201, object, [read.warnings, more].concat())),
             Err(refusal) => Err(with_warnings(refusal, read.warnings)),
@@ -146,9 +146,11 @@ impl ApiServer {
         body: Body,
     ) -> Result<Answer, Answer> {
         let kind = &KINDS[aim.kind];
-        let mut read = self.read_body(kind, options, body)?;
+        let current = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned();
+        let known = current.as_ref().map_or(&NULL, Object::stable);
+        let mut read = self.read_body(kind, options, body, known)?;
         check_name(kind, &mut read.tree, aim)?;
-        let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
+        let Some(current) = current else {
             return self.put_missing(aim, options, origin, read);
         };
         let sent = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
@@ -247,8 +249,8 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Reads the object of a POST or PUT.
-    fn read_body(&self, kind: &Kind, options: &Options, body: Body) -> Result<Read, Answer> {
+    /// Reads the object of a POST or PUT; what it shares with the stored one was read before.
+    fn read_body(&self, kind: &Kind, options: &Options, body: Body, known: &Json) -> Result<Read, Answer> {
         let refuse = |why: &str| {
             status::bad_request(&format!("the object provided is unrecognized (must be of type {}): {why}", kind.name))
         };
@@ -278,7 +280,7 @@ impl ApiServer {
                 )));
             }
         };
-        let said = |field: &str| tree.get(field).as_str().unwrap_or("").to_string();
+        let said = |field: &str| tree.get(field).as_str().unwrap_or("");
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
         let wanted = kind.api_version();
         let handled = |why: &str| {
@@ -288,7 +290,7 @@ impl ApiServer {
                 kind.name
             ))
         };
-        if found_version != wanted && strategy::has_version(kind, &found_kind, &found_version) {
+        if found_version != wanted && strategy::has_version(kind, found_kind, found_version) {
             return Err(status::bad_request(&format!(
                 "the API version in the data ({found_version}) does not match the expected API version ({wanted})"
             )));
@@ -296,12 +298,12 @@ impl ApiServer {
         if !found_kind.is_empty() && (found_kind != kind.name || !found_version.is_empty() && found_version != wanted) {
             return Err(handled(&strategy::wrong_kind(
                 kind,
-                &found_kind,
-                &found_version,
+                found_kind,
+                found_version,
                 self.settings.profile().text("scheme-name"),
             )));
         }
-        let decoded = self.schema.decode(kind.type_name(), &tree).map_err(|error| {
+        let decoded = self.schema.decode_change(kind.type_name(), &tree, known).map_err(|error| {
             let version = kind.resource.version.as_str();
             status::bad_request(&format!(
                 "{} in version {version:?} cannot be handled as a {}: {error}",

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::{Field, Kind, Presence, Schema, Struct};
 use crate::objects::quantity::Quantity;
-use crate::objects::{Fields, Json, Text, time};
+use crate::objects::{Json, NULL, Text, time};
 
 /// An object that was understood.
 #[derive(Clone, Debug)]
@@ -32,73 +32,96 @@ impl Schema {
     /// # Errors
     /// A field has the wrong type.
     pub fn decode(&self, type_name: &str, value: &Json) -> Result<Decoded, DecodeError> {
+        self.decode_change(type_name, value, &NULL)
+    }
+
+    /// Reads a value as [`Self::decode`] does; what it shares with a value that was read before is not read again.
+    ///
+    /// # Errors
+    /// A field has the wrong type.
+    pub fn decode_change(&self, type_name: &str, value: &Json, known: &Json) -> Result<Decoded, DecodeError> {
         let Some(of) = self.named(type_name) else {
             return Ok(Decoded { object: value.clone(), unknown: Vec::new() });
         };
-        let mut reader = Reader { schema: self, unknown: Vec::new(), path: Vec::new(), indexed: String::new() };
-        let object = reader.object(of, value)?;
+        let mut reader = Reader { schema: self, unknown: Vec::new(), path: Vec::new() };
+        let object = reader.object(of, value, known)?;
         Ok(Decoded { object, unknown: reader.unknown })
     }
+}
+
+/// A step on the way to a value.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Field(&'a str),
+    Item(usize),
 }
 
 struct Reader<'a> {
     schema: &'a Schema,
     unknown: Vec<String>,
-    /// The fields on the way, without indices, as type errors name them.
-    path: Vec<String>,
-    /// The same with indices, as unknown fields are named.
-    indexed: String,
+    /// The way to the value in hand.
+    path: Vec<Step<'a>>,
 }
 
-impl Reader<'_> {
-    fn object(&mut self, of: &Struct, value: &Json) -> Result<Json, DecodeError> {
-        let mut out = Fields::default();
+impl<'a> Reader<'a> {
+    fn object(&mut self, of: &Struct, value: &'a Json, known: &Json) -> Result<Json, DecodeError> {
+        if value.is_same_allocation(known) {
+            return Ok(value.clone());
+        }
+        let mut out = Vec::with_capacity(value.fields().len() + 2);
         for (name, item) in value.fields() {
-            let length = self.indexed.len();
-            if !self.indexed.is_empty() {
-                self.indexed.push('.');
-            }
-            self.indexed.push_str(name);
+            self.path.push(Step::Field(name));
             if let Some(field) = of.field(name) {
-                self.path.push(name.as_str().to_owned());
                 if !item.is_null()
-                    && let Some(item) = self.field(of, field, item)?
+                    && let Some(item) = self.field(of, field, item, known.get(name))?
                 {
-                    out.insert(Text::of(field.name), item);
+                    out.push((Text::of(field.name), item));
                 }
-                self.path.pop();
             } else {
-                self.unknown.push(self.indexed.clone());
+                self.unknown.push(self.indexed());
             }
-            self.indexed.truncate(length);
+            self.path.pop();
         }
         self.fill(of, &mut out);
-        Ok(Json::Object(out.into()))
+        Ok(Json::of_fields(out))
+    }
+
+    /// Names the value in hand as unknown fields are named.
+    fn indexed(&self) -> String {
+        let mut text = String::new();
+        for step in &self.path {
+            match step {
+                Step::Field(name) => {
+                    if !text.is_empty() {
+                        text.push('.');
+                    }
+                    text.push_str(name);
+                }
+                Step::Item(at) => text.push_str(&format!("[{at}]")),
+            }
+        }
+        text
     }
 
     /// Adds the fields that Go prints though nobody set them.
-    fn fill(&self, of: &Struct, out: &mut Fields) {
-        for field in &of.fields {
-            if out.get(field.name).is_some() {
-                continue;
-            }
-            match (&field.kind, field.presence) {
-                (_, Presence::Pointer) => {}
-                (Kind::Object(place), _) => {
-                    let mut inner = Fields::default();
-                    self.fill(self.schema.at(*place), &mut inner);
-                    out.insert(Text::of(field.name), Json::Object(inner.into()));
-                }
-                (Kind::Time | Kind::MicroTime, _) => out.insert(Text::of(field.name), Json::Null),
-                (_, Presence::OmitEmpty) => {}
-                (kind, Presence::Always) => out.insert(Text::of(field.name), zero(kind)),
+    fn fill(&self, of: &Struct, out: &mut Vec<(Text, Json)>) {
+        let given = out.len();
+        for field in of.fields.iter().filter(|field| field.is_filled) {
+            if out[..given].binary_search_by(|(name, _)| name.as_str().cmp(field.name)).is_err() {
+                out.push((Text::of(field.name), self.zero(&field.kind)));
             }
         }
     }
 
     /// Reads a field; `None` for a value that Go does not print.
-    fn field(&mut self, of: &Struct, field: &Field, value: &Json) -> Result<Option<Json>, DecodeError> {
-        let mut value = self.value(of, &field.kind, value)?;
+    fn field(
+        &mut self,
+        of: &Struct,
+        field: &Field,
+        value: &'a Json,
+        known: &Json,
+    ) -> Result<Option<Json>, DecodeError> {
+        let mut value = self.value(of, &field.kind, value, known)?;
         if field.presence == Presence::Always && matches!(field.kind, Kind::List(_)) && value.is_empty() {
             // The stored form knows no empty list.
             value = Json::Null;
@@ -117,7 +140,10 @@ impl Reader<'_> {
             .then_some(value))
     }
 
-    fn value(&mut self, of: &Struct, kind: &Kind, value: &Json) -> Result<Json, DecodeError> {
+    fn value(&mut self, of: &Struct, kind: &Kind, value: &'a Json, known: &Json) -> Result<Json, DecodeError> {
+        if value.is_same_allocation(known) {
+            return Ok(value.clone());
+        }
         match (kind, value) {
             (Kind::Any, _) | (Kind::Str, Json::Str(_)) | (Kind::Bool, Json::Bool(_)) | (Kind::Int, Json::Int(_)) => {
                 Ok(value.clone())
@@ -126,43 +152,45 @@ impl Reader<'_> {
                 Ok(value.clone())
             }
             (Kind::Int32, Json::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
+            (Kind::Quantity, Json::Str(text)) if is_canonical(text) => Ok(value.clone()),
             (Kind::Quantity, Json::Str(text)) => quantity(text),
             (Kind::Quantity, _) => quantity(&value.to_string()),
             (Kind::Time, Json::Str(text)) => read_time(text),
             (Kind::MicroTime, Json::Str(text)) => read_micro_time(text),
             (Kind::Object(place), Json::Object(_)) => {
                 let schema = self.schema;
-                self.object(schema.at(*place), value)
+                self.object(schema.at(*place), value, known)
             }
-            (Kind::List(item), Json::Array(items)) => self.list(of, item, items),
+            (Kind::List(item), Json::Array(items)) => self.list(of, item, items, known),
             (Kind::Map(item), Json::Object(fields)) => {
-                let mut out = Fields::default();
+                let mut out = Vec::with_capacity(fields.len());
                 for (name, value) in fields.iter() {
-                    let value = if value.is_null() { zero(item) } else { self.value(of, item, value)? };
-                    out.insert(name, value);
+                    let value =
+                        if value.is_null() { zero(item) } else { self.value(of, item, value, known.get(name))? };
+                    out.push((name.clone(), value));
                 }
-                Ok(Json::Object(out.into()))
+                Ok(Json::of_fields(out))
             }
             _ => Err(self.wrong_type(of, kind, value)),
         }
     }
 
-    fn list(&mut self, of: &Struct, item: &Kind, items: &[Json]) -> Result<Json, DecodeError> {
-        let length = self.indexed.len();
+    fn list(&mut self, of: &Struct, item: &Kind, items: &'a [Json], known: &Json) -> Result<Json, DecodeError> {
         let mut out = Vec::with_capacity(items.len());
         for (at, value) in items.iter().enumerate() {
-            self.indexed.push_str(&format!("[{at}]"));
-            out.push(if value.is_null() { self.zero(item) } else { self.value(of, item, value)? });
-            self.indexed.truncate(length);
+            self.path.push(Step::Item(at));
+            let known = known.items().get(at).unwrap_or(&NULL);
+            out.push(if value.is_null() { self.zero(item) } else { self.value(of, item, value, known)? });
+            self.path.pop();
         }
         Ok(Json::array(out))
     }
 
     fn zero(&self, kind: &Kind) -> Json {
         let Kind::Object(place) = kind else { return zero(kind) };
-        let mut fields = Fields::default();
+        let mut fields = Vec::new();
         self.fill(self.schema.at(*place), &mut fields);
-        Json::Object(fields.into())
+        Json::of_fields(fields)
     }
 
     fn wrong_type(&self, of: &Struct, kind: &Kind, value: &Json) -> DecodeError {
@@ -175,10 +203,14 @@ impl Reader<'_> {
             _ => "object".to_owned(),
         };
         let wanted = self.go_type(kind);
+        let fields = self.path.iter().filter_map(|step| match step {
+            Step::Field(name) => Some(*name),
+            Step::Item(_) => None,
+        });
         DecodeError(format!(
             "json: cannot unmarshal {found} into Go struct field {}.{} of type {wanted}",
             of.name,
-            self.path.join(".")
+            fields.collect::<Vec<_>>().join(".")
         ))
     }
 
@@ -208,6 +240,21 @@ fn zero(kind: &Kind) -> Json {
         Kind::Quantity => Json::text(Text::of("0")),
         Kind::Time | Kind::MicroTime | Kind::Any | Kind::List(_) | Kind::Map(_) => Json::Null,
         Kind::Object(_) => Json::object(),
+    }
+}
+
+/// Tells whether a quantity is surely printed as it is written: a few digits that no larger unit could shorten.
+fn is_canonical(text: &str) -> bool {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let count = match number.parse::<u32>() {
+        Ok(count) if digits < 7 && !number.starts_with('0') => count,
+        _ => return text == "0",
+    };
+    match unit {
+        "" | "m" | "k" | "M" | "G" => count % 1000 != 0,
+        "Ki" | "Mi" | "Gi" => count % 1024 != 0,
+        _ => false,
     }
 }
 
@@ -288,6 +335,7 @@ fn time_error(text: &str, layout: &str) -> DecodeError {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
     use alloc::string::ToString;
 
     use crate::json;
@@ -310,6 +358,34 @@ mod tests {
             &json!([{"type": "Ready", "status": "True", "lastHeartbeatTime": null, "lastTransitionTime": null}])
         );
         assert_eq!(decoded.object.at(&["status", "daemonEndpoints"]), &json!({"kubeletEndpoint": {"Port": 0}}));
+    }
+
+    #[test]
+    fn what_is_taken_for_canonical_is_printed_as_it_is_written() {
+        let numbers =
+            ["0", "1", "5", "999", "1000", "1001", "1023", "1024", "1025", "2048", "102400", "00", "01", "999999"];
+        for number in numbers {
+            for unit in ["", "n", "u", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti", "e3", "E"] {
+                let text = format!("{number}{unit}");
+                let printed = super::Quantity::parse(&text).map(|quantity| quantity.to_string());
+                assert!(!super::is_canonical(&text) || printed.as_deref() == Some(&*text), "{text} {printed:?}");
+            }
+        }
+        assert!(["0", "110", "4", "500m", "7910Mi"].into_iter().all(super::is_canonical));
+    }
+
+    #[test]
+    fn what_was_read_before_is_not_read_again() {
+        let schema = Schema::of(DEFAULT_RELEASE);
+        let node = json!({"metadata": {"name": "n1"}, "status": {"capacity": {"cpu": "1000m"}, "addresses": []}});
+        let known = schema.decode("Node", &node).unwrap().object;
+        let mut changed = known.clone();
+        changed.set(&["metadata", "labels"], json!({"a": "b", "c": 1}));
+        assert!(schema.decode_change("Node", &changed, &known).is_err());
+        changed.set(&["metadata", "labels"], json!({"a": "b"}));
+        let decoded = schema.decode_change("Node", &changed, &known).unwrap().object;
+        assert_eq!(decoded, schema.decode("Node", &changed).unwrap().object);
+        assert!(decoded.get("status").is_same_allocation(known.get("status")));
     }
 
     #[test]

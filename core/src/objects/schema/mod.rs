@@ -7,8 +7,8 @@ mod decode;
 mod types;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 
 pub use decode::{DecodeError, Decoded};
 
@@ -17,9 +17,14 @@ use crate::objects::Release;
 /// The fields of all known types in one release.
 #[derive(Clone, Debug)]
 pub struct Schema {
-    types: Vec<Struct>,
-    names: BTreeMap<&'static str, usize>,
+    release: Release,
+    /// The types in the table's order, each read when it is asked for first.
+    types: Vec<(&'static str, OnceCell<Struct>)>,
+    names: Names,
 }
+
+/// The places of the types, sorted by name.
+type Names = Vec<(&'static str, usize)>;
 
 /// The fields of a type, sorted by name.
 #[derive(Clone, Debug)]
@@ -35,6 +40,8 @@ pub struct Field {
     kind: Kind,
     presence: Presence,
     merge: Merge,
+    /// Whether Go prints it though nobody set it.
+    is_filled: bool,
 }
 
 /// What a field holds.
@@ -128,34 +135,41 @@ impl Schema {
     /// Reads the table as of a release.
     #[must_use]
     pub fn of(release: Release) -> Self {
-        let lines: Vec<(&str, &str)> = types::TYPES.lines().filter_map(|line| line.split_once(" = ")).collect();
-        let names: BTreeMap<&str, usize> = lines.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
-        let types = lines
-            .iter()
-            .map(|(name, fields)| {
-                let mut fields: Vec<Field> =
-                    fields.split_whitespace().filter_map(|text| parse_field(text, &names, release)).collect();
-                fields.sort_by_key(|field| field.name);
-                Struct { name, fields }
-            })
-            .collect();
-        Self { types, names }
+        let lines = types::TYPES.lines().filter_map(|line| line.split_once(" = "));
+        let (mut types, mut names) = (Vec::new(), Names::new());
+        for (name, fields) in lines {
+            names.push((name, types.len()));
+            types.push((fields, OnceCell::new()));
+        }
+        names.sort_unstable();
+        Self { release, types, names }
     }
 
     /// Returns the type of a kind of objects, or of a part of one.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Struct> {
-        self.names.get(name).map(|at| &self.types[*at])
+        place_of(name, &self.names).map(|place| self.at(place))
     }
 
     /// Returns a type by its place.
     #[must_use]
     pub fn at(&self, place: usize) -> &Struct {
-        &self.types[place]
+        let (text, read) = &self.types[place];
+        read.get_or_init(|| {
+            let name = self.names.iter().find(|(_, at)| *at == place).map_or("", |(name, _)| name);
+            let fields = text.split_whitespace().filter_map(|text| parse_field(text, &self.names, self.release));
+            let mut fields: Vec<Field> = fields.collect();
+            fields.sort_by_key(|field| field.name);
+            Struct { name, fields }
+        })
     }
 }
 
-fn parse_field(text: &'static str, names: &BTreeMap<&str, usize>, release: Release) -> Option<Field> {
+fn place_of(name: &str, names: &Names) -> Option<usize> {
+    names.binary_search_by(|(own, _)| (*own).cmp(name)).ok().map(|at| names[at].1)
+}
+
+fn parse_field(text: &'static str, names: &Names, release: Release) -> Option<Field> {
     let (name, rest) = text.split_once(':')?;
     let (rest, until) = rest.split_once('<').map_or((rest, None), |(rest, until)| (rest, minor(until)));
     let (rest, since) = rest.split_once('>').map_or((rest, None), |(rest, since)| (rest, minor(since)));
@@ -172,14 +186,17 @@ fn parse_field(text: &'static str, names: &BTreeMap<&str, usize>, release: Relea
         Some((rest, "")) => (rest, Merge::Set),
         Some((rest, key)) => (rest, Merge::Key(key)),
     };
-    Some(Field { name, kind: parse_kind(rest, names), presence, merge })
+    let kind = parse_kind(rest, names);
+    let has_zero = matches!(kind, Kind::Object(_) | Kind::Time | Kind::MicroTime);
+    let is_filled = presence == Presence::Always || has_zero && presence == Presence::OmitEmpty;
+    Some(Field { name, kind, presence, merge, is_filled })
 }
 
 fn minor(release: &str) -> Option<u16> {
     release.split_once('.').and_then(|(_, minor)| minor.parse().ok())
 }
 
-fn parse_kind(text: &str, names: &BTreeMap<&str, usize>) -> Kind {
+fn parse_kind(text: &str, names: &Names) -> Kind {
     if let Some(item) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
         return Kind::List(Box::new(parse_kind(item, names)));
     }
@@ -196,7 +213,7 @@ fn parse_kind(text: &str, names: &BTreeMap<&str, usize>) -> Kind {
         "intstr" => Kind::IntOrString,
         "time" => Kind::Time,
         "microtime" => Kind::MicroTime,
-        name => names.get(name).map_or(Kind::Any, |at| Kind::Object(*at)),
+        name => place_of(name, names).map_or(Kind::Any, Kind::Object),
     }
 }
 

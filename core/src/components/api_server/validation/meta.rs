@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use super::super::resources::Kind;
 use super::{FieldError, Problem};
-use crate::objects::Json;
 use crate::objects::names::{self, Wording};
+use crate::objects::{Json, NULL};
 use crate::profile::Settings;
 
 /// Most bytes of all annotations of an object. Source: objectmeta.go, `TotalAnnotationSizeLimitB`.
@@ -24,6 +24,11 @@ pub(in super::super) fn wording(settings: &Settings) -> Wording {
 
 /// Checks the metadata of a new object.
 pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> Vec<FieldError> {
+    validate_change(kind, tree, &NULL, wording)
+}
+
+/// Checks metadata as [`validate`] does, but for the maps and owners that a stored object shares.
+pub(super) fn validate_change(kind: &Kind, tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
     let metadata = tree.get("metadata");
     let mut errors = Vec::new();
     let check = |name: &str| match kind.name {
@@ -48,7 +53,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> 
             }
         }
     }
-    validate_maps(metadata, wording, &mut errors);
+    validate_maps(metadata, old.get("metadata"), wording, &mut errors);
     validate_finalizers(metadata, wording, &mut errors);
     errors
 }
@@ -78,14 +83,19 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
             errors.push(error);
         }
     }
-    validate_maps(metadata, wording, &mut errors);
+    validate_maps(metadata, stored, wording, &mut errors);
     errors
 }
 
-fn validate_maps(metadata: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    validate_labels(metadata.get("labels"), "metadata.labels", wording, errors);
+/// Checks the maps and the owners; what is shared with the stored metadata was checked with them.
+fn validate_maps(metadata: &Json, stored: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let changed = |field: &str| {
+        let value = metadata.get(field);
+        if value.is_same_allocation(stored.get(field)) { &NULL } else { value }
+    };
+    validate_labels(changed("labels"), "metadata.labels", wording, errors);
     let mut size = 0;
-    for (key, value) in metadata.get("annotations").fields() {
+    for (key, value) in changed("annotations").fields() {
         for problem in names::qualified(&key.to_lowercase(), wording) {
             errors.push(FieldError::invalid_text("metadata.annotations", key, problem));
         }
@@ -95,7 +105,7 @@ fn validate_maps(metadata: &Json, wording: Wording, errors: &mut Vec<FieldError>
         let detail = format!("may not be more than {ANNOTATIONS_LIMIT} bytes");
         errors.push(FieldError::too_long("metadata.annotations", detail));
     }
-    validate_owners(metadata.get("ownerReferences"), errors);
+    validate_owners(changed("ownerReferences"), errors);
 }
 
 /// Checks keys and values of labels.

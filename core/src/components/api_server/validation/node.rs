@@ -15,11 +15,12 @@ use crate::objects::quantity::Quantity;
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// Checks a whole Node, as on creation and on a write of the object itself.
-pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> Vec<FieldError> {
-    let mut errors = meta::validate(kind, tree, wording);
+/// Checks a whole Node, as on creation and on a write of the object itself; what it shares with the stored Node was
+/// checked with that.
+pub(in super::super) fn validate(kind: &Kind, tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
+    let mut errors = meta::validate_change(kind, tree, old, wording);
     taints(tree, wording, &mut errors);
-    amounts(tree, &mut errors);
+    amounts(tree, old, &mut errors);
     cidrs(tree, &mut errors);
     errors
 }
@@ -54,7 +55,7 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
         let detail = "node updates may not change providerID except from \"\" to valid";
         errors.push(FieldError::forbidden("spec.providerID", detail));
     }
-    amounts(tree, &mut errors);
+    amounts(tree, old, &mut errors);
     taints(tree, wording, &mut errors);
     if text(old, "externalID") != text(tree, "externalID") {
         errors.push(FieldError::forbidden("spec.externalID", "may not be updated"));
@@ -94,9 +95,14 @@ fn taints(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn amounts(tree: &Json, errors: &mut Vec<FieldError>) {
+/// Checks the amounts of resources; a list that is shared with the stored Node was checked with it.
+fn amounts(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     for list in ["capacity", "allocatable"] {
-        for (name, amount) in tree.at(&["status", list]).fields() {
+        let amounts = tree.at(&["status", list]);
+        if amounts.is_same_allocation(old.at(&["status", list])) {
+            continue;
+        }
+        for (name, amount) in amounts.fields() {
             let path = format!("status.{list}.{name}");
             errors.extend(amount_problems(&path, name, amount));
         }
