@@ -5,6 +5,7 @@
 //! the tables that they are made of, which say the same. Invariant: an identity's rules are gathered once and forgotten
 //! with the next write to a role or binding. Left out on purpose: the check that nobody grants more than he has.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -13,7 +14,7 @@ use core::ops::RangeInclusive;
 
 use super::authorisation::Attributes;
 use super::rbac_policy::{
-    self, CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, Subject, cluster_rules, namespace_rules,
+    self, Binding, CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, Subject, cluster_rules, namespace_rules,
 };
 use super::{ApiServer, resources};
 use crate::network::{Identity, Resource};
@@ -94,13 +95,13 @@ fn matches_resource(rule: &str, asked: &Attributes<'_>) -> bool {
     }
 }
 
-/// A rule that holds for somebody.
+/// Rules that hold for somebody.
 #[derive(Clone, Debug)]
 struct Held {
-    /// The namespace in which it holds; empty for all.
+    /// The namespace in which they hold; empty for all.
     place: Text,
-    rule: Rule,
-    /// The binding by which it does, as reviews name it.
+    rules: Arc<[Rule]>,
+    /// The binding by which they do, as reviews name it.
     by: Text,
 }
 
@@ -116,6 +117,10 @@ struct Access {
 #[derive(Debug)]
 pub(super) struct Rbac {
     known: Vec<(Arc<Identity>, Arc<Access>)>,
+    /// The bindings of the tables, once somebody needed them.
+    bindings: Vec<Binding>,
+    /// The rules of the tables' ClusterRoles that somebody needed.
+    roles: BTreeMap<String, Arc<[Rule]>>,
     /// Whether roles and bindings stand in the store.
     stored: bool,
     /// The rules of the Node authoriser, once somebody needed them.
@@ -128,7 +133,7 @@ impl Rbac {
     pub(super) fn new() -> Self {
         let place = |resource: &Resource| resources::find(resource).expect("a kind of the table");
         let kinds = place(&CLUSTER_ROLE_BINDINGS)..=place(&ROLES);
-        Self { known: Vec::new(), stored: false, node_rules: None, kinds }
+        Self { known: Vec::new(), bindings: Vec::new(), roles: BTreeMap::new(), stored: false, node_rules: None, kinds }
     }
 
     /// Forgets what was gathered if a role or a binding has changed.
@@ -144,7 +149,7 @@ impl ApiServer {
     pub(super) fn rbac_allows(&mut self, identity: &Arc<Identity>, asked: &Attributes<'_>) -> Result<(), String> {
         let access = self.access_of(identity);
         let here = |place: &Text| place.is_empty() || place.as_str() == asked.namespace && asked.path.is_none();
-        if access.rules.iter().any(|held| here(&held.place) && held.rule.allows(asked)) {
+        if access.rules.iter().any(|held| here(&held.place) && held.rules.iter().any(|rule| rule.allows(asked))) {
             return Ok(());
         }
         let missing: Vec<&str> =
@@ -160,14 +165,15 @@ impl ApiServer {
     pub(super) fn rules_for(&mut self, identity: &Arc<Identity>, namespace: &str) -> Vec<Rule> {
         let access = self.access_of(identity);
         let here = |place: &Text| place.is_empty() || place.as_str() == namespace;
-        access.rules.iter().filter(|held| here(&held.place)).map(|held| held.rule.clone()).collect()
+        access.rules.iter().filter(|held| here(&held.place)).flat_map(|held| held.rules.iter().cloned()).collect()
     }
 
     /// Says by which binding a request is allowed.
     pub(super) fn rbac_reason(&mut self, identity: &Arc<Identity>, asked: &Attributes<'_>) -> Option<String> {
         let access = self.access_of(identity);
         let here = |place: &Text| place.is_empty() || place.as_str() == asked.namespace && asked.path.is_none();
-        let held = access.rules.iter().find(|held| here(&held.place) && held.rule.allows(asked))?;
+        let mut held = access.rules.iter().filter(|held| here(&held.place));
+        let held = held.find(|held| held.rules.iter().any(|rule| rule.allows(asked)))?;
         Some(format!("RBAC: allowed by {}", held.by))
     }
 
@@ -190,20 +196,30 @@ impl ApiServer {
         access
     }
 
-    fn initial_access(&self, identity: &Identity) -> Access {
+    fn initial_access(&mut self, identity: &Identity) -> Access {
         let release = self.settings.profile().release();
         let mut access = Access::default();
-        for binding in rbac_policy::bindings(release) {
+        let Rbac { bindings, roles, .. } = &mut self.rbac;
+        if bindings.is_empty() {
+            *bindings = rbac_policy::bindings(release);
+        }
+        for binding in bindings.iter() {
             let Some(subject) = binding.subjects.iter().find(|subject| is_meant(subject, identity)) else { continue };
             let rules = match binding.namespace {
-                "" => cluster_rules(&binding.role, release),
-                namespace => namespace_rules(namespace, &binding.role, release),
+                "" => match roles.get(&binding.role) {
+                    Some(rules) => rules.clone(),
+                    None => {
+                        let rules: Arc<[Rule]> = cluster_rules(&binding.role, release).unwrap_or_default().into();
+                        roles.insert(binding.role.clone(), rules.clone());
+                        rules
+                    }
+                },
+                namespace => namespace_rules(namespace, &binding.role, release).unwrap_or_default().into(),
             };
             let place = Text::of(binding.namespace);
             let kind = if place.is_empty() { "ClusterRole" } else { "Role" };
             let by = describe(&place, &binding.name, (kind, &binding.role), subject);
-            let held = |rule| Held { place: place.clone(), rule, by: by.clone() };
-            access.rules.extend(rules.into_iter().flatten().map(held));
+            access.rules.push(Held { place, rules, by });
         }
         access
     }
@@ -226,8 +242,8 @@ impl ApiServer {
                 Some(found) => {
                     let kind = tree.at(&["roleRef", "kind"]).as_str().unwrap_or("");
                     let by = describe(&place, binding.name(), (kind, &role), &subject);
-                    let rules = found.stable().get("rules").items().iter().map(Rule::read);
-                    access.rules.extend(rules.map(|rule| Held { place: place.clone(), rule, by: by.clone() }));
+                    let rules = found.stable().get("rules").items().iter().map(Rule::read).collect();
+                    access.rules.push(Held { place: place.clone(), rules, by });
                 }
                 None => {
                     let why = format!("{kind}.rbac.authorization.k8s.io {:?} not found", role.as_str());
