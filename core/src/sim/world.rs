@@ -84,6 +84,8 @@ struct World<'a> {
     decisions_told: usize,
     /// Machines that lines look at, with what they showed last.
     machines: BTreeMap<Text, Json>,
+    /// What the run waits for, as long as it is told nothing.
+    bound: Option<Option<Timestamp>>,
 }
 
 impl<'a> World<'a> {
@@ -106,7 +108,7 @@ impl<'a> World<'a> {
         let run_options = RunOptions { health_period, lead, ..RunOptions::default() };
         let run = Run::new(Arc::new(scenario), run_options, simulation.now());
         let (feeders, rules, hits) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { own, looks, simulation, run, feeders, rules, hits, decisions_told: 0, machines }
+        Self { own, looks, simulation, run, feeders, rules, hits, decisions_told: 0, machines, bound: None }
     }
 
     fn play(mut self) -> Outcome {
@@ -119,7 +121,8 @@ impl<'a> World<'a> {
             if self.run.is_over() {
                 break;
             }
-            let bound = self.run.next_deadline().map(|deadline| deadline.at);
+            let run = &self.run;
+            let bound = *self.bound.get_or_insert_with(|| run.next_deadline().map(|deadline| deadline.at));
             let feed = self.feeders.values().filter_map(Feeder::next_deadline).min();
             let until = bound.into_iter().chain(feed).min().expect("a run that is not over waits for some instant");
             if self.simulation.step(until) {
@@ -130,6 +133,7 @@ impl<'a> World<'a> {
             self.feed();
             self.tell();
             if bound.is_some_and(|bound| bound <= self.simulation.now()) {
+                self.bound = None;
                 self.run.handle_timeout(self.simulation.now());
             }
         }
@@ -157,6 +161,11 @@ impl<'a> World<'a> {
         }
     }
 
+    fn observe(&mut self, observation: Observation, at: Timestamp) {
+        self.bound = None;
+        self.run.handle_observation(observation, at);
+    }
+
     /// Tells the run what has happened since the last time, and gives new Nodes their routes.
     fn tell(&mut self) {
         loop {
@@ -179,7 +188,7 @@ impl<'a> World<'a> {
                     feeder.handle_node(&commit.object.json());
                 }
                 let change = self.change_of(commit);
-                self.run.handle_observation(Observation::Change(change), at);
+                self.observe(Observation::Change(change), at);
                 if new_node {
                     self.make_route(&name);
                 }
@@ -212,11 +221,12 @@ impl<'a> World<'a> {
             let state = machine.describe(now);
             if state != *shown {
                 *shown = state.clone();
+                self.bound = None;
                 self.run.handle_observation(Observation::Machine { name: name.clone(), state }, now);
             }
         }
         for (look, seen) in self.looks.changed(&self.simulation) {
-            self.run.handle_observation(Observation::Own(look, seen), now);
+            self.observe(Observation::Own(look, seen), now);
         }
     }
 
@@ -235,11 +245,11 @@ impl<'a> World<'a> {
                     Task::Deed(deed) => self.perform(id, deed),
                 };
                 self.tell();
-                self.run.handle_observation(observation, self.simulation.now());
+                self.observe(observation, self.simulation.now());
             }
             RunOutput::CountHits(id) => {
                 let effect = self.effect_of(id);
-                self.run.handle_observation(Observation::FaultHits(id, effect), self.simulation.now());
+                self.observe(Observation::FaultHits(id, effect), self.simulation.now());
             }
             RunOutput::Finished => {}
         }

@@ -14,7 +14,7 @@ use super::cost;
 use super::observation::Change;
 use super::truth::{self, Holds, Truth};
 use super::view::View;
-use super::{concerns, elsewhere};
+use super::{concerns, elsewhere, touches};
 use crate::network::Resource;
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path};
@@ -213,7 +213,7 @@ impl Judge {
 
     /// Looks at the cluster after a change.
     pub(super) fn observe(&mut self, scene: Scene<'_>) {
-        if self.state == State::Decided {
+        if self.state == State::Decided || scene.change.is_some_and(|change| self.is_untouched(change)) {
             return;
         }
         let moment = Moment { at: scene.now, revision: scene.revision };
@@ -248,6 +248,12 @@ impl Judge {
             (_, State::Late) => self.observe_late(zero, &truth, scene.now),
             (_, _) => self.apply(zero, &truth, scene.now),
         }
+    }
+
+    /// Tells whether a change leaves what the line speaks of as it was. What is late is looked at in any case.
+    fn is_untouched(&self, change: &Change) -> bool {
+        let anchored = self.anchor.as_ref().is_some_and(|anchor| touches(&anchor.fact, change));
+        self.is_open() && !anchored && !touches(&self.expectation.fact, change)
     }
 
     fn apply(&mut self, zero: Timestamp, truth: &Truth, now: Timestamp) {

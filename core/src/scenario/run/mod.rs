@@ -440,6 +440,35 @@ fn concerns(fact: &Fact, resource: &Resource) -> bool {
     }
 }
 
+/// Tells whether a change can make a fact true or false.
+fn touches(fact: &Fact, change: &Change) -> bool {
+    let is_it = |of: &ObjectRef| of.resource == change.resource && of.key == change.key;
+    let has_event = |of: &ObjectRef| {
+        let event = change.after.as_ref().or(change.before.as_ref());
+        change.resource == EVENTS
+            && tells_of_events(&fact.predicate)
+            && event.is_none_or(|event| view::is_event_about(event.stable(), of))
+    };
+    match &fact.subject {
+        Subject::Object(of) => is_it(of) || has_event(of),
+        Subject::Several { of, .. } => of.iter().any(|of| is_it(of) || has_event(of)),
+        Subject::PodsOf { .. } => change.resource == PODS || tells_of_events(&fact.predicate),
+        Subject::Table(of) => *of == change.resource,
+        Subject::Answer => true,
+        Subject::Machine(_) | Subject::Own(_) => false,
+    }
+}
+
+/// Tells whether a predicate says something about Events.
+fn tells_of_events(predicate: &Predicate) -> bool {
+    match predicate {
+        Predicate::Event { .. } => true,
+        Predicate::Not(inner) | Predicate::Count { of: inner, .. } => tells_of_events(inner),
+        Predicate::All(parts) => parts.iter().any(tells_of_events),
+        _ => false,
+    }
+}
+
 /// Returns the first changed field that no path covers, as text; heartbeats and the like apart.
 fn elsewhere(before: &Json, after: &Json, named: &[Path]) -> Option<String> {
     let whole = |old: &Json, new: &Json| old.is_null() || new.is_null();

@@ -142,13 +142,8 @@ impl View {
     /// Returns reason, message and count of each Event about an object, by the Event's key.
     pub(super) fn events_about(&self, of: &ObjectRef) -> Vec<EventSeen> {
         self.objects_of(&EVENTS)
-            .map(Object::json)
-            .filter(|event| {
-                let about = event.get("involvedObject");
-                about.get("kind").as_str() == Some(&of.kind)
-                    && about.get("name").as_str() == Some(&of.key.name)
-                    && (of.key.namespace.is_empty() || about.get("namespace").as_str() == Some(&of.key.namespace))
-            })
+            .map(Object::stable)
+            .filter(|event| is_event_about(event, of))
             .map(|event| EventSeen {
                 name: event.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default(),
                 reason: event.get("reason").as_text().cloned().unwrap_or_default(),
@@ -162,6 +157,14 @@ impl View {
             })
             .collect()
     }
+}
+
+/// Tells whether an Event is about an object.
+pub(super) fn is_event_about(event: &Json, of: &ObjectRef) -> bool {
+    let about = event.get("involvedObject");
+    about.get("kind").as_str() == Some(&of.kind)
+        && about.get("name").as_str() == Some(&of.key.name)
+        && (of.key.namespace.is_empty() || about.get("namespace").as_str() == Some(&of.key.namespace))
 }
 
 /// Returns the status of a Node's Ready condition.
