@@ -66,6 +66,16 @@ pub fn likeness(sentence: &[Word], pattern: &[Word]) -> f64 {
     (2.0 * (ORDER * in_order + (1.0 - ORDER) * in_any_order) / whole.max(f64::MIN_POSITIVE)).min(1.0)
 }
 
+/// Returns how alike a sentence can be to any pattern of some vocabulary at most: as if all of its words that have
+/// something in common with a word of the vocabulary stood in one pattern, in their order, and nothing else.
+#[must_use]
+pub fn likeness_at_most(sentence: &[Word], vocabulary: &[Word]) -> f64 {
+    let is_known = |word: &&Word| vocabulary.iter().any(|other| in_common(word, other) > 0.0);
+    let known: f64 = sentence.iter().filter(is_known).map(|word| word.weight).sum();
+    let whole: f64 = sentence.iter().map(|word| word.weight).sum();
+    (2.0 * known / (whole + known).max(f64::MIN_POSITIVE)).min(1.0)
+}
+
 /// Returns what two words have in common: at most the weight of the lighter one.
 fn in_common(word: &Word, other: &Word) -> f64 {
     const TYPO: f64 = 0.7;
@@ -108,5 +118,20 @@ mod tests {
         let near = likeness(&words("a redy Node \"w\""), &pattern);
         let far = likeness(&words("the user deletes Node \"w\""), &pattern);
         assert!(near > 0.7 && far < 0.5, "{near} {far}");
+    }
+
+    #[test]
+    fn no_sentence_is_more_alike_than_the_words_of_the_vocabulary_allow() {
+        let words = |text: &str| text.split(' ').map(Word::new).collect::<Vec<_>>();
+        let patterns = ["a ready Node {node}", "the kubelet on {node} stops|is killed", "{time} pass[es]"].map(words);
+        let vocabulary = patterns.concat();
+        for sentence in ["a redy Node \"w\"", "ready Node ready Node", "the operator says so", "5s pass the kubelet on"]
+        {
+            let (sentence, most) = (words(sentence), likeness_at_most(&words(sentence), &vocabulary));
+            for pattern in &patterns {
+                assert!(likeness(&sentence, pattern) <= most + 1e-9, "{sentence:?} {pattern:?}");
+            }
+        }
+        assert!(likeness_at_most(&words("which upstream calls a partition"), &vocabulary) < 0.5);
     }
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::draft::Draft;
 use super::parameters::{Parameter, parameters};
+use super::patterns::pattern_at;
 use crate::load::FeatureFile;
 
 /// The files of the vocabulary in the order of the reference, with their headings.
@@ -83,11 +84,11 @@ pub fn catalogue() -> Vec<Sentence> {
 
 fn collect() -> Vec<Sentence> {
     let mut found: Vec<(usize, &'static str, String, Location)> = Vec::new();
-    let ours = file!().trim_end_matches("catalogue.rs");
     let mut note = |keyword: &'static str, inner: (Location, cucumber::codegen::LazyRegex)| {
         let (place, regex) = inner;
-        let order = FILES.iter().position(|(name, ..)| place.path.strip_prefix(ours) == Some(name));
-        found.push((order.unwrap_or(FILES.len()), keyword, regex().as_str().to_owned(), place));
+        let order = place_of(place);
+        let pattern = pattern_at(place).map_or_else(|| regex().as_str().to_owned(), str::to_owned);
+        found.push((order.unwrap_or(FILES.len()), keyword, pattern, place));
     };
     for step in inventory::iter::<<Draft as WorldInventory>::Given> {
         let (place, regex, _) = step.inner();
@@ -124,6 +125,19 @@ fn collect() -> Vec<Sentence> {
         });
     }
     sentences
+}
+
+/// Returns the number of the file of ours in which an attribute stands.
+fn place_of(place: Location) -> Option<usize> {
+    let ours = file!().trim_end_matches("catalogue.rs");
+    FILES.iter().position(|(name, ..)| place.path.strip_prefix(ours) == Some(name))
+}
+
+/// Returns the source of an attribute of ours, and what follows.
+pub(super) fn source_at(place: Location) -> Option<&'static str> {
+    let (.., source) = FILES[place_of(place)?];
+    let before = usize::try_from(place.line).ok()?.checked_sub(2)?;
+    source.match_indices('\n').nth(before).map(|(at, _)| &source[at + 1..])
 }
 
 /// Where sentences of other crates stand in the reference.

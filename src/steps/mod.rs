@@ -16,6 +16,7 @@ mod network;
 mod nodes;
 pub mod own;
 mod parameters;
+mod patterns;
 mod pods;
 mod registry;
 mod users;

@@ -3,8 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
-use cucumber::World as _;
-use cucumber::step::Collection;
 use futures::FutureExt as _;
 use gherkin::{Step, StepType};
 use nodeproof_core::scenario::Scenario;
@@ -12,10 +10,9 @@ use nodeproof_core::scenario::Scenario;
 use super::catalogue::{self, Sentence, catalogue};
 use super::draft::Draft;
 use super::own::Surroundings;
-use crate::load::near::{Word, likeness};
+use super::patterns;
+use crate::load::near::{Word, likeness, likeness_at_most};
 use crate::load::{Case, FeatureFile, Problem, StepLine, Tags, step_problem};
-
-static COLLECTION: LazyLock<Collection<Draft>> = LazyLock::new(Draft::collection);
 
 /// A scenario whose words are understood.
 #[derive(Debug, Clone)]
@@ -78,7 +75,7 @@ fn compile_case(file: &FeatureFile, case: &Case, surroundings: &Arc<Surroundings
 
 /// Lets the sentence of a step write into the draft; false if no sentence fits.
 pub(super) fn apply(draft: &mut Draft, step: &Step) -> bool {
-    match COLLECTION.find(step) {
+    match patterns::find(step) {
         Ok(None) => false,
         Err(error) => {
             let candidates = error.possible_matches.iter().map(|(regex, place)| {
@@ -103,7 +100,7 @@ pub(super) fn apply(draft: &mut Draft, step: &Step) -> bool {
 
 /// Returns where the sentence of a step stands: the file and the line of its attribute.
 pub(super) fn place(step: &Step) -> Option<(&'static str, u32)> {
-    let (_, _, place, _) = COLLECTION.find(step).ok()??;
+    let (_, _, place, _) = patterns::find(step).ok()??;
     place.map(|place| (place.path, place.line))
 }
 
@@ -145,6 +142,17 @@ fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, &'static Sentenc
 /// and without what may be left out. Read apart once, since a broken file asks for them at each of its lines.
 static READINGS: LazyLock<Vec<(Sentence, Vec<Vec<Word>>)>> =
     LazyLock::new(|| catalogue().into_iter().map(|sentence| (sentence.clone(), readings(&sentence.pattern))).collect());
+
+/// The words of all readings, each once.
+static VOCABULARY: LazyLock<Vec<Word>> = LazyLock::new(|| {
+    let mut words: Vec<Word> = Vec::new();
+    for word in READINGS.iter().flat_map(|(_, readings)| readings).flatten() {
+        if !words.contains(word) {
+            words.push(word.clone());
+        }
+    }
+    words
+});
 
 fn readings(sentence: &str) -> Vec<Vec<Word>> {
     let mut needed = String::new();
@@ -228,6 +236,9 @@ fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
         }
         let words = words_of(&prose.text);
         let Some((_, rest)) = words.split_first().filter(|(_, rest)| rest.len() > 2) else { continue };
+        if likeness_at_most(rest, &VOCABULARY) < NEAR {
+            continue;
+        }
         let best = READINGS.iter().map(|(_, readings)| nearness(rest, readings)).fold(0.0, f64::max);
         if best >= NEAR {
             let message = "this would be a description, and no step".to_owned();

@@ -1,0 +1,195 @@
+//! Finds the function of a step's sentence without compiling the pattern of every sentence.
+//!
+//! Mirrors cucumber 0.23, `step::Collection::find`. A pattern is read where it stands, in the source of its attribute; the
+//! text outside of its groups must stand in a step, in that order, or it cannot fit, and only one that may is compiled. A
+//! run of one scenario so compiles a few of two hundred. Invariants (tested): what is read is the pattern, and what is
+//! found is what cucumber's own collection finds. Left out on purpose: sentences of other crates are always compiled,
+//! since their source need not be at hand.
+
+use std::sync::{LazyLock, OnceLock};
+
+use cucumber::World as _;
+use cucumber::codegen::{LazyRegex, StepConstructor, WorldInventory, inventory};
+use cucumber::step::{AmbiguousMatchError, Collection, Location, Step as Function, WithContext};
+use gherkin::{Step, StepType};
+
+use super::catalogue::{group, source_at};
+use super::draft::Draft;
+
+/// An attribute of a function: a pattern under a keyword.
+struct Known {
+    keyword: StepType,
+    place: Location,
+    regex: LazyRegex,
+    function: Function<Draft>,
+    /// What must stand in a step, in this order.
+    parts: Vec<String>,
+    /// The pattern, compiled, with its function.
+    alone: OnceLock<Collection<Draft>>,
+}
+
+static ALL: LazyLock<Collection<Draft>> = LazyLock::new(Draft::collection);
+
+static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
+    let mut known = Vec::new();
+    let mut note = |keyword, (place, regex, function): (Location, LazyRegex, Function<Draft>)| {
+        let parts = pattern_at(place).map(fixed_parts).unwrap_or_default();
+        known.push(Known { keyword, place, regex, function, parts, alone: OnceLock::new() });
+    };
+    for step in inventory::iter::<<Draft as WorldInventory>::Given> {
+        note(StepType::Given, step.inner());
+    }
+    for step in inventory::iter::<<Draft as WorldInventory>::When> {
+        note(StepType::When, step.inner());
+    }
+    for step in inventory::iter::<<Draft as WorldInventory>::Then> {
+        note(StepType::Then, step.inner());
+    }
+    known
+});
+
+impl Known {
+    fn may_fit(&self, step: &Step) -> bool {
+        let mut rest = step.value.as_str();
+        let has = |part: &String| match rest.split_once(part.as_str()) {
+            Some((_, behind)) => {
+                rest = behind;
+                true
+            }
+            None => false,
+        };
+        self.keyword == step.ty && self.parts.iter().all(has)
+    }
+
+    fn compiled(&self) -> &Collection<Draft> {
+        self.alone.get_or_init(|| {
+            let (place, regex, function) = (Some(self.place), (self.regex)(), self.function);
+            match self.keyword {
+                StepType::Given => Collection::new().given(place, regex, function),
+                StepType::When => Collection::new().when(place, regex, function),
+                StepType::Then => Collection::new().then(place, regex, function),
+            }
+        })
+    }
+}
+
+/// Finds the function of a step, with what its pattern captures.
+///
+/// # Errors
+/// Several sentences fit.
+pub(super) fn find(step: &Step) -> Result<Option<WithContext<'static, Draft>>, AmbiguousMatchError> {
+    let mut found = None;
+    for known in KNOWN.iter().filter(|known| known.may_fit(step)) {
+        let Some(fitting) = known.compiled().find(step)? else { continue };
+        if found.replace(fitting).is_some() {
+            return ALL.find(step);
+        }
+    }
+    Ok(found)
+}
+
+/// Reads the pattern of the attribute at a place of our own sources.
+pub(super) fn pattern_at(place: Location) -> Option<&'static str> {
+    let attribute = source_at(place)?.trim_start().strip_prefix("#[")?;
+    let (_, arguments) = attribute.split_once('(')?;
+    let literal = arguments.trim_start().strip_prefix("regex = r")?;
+    let marks = literal.len() - literal.trim_start_matches('#').len();
+    let (text, end) = (literal[marks..].strip_prefix('"')?, format!("\"{}", "#".repeat(marks)));
+    text.split_once(&end).map(|(pattern, _)| pattern)
+}
+
+/// Returns the texts that must stand in whatever fits a pattern: those outside of its groups and classes.
+fn fixed_parts(pattern: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let mut tail = &rest[c.len_utf8()..];
+        let part = parts.last_mut().expect("there is one from the start");
+        let mut is_fixed = false;
+        match c {
+            '|' => return Vec::new(),
+            '(' => {
+                let (inside, behind) = group(rest);
+                if inside.starts_with('?') && !inside.starts_with("?:") && !inside.starts_with("?P<") {
+                    return Vec::new();
+                }
+                tail = behind;
+            }
+            '[' => {
+                let skipped = tail.strip_prefix('^').unwrap_or(tail);
+                let end = skipped.char_indices().skip(1).find(|(_, c)| *c == ']');
+                tail = end.map_or("", |(at, _)| &skipped[at + 1..]);
+            }
+            '{' => {
+                part.pop();
+                tail = tail.split_once('}').map_or("", |(_, behind)| behind);
+            }
+            '?' | '*' => drop(part.pop()),
+            '+' | '.' | '^' | '$' => {}
+            '\\' => {
+                let escaped = tail.chars().next().unwrap_or_default();
+                tail = &tail[escaped.len_utf8().min(tail.len())..];
+                is_fixed = !escaped.is_alphanumeric();
+                if is_fixed {
+                    part.push(escaped);
+                }
+            }
+            c => {
+                part.push(c);
+                is_fixed = true;
+            }
+        }
+        if !is_fixed {
+            // A group's own quantifier must not take away a character before the group.
+            tail = if matches!(c, '(' | '[' | '\\' | '.') { tail.trim_start_matches(['?', '*', '+']) } else { tail };
+            parts.push(String::new());
+        }
+        rest = tail;
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::load::{Requirements, check, find_sources};
+
+    #[test]
+    fn fixed_parts_are_what_no_group_holds() {
+        for (pattern, parts) in [
+            (r#"^a ready Node "(?P<node>[^"]*)"$"#, &["a ready Node \"", "\""][..]),
+            (r"^(?P<time>\S+) pass(?:es)?$", &[" pass"]),
+            (r#"^it has "?(?P<word>[^"]*)"?(?P<also> too)?(?P<bound>,? .*)?$"#, &["it has "]),
+            (r"^(?P<list>(?:a|b) [^)]*) \(x\)$", &[" (x)"]),
+            (r"^seeds? \d+ is [a-z-]+ x{2}y.$", &["seed", " ", " is ", " ", "y"]),
+            (r"^a|b$", &[]),
+            (r"^(?i)Abc$", &[]),
+        ] {
+            assert_eq!(fixed_parts(pattern), parts, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn the_source_of_a_sentence_is_its_pattern() {
+        let ours = KNOWN.iter().filter(|known| source_at(known.place).is_some());
+        for known in ours {
+            assert_eq!(pattern_at(known.place), Some((known.regex)().as_str()), "{}", known.place);
+        }
+    }
+
+    #[test]
+    fn what_is_found_is_what_cucumber_finds() {
+        let (sources, _) = find_sources(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("features")]);
+        let features = check(&sources, &Requirements::default());
+        let steps = features.iter().flat_map(|file| &file.cases).flat_map(|case| &case.steps);
+        for line in steps {
+            let place = |found: Result<Option<WithContext<'_, Draft>>, AmbiguousMatchError>| {
+                found.ok().flatten().map(|(.., place, context)| (place, context.matches))
+            };
+            assert_eq!(place(find(&line.step)), place(ALL.find(&line.step)), "{}", line.step.value);
+        }
+    }
+}
