@@ -141,7 +141,7 @@ fn options(args: &Args) -> Result<Options, String> {
     options.release = args.k8s.unwrap_or(options.release);
     options.seed = args.seed.unwrap_or(options.seed);
     options.selection = args.tags.clone().unwrap_or(options.selection);
-    options.trace = args.seeds.is_none();
+    options.trace = args.report.is_some();
     options.stage = match args.backend {
         Some(backend) => Stage::set(backend, &args.live.options()),
         None => Options::stage_from_environment()?,

@@ -23,7 +23,7 @@ pub struct Options {
     pub seed: u64,
     /// Which scenarios are chosen. Default all.
     pub selection: Selection,
-    /// Whether each message is kept, for a report. Default true.
+    /// Whether each message is kept, for a report. Default false.
     pub trace: bool,
     /// What the scenarios run on. Default the simulator.
     pub stage: Stage,
@@ -35,7 +35,7 @@ impl Default for Options {
             release: DEFAULT_RELEASE,
             seed: 1,
             selection: Selection::default(),
-            trace: true,
+            trace: false,
             stage: Stage::default(),
         }
     }
