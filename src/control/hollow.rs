@@ -219,3 +219,75 @@ fn refused(error: HollowError) -> Refusal {
     };
     Refusal::new(code, error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use nodeproof_core::objects::Json;
+    use nodeproof_core::profile::Settings;
+
+    use super::HollowSession;
+    use crate::live::Clock;
+    use crate::live::kubelets::{HollowNodes, Server, Signer};
+
+    /// Answers lines about nodes whose API server does not listen.
+    fn answers(lines: &[&str]) -> Vec<Json> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let server = Server::new("http://127.0.0.1:1", &[], None).unwrap();
+            let session =
+                HollowSession::new(HollowNodes::new(server, Signer::Nobody, Settings::default(), 1, Clock::new()));
+            let mut answers = Vec::new();
+            for line in lines {
+                answers.push(Json::parse(&session.answer(line.as_bytes()).await).unwrap());
+            }
+            answers
+        })
+    }
+
+    #[test]
+    fn machines_and_rules_have_the_calls_that_a_simulated_cluster_has() {
+        let codes = [
+            (r#"{"id": 1, "call": "POST machines", "body": {"name": "w1", "zone": "a"}}"#, 201),
+            (r#"{"id": 2, "call": "POST machines", "body": {"name": "w1"}}"#, 409),
+            (r#"{"id": 3, "call": "GET machines/w1"}"#, 200),
+            (r#"{"id": 4, "call": "POST machines/w1/do", "body": {"action": "kubelet-kill"}}"#, 200),
+            (r#"{"id": 5, "call": "POST machines/w1/do", "body": {"action": "kubelet-kill"}}"#, 409),
+            (r#"{"id": 6, "call": "POST machines/w1/do", "body": {"action": "kubelet-kil"}}"#, 400),
+            (r#"{"id": 7, "call": "POST machines/w1/do", "body": {"action": "fill-disk"}}"#, 501),
+            (
+                r#"{"id": 8, "call": "POST network/rules", "body": {"from": "machine/w1", "to": "api", "effect": "drop"}}"#,
+                201,
+            ),
+            (
+                r#"{"id": 9, "call": "POST network/rules", "body": {"from": "user/x", "to": "api", "effect": "drop"}}"#,
+                400,
+            ),
+            (r#"{"id": 10, "call": "DELETE network/rules/r1"}"#, 200),
+            (r#"{"id": 11, "call": "DELETE network/rules/r1"}"#, 404),
+            (r#"{"id": 12, "call": "POST pods/default/web/behave", "body": {"stopsAfter": "5s"}}"#, 404),
+            (r#"{"id": 13, "call": "GET decisions"}"#, 200),
+            (r#"{"id": 14, "call": "POST clock/advance", "body": {"by": "1s"}}"#, 501),
+            (r#"{"id": 15, "call": "GET /api/v1/nodes"}"#, 501),
+            (r#"{"id": 16, "call": "GET machine"}"#, 400),
+            (r#"{"id": 17, "call": "DELETE machines/w1"}"#, 200),
+            (r#"{"id": 18, "call": "GET machines/w1"}"#, 404),
+            ("no json", 400),
+        ];
+        let lines: Vec<&str> = codes.iter().map(|(line, _)| *line).collect();
+        for (answer, (line, code)) in answers(&lines).iter().zip(codes) {
+            assert_eq!(answer.get("code").as_i64(), Some(code), "{line}: {answer}");
+        }
+    }
+
+    #[test]
+    fn a_link_shows_the_rules_that_lie_on_it() {
+        let all = answers(&[
+            r#"{"call": "POST machines", "body": {"name": "w1"}}"#,
+            r#"{"call": "POST network/rules", "body": {"from": "machine/w1", "to": "api", "effect": "drop"}}"#,
+            r#"{"call": "GET machines/w1"}"#,
+        ]);
+        let link = &all[2].at(&["body", "links"]).items()[0];
+        assert_eq!(link.get("state").as_str(), Some("stalled"));
+        assert_eq!(link.get("rules").items()[0].as_str(), Some("r1"));
+    }
+}

@@ -350,3 +350,6 @@ impl Shared {
 fn lost_response(id: RequestId) -> ToClient {
     ToClient::Response { id, result: Err(TransportError::ConnectionLost) }
 }
+
+#[cfg(test)]
+mod tests;
