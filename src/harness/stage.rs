@@ -98,7 +98,7 @@ impl Stage {
     /// Returns how many scenarios run at a time where that does not hang on the cores: in real time most only wait.
     #[must_use]
     pub fn threads(&self) -> Option<NonZeroUsize> {
-        const WAITING: NonZeroUsize = NonZeroUsize::new(16).expect("not zero");
+        const WAITING: NonZeroUsize = NonZeroUsize::new(32).expect("not zero");
         (self.backend != Backend::Sim).then_some(WAITING)
     }
 

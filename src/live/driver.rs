@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::network::{Call, Identity, LEASES, NAMESPACES, NODES, Resource, Target, Verb};
+use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 use nodeproof_core::scenario::{
     Action, AnswerSeen, Capability, Change, Company, Deed, DeedId, FaultEffect, Given, HandFedNode, Mismatch,
@@ -135,6 +136,8 @@ struct Driver {
     trouble: Option<String>,
     /// Why the scenario could not go on.
     broken: Option<String>,
+    /// By how much this program itself was woken too late: the machine is busier than it should be.
+    lag: SignedDuration,
     /// Whether what was there before is known: Nodes that come now are new.
     is_playing: bool,
 }
@@ -177,6 +180,7 @@ impl Driver {
             trouble: None,
             broken: None,
             is_playing: false,
+            lag: SignedDuration::ZERO,
         };
         driver.make_namespace("default").await?;
         driver.await_first_lists().await?;
@@ -222,11 +226,11 @@ impl Driver {
             self.look_around().await;
             self.judge(settled);
         }
-        let Self { site, run, feeding, watches, caller, aliases, namespaces, broken, scenario, .. } = self;
+        let Self { site, run, feeding, watches, caller, aliases, namespaces, broken, scenario, lag, .. } = self;
         drop((feeding, watches));
         remove_what_is_left(&caller, &aliases, namespaces).await;
         let mut outcome = run.into_outcome();
-        outcome.tolerance = site.pace().to_string();
+        outcome.tolerance = format!("{}; this program itself was late by up to {}", site.pace(), seconds(lag));
         if let Some(why) = broken {
             outcome = cut_short(outcome, &scenario, why);
         }
@@ -245,8 +249,11 @@ impl Driver {
         let look = (!self.machines.is_empty()).then_some(self.looked + LOOK_PERIOD);
         let until = hold.into_iter().chain(bound).chain(look).min();
         let pause = until.map_or(Duration::from_secs(1), |at| self.clock.until(at));
-        if let Ok(Some(arrival)) = tokio::time::timeout(pause, self.watches.next()).await {
-            self.held.push(arrival);
+        let woken = self.clock.now() + pause;
+        match tokio::time::timeout(pause, self.watches.next()).await {
+            Ok(Some(arrival)) => self.held.push(arrival),
+            Ok(None) => {}
+            Err(_) => self.lag = self.lag.max(self.clock.now().duration_since(woken)),
         }
         while let Some(arrival) = self.watches.try_next() {
             self.held.push(arrival);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nodeproof_core::components::api_server::is_namespaced;
-use nodeproof_core::network::{Body, Call, Endpoint, NODES, PODS, Resource, Target, Verb};
+use nodeproof_core::network::{Body, Call, Endpoint, Identity, NODE_LEASES, NODES, PODS, Resource, Target, Verb};
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{Action, Company, Deed, Predicate, Scenario, Setup, Subject};
@@ -104,7 +104,7 @@ fn of_others(deed: &Deed) -> Option<&'static str> {
 fn of_deed(deed: &Deed) -> Option<&'static str> {
     match deed {
         Deed::Action(action) => match &**action {
-            Action::Api { call, .. } => of_call(call),
+            Action::Api { identity, call } => of_call(identity, call),
             Action::Controller { .. } => Some("it stops controllers"),
             _ => None,
         },
@@ -112,17 +112,26 @@ fn of_deed(deed: &Deed) -> Option<&'static str> {
     }
 }
 
-fn of_call(call: &Call) -> Option<&'static str> {
+fn of_call(identity: &Identity, call: &Call) -> Option<&'static str> {
     let Target::Resource { resource, name, .. } = &call.target else { return None };
     match (call.verb, &call.body) {
         (Verb::Create, Body::Json(object)) => of_object(resource, object),
-        (Verb::List | Verb::Watch | Verb::DeleteCollection, _) if name.is_empty() => Some("it asks for whole lists"),
+        // Others than administrators are refused most of them, and that is what such scenarios look at.
+        (Verb::List | Verb::Watch | Verb::DeleteCollection, _)
+            if name.is_empty() && identity.groups.iter().any(|group| *group == *"system:masters") =>
+        {
+            Some("it asks for whole lists")
+        }
         _ => None,
     }
 }
 
 fn of_object(resource: &Resource, object: &Json) -> Option<&'static str> {
     let is_bound = !object.at(&["spec", "nodeName"]).is_null();
+    let namespace = object.at(&["metadata", "namespace"]).as_str().unwrap_or("");
+    if namespace.starts_with("kube-") && namespace != NODE_LEASES {
+        return Some("it uses a namespace of the system");
+    }
     if *resource == PODS {
         return (!is_bound).then_some("the scheduler chooses among all Nodes");
     }

@@ -22,8 +22,8 @@ use crate::live::assets::Assets;
 use crate::live::kubelets::{self, HollowNodes, Server, Signer};
 use crate::live::{Access, Caller, Clock};
 
-/// How long a control plane may take to be ready.
-const READY_WAIT: Duration = Duration::from_secs(60);
+/// How long a control plane may take to be ready. It takes five seconds unless the machine is busy with other things.
+const READY_WAIT: Duration = Duration::from_secs(120);
 /// The pause between two looks whether it is ready.
 const READY_PAUSE: Duration = Duration::from_millis(50);
 /// How many ports were taken before one of ours in vain.
