@@ -14,6 +14,7 @@ use super::values::{QUANTITY_NEEDED, quantity, quantity_field};
 use crate::components::kubelet::config;
 use crate::json;
 use crate::network::Identity;
+use crate::objects::names::{self, Wording};
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{FieldError, Json, Reader, Text};
 use crate::profile::Release;
@@ -216,6 +217,13 @@ impl MachineSpec {
         spec.node_name = reader.text("nodeName")?.cloned();
         spec.zone = reader.text("zone")?.cloned();
         spec.region = reader.text("region")?.cloned();
+        for (field, value) in [("zone", &spec.zone), ("region", &spec.region)] {
+            // Both become labels: a Node with another value is never taken by the API server.
+            let wrong = value.as_ref().map(|value| names::label_value(value, Wording::Characters)).unwrap_or_default();
+            if let Some(problem) = wrong.into_iter().next() {
+                return Err(reader.error(field, problem));
+            }
+        }
         spec.machine_id = reader.text("machineId")?.cloned();
         spec.system_uuid = reader.text("systemUuid")?.cloned();
         spec.boot_id = reader.text("bootId")?.cloned();
@@ -311,10 +319,14 @@ impl Hardware {
             let amount = quantity(value)
                 .filter(|amount| !amount.is_negative())
                 .ok_or_else(|| FieldError::new(field.as_str(), QUANTITY_NEEDED))?;
+            let is_whole = (amount - Quantity::whole(amount.value(), amount.format())).is_zero();
             match name.as_str() {
                 "cpu" => self.cpu = amount,
                 "memory" => self.memory = amount,
                 "ephemeral-storage" => self.ephemeral_storage = amount,
+                whole if !is_whole && (whole == "pods" || whole.contains('/')) => {
+                    return Err(FieldError::new(field, "a whole number is needed"));
+                }
                 "pods" => self.pods = Some(amount.value()),
                 extended if extended.contains('/') || extended.starts_with("hugepages-") => {
                     self.extended.retain(|(own, ..)| own != name);
@@ -449,6 +461,9 @@ mod tests {
     fn what_is_wrong_is_named_with_its_place() {
         for (body, field, near) in [
             (json!({"zone": "a"}), "name", None),
+            (json!({"name": "w", "zone": "a b"}), "zone", None),
+            (json!({"name": "w", "capacity": {"pods": "1.5"}}), "capacity.pods", None),
+            (json!({"name": "w", "capacity": {"example.com/gpu": "500m"}}), "capacity.example.com/gpu", None),
             (json!({"name": "w", "zoen": "a"}), "zoen", Some("zone")),
             (json!({"name": "w", "clockSkew": "-3"}), "clockSkew", None),
             (json!({"name": "w", "capacity": {"memory": "4GB"}}), "capacity.memory", None),
