@@ -15,11 +15,49 @@ pub(super) struct LiveArgs {
     /// Run scenarios that take up to ten minutes, beside those of up to two
     #[arg(long)]
     slow: bool,
+    /// The context of the kind cluster to run on, as kind-NAME; default: NODEPROOF_CONTEXT
+    #[arg(long, value_name = "NAME", conflicts_with = "create")]
+    context: Option<String>,
+    /// The kubeconfig that has the context; default: KUBECONFIG, or else ~/.kube/config
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// A context that may be written to though it is not named kind-…: say it exactly
+    #[arg(long, value_name = "NAME")]
+    allow_context: Vec<String>,
+    /// Create a kind cluster, and remove it at the end
+    #[arg(long)]
+    create: bool,
+    /// The node image of the cluster to create; default: that of the installed kind
+    #[arg(long, value_name = "IMAGE", requires = "create")]
+    image: Option<String>,
+    /// The configuration of the cluster to create; default: ci/cluster.yaml, one control plane and two workers
+    #[arg(long, value_name = "FILE", requires = "create")]
+    config: Option<PathBuf>,
+    /// Say what would be done to which node, and do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Where the journal of a run is kept, for `nodeproof clean`; default: NODEPROOF_STATE_DIR, or else nodeproof/ in the
+    /// user's state directory
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
 }
 
 impl LiveArgs {
     /// Returns what is asked for.
     pub(super) fn options(&self) -> LiveOptions {
-        LiveOptions { assets: self.assets.clone(), slow: self.slow }
+        let context = self.context.clone().or_else(|| std::env::var("NODEPROOF_CONTEXT").ok()).filter(|_| !self.create);
+        #[cfg(feature = "live")]
+        let kind = crate::harness::KindOptions {
+            context,
+            kubeconfig: self.kubeconfig.clone(),
+            allowed: self.allow_context.clone(),
+            create: self.create,
+            image: self.image.clone(),
+            config: self.config.clone(),
+            state_dir: self.state_dir.clone(),
+        };
+        #[cfg(not(feature = "live"))]
+        let kind = drop(context);
+        LiveOptions { assets: self.assets.clone(), slow: self.slow, kind }
     }
 }

@@ -5,6 +5,8 @@
 
 pub mod bench;
 pub mod beside;
+#[cfg(feature = "live")]
+pub mod clean;
 pub mod control;
 pub mod explain;
 #[cfg(feature = "live")]
@@ -75,6 +77,9 @@ enum Command {
     Bench(bench::Args),
     /// Print the behaviours that differ between Kubernetes releases, and the defaults
     Profiles(profiles::Args),
+    /// Put right what runs on real clusters have left
+    #[cfg(feature = "live")]
+    Clean(clean::Args),
     /// Drive a simulated cluster by JSON lines on standard input and output
     Control(control::Args),
     /// Keep hollow nodes alive on a real control plane: thousands of kubelets in one process
@@ -91,6 +96,10 @@ pub fn main() -> ExitCode {
 /// Does what [`main`] does in a program of one's own, whose sentences, actions and looks are known to it.
 #[must_use]
 pub fn main_with(own: &Own) -> ExitCode {
+    #[cfg(feature = "live")]
+    if let Some(code) = crate::live::guard::stand_in() {
+        return code;
+    }
     match Cli::parse().command {
         Command::Run(args) => run::run(&args, own),
         Command::Lint(args) => lint::run(&args, own),
@@ -100,6 +109,8 @@ pub fn main_with(own: &Own) -> ExitCode {
         Command::Replay(args) => replay::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Profiles(args) => profiles::run(args),
+        #[cfg(feature = "live")]
+        Command::Clean(args) => clean::run(&args),
         Command::Control(args) => control::run(args),
         #[cfg(feature = "live")]
         Command::Hollow(args) => hollow::run(&args),

@@ -106,6 +106,9 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     let mut count = Count::default();
     let threads = options.stage.threads();
     let jobs = jobs(&chosen, args, options);
+    if args.live.dry_run {
+        return rehearse(&jobs);
+    }
     let progress = Progress::new(jobs.len());
     let mut broken_report = None;
     let door = if args.accept { Door::Accept } else { Door::Command };
@@ -143,7 +146,7 @@ fn options(args: &Args) -> Result<Options, String> {
     options.selection = args.tags.clone().unwrap_or(options.selection);
     options.trace = args.report.is_some();
     options.stage = match args.backend {
-        Some(backend) => Stage::set(backend, &args.live.options()),
+        Some(backend) => Stage::set(backend, &args.live.options())?,
         None => Options::stage_from_environment()?,
     };
     if args.accept && options.stage.backend() != Backend::Sim {
@@ -170,6 +173,21 @@ fn jobs<'a>(chosen: &[&'a Planned], args: &Args, options: Options) -> Vec<Job<'a
         jobs.extend(chosen.iter().zip(&skipped).map(job));
     }
     jobs
+}
+
+/// Says what would be done to which node of a real cluster.
+fn rehearse(jobs: &[Job<'_>]) -> ExitCode {
+    for job in jobs {
+        if let Some(why) = &job.skipped {
+            line(format_args!("{}: skipped: {why}", job.planned.name));
+            continue;
+        }
+        line(format_args!("{}", job.planned.name));
+        for deed in job.options.stage.rehearse(job.planned, &job.options) {
+            line(format_args!("  {deed}"));
+        }
+    }
+    ExitCode::SUCCESS
 }
 
 /// Returns the scenarios that are meant.

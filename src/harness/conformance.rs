@@ -71,6 +71,10 @@ impl Tests {
     /// Runs what the command line and the environment ask for: 0 if all passed, 101 if not, 2 for misuse.
     #[must_use]
     pub fn main(mut self) -> ExitCode {
+        #[cfg(feature = "live")]
+        if let Some(code) = crate::live::guard::stand_in() {
+            return code;
+        }
         let mut arguments = Arguments::from_args();
         let with_stage = |options| Options::stage_from_environment().map(|stage| Options { stage, ..options });
         let options = match Options::from_environment().and_then(with_stage) {

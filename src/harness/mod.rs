@@ -22,5 +22,5 @@ pub use parallel::{Job, run_all};
 pub use report::{json_line, write_report};
 pub use scenario::{Door, Judged, Verdict, keep_panics_quiet, run};
 pub use snapshots::Store;
-pub use stage::{Backend, LiveOptions, Stage};
+pub use stage::{Backend, KindOptions, LiveOptions, Stage};
 pub use suite::{Places, Planned, Suite};

@@ -11,8 +11,16 @@ use crate::load::near::nearest;
 use crate::load::{Tags, check_tag};
 
 /// The environment variables that the harness reads.
-const VARIABLES: [&str; 5] =
-    ["NODEPROOF_TAGS", "NODEPROOF_SEED", "NODEPROOF_K8S", "NODEPROOF_BACKEND", "NODEPROOF_SLOW"];
+const VARIABLES: [&str; 8] = [
+    "NODEPROOF_TAGS",
+    "NODEPROOF_SEED",
+    "NODEPROOF_K8S",
+    "NODEPROOF_BACKEND",
+    "NODEPROOF_SLOW",
+    "NODEPROOF_CONTEXT",
+    "NODEPROOF_ALLOW_CONTEXT",
+    "NODEPROOF_STATE_DIR",
+];
 
 /// What a run is asked for.
 #[derive(Debug, Clone)]
@@ -119,7 +127,15 @@ impl Options {
             None => Backend::Sim,
         };
         let slow = variable("NODEPROOF_SLOW")?.is_some_and(|value| value != "0");
-        Ok(Stage::set(backend, &LiveOptions { slow, ..LiveOptions::default() }))
+        #[cfg(feature = "live")]
+        let kind = super::KindOptions {
+            context: variable("NODEPROOF_CONTEXT")?,
+            allowed: variable("NODEPROOF_ALLOW_CONTEXT")?.into_iter().collect(),
+            ..super::KindOptions::default()
+        };
+        #[cfg(not(feature = "live"))]
+        let kind = ();
+        Stage::set(backend, &LiveOptions { slow, kind, ..LiveOptions::default() })
     }
 
     /// Tells whether `NODEPROOF_K8S` names a release, so that none is to be chosen.

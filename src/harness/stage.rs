@@ -10,7 +10,13 @@ use nodeproof_core::sim;
 use super::options::Options;
 use super::suite::{Planned, Suite};
 #[cfg(feature = "live")]
+pub use crate::live::kind::Options as KindOptions;
+#[cfg(feature = "live")]
 use crate::live::{self, Ground, Patience, Plan};
+
+/// What is wanted of kind, in a program that does not know it.
+#[cfg(not(feature = "live"))]
+pub type KindOptions = ();
 
 /// What scenarios run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,6 +62,8 @@ pub struct LiveOptions {
     pub assets: Option<PathBuf>,
     /// Whether scenarios of up to ten minutes are run, beside those of up to two.
     pub slow: bool,
+    /// What is wanted of kind.
+    pub kind: KindOptions,
 }
 
 /// Where scenarios run.
@@ -75,18 +83,20 @@ struct Live {
 
 impl Stage {
     /// Sets a stage; what is not to be had is a reason to skip every scenario.
-    #[must_use]
-    pub fn set(backend: Backend, options: &LiveOptions) -> Self {
+    ///
+    /// # Errors
+    /// A cluster was named that must not be touched, or none.
+    pub fn set(backend: Backend, options: &LiveOptions) -> Result<Self, String> {
         #[cfg(not(feature = "live"))]
         let _ = options;
-        Self {
+        Ok(Self {
             backend,
             #[cfg(feature = "live")]
-            live: ground(backend, options).map(|ground| {
+            live: ground(backend, options)?.map(|ground| {
                 let patience = if options.slow { Patience::Slow } else { Patience::Short };
                 Live { ground, patience }
             }),
-        }
+        })
     }
 
     /// Returns the backend.
@@ -98,8 +108,10 @@ impl Stage {
     /// Returns how many scenarios run at a time where that does not hang on the cores: in real time most only wait.
     #[must_use]
     pub fn threads(&self) -> Option<NonZeroUsize> {
-        const WAITING: NonZeroUsize = NonZeroUsize::new(32).expect("not zero");
-        (self.backend != Backend::Sim).then_some(WAITING)
+        #[cfg(feature = "live")]
+        return self.live.as_ref().map(|live| live.ground.side_by_side());
+        #[cfg(not(feature = "live"))]
+        None
     }
 
     /// Returns what people should know before anything is written.
@@ -109,6 +121,17 @@ impl Stage {
         return self.live.as_ref().and_then(|live| live.ground.greeting());
         #[cfg(not(feature = "live"))]
         None
+    }
+
+    /// Says what a scenario would do to which machine of a real cluster, a line each.
+    #[must_use]
+    pub fn rehearse(&self, planned: &Planned, options: &Options) -> Vec<String> {
+        #[cfg(feature = "live")]
+        if let Some(live) = &self.live {
+            return live.plan(planned, options).map_or_else(|why| vec![why], |plan| live.ground.rehearse(&plan));
+        }
+        let _ = (planned, options);
+        Vec::new()
     }
 
     /// Tells why a scenario cannot be judged here.
@@ -163,14 +186,18 @@ impl Live {
 
 /// Makes what live scenarios stand on; `None` for the simulator.
 #[cfg(feature = "live")]
-fn ground(backend: Backend, options: &LiveOptions) -> Option<std::sync::Arc<dyn Ground>> {
+fn ground(backend: Backend, options: &LiveOptions) -> Result<Option<std::sync::Arc<dyn Ground>>, String> {
     use std::sync::Arc;
-    match backend {
+    Ok(match backend {
         Backend::Sim => None,
         Backend::Hollow => Some(match live::hollow::Hollow::find(options.assets.as_deref()) {
             Ok(hollow) => Arc::new(hollow),
             Err(why) => Arc::new(live::Nowhere::because(why)),
         }),
-        Backend::Kind => Some(Arc::new(live::Nowhere::because("this program does not know kind yet"))),
-    }
+        Backend::Kind => Some(match live::kind::Kind::open(&options.kind) {
+            Ok(kind) => Arc::new(kind),
+            Err(live::kind::NoCluster::Refused(why)) => return Err(why),
+            Err(live::kind::NoCluster::Absent(why)) => Arc::new(live::Nowhere::because(why)),
+        }),
+    })
 }

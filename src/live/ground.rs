@@ -5,6 +5,7 @@
 //! them. Whatever a site has made it removes in [`Site::leave`], and as far as it can when it is dropped.
 
 use std::fmt::Debug;
+use std::num::NonZeroUsize;
 
 use futures::future::LocalBoxFuture;
 use nodeproof_core::components::controllers::ControllerAction;
@@ -31,9 +32,25 @@ pub trait Ground: Debug + Send + Sync {
         None
     }
 
+    /// Says what a scenario would do to which machine, a line each, as commands for people.
+    fn rehearse(&self, plan: &Plan) -> Vec<String> {
+        let _ = plan;
+        Vec::new()
+    }
+
     /// Tells whether control planes can be had for single scenarios; otherwise all share one, and names are mapped.
     fn gives_control_planes(&self) -> bool {
         false
+    }
+
+    /// Returns how many scenarios run at a time: most only wait.
+    fn side_by_side(&self) -> NonZeroUsize {
+        const { NonZeroUsize::new(32).expect("not zero") }
+    }
+
+    /// Tells whether machines cost so little that the bystander is one; otherwise it is fed by hand.
+    fn has_room(&self) -> bool {
+        true
     }
 
     /// Makes a place for a scenario.

@@ -11,11 +11,15 @@ mod clock;
 mod driver;
 mod feeding;
 mod ground;
+pub mod guard;
 pub mod hollow;
+pub mod journal;
+pub mod kind;
 pub mod kubelets;
 mod nowhere;
 mod pace;
 mod plan;
+pub mod safety;
 mod watches;
 mod writer;
 

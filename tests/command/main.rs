@@ -5,6 +5,7 @@
 //! scenarios of that directory as `cargo test --test conformance` would.
 
 mod input;
+mod kind;
 mod lines;
 mod own;
 mod snapshots;
@@ -13,7 +14,7 @@ mod world;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 /// The variable that makes this program the test harness of a tree.
 const DOOR_OF: &str = "DOOR_OF";
@@ -22,7 +23,14 @@ fn main() -> ExitCode {
     if let Some(root) = std::env::var_os(DOOR_OF) {
         return nodeproof::Tests::of(root).main();
     }
-    let trials = [input::TRIALS, lines::TRIALS, own::TRIALS, snapshots::TRIALS, trials::TRIALS].concat();
-    let trials = trials.into_iter().map(|(name, run)| Trial::test(name, move || run().map_err(Failed::from))).collect();
+    let trials = [input::TRIALS, kind::TRIALS, lines::TRIALS, own::TRIALS, snapshots::TRIALS, trials::TRIALS].concat();
+    let mut trials: Vec<Trial> =
+        trials.into_iter().map(|(name, run)| Trial::test(name, move || run().map_err(Failed::from))).collect();
+    trials.extend(kind::LIVE.iter().map(|(name, run)| {
+        Trial::ignorable_test(*name, move || match kind::context() {
+            Ok(_) => run().map(|()| Completion::Completed).map_err(Failed::from),
+            Err(why) => Ok(Completion::ignored_with(why)),
+        })
+    }));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

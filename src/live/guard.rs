@@ -1,0 +1,118 @@
+//! The guard: a process beside a run that puts things right when the run cannot any more.
+//!
+//! A paused or switched-off container cannot heal itself, and nothing runs in a process that was killed. So each run that
+//! changes something starts its own program once more, in a process group of its own, with a pipe between them. When the
+//! pipe ends, because the run is over or was killed, the guard undoes what the run's journal still holds; and while the
+//! run goes on, it undoes what should have been undone by now. If Docker does not answer, the guard tries again.
+//! Inputs: the journal, the end of the pipe, time. Outputs: what `nodeproof clean` does, for one run.
+//! Left out on purpose: what happens if the guard is killed as well; timers on the nodes and `nodeproof clean` remain.
+
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::journal::{self, Left};
+use super::kind::clean::{Remnant, find};
+use super::kind::docker::Docker;
+
+/// The variable that makes a program of ours a guard: the path of the journal.
+const GUARD: &str = "NODEPROOF_GUARD";
+/// How often the guard looks for what is overdue.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How long the guard tries again when Docker does not answer.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// The guard of a run, as the run holds it. Dropped, the guard takes its leave.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    child: Child,
+}
+
+impl Guard {
+    /// Starts the guard of a run's journal.
+    ///
+    /// # Errors
+    /// The program cannot be started once more.
+    pub(crate) fn start(journal: &Path) -> io::Result<Self> {
+        use std::os::unix::process::CommandExt as _;
+        let mut command = Command::new(std::env::current_exe()?);
+        command.env(GUARD, journal).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // Ctrl-C on the terminal is for the run alone.
+        Ok(Self { child: command.process_group(0).spawn()? })
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        drop(self.child.wait());
+    }
+}
+
+/// Does the work of a guard if this process was started as one: then the program has nothing else to do.
+#[must_use]
+pub fn stand_in() -> Option<ExitCode> {
+    let path = PathBuf::from(std::env::var_os(GUARD)?);
+    Some(watch(&path))
+}
+
+fn watch(path: &Path) -> ExitCode {
+    let (tell, told) = mpsc::channel();
+    thread::spawn(move || {
+        // The run never writes: whatever ends this, the run is over.
+        drop(io::stdin().read(&mut [0]));
+        drop(tell.send(()));
+    });
+    while told.recv_timeout(LOOK_EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if let Ok(Some(left)) = journal::read(path) {
+            drop(undo(&left, true));
+        }
+    }
+    let started = Instant::now();
+    loop {
+        let left = match journal::read(path) {
+            Ok(Some(left)) => left,
+            // The run has ended well and removed its journal.
+            Ok(None) => return ExitCode::SUCCESS,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return ExitCode::SUCCESS,
+            Err(_) => return ExitCode::FAILURE,
+        };
+        if undo(&left, false).is_ok() {
+            drop(std::fs::remove_file(path));
+            return ExitCode::SUCCESS;
+        }
+        if started.elapsed() > PATIENCE {
+            return ExitCode::FAILURE;
+        }
+        thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Undoes what a journal holds: all of it, or what is overdue.
+fn undo(left: &Left, overdue_only: bool) -> Result<(), String> {
+    // The run may still be winding up; its journal is ours now.
+    let mut left = left.clone();
+    left.header.started = None;
+    if overdue_only {
+        let now = jiff::Timestamp::now();
+        left.changes.retain(|(_, change)| change.until.is_some_and(|until| until < now));
+    }
+    if left.changes.is_empty() {
+        return Ok(());
+    }
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    runtime.block_on(async {
+        let docker = Docker::connect().await.map_err(|error| error.to_string())?;
+        let lefts = [left];
+        let remnants: Vec<Remnant> = find(&lefts, &[], &[]);
+        let mut result = Ok(());
+        for remnant in remnants {
+            result = remnant.remove(&docker, &lefts).await.and(result);
+        }
+        result
+    })
+}

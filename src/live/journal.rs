@@ -1,0 +1,376 @@
+//! What a run changes, written down before it changes it, so that whoever comes later can put it right.
+//!
+//! One file a run, `runs/RUN.jsonl` below the state directory: a header, then a line before each change and one after it
+//! was undone. A run that ends well removes its file; what is left is what `nodeproof clean` repairs.
+//! Inputs: changes with the operations that undo them. Outputs: the file, flushed to disk at each line.
+//! Invariants: nothing is changed before its line is on disk; a last line that was torn off is no obstacle to reading.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::kind::{Ill, Op};
+
+/// The variable that says where the state is.
+pub const STATE_DIR: &str = "NODEPROOF_STATE_DIR";
+
+/// Returns the directory of the state: as given, or `NODEPROOF_STATE_DIR`, or below `XDG_STATE_HOME` or the home directory.
+///
+/// # Errors
+/// None of them is set.
+pub fn state_dir(given: Option<&Path>) -> Result<PathBuf, String> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    given
+        .map(Path::to_owned)
+        .or_else(|| variable(STATE_DIR))
+        .or_else(|| variable("XDG_STATE_HOME").map(|home| home.join("nodeproof")))
+        .or_else(|| variable("HOME").map(|home| home.join(".local/state/nodeproof")))
+        .ok_or_else(|| format!("there is no place for the journal: HOME is not set; say --state-dir or {STATE_DIR}"))
+}
+
+/// Who made the changes, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The run's id, which all that it makes carries as a label.
+    pub run: String,
+    /// The process.
+    pub pid: u32,
+    /// When the process was started, in clock ticks after the host's boot: pids are used again.
+    pub started: Option<u64>,
+    /// When the run began.
+    pub at: Timestamp,
+    /// The context of the kubeconfig.
+    pub context: String,
+    /// The kubeconfig file; `None` for the usual one.
+    pub kubeconfig: Option<PathBuf>,
+    /// The name of the kind cluster.
+    pub cluster: String,
+}
+
+/// A change that has to be undone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// What was changed, as a sentence.
+    pub what: String,
+    /// The container that it was done to, if one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub container: Option<String>,
+    /// What the container suffers from, if anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) ill: Option<Ill>,
+    /// What undoes it, in order.
+    pub(crate) undo: Vec<Op>,
+    /// When it is to be undone by others if the run has not done so.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub until: Option<Timestamp>,
+}
+
+impl Change {
+    /// Returns the container that is removed when this is undone, if one is.
+    pub(crate) fn removes(&self) -> Option<&str> {
+        self.undo.iter().find_map(|op| match op {
+            Op::Remove { container } => Some(container.as_str()),
+            _ => None,
+        })
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Line {
+    Run(Header),
+    Change {
+        id: u32,
+        #[serde(flatten)]
+        change: Change,
+    },
+    Undone(u32),
+}
+
+/// The journal of a run that is being written.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    last: u32,
+    open: BTreeMap<u32, Change>,
+}
+
+impl Journal {
+    /// Begins the journal of a run.
+    ///
+    /// # Errors
+    /// The file cannot be written; nothing may be changed then.
+    pub fn begin(state_dir: &Path, header: &Header) -> io::Result<Self> {
+        let directory = runs(state_dir);
+        fs::create_dir_all(&directory)?;
+        let path = directory.join(format!("{}.jsonl", header.run));
+        let file = OpenOptions::new().create_new(true).append(true).open(&path)?;
+        let mut journal = Self { path, file, last: 0, open: BTreeMap::new() };
+        journal.write(&Line::Run(header.clone()))?;
+        // The name of a new file is safe only when its directory is.
+        File::open(&directory)?.sync_all()?;
+        Ok(journal)
+    }
+
+    /// Returns where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes down a change that is about to be made, and returns its number.
+    ///
+    /// # Errors
+    /// The file cannot be written; the change must not be made then.
+    pub fn will(&mut self, change: Change) -> io::Result<u32> {
+        let id = self.last + 1;
+        self.write(&Line::Change { id, change: change.clone() })?;
+        self.last = id;
+        self.open.insert(id, change);
+        Ok(id)
+    }
+
+    /// Writes down that a change was undone.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn undone(&mut self, id: u32) -> io::Result<()> {
+        if self.open.remove(&id).is_some() {
+            self.write(&Line::Undone(id))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the numbers of the changes of a container that are not undone and fulfil something.
+    pub(crate) fn open(&self, meets: impl Fn(&Change) -> bool) -> Vec<(u32, Change)> {
+        self.open.iter().filter(|(_, change)| meets(change)).map(|(id, change)| (*id, change.clone())).collect()
+    }
+
+    /// Ends the journal: its file goes if everything is undone, and stays for others if not.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn end(self) -> io::Result<()> {
+        if self.open.is_empty() { fs::remove_file(&self.path) } else { Ok(()) }
+    }
+
+    fn write(&mut self, line: &Line) -> io::Result<()> {
+        let mut text = serde_json::to_string(line)?;
+        text.push('\n');
+        self.file.write_all(text.as_bytes())?;
+        self.file.sync_data()
+    }
+}
+
+/// What an earlier run left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The file.
+    pub path: PathBuf,
+    /// Who wrote it.
+    pub header: Header,
+    /// The changes that were not undone, the newest first.
+    pub changes: Vec<(u32, Change)>,
+}
+
+impl Left {
+    /// Tells whether the run is still going on.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.header.pid != std::process::id()
+            && self.header.started.is_some()
+            && process_start(self.header.pid) == self.header.started
+    }
+
+    /// Tells whether the run has made a container suffer from something.
+    pub(crate) fn makes(&self, container: &str, ill: Ill) -> bool {
+        let meets = |change: &Change| change.container.as_deref() == Some(container) && change.ill == Some(ill);
+        self.changes.iter().any(|(_, change)| meets(change))
+    }
+
+    /// Writes down that a change was undone by others.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn undone(&self, id: u32) -> io::Result<()> {
+        // A line that was torn off is ended first.
+        let text = format!("\n{}\n", serde_json::to_string(&Line::Undone(id))?);
+        OpenOptions::new().append(true).open(&self.path)?.write_all(text.as_bytes())
+    }
+}
+
+/// Reads the journal of a run; `None` if the file holds none.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn read(path: &Path) -> io::Result<Option<Left>> {
+    let text = fs::read_to_string(path)?;
+    let mut header = None;
+    let mut open = BTreeMap::new();
+    for line in text.lines() {
+        match serde_json::from_str::<Line>(line) {
+            Ok(Line::Run(own)) => header = Some(own),
+            Ok(Line::Change { id, change }) => drop(open.insert(id, change)),
+            Ok(Line::Undone(id)) => drop(open.remove(&id)),
+            // Torn off when the power went: what was to be written was not yet done.
+            Err(_) => {}
+        }
+    }
+    Ok(header.map(|header| Left { path: path.to_owned(), header, changes: open.into_iter().rev().collect() }))
+}
+
+/// Reads the journals of all runs, in order of their names.
+///
+/// # Errors
+/// The directory or a file cannot be read.
+pub fn read_all(state_dir: &Path) -> io::Result<Vec<Left>> {
+    let directory = runs(state_dir);
+    if !directory.exists() {
+        return Ok(Vec::new());
+    }
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        paths.push(entry?.path());
+    }
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    paths.sort();
+    let mut all = Vec::new();
+    for path in paths {
+        match read(&path) {
+            Ok(left) => all.extend(left),
+            // The run has ended in between.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(all)
+}
+
+fn runs(state_dir: &Path) -> PathBuf {
+    state_dir.join("runs")
+}
+
+/// Returns when a process was started, in clock ticks after the host's boot; `None` if it is gone or cannot be seen.
+///
+/// Source: proc_pid_stat(5), field 22.
+pub(crate) fn process_start(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is the program's name in brackets, which may hold blanks and brackets itself.
+    let rest = &stat[stat.rfind(')')? + 1..];
+    let state = rest.split_whitespace().next()?;
+    if state == "Z" {
+        return None;
+    }
+    rest.split_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::Write as _;
+    use std::path::PathBuf;
+
+    use jiff::Timestamp;
+
+    use super::{Change, Header, Journal, process_start, read_all};
+    use crate::live::kind::{Ill, Op};
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("nodeproof-journal-{name}-{}", std::process::id()));
+            drop(fs::remove_dir_all(&path));
+            Self(path)
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            drop(fs::remove_dir_all(&self.0));
+        }
+    }
+
+    fn header(pid: u32) -> Header {
+        Header {
+            run: "r1".to_owned(),
+            pid,
+            started: process_start(pid),
+            at: Timestamp::UNIX_EPOCH,
+            context: "kind-np".to_owned(),
+            kubeconfig: None,
+            cluster: "np".to_owned(),
+        }
+    }
+
+    fn change(container: &str) -> Change {
+        Change {
+            what: format!("{container} is paused"),
+            container: Some(container.to_owned()),
+            ill: Some(Ill::Frozen),
+            undo: vec![Op::Unpause { container: container.to_owned() }],
+            until: None,
+        }
+    }
+
+    #[test]
+    fn what_was_not_undone_is_found_the_newest_first() {
+        let scratch = Scratch::new("left");
+        let mut journal = Journal::begin(&scratch.0, &header(1)).unwrap();
+        let first = journal.will(change("a")).unwrap();
+        journal.will(change("b")).unwrap();
+        journal.will(change("c")).unwrap();
+        journal.undone(first).unwrap();
+        journal.end().unwrap();
+        let left = read_all(&scratch.0).unwrap();
+        assert_eq!(left.len(), 1);
+        assert_eq!(left[0].header, header(1));
+        assert_eq!(left[0].changes, [(3, change("c")), (2, change("b"))]);
+        left[0].undone(3).unwrap();
+        assert_eq!(read_all(&scratch.0).unwrap()[0].changes, [(2, change("b"))]);
+    }
+
+    #[test]
+    fn a_run_that_undid_everything_leaves_nothing() {
+        let scratch = Scratch::new("nothing");
+        let mut journal = Journal::begin(&scratch.0, &header(1)).unwrap();
+        let id = journal.will(change("a")).unwrap();
+        journal.undone(id).unwrap();
+        journal.end().unwrap();
+        assert_eq!(read_all(&scratch.0).unwrap(), []);
+    }
+
+    #[test]
+    fn a_line_that_was_torn_off_is_no_obstacle() {
+        let scratch = Scratch::new("torn");
+        let mut journal = Journal::begin(&scratch.0, &header(1)).unwrap();
+        journal.will(change("a")).unwrap();
+        let mut file = OpenOptions::new().append(true).open(journal.path()).unwrap();
+        file.write_all(b"{\"change\":{\"id\":2,\"wh").unwrap();
+        assert_eq!(read_all(&scratch.0).unwrap()[0].changes, [(1, change("a"))]);
+    }
+
+    #[test]
+    fn a_run_is_over_when_its_process_is_another() {
+        let scratch = Scratch::new("over");
+        let own = std::process::id();
+        let parent = std::os::unix::process::parent_id();
+        for (pid, started, is_running) in
+            [(parent, process_start(parent), true), (parent, Some(1), false), (own, process_start(own), false)]
+        {
+            drop(fs::remove_dir_all(&scratch.0));
+            Journal::begin(&scratch.0, &Header { started, ..header(pid) }).unwrap();
+            assert_eq!(read_all(&scratch.0).unwrap()[0].is_running(), is_running, "{pid} {started:?}");
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_directory_nothing_is_left() {
+        assert_eq!(read_all(&Scratch::new("none").0).unwrap(), []);
+    }
+}

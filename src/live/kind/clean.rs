@@ -1,0 +1,220 @@
+//! What earlier runs have left on kind clusters, and how it is put right.
+//!
+//! Inputs: the journals of runs that are over, containers with a run's label, marks on nodes. Outputs: [`Remnant`]s with
+//! the operations that remove them, in an order in which they can be carried out.
+//! Invariants: what belongs to a run that goes on is left alone; what cannot be shown to be ours is never touched.
+
+use std::collections::BTreeSet;
+
+use super::docker::{Container, Docker, DockerError};
+use super::fault::{self, Ill};
+use super::hands::undo;
+use super::op::Op;
+use crate::live::journal::{Change, Left};
+
+/// Something that an earlier run has left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Remnant {
+    /// What it is, as a sentence.
+    pub(crate) what: String,
+    /// How it is known to be ours.
+    pub(crate) known_by: &'static str,
+    /// What removes it.
+    pub(crate) change: Change,
+    /// The journal and the numbers of the changes that are undone with it.
+    journal: Option<(usize, Vec<u32>)>,
+}
+
+/// Finds what earlier runs have left.
+pub(crate) fn find(lefts: &[Left], containers: &[Container], marks: &[(String, Ill)]) -> Vec<Remnant> {
+    let running: BTreeSet<&str> =
+        lefts.iter().filter(|left| left.is_running()).map(|left| left.header.run.as_str()).collect();
+    let mut remnants = Vec::new();
+    let mut removed = BTreeSet::new();
+    let mut healed = BTreeSet::new();
+    for (index, left) in lefts.iter().enumerate().filter(|(_, left)| !left.is_running()) {
+        let removals = left.changes.iter().filter(|(_, change)| change.removes().is_some());
+        let own: BTreeSet<&str> = removals.filter_map(|(_, change)| change.removes()).collect();
+        for (id, change) in &left.changes {
+            let container = change.container.as_deref().unwrap_or_default();
+            let mut ids = vec![*id];
+            if change.removes().is_some() {
+                // What is removed need not be healed before.
+                let others = left.changes.iter().filter(|(other, _)| other != id);
+                ids.extend(
+                    others.filter(|(_, other)| other.container.as_deref() == Some(container)).map(|(id, _)| *id),
+                );
+                removed.insert(container);
+            } else if own.contains(container) {
+                continue;
+            }
+            healed.extend(change.ill.map(|ill| (container, ill)));
+            remnants.push(Remnant {
+                what: change.what.clone(),
+                known_by: "journal",
+                change: change.clone(),
+                journal: Some((index, ids)),
+            });
+        }
+    }
+    for container in containers {
+        let Some(run) = container.run.as_deref().filter(|run| !running.contains(run)) else { continue };
+        if removed.insert(&container.name) {
+            let what = format!("worker {} of run {run} is there", container.name);
+            let mut undo = vec![Op::Remove { container: container.name.clone() }];
+            let control_plane = |own: &&Container| own.cluster == container.cluster && own.is_control_plane();
+            undo.extend(containers.iter().find(control_plane).map(|own| Op::delete_node(&own.name, &container.name)));
+            remnants.push(Remnant { known_by: "label", ..Remnant::new(what, &container.name, None, undo) });
+        }
+    }
+    for (container, ill) in marks {
+        let owner = containers.iter().find(|own| own.name == *container).and_then(|own| own.run.as_deref());
+        let is_running = owner.is_some_and(|run| running.contains(run));
+        let is_busy = lefts.iter().filter(|left| left.is_running()).any(|left| left.makes(container, *ill));
+        if !is_running && !is_busy && !removed.contains(container.as_str()) && healed.insert((container, *ill)) {
+            let what = format!("{container}: {}", ill.sentence());
+            remnants.push(Remnant {
+                known_by: "mark",
+                ..Remnant::new(what, container, Some(*ill), ill.healing(container))
+            });
+        }
+    }
+    remnants
+}
+
+impl Remnant {
+    fn new(what: String, container: &str, ill: Option<Ill>, undo: Vec<Op>) -> Self {
+        let change = Change { what: what.clone(), container: Some(container.to_owned()), ill, undo, until: None };
+        Self { what, known_by: "", change, journal: None }
+    }
+
+    /// Removes it, and writes that down.
+    pub(crate) async fn remove(&self, docker: &Docker, lefts: &[Left]) -> Result<(), String> {
+        undo(docker, &self.change).await.map_err(|error| error.to_string())?;
+        let Some((index, ids)) = &self.journal else { return Ok(()) };
+        let left = &lefts[*index];
+        ids.iter().try_for_each(|id| left.undone(*id)).map_err(|error| format!("{}: {error}", left.path.display()))
+    }
+}
+
+/// Looks at the marks on all nodes that run.
+pub(crate) async fn marks(docker: &Docker, containers: &[Container]) -> Result<Vec<(String, Ill)>, DockerError> {
+    let mut marks = Vec::new();
+    for container in containers.iter().filter(|own| own.state == "running") {
+        match docker.run(&container.name, &fault::look_script()).await {
+            Ok(text) => marks.extend(fault::read_look(&text).into_iter().map(|ill| (container.name.clone(), ill))),
+            Err(error) if error.is_gone() => return Err(error),
+            // It went down in between, or is no more.
+            Err(_) => {}
+        }
+    }
+    Ok(marks)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use jiff::Timestamp;
+
+    use super::{Container, find};
+    use crate::live::journal::{Change, Header, Left, process_start};
+    use crate::live::kind::{Ill, Op};
+
+    fn container(name: &str, role: &str, run: Option<&str>) -> Container {
+        Container {
+            name: name.to_owned(),
+            cluster: "np".to_owned(),
+            role: role.to_owned(),
+            run: run.map(str::to_owned),
+            state: "running".to_owned(),
+            image: String::new(),
+            is_connected: true,
+            api_port: None,
+        }
+    }
+
+    fn left(run: &str, is_running: bool, changes: Vec<(u32, Change)>) -> Left {
+        let pid = std::os::unix::process::parent_id();
+        let header = Header {
+            run: run.to_owned(),
+            pid,
+            started: if is_running { process_start(pid) } else { Some(1) },
+            at: Timestamp::UNIX_EPOCH,
+            context: "kind-np".to_owned(),
+            kubeconfig: None,
+            cluster: "np".to_owned(),
+        };
+        Left { path: PathBuf::from(run), header, changes }
+    }
+
+    fn made(name: &str) -> Change {
+        Change {
+            what: format!("worker {name} was added"),
+            container: Some(name.to_owned()),
+            ill: None,
+            undo: vec![Op::Remove { container: name.to_owned() }, Op::delete_node("np-control-plane", name)],
+            until: None,
+        }
+    }
+
+    fn ill(name: &str, ill: Ill) -> Change {
+        let undo = ill.healing(name);
+        Change {
+            what: format!("{name}: {}", ill.sentence()),
+            container: Some(name.to_owned()),
+            ill: Some(ill),
+            undo,
+            until: None,
+        }
+    }
+
+    fn texts(lefts: &[Left], containers: &[Container], marks: &[(String, Ill)]) -> Vec<String> {
+        find(lefts, containers, marks).iter().map(|own| format!("{} ({})", own.what, own.known_by)).collect()
+    }
+
+    #[test]
+    fn a_worker_that_is_removed_is_not_healed_before() {
+        let lefts = [left(
+            "r1",
+            false,
+            vec![(3, ill("np-w", Ill::Frozen)), (2, ill("np-worker", Ill::Cut)), (1, made("np-w"))],
+        )];
+        let containers =
+            [container("np-control-plane", "control-plane", None), container("np-w", "worker", Some("r1"))];
+        let marks = [("np-worker".to_owned(), Ill::Cut)];
+        assert_eq!(
+            texts(&lefts, &containers, &marks),
+            ["np-worker: packets from and to the API server are dropped (journal)", "worker np-w was added (journal)"]
+        );
+        let remnants = find(&lefts, &containers, &marks);
+        assert_eq!(remnants[1].journal, Some((0, vec![1, 3])));
+    }
+
+    #[test]
+    fn without_a_journal_labels_and_marks_tell() {
+        let containers =
+            [container("np-control-plane", "control-plane", None), container("np-w", "worker", Some("r1"))];
+        let marks = [("np-w".to_owned(), Ill::Cut), ("np-worker".to_owned(), Ill::KubeletDown)];
+        assert_eq!(
+            texts(&[], &containers, &marks),
+            ["worker np-w of run r1 is there (label)", "np-worker: its kubelet does not run (mark)"]
+        );
+        let remnants = find(&[], &containers, &marks);
+        assert_eq!(remnants[0].change.undo, made("np-w").undo);
+    }
+
+    #[test]
+    fn what_a_run_does_that_goes_on_is_left_alone() {
+        let lefts = [left("r1", true, vec![(2, ill("np-worker", Ill::Cut)), (1, made("np-w"))])];
+        let containers = [container("np-w", "worker", Some("r1")), container("np-worker", "worker", None)];
+        let marks = [("np-w".to_owned(), Ill::Cut), ("np-worker".to_owned(), Ill::Cut)];
+        assert_eq!(texts(&lefts, &containers, &marks), [""; 0]);
+    }
+
+    #[test]
+    fn a_healthy_cluster_has_nothing_left() {
+        let containers = [container("np-control-plane", "control-plane", None), container("np-worker", "worker", None)];
+        assert_eq!(texts(&[], &containers, &[]), [""; 0]);
+    }
+}

@@ -1,0 +1,404 @@
+//! A kind cluster in the hands of a run: found and checked, or created; its journal and its guard.
+//!
+//! Inputs: options of the command line. Outputs: what all scenarios on the cluster share. Invariants: nothing is written
+//! to a cluster before its context is permitted and its containers and Nodes have shown that it is the kind cluster of
+//! that name here; a cluster that a run has created is removed by that run, and no other.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kube::config::Kubeconfig;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::docker::{Container, Docker, DockerError};
+use super::op::Op;
+use super::settings::KubeletSettings;
+use super::worker::Common;
+use crate::live::Access;
+use crate::live::guard::Guard;
+use crate::live::journal::{Change, Header, Journal, process_start, state_dir};
+use crate::live::safety::{Evidence, Permission, Refusal, Target, check_kind, permission};
+
+/// How long a bootstrap token is used; it lives for twice as long.
+const TOKEN_LIFE: Duration = Duration::from_mins(15);
+/// How long `kind create cluster` may take until its nodes are ready: 20 s alone, a minute among others.
+const CREATE_LIMIT: Duration = Duration::from_mins(5);
+
+/// What a run wants of kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The context of a cluster that runs.
+    pub context: Option<String>,
+    /// Whether a cluster is created, and removed at the end. Default false.
+    pub create: bool,
+    /// The kubeconfig. Default: `KUBECONFIG`, or else `~/.kube/config`.
+    pub kubeconfig: Option<PathBuf>,
+    /// Contexts that may be touched though they are not named as kind's.
+    pub allowed: Vec<String>,
+    /// The node image of a cluster that is created. Default: that of the installed kind.
+    pub image: Option<String>,
+    /// The configuration of a cluster that is created. Default: `ci/cluster.yaml`, as this program was built with it.
+    pub config: Option<PathBuf>,
+    /// Where journals are. Default: the user's state directory.
+    pub state_dir: Option<PathBuf>,
+}
+
+/// Why a run has no kind cluster.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoCluster {
+    /// What was asked for must not be touched, or cannot be understood.
+    #[error("{0}")]
+    Refused(String),
+    /// What is needed for it is not there.
+    #[error("{0}")]
+    Absent(String),
+}
+
+impl From<DockerError> for NoCluster {
+    fn from(error: DockerError) -> Self {
+        Self::Absent(error.to_string())
+    }
+}
+
+/// A cluster that a run works on.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    /// What all its workers have in common.
+    pub(crate) common: Common,
+    /// What people are told of it.
+    pub(crate) target: Target,
+    /// How to reach its API server.
+    pub(crate) access: Access,
+    journal: Mutex<Option<Journal>>,
+    token: tokio::sync::Mutex<Option<(String, Instant)>>,
+    created: Option<Created>,
+    /// Its end comes after that of the journal: what the journal still holds then is the guard's.
+    guard: Option<Guard>,
+}
+
+#[derive(Debug)]
+struct Created {
+    change: u32,
+    kubeconfig: PathBuf,
+}
+
+impl Cluster {
+    /// Attaches to a cluster or creates one.
+    ///
+    /// # Errors
+    /// There is none, or it must not be touched; the text says why, and what would help.
+    pub(crate) async fn open(options: &Options) -> Result<Self, NoCluster> {
+        let state = state_dir(options.state_dir.as_deref()).map_err(NoCluster::Refused)?;
+        let run = run_id();
+        match &options.context {
+            _ if options.create => Self::create(options, &state, &run).await,
+            Some(context) => Self::attach(options, context, &state, &run).await,
+            None => Err(NoCluster::Refused(
+                "which kind cluster? say --context kind-NAME, or --create to make one".to_owned(),
+            )),
+        }
+    }
+
+    async fn attach(options: &Options, context: &str, state: &Path, run: &str) -> Result<Self, NoCluster> {
+        let refused = |refusal: Refusal| NoCluster::Refused(refusal.to_string());
+        let cluster = match permission(context, &options.allowed).map_err(refused)? {
+            Permission::Kind { cluster } => cluster,
+            // Of a kind cluster under another name its containers know the name.
+            Permission::Named => context.to_owned(),
+        };
+        let kubeconfig = read_kubeconfig(options.kubeconfig.as_deref(), context).map_err(NoCluster::Refused)?;
+        let docker = Docker::connect().await?;
+        let containers = docker.containers(Some(&cluster)).await?;
+        let found = examine(&docker, &containers, context, &cluster, &kubeconfig).await?;
+        let header = header(run, context, options.kubeconfig.clone(), &cluster);
+        let journal = Journal::begin(state, &header).map_err(|error| NoCluster::Refused(unwritten(error)))?;
+        Self::take(&docker, &containers, found, kubeconfig, journal, None, run).await.map_err(NoCluster::Absent)
+    }
+
+    async fn create(options: &Options, state: &Path, run: &str) -> Result<Self, NoCluster> {
+        let docker = Docker::connect().await?;
+        Self::create_with(&docker, options, state, run).await.map_err(NoCluster::Absent)
+    }
+
+    async fn create_with(docker: &Docker, options: &Options, state: &Path, run: &str) -> Result<Self, String> {
+        let cluster = format!("nodeproof-{run}");
+        let context = format!("kind-{cluster}");
+        let directory = state.join("clusters");
+        let wrong = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+        std::fs::create_dir_all(&directory).map_err(|error| wrong(&directory, error))?;
+        let path = directory.join(format!("{cluster}.kubeconfig"));
+        let config = match &options.config {
+            Some(config) => config.clone(),
+            None => {
+                let config = directory.join(format!("{cluster}.yaml"));
+                std::fs::write(&config, CLUSTER).map_err(|error| wrong(&config, error))?;
+                config
+            }
+        };
+        let mut journal =
+            Journal::begin(state, &header(run, &context, Some(path.clone()), &cluster)).map_err(unwritten)?;
+        let guard = Guard::start(journal.path()).map_err(|error| format!("the guard cannot be started: {error}"))?;
+        let undo = vec![Op::RemoveCluster { cluster: cluster.clone() }];
+        let what = format!("cluster {cluster} was created");
+        let change = journal.will(Change { what, container: None, ill: None, undo, until: None }).map_err(unwritten)?;
+        let created = Created { change, kubeconfig: path.clone() };
+        let made = kind_create(&cluster, options.image.as_deref(), &config, &path).await;
+        if options.config.is_none() {
+            drop(std::fs::remove_file(&config));
+        }
+        let open = async {
+            made?;
+            let kubeconfig = read_kubeconfig(Some(&path), &context)?;
+            let containers = docker.containers(Some(&cluster)).await.map_err(|error| error.to_string())?;
+            let found = examine(docker, &containers, &context, &cluster, &kubeconfig).await;
+            let found = found.map_err(|error| error.to_string())?;
+            Ok::<_, String>((kubeconfig, containers, found))
+        };
+        match open.await {
+            Ok((kubeconfig, containers, found)) => {
+                let mut own = Self::take(docker, &containers, found, kubeconfig, journal, Some(guard), run).await?;
+                own.created = Some(created);
+                Ok(own)
+            }
+            Err(why) => {
+                drop(docker.perform(&Op::RemoveCluster { cluster }).await.map(|()| journal.undone(change)));
+                drop(std::fs::remove_file(path));
+                drop(journal.end());
+                Err(why)
+            }
+        }
+    }
+
+    async fn take(
+        docker: &Docker,
+        containers: &[Container],
+        target: Target,
+        kubeconfig: Kubeconfig,
+        journal: Journal,
+        guard: Option<Guard>,
+        run: &str,
+    ) -> Result<Self, String> {
+        let text = |error: DockerError| error.to_string();
+        let control_plane =
+            containers.iter().find(|own| own.is_control_plane()).ok_or("the cluster has no control plane here")?;
+        let is_own = |own: &&Container| !own.is_control_plane() && own.run.is_none() && own.state == "running";
+        let model = containers.iter().find(is_own).unwrap_or(control_plane);
+        let config = docker.run(&model.name, "cat /var/lib/kubelet/config.yaml").await.map_err(text)?;
+        let authority = docker.run(&control_plane.name, "cat /etc/kubernetes/pki/ca.crt").await.map_err(text)?;
+        let version = docker.run(&model.name, "kubelet --version").await.map_err(text)?;
+        let common = Common {
+            cluster: control_plane.cluster.clone(),
+            run: run.to_owned(),
+            image: model.image.clone(),
+            control_plane: control_plane.name.clone(),
+            authority,
+            version: version.split_whitespace().last().unwrap_or_default().to_owned(),
+            settings: KubeletSettings::of_cluster(&config)?,
+        };
+        let guard = match guard {
+            Some(guard) => guard,
+            None => Guard::start(journal.path()).map_err(|error| format!("the guard cannot be started: {error}"))?,
+        };
+        Ok(Self {
+            common,
+            target,
+            access: Access { kubeconfig },
+            journal: Mutex::new(Some(journal)),
+            token: tokio::sync::Mutex::new(None),
+            created: None,
+            guard: Some(guard),
+        })
+    }
+
+    /// Writes down a change that is about to be made.
+    pub(crate) fn will(&self, change: Change) -> Result<u32, String> {
+        self.with_journal(|journal| journal.will(change).map_err(unwritten))
+    }
+
+    /// Writes down that a change was undone.
+    pub(crate) fn undone(&self, id: u32) -> Result<(), String> {
+        self.with_journal(|journal| journal.undone(id).map_err(unwritten))
+    }
+
+    /// Returns the changes that are not undone and fulfil something.
+    pub(crate) fn changes(&self, meets: impl Fn(&Change) -> bool) -> Vec<(u32, Change)> {
+        self.with_journal(|journal| Ok(journal.open(meets))).unwrap_or_default()
+    }
+
+    fn with_journal<T>(&self, work: impl FnOnce(&mut Journal) -> Result<T, String>) -> Result<T, String> {
+        // A scenario that broke down while it wrote has left at most a line that is torn off.
+        let mut journal = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        journal.as_mut().map_or_else(|| Err("the run is over".to_owned()), work)
+    }
+
+    /// Returns a token with which a kubelet asks for its certificate.
+    pub(crate) async fn token(&self, docker: &Docker) -> Result<String, DockerError> {
+        let mut own = self.token.lock().await;
+        if let Some((token, made)) = &*own
+            && made.elapsed() < TOKEN_LIFE
+        {
+            return Ok(token.clone());
+        }
+        let minutes = TOKEN_LIFE.as_secs() / 60 * 2;
+        let script = format!(
+            "kubeadm token create --kubeconfig=/etc/kubernetes/admin.conf --ttl {minutes}m \
+             --description 'nodeproof {}' 2>/dev/null",
+            self.common.run
+        );
+        let token = docker.run(&self.common.control_plane, &script).await?.trim().to_owned();
+        *own = Some((token.clone(), Instant::now()));
+        Ok(token)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if let Some(created) = &self.created {
+            drop(std::fs::remove_file(&created.kubeconfig));
+            // The guard removes the cluster: it is not in a hurry, and survives Ctrl-C.
+            debug_assert!(self.changes(|_| true).iter().any(|(id, _)| *id == created.change));
+        }
+        let journal = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        drop(journal.map(Journal::end));
+        drop(self.guard.take());
+    }
+}
+
+/// The configuration of clusters that are created unless the user has one: a control plane and two workers.
+const CLUSTER: &str = include_str!("../../../ci/cluster.yaml");
+
+/// Checks that a cluster is what its name says, and returns what people are told of it.
+async fn examine(
+    docker: &Docker,
+    containers: &[Container],
+    context: &str,
+    cluster: &str,
+    kubeconfig: &Kubeconfig,
+) -> Result<Target, NoCluster> {
+    let server = server_of(kubeconfig, context).unwrap_or_default();
+    let mut evidence = Evidence {
+        containers: containers.iter().map(|own| own.name.clone()).collect(),
+        ports: containers.iter().filter_map(|own| own.api_port).collect(),
+        port: server.rsplit(':').next().and_then(|port| port.trim_end_matches('/').parse().ok()),
+        nodes: Vec::new(),
+    };
+    let mut version = String::new();
+    if let Some(control_plane) = containers.iter().find(|own| own.is_control_plane() && own.state == "running") {
+        let ask = |path: &str| Op::kubectl(&control_plane.name, &format!("get --raw {path}"));
+        let nodes = docker.ask(&ask("/api/v1/nodes")).await?;
+        evidence.nodes = node_names(&nodes);
+        let text = docker.ask(&ask("/version")).await?;
+        let json: Value = serde_json::from_str(&text).unwrap_or_default();
+        json["gitVersion"].as_str().unwrap_or_default().clone_into(&mut version);
+    }
+    check_kind(context, cluster, &evidence).map_err(|refusal| NoCluster::Refused(refusal.to_string()))?;
+    Ok(Target { context: context.to_owned(), server, version, nodes: evidence.nodes.len() })
+}
+
+fn node_names(list: &str) -> Vec<String> {
+    let list: Value = serde_json::from_str(list).unwrap_or_default();
+    let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    items.iter().filter_map(|node| node["metadata"]["name"].as_str()).map(str::to_owned).collect()
+}
+
+fn read_kubeconfig(path: Option<&Path>, context: &str) -> Result<Kubeconfig, String> {
+    let read = path.map_or_else(Kubeconfig::read, Kubeconfig::read_from);
+    let mut kubeconfig = read.map_err(|error| format!("the kubeconfig cannot be read: {error}"))?;
+    if !kubeconfig.contexts.iter().any(|own| own.name == context) {
+        let known: Vec<&str> = kubeconfig.contexts.iter().map(|own| own.name.as_str()).collect();
+        let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+        return Err(format!("there is no context {context} in the kubeconfig: {known}"));
+    }
+    kubeconfig.current_context = Some(context.to_owned());
+    Ok(kubeconfig)
+}
+
+fn server_of(kubeconfig: &Kubeconfig, context: &str) -> Option<String> {
+    let context = kubeconfig.contexts.iter().find(|own| own.name == context)?.context.as_ref()?;
+    kubeconfig.clusters.iter().find(|own| own.name == context.cluster)?.cluster.as_ref()?.server.clone()
+}
+
+async fn kind_create(cluster: &str, image: Option<&str>, config: &Path, kubeconfig: &Path) -> Result<(), String> {
+    let mut command = tokio::process::Command::new("kind");
+    command.args(create_arguments(cluster, image, config, kubeconfig)).stdin(Stdio::null()).kill_on_drop(true);
+    let output = match tokio::time::timeout(CREATE_LIMIT, command.output()).await {
+        Ok(Ok(output)) => output,
+        Ok(Err(error)) => {
+            return Err(format!("kind cannot be called: {error}; install it, or say --context kind-NAME"));
+        }
+        Err(_) => return Err(format!("kind create cluster took longer than {} s", CREATE_LIMIT.as_secs())),
+    };
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last: Vec<&str> =
+        said.lines().filter(|line| line.contains("ERROR")).chain(said.lines().last()).take(2).collect();
+    Err(format!("kind create cluster failed: {}", last.join(" / ")))
+}
+
+fn create_arguments(cluster: &str, image: Option<&str>, config: &Path, kubeconfig: &Path) -> Vec<String> {
+    let mut arguments = ["create", "cluster", "--name", cluster, "--wait", "120s"].map(str::to_owned).to_vec();
+    if let Some(image) = image {
+        arguments.extend(["--image".to_owned(), image.to_owned()]);
+    }
+    arguments.extend(["--config".to_owned(), config.display().to_string()]);
+    arguments.extend(["--kubeconfig".to_owned(), kubeconfig.display().to_string()]);
+    arguments
+}
+
+fn header(run: &str, context: &str, kubeconfig: Option<PathBuf>, cluster: &str) -> Header {
+    let pid = std::process::id();
+    Header {
+        run: run.to_owned(),
+        pid,
+        started: process_start(pid),
+        at: now(),
+        context: context.to_owned(),
+        kubeconfig,
+        cluster: cluster.to_owned(),
+    }
+}
+
+/// Returns the instant.
+#[expect(clippy::disallowed_methods, reason = "here real time comes in")]
+pub(crate) fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+/// Makes the id of a run: short enough for names, and different for runs that start at once.
+fn run_id() -> String {
+    format!("{:x}{:x}", now().as_second() & 0xff_ffff, std::process::id() & 0xffff)
+}
+
+pub(crate) fn unwritten(error: std::io::Error) -> String {
+    format!("the journal cannot be written: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{create_arguments, node_names};
+
+    #[test]
+    fn a_cluster_is_created_with_a_kubeconfig_of_its_own() {
+        let arguments = create_arguments("np", Some("node:v1"), Path::new("c.yaml"), Path::new("k"));
+        assert_eq!(
+            arguments.join(" "),
+            "create cluster --name np --wait 120s --image node:v1 --config c.yaml --kubeconfig k"
+        );
+        let arguments = create_arguments("np", None, Path::new("c.yaml"), Path::new("k"));
+        assert!(!arguments.contains(&"--image".to_owned()));
+    }
+
+    #[test]
+    fn nodes_are_read_from_a_list() {
+        assert_eq!(node_names(r#"{"items": [{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}}]}"#), ["a", "b"]);
+        assert_eq!(node_names("nonsense"), [""; 0]);
+    }
+}

@@ -1,0 +1,497 @@
+//! Which operations make a fault on a kind node, and which heal it.
+//!
+//! Mirrors what befalls real machines with what a container can do: systemd inside, Docker outside, iptables between.
+//! Inputs: words of core (`MachineAction`, network faults) and the node's container. Outputs: [`Plan`]s, or the reason
+//! why a container cannot show this. Nothing is done here.
+//! Invariant: whatever a plan breaks, its healing operations mend, also after a restart of the container or twice.
+//! Left out on purpose: what a container shares with its host (clock, CPUs, memory size, firmware) and faults on single
+//! requests, which are encrypted.
+
+use std::time::Duration;
+
+use nodeproof_core::components::machine::MachineAction;
+use nodeproof_core::network::{Effect, Endpoint, Fault};
+
+use super::op::{Op, quoted};
+use super::settings::KubeletSettings;
+
+/// The port of the API server inside a kind cluster.
+/// Source: sigs.k8s.io/kind pkg/cluster/internal/providers/common/constants.go (v0.27), `APIServerInternalPort`.
+const API_PORT: u16 = 6443;
+/// The chain of our own rules.
+pub(super) const CHAIN: &str = "NODEPROOF";
+/// The drop-in that keeps systemd from starting a killed kubelet again.
+pub(super) const DROP_IN: &str = "/run/systemd/system/kubelet.service.d/90-nodeproof.conf";
+/// Where the network configuration waits for its return.
+pub(super) const CNI_ASIDE: &str = "/var/lib/nodeproof/cni";
+/// Which kubelet configuration waits for its return.
+pub(super) const KUBELET_ASIDE: &str = "/var/lib/nodeproof/kubelet";
+/// What ails the node because of us: an empty file for each.
+const MARKS: &str = "/var/lib/nodeproof/ills";
+/// Where a node shows another boot id than its host's.
+pub(super) const BOOT_ID: &str = "/etc/nodeproof-boot-id";
+/// The boot id that the next boot takes, in place of one by chance.
+pub(super) const NEXT_BOOT_ID: &str = "/etc/nodeproof-next-boot-id";
+
+/// What a node suffers from; of each kind at most one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Ill {
+    /// The kubelet's process is gone.
+    KubeletDown,
+    /// The kubelet's process is stopped by SIGSTOP.
+    KubeletFrozen,
+    /// The kubelet has other flags or another configuration than it came with.
+    KubeletChanged,
+    /// All processes are frozen.
+    Frozen,
+    /// The container does not run.
+    PoweredOff,
+    /// Packets from and to the API server are lost.
+    Cut,
+    /// The container has no network interface.
+    Detached,
+    /// The container runtime is gone.
+    RuntimeDown,
+    /// There is no network configuration for pods.
+    CniGone,
+    /// The machine has announced that it will shut down.
+    ShutdownAnnounced,
+    /// Processes use the machine's CPUs or memory.
+    Loaded,
+}
+
+impl Ill {
+    /// All there are.
+    pub(crate) const ALL: [Self; 11] = [
+        Self::KubeletDown,
+        Self::KubeletFrozen,
+        Self::KubeletChanged,
+        Self::Frozen,
+        Self::PoweredOff,
+        Self::Cut,
+        Self::Detached,
+        Self::RuntimeDown,
+        Self::CniGone,
+        Self::ShutdownAnnounced,
+        Self::Loaded,
+    ];
+
+    /// Returns the name, as in units of systemd.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::KubeletDown => "kubelet-down",
+            Self::KubeletFrozen => "kubelet-frozen",
+            Self::KubeletChanged => "kubelet-changed",
+            Self::Frozen => "frozen",
+            Self::PoweredOff => "powered-off",
+            Self::Cut => "cut",
+            Self::Detached => "detached",
+            Self::RuntimeDown => "runtime-down",
+            Self::CniGone => "cni-gone",
+            Self::ShutdownAnnounced => "shutdown-announced",
+            Self::Loaded => "loaded",
+        }
+    }
+
+    /// Returns what it is, for people.
+    pub(crate) const fn sentence(self) -> &'static str {
+        match self {
+            Self::KubeletDown => "its kubelet does not run",
+            Self::KubeletFrozen => "its kubelet is frozen",
+            Self::KubeletChanged => "its kubelet runs with other settings",
+            Self::Frozen => "it is paused",
+            Self::PoweredOff => "it does not run",
+            Self::Cut => "packets from and to the API server are dropped",
+            Self::Detached => "it has no network",
+            Self::RuntimeDown => "its container runtime does not run",
+            Self::CniGone => "its network configuration was moved aside",
+            Self::ShutdownAnnounced => "it has announced a shutdown",
+            Self::Loaded => "it is under load",
+        }
+    }
+
+    /// Returns the script that heals it inside of the container; `None` where only Docker can.
+    fn healing_script(self) -> Option<String> {
+        let script = self.mending_script()?;
+        Some(format!("{{ {script}; }} && rm -f {MARKS}/{}", self.name()))
+    }
+
+    fn mending_script(self) -> Option<String> {
+        let start = "systemctl start --no-block kubelet";
+        Some(match self {
+            Self::KubeletDown => format!("rm -f {DROP_IN}; systemctl daemon-reload; {start}"),
+            Self::KubeletFrozen => "systemctl kill -s CONT kubelet".to_owned(),
+            Self::KubeletChanged => format!(
+                "if [ -d {KUBELET_ASIDE} ]; then cp -a {KUBELET_ASIDE}/. /var/lib/kubelet/ && rm -rf {KUBELET_ASIDE} && \
+                 systemctl restart --no-block kubelet; fi"
+            ),
+            Self::Cut => for_both_families(&format!(
+                "while $i -w -D OUTPUT -j {CHAIN}; do :; done; while $i -w -D INPUT -j {CHAIN}; do :; done; \
+                 $i -w -F {CHAIN}; $i -w -X {CHAIN}"
+            )),
+            Self::RuntimeDown => "systemctl start --no-block containerd".to_owned(),
+            // containerd notices a file that is written, and not one that is moved into the directory.
+            Self::CniGone => {
+                format!("if [ -d {CNI_ASIDE} ]; then cp {CNI_ASIDE}/* /etc/cni/net.d/ && rm -rf {CNI_ASIDE}; fi; true")
+            }
+            Self::ShutdownAnnounced => announce(false),
+            Self::Loaded => "systemctl stop nodeproof-load.service; rm -f /dev/shm/nodeproof-load; true".to_owned(),
+            Self::Frozen | Self::PoweredOff | Self::Detached => return None,
+        })
+    }
+
+    /// Returns what heals it, from outside.
+    pub(crate) fn healing(self, container: &str) -> Vec<Op> {
+        let container_of = || container.to_owned();
+        match self {
+            Self::Frozen => vec![Op::Unpause { container: container_of() }],
+            Self::PoweredOff => vec![Op::Start { container: container_of() }],
+            Self::Detached => vec![Op::Connect { container: container_of(), address: None }],
+            _ => {
+                let script = self.healing_script().unwrap_or_default();
+                vec![Op::exec(container, format!("{}; {script}", self.disarming_script()))]
+            }
+        }
+    }
+
+    /// Returns the script that marks the node and arms a timer of its own systemd, which heals when nobody else does;
+    /// `None` where only Docker can heal.
+    pub(crate) fn arming_script(self, after: Duration) -> Option<String> {
+        let script = self.healing_script()?;
+        let (unit, seconds) = (self.unit(), after.as_secs().max(1));
+        Some(format!(
+            "{}; mkdir -p {MARKS} && touch {MARKS}/{} && \
+             systemd-run --quiet --collect --unit={unit} --on-active={seconds}s --timer-property=AccuracySec=1s sh -c {}",
+            self.disarming_script(),
+            self.name(),
+            quoted(&script)
+        ))
+    }
+
+    fn disarming_script(self) -> String {
+        format!("systemctl stop {0}.timer 2>/dev/null; systemctl reset-failed {0}.service 2>/dev/null", self.unit())
+    }
+
+    fn unit(self) -> String {
+        format!("nodeproof-heal-{}", self.name())
+    }
+}
+
+/// What makes or heals a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// What the node will suffer from; written down, and its revert armed, before anything is done.
+    pub(crate) makes: Option<Ill>,
+    /// What the node will no longer suffer from.
+    pub(crate) ends: Vec<Ill>,
+    /// What is done.
+    pub(crate) ops: Vec<Op>,
+}
+
+impl Plan {
+    fn make(ill: Ill, ops: Vec<Op>) -> Self {
+        Self { makes: Some(ill), ends: Vec::new(), ops }
+    }
+
+    /// The plan that heals an ill.
+    pub(crate) fn heal(ill: Ill, container: &str) -> Self {
+        Self { makes: None, ends: vec![ill], ops: ill.healing(container) }
+    }
+}
+
+/// Plans what befalls a machine.
+///
+/// # Errors
+/// A container cannot show this; the text says why.
+pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &KubeletSettings) -> Result<Plan, String> {
+    let container_of = || container.to_owned();
+    let exec = |script: &str| vec![Op::exec(container, script)];
+    let heal = |ill: Ill| Ok(Plan::heal(ill, container));
+    match action {
+        MachineAction::KubeletStop => Ok(Plan::make(Ill::KubeletDown, exec("systemctl stop kubelet"))),
+        MachineAction::KubeletKill => Ok(Plan::make(Ill::KubeletDown, exec(&kill_kubelet()))),
+        MachineAction::KubeletStart => heal(Ill::KubeletDown),
+        MachineAction::KubeletRestart(None) => Ok(Plan {
+            makes: None,
+            ends: vec![Ill::KubeletDown],
+            ops: exec(&format!("rm -f {DROP_IN}; systemctl daemon-reload; systemctl restart kubelet")),
+        }),
+        MachineAction::KubeletRestart(Some(spec)) => Ok(super::settings::restart(&base.with(spec)?, container)),
+        MachineAction::Pause => Ok(Plan::make(Ill::Frozen, vec![Op::Pause { container: container_of() }])),
+        MachineAction::Resume => heal(Ill::Frozen),
+        MachineAction::PowerOff => Ok(Plan::make(Ill::PoweredOff, vec![Op::Kill { container: container_of() }])),
+        MachineAction::PowerOn { boot_id } => Ok(boot(container, boot_id.as_ref().map(|id| id.as_str()), Vec::new())),
+        MachineAction::Reboot { boot_id } => {
+            let down = vec![Op::Kill { container: container_of() }];
+            Ok(boot(container, boot_id.as_ref().map(|id| id.as_str()), down))
+        }
+        MachineAction::RuntimeStop => Ok(Plan::make(Ill::RuntimeDown, exec("systemctl stop containerd"))),
+        MachineAction::RuntimeStart => heal(Ill::RuntimeDown),
+        MachineAction::CniRemove => Ok(Plan::make(Ill::CniGone, exec(&remove_cni()))),
+        MachineAction::CniInstall => heal(Ill::CniGone),
+        MachineAction::NotModelled("shutdown") => {
+            Ok(Plan::make(Ill::PoweredOff, exec("systemctl poweroff --no-block")))
+        }
+        MachineAction::NotModelled("cancel-shutdown") => heal(Ill::ShutdownAnnounced),
+        MachineAction::NotModelled(what) => Err(format!("kind has no action {what}")),
+        MachineAction::Change(_) => Err("a container has the parts and the clock of its host".to_owned()),
+        MachineAction::Behave { .. } => Err("how containers behave is said by their image on kind".to_owned()),
+    }
+}
+
+/// A machine boots, and its kubelet finds another boot id, so that it sees a reboot and not a restart of its own.
+fn boot(container: &str, boot_id: Option<&str>, before: Vec<Op>) -> Plan {
+    let is_up = !before.is_empty();
+    let mut ops = before;
+    if let Some(id) = boot_id.filter(|_| is_up) {
+        ops.insert(0, Op::exec(container, format!("echo {} > {NEXT_BOOT_ID}", quoted(id))));
+    }
+    ops.push(Op::Start { container: container.to_owned() });
+    if let Some(id) = boot_id.filter(|_| !is_up) {
+        ops.push(Op::exec(container, format!("echo {} > {BOOT_ID}; systemctl restart --no-block kubelet", quoted(id))));
+    }
+    Plan { makes: is_up.then_some(Ill::PoweredOff), ends: vec![Ill::PoweredOff], ops }
+}
+
+/// A kubelet that is killed stays away, as one whose unit has given up.
+fn kill_kubelet() -> String {
+    format!(
+        "mkdir -p {} && printf '[Service]\\nRestart=no\\n' > {DROP_IN} && systemctl daemon-reload && \
+         systemctl kill -s KILL kubelet",
+        DROP_IN.rsplit_once('/').unwrap_or_default().0
+    )
+}
+
+fn remove_cni() -> String {
+    format!("mkdir -p {CNI_ASIDE} && mv /etc/cni/net.d/*.conf* {CNI_ASIDE}/")
+}
+
+/// Returns the script that says to all who listen that the machine will shut down, or that it will not.
+/// Source: org.freedesktop.login1(5), `PrepareForShutdown`.
+fn announce(starts: bool) -> String {
+    format!(
+        "busctl emit /org/freedesktop/login1 org.freedesktop.login1.Manager PrepareForShutdown b {}",
+        if starts { "true" } else { "false" }
+    )
+}
+
+fn for_both_families(commands: &str) -> String {
+    // The network of kind has IPv6, and a kubelet prefers it.
+    format!("for i in iptables ip6tables; do {{ {commands}; }} 2>/dev/null; done; true")
+}
+
+/// Which way packets are lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Both,
+    ToServer,
+    FromServer,
+}
+
+/// Returns the name of the machine whose connection a fault is about.
+pub(crate) fn machine_of(fault: &Fault) -> Option<&str> {
+    [&fault.from, &fault.to].into_iter().find_map(|end| match end {
+        Endpoint::Name(name) => name.as_str().strip_prefix("machine/"),
+        Endpoint::Any => None,
+    })
+}
+
+/// Plans a fault on the connection between a machine and the API server.
+///
+/// # Errors
+/// A container cannot show this; the text says why.
+pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<Plan, String> {
+    if fault.matching.is_some() {
+        return Err("requests on the wire are encrypted: a fault meets whole connections".to_owned());
+    }
+    if fault.times.is_some() {
+        return Err("packets are not messages: they cannot be counted off".to_owned());
+    }
+    let is_api = |end: &Endpoint| matches!(end, Endpoint::Name(name) if name.as_str() == "api");
+    let direction = match (is_api(&fault.from), is_api(&fault.to)) {
+        (true, _) => Direction::FromServer,
+        (false, true) if fault.lasts.is_none() && fault.probability >= 1.0 => Direction::Both,
+        (false, true) => Direction::ToServer,
+        (false, false) => return Err("only connections to the API server can be met".to_owned()),
+    };
+    let what = match &fault.effect {
+        Effect::Drop if fault.probability >= 1.0 => "-j DROP".to_owned(),
+        Effect::Drop => format!("-m statistic --mode random --probability {} -j DROP", fault.probability),
+        Effect::Delay { .. } => return Err("a delay needs a queueing discipline that kind's hosts lack".to_owned()),
+        Effect::Answer(_) => return Err("requests on the wire are encrypted: none can be answered".to_owned()),
+    };
+    Ok(Plan::make(Ill::Cut, vec![Op::exec(container, cut(direction, &what))]))
+}
+
+fn cut(direction: Direction, what: &str) -> String {
+    let (out, back) = (format!("-p tcp --dport {API_PORT} {what}"), format!("-p tcp --sport {API_PORT} {what}"));
+    let mut commands = vec![format!("{{ $i -w -N {CHAIN} 2>/dev/null || true; }}")];
+    let mut lay = |hook: &str, rule: &str| {
+        commands.push(format!("$i -w -A {CHAIN} {rule}"));
+        commands.push(format!("{{ $i -w -C {hook} -j {CHAIN} 2>/dev/null || $i -w -I {hook} -j {CHAIN}; }}"));
+    };
+    if direction != Direction::FromServer {
+        lay("OUTPUT", &out);
+    }
+    if direction != Direction::ToServer {
+        lay("INPUT", &back);
+    }
+    let commands = commands.join(" && ");
+    format!("set -e; for i in iptables ip6tables; do {commands}; done")
+}
+
+/// Returns the script that prints how many packets our rules have met.
+pub(crate) fn count_script() -> String {
+    format!(
+        "for i in iptables ip6tables; do $i -w -nvxL {CHAIN} 2>/dev/null; done | awk '$3 == \"DROP\" {{n += $1}} END {{print n + 0}}'"
+    )
+}
+
+/// The script that prints the names of the ills that a running container has because of us.
+pub(crate) fn look_script() -> String {
+    format!("ls {MARKS} 2>/dev/null; true")
+}
+
+/// Reads what [`look_script`] prints.
+pub(crate) fn read_look(output: &str) -> Vec<Ill> {
+    let mut found: Vec<Ill> =
+        output.lines().filter_map(|line| Ill::ALL.into_iter().find(|ill| ill.name() == line.trim())).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use nodeproof_core::components::machine::MachineAction;
+    use nodeproof_core::json;
+    use nodeproof_core::network::{Effect, Endpoint, Fault, Match};
+    use nodeproof_core::objects::Text;
+
+    use super::{Ill, Plan, machine_of, of_machine, of_network, read_look};
+    use crate::live::kind::settings::KubeletSettings;
+
+    fn plan(body: &nodeproof_core::objects::Json) -> Result<Plan, String> {
+        of_machine(&MachineAction::from_json(body).unwrap(), "w", &KubeletSettings::default())
+    }
+
+    fn commands(plan: &Plan) -> Vec<String> {
+        plan.ops.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn each_verb_is_a_command() {
+        for (body, makes, ends, commands_wanted) in [
+            (
+                json!({"action": "kubelet-stop"}),
+                Some(Ill::KubeletDown),
+                vec![],
+                vec!["docker exec w sh -c 'systemctl stop kubelet'"],
+            ),
+            (json!({"action": "pause"}), Some(Ill::Frozen), vec![], vec!["docker pause w"]),
+            (json!({"action": "resume"}), None, vec![Ill::Frozen], vec!["docker unpause w"]),
+            (json!({"action": "power-off"}), Some(Ill::PoweredOff), vec![], vec!["docker kill w"]),
+            (json!({"action": "power-on"}), None, vec![Ill::PoweredOff], vec!["docker start w"]),
+            (
+                json!({"action": "reboot", "bootId": "b"}),
+                Some(Ill::PoweredOff),
+                vec![Ill::PoweredOff],
+                vec![
+                    "docker exec w sh -c 'echo '\\''b'\\'' > /etc/nodeproof-next-boot-id'",
+                    "docker kill w",
+                    "docker start w",
+                ],
+            ),
+            (
+                json!({"action": "shutdown"}),
+                Some(Ill::PoweredOff),
+                vec![],
+                vec!["docker exec w sh -c 'systemctl poweroff --no-block'"],
+            ),
+            (
+                json!({"action": "runtime-stop"}),
+                Some(Ill::RuntimeDown),
+                vec![],
+                vec!["docker exec w sh -c 'systemctl stop containerd'"],
+            ),
+        ] {
+            let plan = plan(&body).unwrap();
+            assert_eq!(
+                (plan.makes, &plan.ends, commands(&plan)),
+                (makes, &ends, commands_wanted.into_iter().map(String::from).collect()),
+                "{body}"
+            );
+        }
+        assert_eq!(
+            plan(&json!({"action": "change", "zone": "b"})).unwrap_err(),
+            "a container has the parts and the clock of its host"
+        );
+        assert_eq!(plan(&json!({"action": "use-pids"})).unwrap_err(), "kind has no action use-pids");
+    }
+
+    #[test]
+    fn a_cut_meets_both_families_and_both_directions() {
+        let plan = of_network(&Fault::disconnect("machine/w1"), "w").unwrap();
+        let script = commands(&plan).concat();
+        for part in [
+            "for i in iptables ip6tables",
+            "-A NODEPROOF -p tcp --dport 6443 -j DROP",
+            "-A NODEPROOF -p tcp --sport 6443 -j DROP",
+            "-I OUTPUT -j NODEPROOF",
+            "-I INPUT -j NODEPROOF",
+        ] {
+            assert!(script.contains(part), "{part} is not in {script}");
+        }
+        assert_eq!(machine_of(&Fault::disconnect("machine/w1")), Some("w1"));
+        let back = Fault {
+            from: Endpoint::Name(Text::of("api")),
+            to: Endpoint::Name(Text::of("machine/w1")),
+            ..Fault::disconnect("x")
+        };
+        let script = commands(&of_network(&back, "w").unwrap()).concat();
+        assert!(script.contains("--sport 6443") && !script.contains("--dport 6443"), "{script}");
+        assert_eq!(machine_of(&back), Some("w1"));
+    }
+
+    #[test]
+    fn what_the_wire_cannot_show_is_named() {
+        let fault = Fault::disconnect("machine/w1");
+        for (fault, why) in [
+            (
+                Fault { matching: Some(Match::default()), ..fault.clone() },
+                "requests on the wire are encrypted: a fault meets whole connections",
+            ),
+            (Fault { times: Some(3), ..fault.clone() }, "packets are not messages: they cannot be counted off"),
+            (
+                Fault { effect: Effect::Answer(Vec::new()), ..fault.clone() },
+                "requests on the wire are encrypted: none can be answered",
+            ),
+            (Fault { to: Endpoint::Any, ..fault }, "only connections to the API server can be met"),
+        ] {
+            assert_eq!(of_network(&fault, "w").unwrap_err(), why);
+        }
+    }
+
+    #[test]
+    fn what_a_node_can_heal_itself_is_armed_before() {
+        for ill in Ill::ALL {
+            let armed = ill.arming_script(Duration::from_secs(60));
+            let by_docker = matches!(ill, Ill::Frozen | Ill::PoweredOff | Ill::Detached);
+            assert_eq!(armed.is_none(), by_docker, "{ill:?}");
+            let Some(armed) = armed else { continue };
+            let unit = format!("--unit=nodeproof-heal-{} --on-active=60s --timer-property=AccuracySec=1s", ill.name());
+            assert!(armed.contains(&unit), "{armed}");
+            let healing = ill.healing("w")[0].to_string();
+            assert!(healing.contains(&format!("rm -f /var/lib/nodeproof/ills/{}", ill.name())), "{healing}");
+        }
+    }
+
+    #[test]
+    fn marks_are_read() {
+        assert_eq!(read_look("cut\ncut\nkubelet-down\nwhat\n"), [Ill::KubeletDown, Ill::Cut]);
+        assert_eq!(read_look(""), []);
+    }
+}

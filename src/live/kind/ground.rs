@@ -1,0 +1,272 @@
+//! Kind as ground for scenarios: a cluster that all of them share, each with workers of its own.
+//!
+//! Inputs: scenarios with real names. Outputs: sites on which they run, or the reasons why they cannot; for a dry run,
+//! what would be done to which node. Invariant: what kind cannot do is a missing capability or an obstacle, and known
+//! when scenarios are listed.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nodeproof_core::components::machine::{MachineAction, MachineSpec};
+use nodeproof_core::network::{Endpoint, Fault};
+use nodeproof_core::objects::Json;
+use nodeproof_core::scenario::{Action, Capabilities, Capability, Deed, DeedId, FaultEffect, Setup};
+
+use super::cluster::{Cluster, NoCluster, Options};
+use super::docker::Docker;
+use super::fault::{self, Plan as Steps};
+use super::hands::Hands;
+use super::settings::KubeletSettings;
+use super::worker::obstacle;
+use crate::live::{Access, Doing, Ground, Pace, Plan, Site};
+
+/// How much longer than its scenario a fault may last before the node heals itself.
+const MARGIN: Duration = Duration::from_mins(5);
+
+/// A kind cluster that scenarios share.
+#[derive(Debug)]
+pub struct Kind {
+    cluster: Arc<Cluster>,
+}
+
+impl Kind {
+    /// Attaches to a cluster, or creates one that goes with this.
+    ///
+    /// # Errors
+    /// Docker does not answer, or the cluster must not be touched; the text says why, and what would help.
+    pub fn open(options: &Options) -> Result<Self, NoCluster> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| NoCluster::Absent(error.to_string()))?;
+        let cluster = runtime.block_on(Cluster::open(options))?;
+        Ok(Self { cluster: Arc::new(cluster) })
+    }
+}
+
+impl Ground for Kind {
+    fn capabilities(&self) -> Capabilities {
+        capabilities()
+    }
+
+    fn obstacle(&self, plan: &Plan) -> Option<String> {
+        let own = &self.cluster.common.version;
+        let wanted = plan.settings.profile().release().to_string();
+        let minor = |version: &str| version.trim_start_matches('v').split('.').take(2).collect::<Vec<_>>().join(".");
+        if minor(own) != minor(&wanted) {
+            return Some(format!("the cluster runs Kubernetes {own}: --k8s {} fits", minor(own)));
+        }
+        obstacle_in(plan, own)
+    }
+
+    fn greeting(&self) -> Option<String> {
+        Some(self.cluster.target.to_string())
+    }
+
+    fn side_by_side(&self) -> NonZeroUsize {
+        const { NonZeroUsize::new(3).expect("not zero") }
+    }
+
+    fn has_room(&self) -> bool {
+        false
+    }
+
+    fn rehearse(&self, plan: &Plan) -> Vec<String> {
+        rehearse(plan)
+    }
+
+    fn site<'a>(&'a self, plan: &'a Plan) -> Doing<'a, Box<dyn Site>> {
+        Box::pin(async move {
+            let length = crate::live::expected_length(&plan.scenario);
+            let patience = Duration::try_from(length).unwrap_or_default() + MARGIN;
+            let hands = Hands::on(Arc::clone(&self.cluster), patience).await?;
+            let pace = Pace::of(LATENCY, &plan.settings);
+            let access = self.cluster.access.clone();
+            Ok(Box::new(KindSite { hands, access, pace, rules: BTreeMap::new() }) as Box<dyn Site>)
+        })
+    }
+}
+
+/// How long a request to the API server of a kind cluster takes, with a watch event back, on a machine that is busy.
+const LATENCY: jiff::SignedDuration = jiff::SignedDuration::from_millis(100);
+
+fn capabilities() -> Capabilities {
+    Capabilities::from([
+        Capability::KubeletFlags,
+        Capability::Machines,
+        Capability::HandFedNodes,
+        Capability::Connections,
+        Capability::Custom,
+    ])
+}
+
+/// Returns all that a scenario does to machines, in order.
+fn deeds(plan: &Plan) -> impl Iterator<Item = &Deed> {
+    let given = plan.scenario.given.iter().filter_map(|given| match &given.setup {
+        Setup::Do(deed) => Some(deed),
+        _ => None,
+    });
+    given.chain(plan.scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds))
+}
+
+fn machines(plan: &Plan) -> impl Iterator<Item = &MachineSpec> {
+    let ready = plan.scenario.given.iter().flat_map(|given| match &given.setup {
+        Setup::ReadyNodes(specs) => specs.as_slice(),
+        _ => &[],
+    });
+    let added = deeds(plan).filter_map(|deed| match deed {
+        Deed::Action(action) => match &**action {
+            Action::AddMachine(spec) => Some(spec),
+            _ => None,
+        },
+        _ => None,
+    });
+    ready.chain(added)
+}
+
+/// Says why kind cannot show a scenario.
+fn obstacle_in(plan: &Plan, version: &str) -> Option<String> {
+    const WORKERS_MAX: usize = 8;
+    let count = machines(plan).count();
+    if count > WORKERS_MAX {
+        return Some(format!("{count} machines: kind has room for {WORKERS_MAX} a scenario"));
+    }
+    if let Some(why) = machines(plan).find_map(|spec| obstacle(spec, version)) {
+        return Some(why);
+    }
+    let settings = KubeletSettings::default();
+    deeds(plan).find_map(|deed| match deed {
+        Deed::Action(action) => match &**action {
+            Action::Machine { action, .. } => fault::of_machine(action, "", &settings).err(),
+            Action::AddRule(fault) => match fault::machine_of(fault) {
+                Some(_) => fault::of_network(fault, "").err(),
+                None => Some("only the connection of a machine can be met".to_owned()),
+            },
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Says what a scenario would do to which node, a line each, as commands for people.
+fn rehearse(plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for spec in machines(plan) {
+        let spec = plan.aliases.machine(spec.clone());
+        let zone = spec.zone.as_ref().map(|zone| format!(" in zone {zone}")).unwrap_or_default();
+        lines.push(format!("{}: a worker is added from the node image{zone}, and removed at the end", spec.name));
+    }
+    let settings = KubeletSettings::default();
+    for deed in deeds(plan) {
+        let (machine, steps) = match deed {
+            Deed::Action(action) => match &**action {
+                Action::Machine { name, action } => {
+                    let name = plan.aliases.real(name);
+                    (name.clone(), fault::of_machine(action, &name, &settings))
+                }
+                Action::AddRule(fault) => {
+                    let Some(name) = fault::machine_of(fault) else { continue };
+                    let name = plan.aliases.real(name);
+                    (name.clone(), fault::of_network(fault, &name))
+                }
+                _ => continue,
+            },
+            Deed::Heal(Endpoint::Name(name)) => {
+                let Some(name) = name.strip_prefix("machine/") else { continue };
+                let name = plan.aliases.real(name);
+                (name.clone(), Ok(Steps::heal(fault::Ill::Cut, &name)))
+            }
+            _ => continue,
+        };
+        match steps {
+            Ok(steps) => {
+                lines.extend(steps.ops.iter().map(|op| format!("{machine}: {op}")));
+                let revert = steps.makes.map(|ill| ill.healing(&machine)).unwrap_or_default();
+                lines.extend(revert.iter().map(|op| format!("{machine}: if the run is killed: {op}")));
+            }
+            Err(why) => lines.push(format!("{machine}: cannot be done: {why}")),
+        }
+    }
+    lines
+}
+
+/// One scenario's workers on a kind cluster.
+struct KindSite {
+    hands: Hands,
+    access: Access,
+    pace: Pace,
+    rules: BTreeMap<u32, Rule>,
+}
+
+/// A fault that a deed has laid.
+struct Rule {
+    machine: String,
+    /// What it had met when it was taken away.
+    met: Option<u64>,
+}
+
+impl Site for KindSite {
+    fn access(&self) -> &Access {
+        &self.access
+    }
+
+    fn pace(&self) -> Pace {
+        self.pace.clone()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        Docker::trouble()
+    }
+
+    fn add_machine(&mut self, spec: MachineSpec) -> Doing<'_, ()> {
+        Box::pin(async move { self.hands.add(&spec).await })
+    }
+
+    fn machine_do<'a>(&'a mut self, name: &'a str, action: MachineAction) -> Doing<'a, ()> {
+        Box::pin(async move { self.hands.act(name, &action).await })
+    }
+
+    fn lay_rule(&mut self, id: DeedId, fault: Fault) -> Doing<'_, ()> {
+        Box::pin(async move {
+            let machine = fault::machine_of(&fault).ok_or("only the connection of a machine can be met")?.to_owned();
+            self.hands.cut(&machine, &fault).await?;
+            self.rules.insert(id.0, Rule { machine, met: None });
+            Ok(())
+        })
+    }
+
+    fn heal(&mut self, endpoint: Endpoint) -> Doing<'_, ()> {
+        Box::pin(async move {
+            let Endpoint::Name(name) = &endpoint else { return Err("a machine is to be named".to_owned()) };
+            let machine = name.strip_prefix("machine/").ok_or("only the connection of a machine can be healed")?;
+            let met = self.hands.hits(machine).await?;
+            for rule in self.rules.values_mut().filter(|rule| rule.machine == machine && rule.met.is_none()) {
+                rule.met = Some(met);
+            }
+            self.hands.heal(machine).await
+        })
+    }
+
+    fn effect(&mut self, id: DeedId) -> Doing<'_, FaultEffect> {
+        Box::pin(async move {
+            let Some(rule) = self.rules.get(&id.0) else { return Ok(FaultEffect::Ended) };
+            let met = match rule.met {
+                Some(met) => met,
+                None => self.hands.hits(&rule.machine).await?,
+            };
+            Ok(FaultEffect::Messages(met))
+        })
+    }
+
+    fn describe<'a>(&'a mut self, name: &'a str) -> Doing<'a, Json> {
+        Box::pin(async move { self.hands.describe(name).await })
+    }
+
+    fn leave(self: Box<Self>) -> Doing<'static, ()> {
+        Box::pin(async move {
+            let mut own = self;
+            let problems = own.hands.leave().await;
+            if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+        })
+    }
+}

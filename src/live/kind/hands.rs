@@ -1,0 +1,217 @@
+//! What a scenario does to a kind cluster: its workers, what ails them, and what undoes it.
+//!
+//! Inputs: machines and what befalls them, faults on their connections. Outputs: effects through Docker, and the journal.
+//! Invariants: before a change is made, it stands in the journal with what undoes it, and where the node can heal itself
+//! its timer is armed; a worker that is removed takes all its ills with it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use nodeproof_core::components::machine::{MachineAction, MachineSpec};
+use nodeproof_core::network::Fault;
+use nodeproof_core::objects::Json;
+
+use super::cluster::{Cluster, now};
+use super::docker::{Docker, DockerError};
+use super::fault::{self, Ill, Plan};
+use super::look;
+use super::op::Op;
+use super::settings::KubeletSettings;
+use super::worker::{Worker, obstacle};
+use crate::live::journal::Change;
+
+/// How long a machine may take until its systemd and containerd answer after the power is back: seventeen seconds were
+/// seen under load.
+pub(crate) const BOOT_LIMIT: Duration = Duration::from_secs(90);
+
+/// What a scenario has in its hands.
+#[derive(Debug)]
+pub(crate) struct Hands {
+    docker: Docker,
+    cluster: Arc<Cluster>,
+    machines: BTreeMap<String, Machine>,
+    /// When others may undo what the scenario has not.
+    patience: Duration,
+}
+
+/// A machine of a scenario.
+#[derive(Debug)]
+struct Machine {
+    worker: Worker,
+    settings: KubeletSettings,
+    node: String,
+    change: u32,
+}
+
+impl Hands {
+    /// Takes a cluster for a scenario that lasts no longer than `patience`.
+    pub(crate) async fn on(cluster: Arc<Cluster>, patience: Duration) -> Result<Self, String> {
+        let docker = Docker::connect().await.map_err(|error| error.to_string())?;
+        Ok(Self { docker, cluster, machines: BTreeMap::new(), patience })
+    }
+
+    /// Adds a machine, whose kubelet starts now.
+    ///
+    /// # Errors
+    /// It cannot be added, or its kubelet refuses to start; the text says why. A machine whose kubelet refuses stays.
+    pub(crate) async fn add(&mut self, spec: &MachineSpec) -> Result<(), String> {
+        if let Some(why) = obstacle(spec, &self.cluster.common.version) {
+            return Err(why);
+        }
+        let name = spec.name.to_string();
+        let node = node_name(spec);
+        let common = &self.cluster.common;
+        let undo = vec![Op::Remove { container: name.clone() }, Op::delete_node(&common.control_plane, &node)];
+        let what = format!("worker {name} was added");
+        let token = self.cluster.token(&self.docker).await.map_err(text)?;
+        let change = Change { what, container: Some(name.clone()), ill: None, undo, until: None };
+        let change = self.cluster.will(change)?;
+        match Worker::start(&self.docker, common, spec, &token).await {
+            Ok(worker) => {
+                let settings = worker.settings.clone();
+                self.machines.insert(name.clone(), Machine { worker, settings, node, change });
+                self.await_kubelet(&name).await
+            }
+            Err(why) => {
+                self.cluster.undone(change)?;
+                Err(why)
+            }
+        }
+    }
+
+    /// Lets something befall a machine.
+    ///
+    /// # Errors
+    /// It cannot be done; the text says why.
+    pub(crate) async fn act(&mut self, machine: &str, action: &MachineAction) -> Result<(), String> {
+        let plan = fault::of_machine(action, machine, &self.machine(machine)?.settings)?;
+        self.carry_out(machine, &plan).await?;
+        match action {
+            MachineAction::KubeletStart | MachineAction::KubeletRestart(_) => self.await_kubelet(machine).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Lays a fault on a machine's connection.
+    ///
+    /// # Errors
+    /// It cannot be done; the text says why.
+    pub(crate) async fn cut(&mut self, machine: &str, fault: &Fault) -> Result<(), String> {
+        self.machine(machine)?;
+        self.carry_out(machine, &fault::of_network(fault, machine)?).await
+    }
+
+    /// Takes every fault from a machine's connection.
+    ///
+    /// # Errors
+    /// It cannot be done; the text says why.
+    pub(crate) async fn heal(&mut self, machine: &str) -> Result<(), String> {
+        self.machine(machine)?;
+        self.carry_out(machine, &Plan::heal(Ill::Cut, machine)).await
+    }
+
+    /// Counts the packets that faults on a machine's connection have met.
+    ///
+    /// # Errors
+    /// It cannot be done; the text says why.
+    pub(crate) async fn hits(&self, machine: &str) -> Result<u64, String> {
+        let shown = self.docker.run(machine, &fault::count_script()).await.map_err(text)?;
+        Ok(shown.trim().parse().unwrap_or_default())
+    }
+
+    /// Shows a machine as its own tools show it.
+    ///
+    /// # Errors
+    /// Docker does not answer.
+    pub(crate) async fn describe(&self, machine: &str) -> Result<Json, String> {
+        let own = self.machine(machine)?;
+        let state = self.docker.state(machine).await.map_err(text)?;
+        let shown = if state == "running" {
+            self.docker.run(machine, look::SCRIPT).await.map_err(text)?
+        } else {
+            String::new()
+        };
+        Ok(look::read(machine, &own.node, &state, &shown))
+    }
+
+    /// Removes all machines and their Nodes; what cannot be removed is told, and stays in the journal.
+    pub(crate) async fn leave(&mut self) -> Vec<String> {
+        let mut problems = Vec::new();
+        for (name, machine) in std::mem::take(&mut self.machines) {
+            problems.extend(self.remove(&name, machine).await.err());
+        }
+        problems
+    }
+
+    async fn remove(&self, name: &str, machine: Machine) -> Result<(), String> {
+        machine.worker.remove().await.map_err(text)?;
+        let node = Op::delete_node(&self.cluster.common.control_plane, &machine.node);
+        self.docker.perform(&node).await.map_err(text)?;
+        let is_of = |change: &Change| change.container.as_deref() == Some(name);
+        self.cluster.changes(is_of).into_iter().rev().try_for_each(|(id, _)| self.cluster.undone(id))?;
+        self.cluster.undone(machine.change)
+    }
+
+    fn machine(&self, name: &str) -> Result<&Machine, String> {
+        self.machines.get(name).ok_or_else(|| format!("there is no machine {name}"))
+    }
+
+    async fn carry_out(&self, container: &str, plan: &Plan) -> Result<(), String> {
+        if let Some(ill) = plan.makes {
+            let change = Change {
+                what: format!("{container}: {}", ill.sentence()),
+                container: Some(container.to_owned()),
+                ill: Some(ill),
+                undo: ill.healing(container),
+                until: Some(now() + SignedDuration::try_from(self.patience).unwrap_or_default()),
+            };
+            self.cluster.will(change)?;
+            if let Some(script) = ill.arming_script(self.patience) {
+                self.docker.run(container, &script).await.map_err(text)?;
+            }
+        }
+        for op in &plan.ops {
+            self.docker.perform(op).await.map_err(text)?;
+            if let Op::Start { container } = op {
+                self.docker.wait_until_up(container, BOOT_LIMIT).await.map_err(text)?;
+            }
+        }
+        let is_ended = |change: &Change| {
+            change.container.as_deref() == Some(container) && change.ill.is_some_and(|ill| plan.ends.contains(&ill))
+        };
+        self.cluster.changes(is_ended).into_iter().try_for_each(|(id, _)| self.cluster.undone(id))
+    }
+
+    /// Waits until a kubelet that was started is up, or has said why it refuses.
+    async fn await_kubelet(&self, machine: &str) -> Result<(), String> {
+        match self.docker.run(machine, look::KUBELET_SCRIPT).await {
+            Ok(_) => Ok(()),
+            Err(DockerError::Script { said, .. }) => Err(look::refusal(&said)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// Returns the name of the Node that a machine's kubelet answers for.
+pub(crate) fn node_name(spec: &MachineSpec) -> String {
+    let flag = spec.kubelet.flags.iter().find(|(name, _)| name.as_str() == "hostname-override");
+    let name = flag.map(|(_, value)| value).or(spec.node_name.as_ref()).unwrap_or(&spec.name);
+    name.trim().to_lowercase()
+}
+
+/// Undoes a change.
+pub(crate) async fn undo(docker: &Docker, change: &Change) -> Result<(), DockerError> {
+    for op in &change.undo {
+        docker.perform(op).await?;
+        if let Op::Start { container } = op {
+            docker.wait_until_up(container, BOOT_LIMIT).await?;
+        }
+    }
+    Ok(())
+}
+
+fn text(error: DockerError) -> String {
+    error.to_string()
+}

@@ -1,0 +1,99 @@
+//! What the tools on a kind node show: its kubelet's process and its containers.
+//!
+//! Mirrors the fields of `GET machines/NAME` that expectations ask for: `state`, `processes`, `containers`.
+//! Inputs: the output of systemd and containerd's `ctr`. Outputs: JSON of the core; the words of a kubelet that refuses.
+
+use nodeproof_core::json;
+use nodeproof_core::objects::Json;
+
+/// Prints the kubelet's state, and a line for each container: its namespace, pod, name, state.
+pub(crate) const SCRIPT: &str = r#"
+echo "kubelet $(systemctl is-active kubelet)"
+echo "runtime $(systemctl is-active containerd)"
+systemctl is-active -q containerd || exit 0
+tasks=$(ctr -n k8s.io tasks ls 2>/dev/null | awk 'NR > 1 {print $1 "=" $3}')
+for id in $(ctr -n k8s.io containers ls -q 2>/dev/null); do
+  state=$(printf '%s\n' "$tasks" | sed -n "s/^$id=//p")
+  ctr -n k8s.io containers info "$id" 2>/dev/null | jq -r --arg state "$state" '.Labels | select(.["io.cri-containerd.kind"] == "container") |
+    "container \(.["io.kubernetes.pod.namespace"]) \(.["io.kubernetes.pod.name"]) \(.["io.kubernetes.container.name"]) \($state)"'
+done
+true"#;
+
+/// Waits until a kubelet answers or has ended, and prints its last words then.
+pub(crate) const KUBELET_SCRIPT: &str = r#"
+for i in $(seq 50); do
+  curl -fsm1 -o /dev/null http://127.0.0.1:10248/healthz && exit 0
+  if [ "$(systemctl show -p SubState --value kubelet)" = auto-restart ] || systemctl is-failed -q kubelet; then
+    journalctl -u kubelet -o cat -n 200 | awk '/"command failed"/ {text = ""; on = 1} /^kubelet.service:/ {on = 0} on {text = text $0 "\n"} END {printf "%s", text}' >&2
+    exit 3
+  fi
+  sleep 0.2
+done
+exit 0"#;
+
+/// Reads what [`SCRIPT`] prints.
+pub(crate) fn read(name: &str, node: &str, state: &str, output: &str) -> Json {
+    let unit = |unit: &str| output.lines().any(|line| line.strip_prefix(unit) == Some(" active"));
+    let shown_state = match state {
+        "running" => "running",
+        "paused" => "paused",
+        _ => "off",
+    };
+    let mut containers = Vec::new();
+    for line in output.lines() {
+        let Some(rest) = line.strip_prefix("container ") else { continue };
+        let mut words = rest.split_whitespace();
+        let (Some(namespace), Some(pod), Some(container)) = (words.next(), words.next(), words.next()) else {
+            continue;
+        };
+        let state = match words.next() {
+            Some("RUNNING") => "running",
+            Some("CREATED") => "created",
+            _ => "exited",
+        };
+        containers.push(json!({"namespace": namespace, "pod": pod, "name": container, "state": state}));
+    }
+    let mut shown = json!({
+        "name": name, "nodeName": node, "state": shown_state, "powered": shown_state != "off",
+        "processes": {"kubelet": {"running": unit("kubelet")}, "containerRuntime": {"running": unit("runtime")}},
+    });
+    shown.set(&["containers"], containers);
+    shown
+}
+
+/// Returns the words of a kubelet that has ended by itself, as it prints them for people.
+///
+/// Source: k8s.io/component-base cli/run.go and k8s.io/klog/v2 internal/serialize/keyvalues.go (v1.34): `"command failed"
+/// err="…"`, the error quoted as Go does; one of several lines stands indented between `<` and `>`.
+pub(crate) fn refusal(said: &str) -> String {
+    if let Some((_, lines)) = said.split_once("err=<\n") {
+        let lines = lines.lines().take_while(|line| *line != " >").map(|line| line.strip_prefix('\t').unwrap_or(line));
+        return lines.collect::<Vec<_>>().join("\n");
+    }
+    let Some((_, quoted)) = said.split_once("err=\"") else { return said.trim().to_owned() };
+    let quoted = quoted.trim_end();
+    let quoted = quoted.strip_suffix('"').unwrap_or(quoted);
+    serde_json::from_str(&format!("\"{quoted}\"")).unwrap_or_else(|_| quoted.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{read, refusal};
+
+    #[test]
+    fn a_node_shows_its_containers() {
+        let shown = read("w", "n", "running", "kubelet active\nruntime inactive\ncontainer default p main RUNNING\n");
+        assert_eq!(shown.at(&["processes", "kubelet", "running"]).as_bool(), Some(true));
+        assert_eq!(shown.at(&["processes", "containerRuntime", "running"]).as_bool(), Some(false));
+        assert_eq!(shown.get("containers").items()[0].get("state").as_str(), Some("running"));
+        assert_eq!(read("w", "n", "exited", "").get("state").as_str(), Some("off"));
+    }
+
+    #[test]
+    fn a_kubelet_that_refuses_is_quoted() {
+        let said = r#"E1121 21:00:00.1 99 run.go:72] "command failed" err="failed to parse kubelet flag: invalid argument \"x\" for \"--node-labels\" flag""#;
+        assert_eq!(refusal(said), "failed to parse kubelet flag: invalid argument \"x\" for \"--node-labels\" flag");
+        let said = "E1121 run.go:72] \"command failed\" err=<\n\tfailed to validate\n\tsecond line\n >\n";
+        assert_eq!(refusal(said), "failed to validate\nsecond line");
+    }
+}

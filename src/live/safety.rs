@@ -1,0 +1,207 @@
+//! Which clusters may be touched, and what is said before the first write.
+//!
+//! Inputs: the name of a context, the names that the user has allowed, what the cluster says of itself. Outputs: a
+//! permission or a refusal, and a sentence for people.
+//! Invariant: a context that is neither a kind cluster nor allowed by its exact name is never written to.
+
+use std::fmt;
+
+/// How kind begins the names of its contexts.
+/// Source: sigs.k8s.io/kind pkg/cluster/internal/kubeconfig/internal/kubeconfig/helpers.go (v0.27), `KINDClusterKey`.
+const KIND_PREFIX: &str = "kind-";
+
+/// Why a context may be touched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Permission {
+    /// Its name is that of a kind cluster; whether it is one, its containers say.
+    Kind {
+        /// The name of the cluster.
+        cluster: String,
+    },
+    /// The user has allowed it by its name.
+    Named,
+}
+
+/// Why a context is not touched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It has no name.
+    #[error("no context was named: say --context NAME")]
+    Unnamed,
+    /// It is not known to be made for tests.
+    #[error("context {context} is no kind cluster and was not allowed: nothing is written to it{}", near(.allowed))]
+    NotAllowed {
+        /// The context.
+        context: String,
+        /// What was allowed instead.
+        allowed: Vec<String>,
+    },
+    /// It is named as a kind cluster is, and is none.
+    #[error("context {context} is named as a kind cluster, but {why}: nothing is written to it")]
+    NotKind {
+        /// The context.
+        context: String,
+        /// What speaks against it.
+        why: String,
+    },
+}
+
+fn near(allowed: &[String]) -> String {
+    if allowed.is_empty() {
+        "; to allow it say --allow-context with exactly this name".to_owned()
+    } else {
+        format!("; allowed are {}", allowed.join(", "))
+    }
+}
+
+/// Says whether a context may be touched, by its name alone.
+///
+/// # Errors
+/// It may not.
+pub fn permission(context: &str, allowed: &[String]) -> Result<Permission, Refusal> {
+    if context.is_empty() {
+        return Err(Refusal::Unnamed);
+    }
+    match context.strip_prefix(KIND_PREFIX) {
+        Some(cluster) if !cluster.is_empty() => Ok(Permission::Kind { cluster: cluster.to_owned() }),
+        _ if allowed.iter().any(|name| name == context) => Ok(Permission::Named),
+        _ => Err(Refusal::NotAllowed { context: context.to_owned(), allowed: allowed.to_vec() }),
+    }
+}
+
+/// What Docker and the API server say of a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// The names of the containers that carry the cluster's label.
+    pub containers: Vec<String>,
+    /// The names of the Nodes.
+    pub nodes: Vec<String>,
+    /// The host's ports at which such a container's API server listens.
+    pub ports: Vec<u16>,
+    /// The port of the server of the context.
+    pub port: Option<u16>,
+}
+
+/// Checks that what is named as a kind cluster is the kind cluster whose containers are here.
+///
+/// # Errors
+/// It is none, or another.
+pub fn check_kind(context: &str, cluster: &str, evidence: &Evidence) -> Result<(), Refusal> {
+    let refuse = |why: String| Err(Refusal::NotKind { context: context.to_owned(), why });
+    if evidence.containers.is_empty() {
+        return refuse(format!("no container here carries the label io.x-k8s.kind.cluster={cluster}"));
+    }
+    if evidence.nodes.is_empty() {
+        return refuse("its API server shows no Node".to_owned());
+    }
+    // Another machine's kubeconfig may hold a cluster of the same name as one that runs here.
+    if !evidence.port.is_some_and(|port| evidence.ports.contains(&port)) {
+        return refuse(format!("its server is not the port of a container of cluster {cluster} here"));
+    }
+    // A stray Node is the user's own affair; a Node of ours without container is one that `clean` has yet to remove.
+    if !evidence.nodes.iter().any(|node| evidence.containers.contains(node)) {
+        return refuse(format!("none of its Nodes ({}) is one of these containers", evidence.nodes.join(", ")));
+    }
+    Ok(())
+}
+
+/// What is said before the first write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The context.
+    pub context: String,
+    /// The address of the API server.
+    pub server: String,
+    /// The release that it reports.
+    pub version: String,
+    /// How many Nodes it has.
+    pub nodes: usize,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.nodes == 1 { "" } else { "s" };
+        write!(
+            f,
+            "context {} at {}: Kubernetes {}, {} node{plural}",
+            self.context, self.server, self.version, self.nodes
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Evidence, Permission, Target, check_kind, permission};
+
+    #[test]
+    fn only_kind_and_what_was_allowed_by_its_exact_name_may_be_touched() {
+        let allowed = ["staging".to_owned()];
+        let kind = |cluster: &str| Ok(Permission::Kind { cluster: cluster.to_owned() });
+        let text =
+            |context: &str, allowed: &[String]| permission(context, allowed).map_err(|refusal| refusal.to_string());
+        assert_eq!(text("kind-np", &[]), kind("np"));
+        assert_eq!(text("kind-kind", &allowed), kind("kind"));
+        assert_eq!(text("staging", &allowed), Ok(Permission::Named));
+        for (context, allowed, refusal) in [
+            ("", &[][..], "no context was named: say --context NAME"),
+            (
+                "prod",
+                &[],
+                "context prod is no kind cluster and was not allowed: nothing is written to it; to allow it say \
+                 --allow-context with exactly this name",
+            ),
+            (
+                "staging-2",
+                &allowed,
+                "context staging-2 is no kind cluster and was not allowed: nothing is written to it; allowed are staging",
+            ),
+            (
+                "kind-",
+                &[],
+                "context kind- is no kind cluster and was not allowed: nothing is written to it; to allow it say \
+                 --allow-context with exactly this name",
+            ),
+            (
+                "Kind-np",
+                &[],
+                "context Kind-np is no kind cluster and was not allowed: nothing is written to it; to allow it say \
+                 --allow-context with exactly this name",
+            ),
+        ] {
+            assert_eq!(text(context, allowed), Err(refusal.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_name_alone_makes_no_kind_cluster() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let good = Evidence {
+            containers: names(&["np-control-plane", "np-worker"]),
+            nodes: names(&["np-control-plane", "np-worker", "left-over"]),
+            ports: vec![40_001],
+            port: Some(40_001),
+        };
+        assert_eq!(check_kind("kind-np", "np", &good), Ok(()));
+        for (evidence, why) in [
+            (Evidence { containers: Vec::new(), ..good.clone() }, "no container here carries the label"),
+            (Evidence { nodes: Vec::new(), ..good.clone() }, "its API server shows no Node"),
+            (Evidence { port: Some(6443), ..good.clone() }, "its server is not the port of a container"),
+            (Evidence { nodes: names(&["ip-10-0-0-1"]), ..good.clone() }, "none of its Nodes (ip-10-0-0-1)"),
+        ] {
+            let refusal = check_kind("kind-np", "np", &evidence).unwrap_err().to_string();
+            assert!(refusal.starts_with("context kind-np is named as a kind cluster, but "), "{refusal}");
+            assert!(refusal.contains(why), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn the_cluster_is_named_before_the_first_write() {
+        let target = Target {
+            context: "kind-np".to_owned(),
+            server: "https://127.0.0.1:40001".to_owned(),
+            version: "v1.34.4".to_owned(),
+            nodes: 3,
+        };
+        assert_eq!(target.to_string(), "context kind-np at https://127.0.0.1:40001: Kubernetes v1.34.4, 3 nodes");
+    }
+}
