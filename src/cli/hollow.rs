@@ -337,7 +337,11 @@ impl Cluster {
     async fn ask(&self, method: &str, path: &str) -> Result<Json, String> {
         let request = http::Request::builder().method(method).uri(path).body(Vec::new());
         let request = request.map_err(|error| error.to_string())?;
-        let text = self.client.request_text(request).await.map_err(|error| format!("{method} {path}: {error}"))?;
+        let told = |error| match error {
+            kube::Error::Api(status) => format!("{method} {path}: {} {}", status.code, status.message),
+            other => format!("{method} {path}: {other}"),
+        };
+        let text = self.client.request_text(request).await.map_err(told)?;
         Json::parse(&text).map_err(|error| format!("{method} {path}: {error}"))
     }
 
@@ -350,7 +354,8 @@ impl Cluster {
                 let node = self.ask("DELETE", &node.path_and_query()).await;
                 // The Lease belongs to the Node, and may be gone with it.
                 drop(self.ask("DELETE", &lease.path_and_query()).await);
-                node.err()
+                // What a kubelet had no time to register is not there.
+                node.err().filter(|message| !message.contains(": 404 "))
             })
             .buffer_unordered(REMOVALS_AT_ONCE)
             .filter_map(async |failed| failed);
