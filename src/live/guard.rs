@@ -64,7 +64,7 @@ fn watch(path: &Path) -> ExitCode {
     thread::spawn(move || {
         // The run never writes: whatever ends this, the run is over.
         drop(io::stdin().read(&mut [0]));
-        drop(tell.send(()));
+        let _ = tell.send(());
     });
     while told.recv_timeout(LOOK_EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
         if let Ok(Some(left)) = journal::read(path) {

@@ -365,7 +365,6 @@ fn header(run: &str, context: &str, kubeconfig: Option<PathBuf>, cluster: &str) 
 }
 
 /// Returns the instant.
-#[expect(clippy::disallowed_methods, reason = "here real time comes in")]
 pub(crate) fn now() -> Timestamp {
     Timestamp::now()
 }

@@ -426,7 +426,7 @@ mod tests {
             );
         }
         assert_eq!(
-            plan(&json!({"action": "change", "zone": "b"})).unwrap_err(),
+            plan(&json!({"action": "change", "clockSkew": "3s"})).unwrap_err(),
             "a container has the parts and the clock of its host"
         );
         assert_eq!(plan(&json!({"action": "use-pids"})).unwrap_err(), "kind has no action use-pids");
