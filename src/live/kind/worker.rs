@@ -284,7 +284,7 @@ mod tests {
             (json!({"name": "w", "powered": false}), Some("a worker of kind is made when it is started")),
             (
                 json!({"name": "w", "kubelet": {"version": "1.31"}}),
-                Some("the node image holds a kubelet v1.34.4, and not 1.31"),
+                Some("the node image holds a kubelet v1.34.4, and not 1.31.0"),
             ),
         ] {
             let spec = MachineSpec::from_json(&body).unwrap();
