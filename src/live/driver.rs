@@ -10,13 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::network::{Call, Identity, LEASES, NAMESPACES, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
+use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{
-    Action, AnswerSeen, Capability, Change, Company, Deed, DeedId, FaultEffect, Given, HandFedNode, Mismatch,
-    Observation, Outcome, Position, Run, RunOptions, RunOutput, Scenario, Setup, StepVerdict, Subject, Taint, Task,
-    Verdict, Writer, bystander, route, taints_patch,
+    Action, AnswerSeen, Capability, Change, Deed, DeedId, FaultEffect, Given, HandFedNode, Mismatch, Observation,
+    Outcome, Run, RunOptions, RunOutput, Scenario, Setup, StepVerdict, Subject, Taint, Task, Verdict, Writer, company,
+    route, taints_patch,
 };
 
 use super::client::Caller;
@@ -147,16 +149,15 @@ impl Driver {
         let caller = site.access().caller().await?;
         let pace = site.pace();
         let mut scenario = pace.widened(&plan.scenario);
-        if scenario.cluster.company == Company::Bystander {
-            scenario.given.insert(0, company(&scenario.position, has_machines));
-        }
+        let company = company_here(&scenario, has_machines);
+        scenario.given.splice(0..0, company);
         let machines = scenario.acts.iter().flat_map(|act| &act.expectations);
         let machines = machines.filter_map(|line| match &line.fact.subject {
             Subject::Machine(name) => Some((name.clone(), Json::Null)),
             _ => None,
         });
         let machines = machines.collect();
-        let run = Run::new(Arc::new(scenario), run_options(&pace), clock.now());
+        let run = Run::new(Arc::new(scenario), run_options(&pace, &plan.settings), clock.now());
         let watches = Watches::open(run.subscriptions(), &caller, clock);
         let mut driver = Self {
             site,
@@ -550,23 +551,25 @@ impl Driver {
     }
 }
 
-/// The bystander of every scenario; where there are no machines it is fed by hand.
-fn company(position: &Position, has_machines: bool) -> Given {
-    let given = bystander(position);
-    let Setup::ReadyNodes(specs) = &given.setup else { return given };
-    if has_machines {
-        return given;
-    }
-    let mut node = HandFedNode::new(specs[0].name.clone());
-    node.labels.extend(specs[0].zone.clone().map(|zone| (Text::of("topology.kubernetes.io/zone"), zone)));
-    Given { setup: Setup::HandFedNode(node), ..given }
+/// The company of a scenario; where there are no machines it is fed by hand.
+fn company_here(scenario: &Scenario, has_machines: bool) -> Vec<Given> {
+    let Some(given) = company(scenario) else { return Vec::new() };
+    let (Setup::ReadyNodes(specs), false) = (&given.setup, has_machines) else { return vec![given] };
+    let by_hand = |spec: &MachineSpec| {
+        let mut node = HandFedNode::new(spec.name.clone());
+        node.labels.extend(spec.zone.clone().map(|zone| (Text::of("topology.kubernetes.io/zone"), zone)));
+        Given { setup: Setup::HandFedNode(node), position: given.position.clone() }
+    };
+    specs.iter().map(by_hand).collect()
 }
 
-fn run_options(pace: &Pace) -> RunOptions {
+fn run_options(pace: &Pace, settings: &Settings) -> RunOptions {
     RunOptions {
         health_period: pace.health_period,
         tolerance: pace.tolerance,
         wait_for_late: WAIT_FOR_LATE,
+        grace_period: settings.duration("node-monitor-grace-period"),
+        server: settings.profile().release(),
         ..RunOptions::default()
     }
 }

@@ -60,7 +60,7 @@ fn alone(scenario: &Scenario) -> Option<&'static str> {
     if !scenario.cluster.flags.is_empty() {
         return Some("it sets flags of the control plane");
     }
-    if scenario.cluster.company == Company::Nobody {
+    if scenario.cluster.company != Company::Bystander {
         return Some("it is about all Nodes of the cluster");
     }
     let mut made = scenario.given.iter().filter_map(|given| match &given.setup {

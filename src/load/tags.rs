@@ -10,7 +10,9 @@ use super::near::nearest;
 use super::source::Text;
 
 /// Tags without a value.
-const PLAIN: [&str; 5] = ["core", "extended", "provisional", "read-only", "slow"];
+const PLAIN: [&str; 5] = ["core", "extended", "provisional", READ_ONLY, "slow"];
+/// The tag of a scenario that only looks: the steps see to it that it does.
+const READ_ONLY: &str = "read-only";
 /// Tags with a value, and what the value is.
 const VALUED: [(&str, &str); 6] = [
     ("req", "a requirement's id, as in @req:NC-03"),
@@ -95,6 +97,8 @@ pub struct Tags {
     pub live_only: Option<String>,
     /// Why it cannot run on a real cluster.
     pub sim_only: Option<String>,
+    /// Whether it only looks: no step of it does anything to the cluster.
+    pub read_only: bool,
 }
 
 impl Tags {
@@ -143,6 +147,7 @@ impl Tags {
     fn take(&mut self, tag: &str, known: &Requirements) -> Result<(), (String, Option<String>)> {
         let (name, value) = tag.split_once(':').map_or((tag, None), |(name, value)| (name, Some(value)));
         if PLAIN.contains(&name) {
+            self.read_only |= name == READ_ONLY;
             return match value {
                 None => Ok(()),
                 Some(_) => Err((format!("the tag @{name} takes no value"), None)),

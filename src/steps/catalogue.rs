@@ -14,7 +14,7 @@ use super::patterns::pattern_at;
 use crate::load::FeatureFile;
 
 /// The files of the vocabulary in the order of the reference, with their headings.
-const FILES: [(&str, &str, &str); 8] = [
+const FILES: [(&str, &str, &str); 9] = [
     ("cluster.rs", "The cluster", include_str!("cluster.rs")),
     ("nodes.rs", "Nodes", include_str!("nodes.rs")),
     ("machines.rs", "Machines and their kubelets", include_str!("machines.rs")),
@@ -23,6 +23,7 @@ const FILES: [(&str, &str, &str); 8] = [
     ("network.rs", "The network", include_str!("network.rs")),
     ("users.rs", "What users do", include_str!("users.rs")),
     ("expect.rs", "What follows", include_str!("expect.rs")),
+    ("observe.rs", "What holds of any Node", include_str!("observe.rs")),
 ];
 
 /// A sentence of the vocabulary.

@@ -14,6 +14,9 @@ use crate::load::near::nearest;
 /// The whole scenario runs on this release, as `1.34`, whatever the run asks for.
 #[given(regex = r#"^a cluster of Kubernetes "?(?P<release>[^"]*?)"?$"#)]
 fn cluster_of_release(draft: &mut Draft, release: String) {
+    if !draft.only_looks(false) {
+        return;
+    }
     match release.parse::<Release>() {
         Ok(known) => draft.scenario.cluster.release = Some(known),
         Err(error) => draft.problem(&release, error.to_string()),
@@ -23,6 +26,9 @@ fn cluster_of_release(draft: &mut Draft, release: String) {
 /// Flags of a component of the control plane, a row each: the flag and its value.
 #[given(regex = r"^(?P<component>[a-z][a-z-]*) runs with:$")]
 fn component_flags(draft: &mut Draft, component: String, step: &Step) {
+    if !draft.only_looks(false) {
+        return;
+    }
     let release = draft.scenario.cluster.release;
     let mut settings = release.map_or_else(Settings::default, Settings::of);
     let mut rows = Vec::new();
@@ -44,6 +50,19 @@ fn component_flags(draft: &mut Draft, component: String, step: &Step) {
 #[given(regex = r"^no other Node$")]
 fn no_other_node(draft: &mut Draft) {
     draft.scenario.cluster.company = Company::Nobody;
+}
+
+/// Whatever Nodes there are, as on a cluster that is only looked at. Where the cluster is made for the scenario, as on
+/// the simulator, it gets three ready Nodes, in two zones, and no `bystander`.
+#[given(regex = r"^the cluster as it is$")]
+fn cluster_as_it_is(draft: &mut Draft) {
+    draft.scenario.cluster.company = Company::AsItIs;
+}
+
+/// Nobody does anything: the act is for looking.
+#[when(regex = r"^nothing is done$")]
+fn nothing_is_done(draft: &mut Draft) {
+    draft.deeds(Vec::new());
 }
 
 /// A controller, named as in `--controllers`, or all of them as `kube-controller-manager`. What it knew is lost.

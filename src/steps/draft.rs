@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{
-    Act, Bound, Deed, Expectation, Fact, Given, Position, Predicate, Scenario, Setup, Subject, When,
+    Act, Bound, Company, Deed, Expectation, Fact, Given, Position, Predicate, Scenario, Setup, Subject, When,
 };
 
 use super::own::Surroundings;
@@ -69,6 +69,10 @@ pub struct Draft {
     pub(super) surroundings: Arc<Surroundings>,
     /// How many sentences said the one that is read.
     said_by: usize,
+    /// Whether the scenario may only look at the cluster.
+    read_only: bool,
+    /// Whether the sentence that is read speaks of every Node: its name is `*` then.
+    pub(super) of_every_node: bool,
     /// Names in steps that are not understood: whether they are declared cannot be known, so nothing is said about it.
     pub(super) doubtful: BTreeSet<String>,
     place: Place,
@@ -111,6 +115,7 @@ impl Draft {
             },
             place: Place { file: file.to_owned(), row: case.row.clone(), ..Place::default() },
             surroundings,
+            read_only: case.tags.read_only,
             ..Self::default()
         }
     }
@@ -145,6 +150,10 @@ impl Draft {
         let proves_nothing = self.scenario.acts.last().is_none_or(|act| act.expectations.is_empty());
         if proves_nothing && self.problems.is_empty() && self.doubtful.is_empty() {
             self.problem("", "the scenario ends without a Then, so it proves nothing".to_owned());
+        }
+        if self.read_only && self.scenario.cluster.company != Company::AsItIs && self.problems.is_empty() {
+            let help = vec!["Given the cluster as it is".to_owned()];
+            self.problem_with("", "a @read-only scenario takes the cluster as it is".to_owned(), help);
         }
         (self.scenario, self.problems)
     }
@@ -224,8 +233,23 @@ impl Draft {
         }
     }
 
+    /// Refuses a step that does something to the cluster, or looks where its API does not lead, in a scenario that may
+    /// only look; tells whether the step may stay.
+    pub(super) fn only_looks(&mut self, looks: bool) -> bool {
+        let allowed = looks || !self.read_only;
+        if !allowed {
+            let help = vec!["leave the tag out, or the step".to_owned()];
+            let message = "a @read-only scenario does nothing to the cluster and looks at its API alone".to_owned();
+            self.problem_with("", message, help);
+        }
+        allowed
+    }
+
     /// Adds something that is there before the first act.
     pub(super) fn given(&mut self, setup: Setup) {
+        if !self.only_looks(!setup.touches_the_cluster()) {
+            return;
+        }
         let position = self.position();
         self.scenario.given.push(Given { setup, position });
     }
@@ -241,6 +265,9 @@ impl Draft {
             deeds.into_iter().for_each(|deed| self.given(Setup::Do(deed)));
             return;
         }
+        if !self.only_looks(!deeds.iter().any(Deed::touches_the_cluster)) {
+            return;
+        }
         let position = self.position();
         if let Some(act) = self.scenario.acts.last_mut() {
             act.when.push(When { deeds, position });
@@ -249,6 +276,10 @@ impl Draft {
 
     /// Adds something that must be true; in a `Given` the scenario waits until it is.
     pub(super) fn expect(&mut self, subject: Subject, predicate: Predicate, bound: Option<Bound>) {
+        let has_snapshot = matches!(predicate, Predicate::MatchesSnapshot(_));
+        if !self.only_looks(subject.is_of_the_api() && !has_snapshot) || !self.is_said_of_every(&subject, &predicate) {
+            return;
+        }
         let fact = Fact { subject, predicate };
         if self.is_given() {
             self.given(Setup::Until(fact));
@@ -270,6 +301,26 @@ impl Draft {
         }
     }
 
+    /// Refuses what cannot be told apart for each Node.
+    fn is_said_of_every(&mut self, subject: &Subject, predicate: &Predicate) -> bool {
+        let told_apart = match predicate {
+            Predicate::Not(inner) => return self.is_said_of_every(subject, inner),
+            Predicate::Condition { .. }
+            | Predicate::Taint(_)
+            | Predicate::Label { .. }
+            | Predicate::Field { .. }
+            | Predicate::Exists
+            | Predicate::RenewedOnTime
+            | Predicate::Sound(_) => true,
+            _ => false,
+        };
+        if matches!(subject, Subject::Every(_)) && !told_apart {
+            self.problem("", "this cannot be said of each Node of the cluster".to_owned());
+            return false;
+        }
+        true
+    }
+
     /// Reads a part of the step as a `Then` of its own and returns what it says.
     pub(super) fn part(&mut self, sentence: &str) -> Vec<Fact> {
         let Some(line) = &self.place.line else { return Vec::new() };
@@ -287,6 +338,7 @@ impl Draft {
             owners: self.owners.clone(),
             surroundings: Arc::clone(&self.surroundings),
             said_by: self.said_by + 1,
+            read_only: self.read_only,
             place: Place {
                 file: self.place.file.clone(),
                 row: self.place.row.clone(),
@@ -351,7 +403,7 @@ impl Draft {
         if let Some(node) = self.nodes.iter().rev().find(|node| *node.name == *name) {
             return Some(node.clone());
         }
-        if name == BYSTANDER {
+        if name == BYSTANDER && self.scenario.cluster.company != Company::AsItIs {
             return Some(NodeEntry { name: Text::of(BYSTANDER), kind: NodeKind::Machine, zone: None });
         }
         if self.doubtful.contains(name) {

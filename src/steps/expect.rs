@@ -5,7 +5,7 @@
 use cucumber::{given, then, when};
 use nodeproof_core::network::{NODES, PODS};
 use nodeproof_core::objects::Text;
-use nodeproof_core::scenario::{Bound, Cost, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
+use nodeproof_core::scenario::{Bound, Cost, Every, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
 
 use super::draft::{Draft, NodeKind};
 use super::words;
@@ -399,6 +399,9 @@ impl Draft {
     /// Reads `Node "…"`, `Pod "…"` or `the Lease of Node "…"`.
     fn object(&mut self, words: &str) -> Option<Subject> {
         let name = words.split('"').nth(1).unwrap_or_default();
+        if self.of_every_node && name == "*" {
+            return Some(Subject::Every(if words.starts_with("the Lease of") { Every::Lease } else { Every::Node }));
+        }
         let reference = if words.starts_with("the Lease of") {
             ObjectRef::lease(self.node(name)?)
         } else if words.starts_with("Pod") {
@@ -438,12 +441,12 @@ impl Draft {
         (!of.is_empty()).then(|| (Subject::Several { called: Text::from(called), of }, predicate))
     }
 
-    fn object_becomes(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
+    pub(super) fn object_becomes(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
         let what = self.object(object).zip(predicate);
         self.expect_becomes(what, bound);
     }
 
-    fn object_lasts(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
+    pub(super) fn object_lasts(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
         let what = self.object(object).zip(predicate);
         self.expect_lasts(what, bound);
     }

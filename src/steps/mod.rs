@@ -14,6 +14,7 @@ mod machines;
 mod manifest;
 mod network;
 mod nodes;
+mod observe;
 pub mod own;
 mod parameters;
 mod patterns;

@@ -7,6 +7,7 @@
 mod input;
 mod kind;
 mod lines;
+mod observe;
 mod own;
 mod snapshots;
 mod trials;
@@ -23,7 +24,9 @@ fn main() -> ExitCode {
     if let Some(root) = std::env::var_os(DOOR_OF) {
         return nodeproof::Tests::of(root).main();
     }
-    let trials = [input::TRIALS, kind::TRIALS, lines::TRIALS, own::TRIALS, snapshots::TRIALS, trials::TRIALS].concat();
+    let trials =
+        [input::TRIALS, kind::TRIALS, lines::TRIALS, observe::TRIALS, own::TRIALS, snapshots::TRIALS, trials::TRIALS]
+            .concat();
     let mut trials: Vec<Trial> =
         trials.into_iter().map(|(name, run)| Trial::test(name, move || run().map_err(Failed::from))).collect();
     trials.extend(kind::LIVE.iter().map(|(name, run)| {

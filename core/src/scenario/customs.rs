@@ -8,20 +8,32 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::{Given, Position, Setup, Taint};
+use super::{Company, Given, Position, Scenario, Setup, Taint};
 use crate::components::machine::MachineSpec;
 use crate::json;
 use crate::network::{Call, Identity, MERGE_PATCH, NODES, Verb};
 use crate::objects::time::to_time;
 use crate::objects::{Json, Text};
 
-/// Returns the healthy Node in a zone of its own that every scenario has beside those it names.
+/// Returns the Nodes that a cluster made for a scenario has beside those that the scenario names, as its first Given.
 #[must_use]
-pub fn bystander(position: &Position) -> Given {
-    let name = Text::of("bystander");
-    let spec = MachineSpec { zone: Some(name.clone()), name, ..MachineSpec::default() };
-    let text = Text::of("Given a ready Node \"bystander\"");
-    Given { setup: Setup::ReadyNodes(Vec::from([spec])), position: Position { text, ..position.clone() } }
+pub fn company(scenario: &Scenario) -> Option<Given> {
+    let node = |name: &str, zone: &str| MachineSpec {
+        name: Text::from(name),
+        zone: Some(Text::from(zone)),
+        ..MachineSpec::default()
+    };
+    let (specs, text) = match scenario.cluster.company {
+        Company::Bystander => {
+            (Vec::from([node("bystander", "bystander")]), Text::of("Given a ready Node \"bystander\""))
+        }
+        Company::AsItIs => {
+            let specs = Vec::from([node("node-1", "a"), node("node-2", "a"), node("node-3", "b")]);
+            (specs, Text::of("Given the cluster as it is"))
+        }
+        Company::Nobody => return None,
+    };
+    Some(Given { setup: Setup::ReadyNodes(specs), position: Position { text, ..scenario.position.clone() } })
 }
 
 /// Returns what a cloud's route controller asks for when a Node is new, and as whom.

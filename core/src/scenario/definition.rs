@@ -84,6 +84,9 @@ pub enum Company {
     Bystander,
     /// Nobody: `no other Node`.
     Nobody,
+    /// Whoever is there: `the cluster as it is`. A cluster that is made for the scenario gets three ready Nodes in two
+    /// zones.
+    AsItIs,
 }
 
 /// A `Given` line.
@@ -224,13 +227,63 @@ pub enum Feed {
     },
 }
 
+impl Deed {
+    /// Tells whether something is done to the cluster, and not only waited for.
+    #[must_use]
+    pub const fn touches_the_cluster(&self) -> bool {
+        !matches!(self, Self::Pass(_) | Self::Until(_))
+    }
+}
+
+impl Setup {
+    /// Tells whether something is done to the cluster, and not only waited for.
+    #[must_use]
+    pub const fn touches_the_cluster(&self) -> bool {
+        match self {
+            Self::Do(deed) => deed.touches_the_cluster(),
+            Self::Until(_) => false,
+            Self::ReadyNodes(_) | Self::HandFedNode(_) | Self::RunningPod { .. } | Self::Objects(_) => true,
+        }
+    }
+}
+
 impl Scenario {
+    /// Returns the first line that wants more of a cluster than to be looked at through its API; `None` if the scenario
+    /// can be run on any cluster without a write.
+    #[must_use]
+    pub fn first_touch(&self) -> Option<&Position> {
+        if self.cluster.company != Company::AsItIs || !self.cluster.flags.is_empty() || self.cluster.release.is_some() {
+            return Some(&self.position);
+        }
+        let given = self.given.iter().filter(|given| given.setup.touches_the_cluster()).map(|given| &given.position);
+        let when = self.acts.iter().flat_map(|act| &act.when);
+        let when = when.filter(|when| when.deeds.iter().any(Deed::touches_the_cluster)).map(|when| &when.position);
+        let lines = self.acts.iter().flat_map(|act| &act.expectations);
+        let lines = lines.filter(|line| !line.fact.subject.is_of_the_api()).map(|line| &line.position);
+        given.chain(when).chain(lines).next()
+    }
+
+    /// Returns the kinds of objects that its lines look at.
+    #[must_use]
+    pub fn looks_at(&self) -> BTreeSet<Resource> {
+        let waited = self.given.iter().filter_map(|given| match &given.setup {
+            Setup::Until(fact) | Setup::Do(Deed::Until(fact)) => Some(fact),
+            _ => None,
+        });
+        let lines = self.acts.iter().flat_map(|act| &act.expectations);
+        let lines = lines.flat_map(|line| core::iter::once(&line.fact).chain(line.bound.anchor()));
+        waited.chain(lines).flat_map(Fact::looks_at).collect()
+    }
+
     /// Returns what a backend must be able to do.
     #[must_use]
     pub fn needs(&self) -> Capabilities {
         let mut needs = BTreeSet::new();
         if !self.cluster.flags.is_empty() {
             needs.insert(Capability::ControlPlaneFlags);
+        }
+        if self.cluster.company == Company::AsItIs {
+            needs.insert(Capability::Machines);
         }
         let mut passes = SignedDuration::ZERO;
         for given in &self.given {

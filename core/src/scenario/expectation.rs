@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::Position;
-use crate::network::{LEASES, NODE_LEASES, NODES, PODS, Resource};
+use crate::network::{EVENTS, LEASES, NODE_LEASES, NODES, PODS, Resource};
 use crate::objects::{Json, ObjectKey, Path, Text};
 
 /// A `Then` line.
@@ -53,6 +53,9 @@ pub enum Subject {
         /// The objects.
         of: Vec<ObjectRef>,
     },
+    /// Every Node that was there when the act began and still is, or the Lease of every such Node; Nodes that come later
+    /// are not looked at.
+    Every(Every),
     /// The answer to the act's last request.
     Answer,
     /// A machine as its own tools show it: processes, containers, limits.
@@ -61,6 +64,52 @@ pub enum Subject {
     Table(Resource),
     /// What a look of the user's own shows.
     Own(OwnLook),
+}
+
+impl Subject {
+    /// Tells whether the API shows it without a request of the scenario's own.
+    #[must_use]
+    pub const fn is_of_the_api(&self) -> bool {
+        !matches!(self, Self::Answer | Self::Machine(_) | Self::Own(_))
+    }
+}
+
+impl Fact {
+    /// Returns the kinds of objects that it looks at.
+    #[must_use]
+    pub fn looks_at(&self) -> Vec<Resource> {
+        if self.predicate.is_of_events() {
+            return Vec::from([EVENTS]);
+        }
+        match &self.subject {
+            Subject::Object(of) => Vec::from([of.resource.clone()]),
+            Subject::PodsOf { .. } => Vec::from([PODS]),
+            Subject::Several { of, .. } => of.iter().map(|of| of.resource.clone()).collect(),
+            Subject::Every(_) => Vec::from([NODES, LEASES]),
+            Subject::Table(resource) => Vec::from([resource.clone()]),
+            Subject::Answer | Subject::Machine(_) | Subject::Own(_) => Vec::new(),
+        }
+    }
+}
+
+/// What of every Node is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Every {
+    /// The Node itself.
+    Node,
+    /// Its Lease.
+    Lease,
+}
+
+impl Every {
+    /// Names what is looked at of a Node.
+    #[must_use]
+    pub fn of(self, node: impl Into<Text>) -> ObjectRef {
+        match self {
+            Self::Node => ObjectRef::node(node),
+            Self::Lease => ObjectRef::lease(node),
+        }
+    }
 }
 
 /// Names a look of the user's own: a function that the driver calls again and again.
@@ -153,6 +202,11 @@ pub enum Predicate {
         /// How much longer or shorter a pause may be.
         tolerance: SignedDuration,
     },
+    /// A Lease is renewed again and again, each time within a quarter of its own duration and what a kubelet adds to that;
+    /// wants [`Bound::For`].
+    RenewedOnTime,
+    /// Something that Kubernetes keeps true of every Node, whatever else becomes of it.
+    Sound(Aspect),
     /// What a kubelet's writes of its Node's status and Lease come to; wants [`Bound::For`] and a [`Subject::Several`].
     Costs {
         /// What is counted.
@@ -218,11 +272,42 @@ pub enum Predicate {
 }
 
 impl Predicate {
+    fn is_of_events(&self) -> bool {
+        match self {
+            Self::Event { .. } => true,
+            Self::Not(inner) => inner.is_of_events(),
+            _ => false,
+        }
+    }
+
     /// Turns a predicate into its opposite.
     #[must_use]
     pub fn negated(self) -> Self {
         Self::Not(Box::new(self))
     }
+}
+
+/// What can be sound of a Node, without knowing what it should be: its parts agree with one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aspect {
+    /// Its Lease names it as holder, and as owner with its uid.
+    Lease,
+    /// The four conditions of a kubelet are there, each once, and all of them are Unknown or none is.
+    Conditions,
+    /// The taints of conditions and of cordoning are there where they belong, and nowhere else.
+    Taints,
+    /// What is allocatable is no more than the capacity; CPU, memory and Pods are there.
+    Allocatable,
+    /// The labels of host name, operating system and architecture are there and agree with what the kubelet reports.
+    Labels,
+    /// There are a host name and an internal address that is one.
+    Addresses,
+    /// The kubelet is no newer than the API server, and no older than the version skew policy allows.
+    Skew,
+    /// A heartbeat was seen within the grace period, or Ready is Unknown.
+    HeardFrom,
+    /// No condition has been Unknown for longer than this.
+    UnknownAtMost(SignedDuration),
 }
 
 /// A taint as people write it: `key[=value]:Effect`.

@@ -12,10 +12,11 @@ mod sentence;
 
 pub use action::Action;
 pub use capability::{Capabilities, Capability};
-pub use customs::{bystander, route, taints_patch};
+pub use customs::{company, route, taints_patch};
 pub use definition::{Act, Cluster, Company, Deed, Feed, Given, HandFedNode, Position, Scenario, Setup, When};
 pub use expectation::{
-    Bound, Cost, Expectation, Fact, FieldTest, ObjectRef, OwnLook, Predicate, SnapshotKind, Subject, Taint,
+    Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, ObjectRef, OwnLook, Predicate, SnapshotKind, Subject,
+    Taint,
 };
 pub use feeder::Feeder;
 pub use outcome::{History, HistoryEntry, Mismatch, Outcome, Snapshot, StepVerdict, Verdict};

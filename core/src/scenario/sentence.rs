@@ -5,7 +5,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{Bound, Cost, Expectation, Fact, FieldTest, History, Mismatch, Predicate, SnapshotKind, Subject, Taint};
+use super::{
+    Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, History, Mismatch, Predicate, SnapshotKind, Subject,
+    Taint,
+};
 use crate::json;
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Text};
@@ -17,6 +20,8 @@ impl fmt::Display for Subject {
             Self::PodsOf { owner, node: Some(node), .. } => write!(f, "the Pod of {owner} on Node {:?}", node.as_str()),
             Self::PodsOf { owner, node: None, .. } => write!(f, "the Pods of {owner}"),
             Self::Several { called, .. } => f.write_str(called),
+            Self::Every(Every::Node) => f.write_str("each Node of the cluster"),
+            Self::Every(Every::Lease) => f.write_str("the Lease of each Node of the cluster"),
             Self::Answer => f.write_str("the request"),
             Self::Machine(name) => write!(f, "machine {:?}", name.as_str()),
             Self::Own(look) => f.write_str(&look.name),
@@ -49,6 +54,24 @@ impl fmt::Display for Cost {
     }
 }
 
+impl fmt::Display for Aspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lease => "its Lease is its own",
+            Self::Conditions => "the conditions of a kubelet",
+            Self::Taints => "the taints of its conditions",
+            Self::Allocatable => "allocatable within its capacity",
+            Self::Labels => "the labels of its machine",
+            Self::Addresses => "its addresses",
+            Self::Skew => "a kubelet within the version skew",
+            Self::HeardFrom => "heard from, or Unknown",
+            Self::UnknownAtMost(limit) => {
+                return write!(f, "no condition Unknown for longer than {}", seconds(*limit));
+            }
+        })
+    }
+}
+
 impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -72,6 +95,8 @@ impl fmt::Display for Predicate {
             Self::RenewedEvery { every, tolerance } => {
                 write!(f, "renewed every {} (more or less {})", seconds(*every), seconds(*tolerance))
             }
+            Self::RenewedOnTime => f.write_str("renewed on time"),
+            Self::Sound(aspect) => aspect.fmt(f),
             Self::Costs { what, bytes: (least, most) } => write!(f, "{what} {least} to {most} bytes a minute"),
             Self::Exists => f.write_str("there"),
             Self::Holds => f.write_str("it holds"),

@@ -21,9 +21,9 @@ use crate::components::api_server::{Commit, Tap};
 use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
 use crate::objects::{Json, Text};
 use crate::scenario::{
-    Action, AnswerSeen, Change, Company, Deed, DeedId, FaultEffect, Feed, Feeder, HandFedNode, Mismatch, Observation,
-    Outcome, Run, RunOptions, RunOutput, Scenario, StepVerdict, Subject, Taint, Task, Verdict, Writer, bystander,
-    route, taints_patch,
+    Action, AnswerSeen, Change, Deed, DeedId, FaultEffect, Feed, Feeder, HandFedNode, Mismatch, Observation, Outcome,
+    Run, RunOptions, RunOutput, Scenario, StepVerdict, Subject, Taint, Task, Verdict, Writer, company, route,
+    taints_patch,
 };
 
 /// Runs a scenario in a simulated cluster of its own.
@@ -91,8 +91,8 @@ struct World<'a> {
 impl<'a> World<'a> {
     fn new(scenario: &Scenario, options: Options, own: &'a Own) -> Self {
         let mut scenario = scenario.clone();
-        if scenario.cluster.company == Company::Bystander {
-            scenario.given.insert(0, bystander(&scenario.position));
+        if let Some(company) = company(&scenario) {
+            scenario.given.insert(0, company);
         }
         let health_period = options.settings.duration("node-monitor-period");
         let machines = scenario.acts.iter().flat_map(|act| &act.expectations);
@@ -103,9 +103,11 @@ impl<'a> World<'a> {
         let machines = machines.collect();
         let looks = Looks::of(&scenario, own);
         let lead = health_period.mul_f64(phase(options.seed));
+        let grace_period = options.settings.duration("node-monitor-grace-period");
+        let server = options.settings.profile().release();
+        let run_options = RunOptions { health_period, lead, grace_period, server, ..RunOptions::default() };
         let mut simulation = Simulation::new(options);
         simulation.tap(Tap::Everything);
-        let run_options = RunOptions { health_period, lead, ..RunOptions::default() };
         let run = Run::new(Arc::new(scenario), run_options, simulation.now());
         let (feeders, rules, hits) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Self { own, looks, simulation, run, feeders, rules, hits, decisions_told: 0, machines, bound: None }

@@ -268,3 +268,53 @@ fn no_two_sentences_fit_the_examples_of_the_reference() {
         }
     }
 }
+
+/// Compiles a scenario with tags.
+fn tagged(tags: &str, steps: &str) -> Vec<Problem> {
+    let lines: String = steps.lines().map(|line| format!("    {}\n", line.trim())).collect();
+    let text = format!("{tags}\nFeature: x\n  Scenario: y\n{lines}");
+    compile(&check_one(&Source::new("features/a/b.feature", text.into_bytes()), &Requirements::default())).1
+}
+
+#[test]
+fn a_read_only_scenario_touches_nothing() {
+    let look =
+        "Given the cluster as it is\nWhen nothing is done\nThen each Node of the cluster has its addresses at once";
+    assert_eq!(tagged("@read-only", look), []);
+    for (line, step) in [
+        (4, "Given the cluster as it is\nAnd a ready Node \"w\""),
+        (4, "Given the cluster as it is\nAnd a cluster of Kubernetes 1.34"),
+        (4, "Given the cluster as it is\nAnd kube-scheduler stops"),
+        (5, "Given the cluster as it is\nWhen 1s passes\nAnd the user sends DELETE /api/v1/nodes/w"),
+    ] {
+        let rest = if step.contains("When") { "" } else { "\nWhen nothing is done" };
+        let problems =
+            tagged("@read-only", &format!("{step}{rest}\nThen each Node of the cluster has its addresses at once"));
+        let [problem] = problems.as_slice() else { panic!("{step}: {problems:?}") };
+        assert!(problem.message.contains("does nothing to the cluster"), "{problem}");
+        assert_eq!((problem.line, problem.column), (line + 1, 5), "{problem}");
+    }
+    let [problem] = &tagged("@read-only", &look.replace("the cluster as it is", "no other Node"))[..] else { panic!() };
+    assert!(problem.message.contains("takes the cluster as it is"), "{problem}");
+}
+
+#[test]
+fn of_every_node_is_said_what_can_be_told_of_each() {
+    let said = |rest: &str| {
+        let then = format!("Then each Node of the cluster {rest}");
+        tagged("@core", &format!("Given the cluster as it is\nWhen nothing is done\n{then}"))
+    };
+    for rest in [
+        "has label \"kubernetes.io/os\" at once",
+        "keeps condition Ready=True for 5s",
+        "never has taint \"x:NoExecute\" for 5s",
+    ] {
+        assert_eq!(said(rest), [], "{rest}");
+    }
+    for rest in ["matches its snapshot", "is gone within 5s"] {
+        let problems = said(rest);
+        assert!(problems.iter().any(|problem| problem.message.contains("cannot be said of each Node")), "{problems:?}");
+    }
+    let problems = tagged("@core", "Given the cluster as it is\nWhen nothing is done\nThen Node \"*\" exists at once");
+    assert!(problems.iter().any(|problem| problem.message.contains("no Node \"*\" is declared")), "{problems:?}");
+}

@@ -33,6 +33,7 @@ use self::due::Due;
 use self::health::{Graces, Renewal, Signs};
 use self::jobs::{End, Job, Jobs};
 use self::round::Round;
+pub use self::taints::taints_astray;
 use self::taints::{NOT_READY, Taint, UNREACHABLE};
 use self::tick::Tick;
 use self::zones::{Rates, ZoneKey, Zones};

@@ -7,6 +7,7 @@
 
 use alloc::collections::VecDeque;
 use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
@@ -111,6 +112,23 @@ pub(super) fn no_schedule_difference(node: &Json) -> (Vec<Taint>, Vec<Taint>) {
         keys.iter().filter(|key| !from.contains(key)).map(|key| Taint::no_schedule(*key)).collect()
     };
     (missing(&existing, &wanted), missing(&wanted, &existing))
+}
+
+/// Returns the taints by which a Node departs from its conditions and from its cordon: those that are missing, and
+/// those that are there without a reason. A NoExecute taint may come late, so only one without its condition is astray.
+#[must_use]
+pub fn taints_astray(node: &Json) -> (Vec<String>, Vec<String>) {
+    let (missing, mut superfluous) = no_schedule_difference(node);
+    let ready = node.at(&["status", "conditions"]).items().iter().find(|it| it.get("type").as_str() == Some("Ready"));
+    let ready = ready.and_then(|condition| condition.get("status").as_str());
+    for (key, status) in [(NOT_READY, "False"), (UNREACHABLE, "Unknown")] {
+        let taint = Taint::no_execute(key);
+        if taint.is_on(node) && ready != Some(status) {
+            superfluous.push(taint);
+        }
+    }
+    let shown = |taints: Vec<Taint>| taints.iter().map(ToString::to_string).collect();
+    (shown(missing), shown(superfluous))
 }
 
 #[derive(Clone, Debug)]

@@ -177,6 +177,7 @@ impl Run {
                 }
                 (Subject::Machine(name), _) => (name.clone(), self.view.machine(name).cloned().unwrap_or_default()),
                 (Subject::Own(look), _) => (look.name.clone(), Json::Null),
+                (Subject::Every(_), _) => (Text::of("every"), Json::Null),
                 (Subject::PodsOf { owner: name, .. } | Subject::Several { called: name, .. }, _) => {
                     (name.clone(), Json::Null)
                 }
@@ -201,7 +202,9 @@ fn words_of(predicate: &Predicate) -> Vec<String> {
         Predicate::Label { key, .. } => Vec::from([&**key]),
         Predicate::Event { reason, .. } => Vec::from([&**reason]),
         Predicate::Deleted | Predicate::Gone | Predicate::Terminating => Vec::from(["delet", "evict", "toleration"]),
-        Predicate::RenewedEvery { .. } | Predicate::Costs { .. } => Vec::from(["Lease", "renew"]),
+        Predicate::RenewedEvery { .. } | Predicate::RenewedOnTime | Predicate::Costs { .. } => {
+            Vec::from(["Lease", "renew"])
+        }
         Predicate::Not(inner) => return words_of(inner),
         _ => Vec::new(),
     };

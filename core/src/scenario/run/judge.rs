@@ -12,13 +12,16 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::cost;
 use super::observation::Change;
+use super::renewals::Renewals;
 use super::truth::{self, Holds, Truth};
 use super::view::View;
 use super::{concerns, elsewhere, touches};
-use crate::network::Resource;
+use crate::network::{LEASES, NODES, Resource};
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path};
-use crate::scenario::{Bound, Cost, Expectation, Fact, FieldTest, ObjectRef, Predicate, Subject, Verdict};
+use crate::scenario::{
+    Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, ObjectRef, Predicate, Subject, Verdict,
+};
 
 /// What a judge can see at an instant.
 #[derive(Clone, Copy)]
@@ -110,6 +113,7 @@ pub(super) struct Judge {
     anchor: Option<Anchor>,
     gap: bool,
     renewed: Vec<Timestamp>,
+    renewals: Renewals,
     /// The bytes of the heartbeats so far.
     bytes: u64,
     tolerance: SignedDuration,
@@ -140,6 +144,7 @@ impl Judge {
             anchor,
             gap: false,
             renewed: Vec::new(),
+            renewals: Renewals::default(),
             bytes: 0,
             tolerance,
             finding: None,
@@ -224,6 +229,9 @@ impl Judge {
                 anchor.moment = Some(moment);
             }
         }
+        if self.is_idle_change(scene) {
+            return;
+        }
         let truth = truth::judge(&self.expectation.fact, scene.view, scene.baseline);
         self.held_before &= truth.holds == Holds::Yes;
         if truth.holds == Holds::Yes && self.first_true.is_none() && !self.held_before {
@@ -239,6 +247,7 @@ impl Judge {
         };
         match (&self.expectation.fact.predicate, self.state.clone()) {
             (Predicate::RenewedEvery { .. }, _) => self.observe_renewal(scene),
+            (Predicate::RenewedOnTime, _) => {}
             (Predicate::Costs { what, .. }, _) => {
                 let counted = scene.change.filter(|change| self.is_about(change));
                 self.bytes += counted.map_or(0, |change| cost::of(*what, change));
@@ -254,6 +263,30 @@ impl Judge {
     fn is_untouched(&self, change: &Change) -> bool {
         let anchored = self.anchor.as_ref().is_some_and(|anchor| touches(&anchor.fact, change));
         self.is_open() && !anchored && !touches(&self.expectation.fact, change)
+    }
+
+    /// Takes what needs no look at all Nodes: renewals, and changes that make no difference to what is said of each. In
+    /// a cluster of thousands of Nodes there are hundreds of them a second.
+    fn is_idle_change(&mut self, scene: Scene<'_>) -> bool {
+        let Some(change) = scene.change else { return false };
+        match (&self.expectation.fact.predicate, &self.expectation.fact.subject) {
+            (Predicate::RenewedOnTime, _) => {
+                if let Some(zero) = self.zero.filter(|_| self.is_about(change)) {
+                    self.renewals.observe(change, zero, self.tolerance, scene.now);
+                }
+                true
+            }
+            (Predicate::Sound(Aspect::Lease), Subject::Every(_)) if change.resource == LEASES => {
+                let fixed = |lease: &Option<Object>| {
+                    let lease = lease.as_ref()?.stable();
+                    let owners = lease.at(&["metadata", "ownerReferences"]).clone();
+                    Some((lease.at(&["spec", "holderIdentity"]).clone(), owners))
+                };
+                change.after.is_some() && fixed(&change.before) == fixed(&change.after)
+            }
+            (_, Subject::Every(Every::Node)) => change.resource != NODES,
+            _ => false,
+        }
     }
 
     fn apply(&mut self, zero: Timestamp, truth: &Truth, now: Timestamp) {
@@ -360,6 +393,10 @@ impl Judge {
             self.judge_silence(zero, every + tolerance, now);
             return;
         }
+        if self.expectation.fact.predicate == Predicate::RenewedOnTime {
+            self.judge_renewals(scene, zero);
+            return;
+        }
         if let Predicate::Costs { what, bytes } = self.expectation.fact.predicate {
             self.judge_cost(what, bytes, now);
             return;
@@ -370,6 +407,9 @@ impl Judge {
                 let never_there = self.sightings.iter().all(|sighting| sighting.truth.holds == Holds::Absent);
                 if never_there {
                     self.fail(now, format!("{} up to {}", truth.seen, offset(zero + limit, zero)), now);
+                } else if truth.holds == Holds::No {
+                    // What became untrue by nothing but time, since the last change.
+                    self.fail(now, format!("{} at {}", truth.seen, offset(now, zero)), now);
                 } else if self.gap {
                     self.leave_open(now);
                 } else {
@@ -490,6 +530,27 @@ impl Judge {
         }
     }
 
+    fn judge_renewals(&mut self, scene: Scene<'_>, zero: Timestamp) {
+        let now = scene.now;
+        let leases: Vec<ObjectRef> = match &self.expectation.fact.subject {
+            Subject::Object(of) => Vec::from([of.clone()]),
+            Subject::Every(every) => {
+                truth::every_node(scene.view, scene.baseline).iter().map(|node| every.of(node)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let wrong = self.renewals.late(&leases, scene.view, zero, self.tolerance, now);
+        if self.gap {
+            self.leave_open(now);
+        } else if leases.is_empty() {
+            self.fail(now, String::from("there is no Node"), now);
+        } else if wrong.is_empty() {
+            self.pass(now);
+        } else {
+            self.fail(now, truth::of_nodes(wrong, leases.len()), now);
+        }
+    }
+
     fn judge_cost(&mut self, what: Cost, (least, most): (u64, u64), now: Timestamp) {
         let lasted = self.expectation.bound.end().as_millis().unsigned_abs().max(1);
         let per_minute = u64::try_from(u128::from(self.bytes) * 60_000 / lasted).unwrap_or(u64::MAX);
@@ -508,6 +569,8 @@ impl Judge {
         match &self.expectation.fact.subject {
             Subject::Object(of) => is_it(of),
             Subject::Several { of, .. } => of.iter().any(is_it),
+            Subject::Every(Every::Lease) => change.resource == LEASES,
+            Subject::Every(Every::Node) => change.resource == NODES,
             _ => false,
         }
     }

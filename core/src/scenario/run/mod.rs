@@ -9,6 +9,8 @@ mod explain;
 mod history;
 mod judge;
 mod observation;
+mod renewals;
+mod sound;
 mod stage;
 #[cfg(test)]
 mod tests;
@@ -39,6 +41,7 @@ use crate::objects::canonical::PASSING;
 use crate::objects::diff::diff;
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path, Text};
+use crate::profile::{DEFAULT_RELEASE, Release};
 
 /// How a run judges.
 #[derive(Clone, Debug)]
@@ -54,6 +57,10 @@ pub struct RunOptions {
     pub lead: SignedDuration,
     /// How far an exact instant may be missed. Default 1 ms, less a nanosecond: what prints as the same millisecond.
     pub tolerance: SignedDuration,
+    /// How long a Node may be silent before its conditions become Unknown: `--node-monitor-grace-period`. Default 50 s.
+    pub grace_period: SignedDuration,
+    /// The release of the API server, against which kubelets are held. Default that of a simulation.
+    pub server: Release,
 }
 
 impl Default for RunOptions {
@@ -64,6 +71,8 @@ impl Default for RunOptions {
             wait_for_late: SignedDuration::from_mins(2),
             lead: SignedDuration::ZERO,
             tolerance: SignedDuration::from_nanos(999_999),
+            grace_period: SignedDuration::from_secs(50),
+            server: DEFAULT_RELEASE,
         }
     }
 }
@@ -147,6 +156,7 @@ impl Run {
     pub fn new(scenario: Arc<Scenario>, options: RunOptions, now: Timestamp) -> Self {
         Self {
             log: history::Log::new(observed(&scenario)),
+            view: View::new(sound::Measures::of(&options)),
             scenario,
             options,
             start: now,
@@ -155,7 +165,6 @@ impl Run {
             under_way: None,
             pause: None,
             last_deed: 0,
-            view: View::default(),
             baseline: View::default(),
             revision: 0,
             zero: now,
@@ -193,6 +202,7 @@ impl Run {
 
     /// Takes what was seen.
     pub fn handle_observation(&mut self, observation: Observation, now: Timestamp) {
+        self.view.set_now(now);
         match observation {
             Observation::Change(change) => self.handle_change(&change, now),
             Observation::Decision(decision) => drop(self.decisions.insert(decision.number, decision)),
@@ -218,6 +228,7 @@ impl Run {
 
     /// Decides what is due. All observations up to now must have been handed over.
     pub fn handle_timeout(&mut self, now: Timestamp) {
+        self.view.set_now(now);
         self.check_pause(now);
         match self.phase {
             Phase::Waiting(..) => self.check_waiting(now),
@@ -435,6 +446,7 @@ fn concerns(fact: &Fact, resource: &Resource) -> bool {
         (Subject::Object(of), _) => of.resource == *resource,
         (Subject::PodsOf { .. }, _) => *resource == PODS,
         (Subject::Several { of, .. }, _) => of.iter().any(|of| of.resource == *resource),
+        (Subject::Every(_), _) => *resource == NODES || *resource == LEASES,
         (Subject::Table(of), _) => of == resource,
         (Subject::Answer | Subject::Machine(_) | Subject::Own(_), _) => false,
     }
@@ -450,7 +462,12 @@ fn touches(fact: &Fact, change: &Change) -> bool {
             && event.is_none_or(|event| view::is_event_about(event.stable(), of))
     };
     match &fact.subject {
+        // What is sound of a Node may hang on its Lease.
+        Subject::Object(of) if matches!(bare(&fact.predicate), Predicate::Sound(_)) => {
+            of.key.name == change.key.name && (change.resource == NODES || change.resource == LEASES)
+        }
         Subject::Object(of) => is_it(of) || has_event(of),
+        Subject::Every(_) => change.resource == NODES || change.resource == LEASES,
         Subject::Several { of, .. } => of.iter().any(|of| is_it(of) || has_event(of)),
         Subject::PodsOf { .. } => change.resource == PODS || tells_of_events(&fact.predicate),
         Subject::Table(of) => *of == change.resource,

@@ -4,11 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::sound;
 use super::view::{EventSeen, View};
-use crate::network::PODS;
+use crate::network::{NODES, PODS};
 use crate::objects::canonical::PASSING;
 use crate::objects::{Json, Object, Path, Text};
-use crate::scenario::{Fact, FieldTest, ObjectRef, OwnLook, Predicate, Subject, Taint};
+use crate::scenario::{Every, Fact, FieldTest, ObjectRef, OwnLook, Predicate, Subject, Taint};
 
 /// Whether a fact holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,7 @@ pub(super) fn judge(fact: &Fact, now: &View, baseline: &View) -> Truth {
             of.truth(&fact.predicate, now, baseline)
         }
         Subject::Several { of, .. } => several_truth(of, &fact.predicate, now, baseline),
+        Subject::Every(every) => every_truth(*every, &fact.predicate, now, baseline),
         Subject::Answer => answer_truth(&fact.predicate, now),
         Subject::Machine(name) => match now.machine(name) {
             Some(state) => json_truth(&fact.predicate, state, baseline.machine(name)),
@@ -101,6 +103,13 @@ fn object_truth(of: &ObjectRef, predicate: &Predicate, now: &View, baseline: &Vi
             let events = new_events(of, now, baseline);
             event_truth(&events, reason, message.as_ref(), *times)
         }
+        Predicate::Sound(aspect) => match object {
+            Some(object) => match sound::judge(*aspect, &object.json(), now) {
+                Ok(()) => Truth::new(true, aspect.to_string()),
+                Err(seen) => Truth::new(false, seen),
+            },
+            None => Truth::absent(of),
+        },
         _ => match object {
             Some(object) => json_truth(predicate, &object.json(), baseline.object(of).map(Object::json).as_ref()),
             None => Truth::absent(of),
@@ -121,6 +130,59 @@ fn several_truth(of: &[ObjectRef], predicate: &Predicate, now: &View, baseline: 
         Predicate::Costs { .. } => Truth::new(true, ""),
         other => all(of.iter().map(|of| object_truth(of, other, now, baseline))),
     }
+}
+
+/// Returns the Nodes that were there when the act began and still are; before the first act all that there are.
+pub(super) fn every_node(now: &View, baseline: &View) -> Vec<Text> {
+    let uid = |view: &View, name: &str| view.object(&ObjectRef::node(name)).map(|node| String::from(node.uid()));
+    let names = |view: &View| -> Vec<Text> { view.objects_of(&NODES).map(|node| node.key().name).collect() };
+    let before = names(baseline);
+    let is_same = |name: &Text| before.is_empty() || uid(now, name) == uid(baseline, name);
+    names(now).into_iter().filter(is_same).collect()
+}
+
+/// Judges each Node by itself; names those of which it does not hold.
+fn every_truth(every: Every, predicate: &Predicate, now: &View, baseline: &View) -> Truth {
+    let nodes = every_node(now, baseline);
+    if nodes.is_empty() {
+        return Truth::new(Holds::Absent, "there is no Node");
+    }
+    let mut wrong: Vec<(String, Text)> = Vec::new();
+    for node in &nodes {
+        let truth = object_truth(&every.of(node), predicate, now, baseline);
+        if truth.holds != Holds::Yes {
+            wrong.push((truth.seen, node.clone()));
+        }
+    }
+    Truth::new(wrong.is_empty(), of_nodes(wrong, nodes.len()))
+}
+
+/// Says what is wrong with which Nodes: `2 of 3 Nodes: a, b: no label x`; the same of several is said once.
+pub(super) fn of_nodes(wrong: Vec<(String, Text)>, all: usize) -> String {
+    const NAMES_MAX: usize = 20;
+    if wrong.is_empty() {
+        return format!("it holds of all {all} Nodes");
+    }
+    let count = wrong.len();
+    let mut alike: Vec<(String, Vec<Text>)> = Vec::new();
+    for (seen, node) in wrong {
+        match alike.iter_mut().find(|(other, _)| *other == seen) {
+            Some((_, nodes)) => nodes.push(node),
+            None => alike.push((seen, Vec::from([node]))),
+        }
+    }
+    let mut room = NAMES_MAX;
+    let mut parts = Vec::new();
+    for (seen, nodes) in alike {
+        let shown: Vec<&str> = nodes.iter().take(room).map(Text::as_str).collect();
+        if !shown.is_empty() {
+            room -= shown.len();
+            parts.push(format!("{}: {seen}", shown.join(", ")));
+        }
+    }
+    let more = count.saturating_sub(NAMES_MAX);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("{count} of {all} Nodes: {}{more}", parts.join("; "))
 }
 
 fn is_terminating(object: &Object) -> bool {
@@ -173,6 +235,8 @@ fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Tr
         // These are judged elsewhere; steps that say them of a tree are refused when they are compiled.
         Predicate::Gone
         | Predicate::RenewedEvery { .. }
+        | Predicate::RenewedOnTime
+        | Predicate::Sound(_)
         | Predicate::Costs { .. }
         | Predicate::Event { .. }
         | Predicate::Count { .. }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::observation::{AnswerSeen, Change, OwnSeen};
+use super::sound::Measures;
 use crate::network::{EVENTS, NODES, Resource};
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::scenario::{ObjectRef, OwnLook};
@@ -28,9 +29,38 @@ pub(super) struct View {
     own: BTreeMap<OwnLook, OwnSeen>,
     answer: Option<AnswerSeen>,
     refusal: Option<String>,
+    measures: Measures,
+    now: Timestamp,
+    /// When a heartbeat of a Node was seen last: a new time in its Lease or in its Ready condition.
+    heard: BTreeMap<Text, Timestamp>,
 }
 
 impl View {
+    /// Begins with an empty cluster.
+    pub(super) fn new(measures: Measures) -> Self {
+        Self { measures, ..Self::default() }
+    }
+
+    /// Learns what time it is.
+    pub(super) const fn set_now(&mut self, now: Timestamp) {
+        self.now = now;
+    }
+
+    /// Returns the instant of the latest observation.
+    pub(super) const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Returns what Nodes are measured by.
+    pub(super) const fn measures(&self) -> &Measures {
+        &self.measures
+    }
+
+    /// Returns when a heartbeat of a Node was seen last.
+    pub(super) fn heard(&self, node: &str) -> Option<Timestamp> {
+        self.heard.get(node).copied()
+    }
+
     /// Takes a change in.
     pub(super) fn apply(&mut self, change: &Change, now: Timestamp) {
         let place = (change.resource.clone(), change.key.clone());
@@ -39,6 +69,9 @@ impl View {
         }
         if change.resource == NODES && ready(change.before.as_ref()) != ready(change.after.as_ref()) {
             self.ready_turned.insert(change.key.name.clone(), now);
+        }
+        if beat(change.after.as_ref()).is_some() && beat(change.before.as_ref()) != beat(change.after.as_ref()) {
+            self.heard.insert(change.key.name.clone(), now);
         }
         self.known.insert(place.clone());
         match &change.after {
@@ -171,6 +204,11 @@ pub(super) fn is_event_about(event: &Json, of: &ObjectRef) -> bool {
 fn ready(node: Option<&Object>) -> Option<&str> {
     let conditions = node?.stable().at(&["status", "conditions"]).items();
     conditions.iter().find(|item| item.get("type").as_str() == Some("Ready"))?.get("status").as_str()
+}
+
+/// Returns the time of an object's last heartbeat.
+fn beat(object: Option<&Object>) -> Option<Timestamp> {
+    object.and_then(|object| object.renew_time().or_else(|| object.heartbeat_time("Ready")))
 }
 
 /// What matters of an Event.
