@@ -13,6 +13,8 @@ pub mod explain;
 pub mod hollow;
 pub mod lint;
 mod live;
+#[cfg(feature = "live")]
+mod look;
 pub mod new;
 pub mod profiles;
 pub mod replay;

@@ -12,6 +12,8 @@ use nodeproof_core::profile::Release;
 
 use super::beside::Beside;
 use super::live::LiveArgs;
+#[cfg(feature = "live")]
+use super::look::{Look, LookArgs};
 use super::terminal::{Colour, Progress, counted, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
@@ -29,6 +31,7 @@ Examples:
   nodeproof run --only sim::health::unreachable::the_kubelet_is_killed --report out
   nodeproof run ../mine --accept                  a suite of your own; what it gives becomes its snapshots
   nodeproof run --seeds 1..1000                   each scenario under each seed, on all cores
+  nodeproof run --read-only --context prod        what holds of the Nodes of a cluster as it is; nothing is written
   nodeproof run --k8s 1.31 --json | jq -r 'select(.result == \"failed\") | .name'
 
 Prints what failed and why, with a line that runs it again; on a terminal also what passed. --json prints one
@@ -73,6 +76,9 @@ pub struct Args {
     /// Print one JSON object a line for each scenario
     #[arg(long)]
     json: bool,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    look: LookArgs,
     #[command(flatten)]
     beside: Beside,
 }
@@ -88,6 +94,11 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     let mut places = args.beside.places(&args.paths, own);
     places.backend = options.stage.backend();
     let suite = Suite::load(&places);
+    #[cfg(feature = "live")]
+    if args.look.read_only {
+        let (selection, only) = (&options.selection, args.only.as_deref());
+        return Look { args: &args.look, suite: &suite, selection, only, json: args.json }.run();
+    }
     options.stage.greeting().iter().for_each(note);
     let problems: Vec<String> = suite.problems().map(ToString::to_string).collect();
     problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));

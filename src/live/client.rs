@@ -3,6 +3,7 @@
 //! Whoever a request comes from is acted as by impersonation, so authorisation and admission judge it as his; the field
 //! manager follows from the `User-Agent`, as with the clients of Kubernetes. Nothing is repeated: a refusal is an answer.
 
+use std::path::Path;
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
@@ -12,6 +13,8 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use nodeproof_core::network::{Body, Call, Identity, Verb};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::AnswerSeen;
+
+use super::read_only::ReadOnly;
 
 /// How long an answer is awaited; longer than the API server takes for anything but a watch.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -31,6 +34,44 @@ impl Access {
     pub fn from_kubeconfig(text: &str) -> Result<Self, String> {
         let kubeconfig = Kubeconfig::from_yaml(text).map_err(|error| format!("no kubeconfig: {error}"))?;
         Ok(Self { kubeconfig })
+    }
+
+    /// Takes a context of the kubeconfig in a file, or of the one that kubectl would take; without a name the current one.
+    ///
+    /// # Errors
+    /// There is no kubeconfig, or no such context in it; the text names those that there are.
+    pub fn of_context(file: Option<&Path>, context: Option<&str>) -> Result<Self, String> {
+        let read = file.map_or_else(Kubeconfig::read, Kubeconfig::read_from);
+        let mut kubeconfig = read.map_err(|error| format!("no kubeconfig: {}", told(&error)))?;
+        if let Some(name) = context {
+            if !kubeconfig.contexts.iter().any(|known| known.name == name) {
+                let known: Vec<&str> = kubeconfig.contexts.iter().map(|known| known.name.as_str()).collect();
+                return Err(format!("there is no context {name:?} in the kubeconfig: there are {}", known.join(", ")));
+            }
+            kubeconfig.current_context = Some(name.to_owned());
+        }
+        Ok(Self { kubeconfig })
+    }
+
+    /// Returns the address of the API server, as the kubeconfig has it.
+    #[must_use]
+    pub fn server(&self) -> String {
+        let context = self.kubeconfig.current_context.as_deref();
+        let context = self.kubeconfig.contexts.iter().find(|known| Some(known.name.as_str()) == context);
+        let cluster = context.and_then(|known| known.context.as_ref()).map(|context| context.cluster.as_str());
+        let cluster = self.kubeconfig.clusters.iter().find(|known| Some(known.name.as_str()) == cluster);
+        cluster.and_then(|known| known.cluster.as_ref()?.server.clone()).unwrap_or_default()
+    }
+
+    /// Connects as somebody who cannot write, whatever the credentials would allow.
+    ///
+    /// # Errors
+    /// The kubeconfig cannot be used.
+    pub async fn reader(&self) -> Result<Caller, String> {
+        let builder = kube::client::ClientBuilder::try_from(self.config().await?);
+        let builder = builder.map_err(|error| format!("no client can be made: {}", told(&error)))?;
+        let client = builder.with_layer(&ReadOnly).build();
+        Ok(Caller { client: client.clone(), stranger: client })
     }
 
     /// Returns the settings of a client, which are bound to no runtime.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt as _;
 use jiff::Timestamp;
-use nodeproof_core::network::{Call, Resource, Verb};
+use nodeproof_core::network::{Call, LEASES, NODE_LEASES, Resource, Verb};
 use nodeproof_core::objects::Json;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -148,7 +148,8 @@ impl Watch {
     }
 
     async fn list(&self) -> Result<u64, String> {
-        let answer = self.caller.ask(&Call::new(Verb::List, self.resource.clone(), "", "")).await;
+        let answer =
+            self.caller.ask(&Call::new(Verb::List, self.resource.clone(), namespace_of(&self.resource), "")).await;
         if !is_success(&answer) {
             return Err(format!("{} cannot be listed: {} {}", self.resource.qualified(), answer.code, answer.message));
         }
@@ -169,7 +170,7 @@ impl Watch {
 
     /// Shows what the stream brings, and notes how far it came.
     async fn stream(&self, revision: &mut u64) -> End {
-        let call = Call::new(Verb::Watch, self.resource.clone(), "", "")
+        let call = Call::new(Verb::Watch, self.resource.clone(), namespace_of(&self.resource), "")
             .query("resourceVersion", revision.to_string())
             .query("allowWatchBookmarks", "true");
         let Ok(request) = request(None, &call) else { return End::Expired };
@@ -222,6 +223,11 @@ impl Watch {
         }
         None
     }
+}
+
+/// Returns the namespace in which a kind is looked at: Leases where those of Nodes are, everything else everywhere.
+pub(super) fn namespace_of(resource: &Resource) -> &'static str {
+    if *resource == LEASES { NODE_LEASES } else { "" }
 }
 
 /// Returns the revision of an object or a list.

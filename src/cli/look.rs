@@ -1,0 +1,196 @@
+//! `nodeproof run --read-only`: judges the scenarios that only look, on a cluster as it is.
+//!
+//! Inputs: feature files, a context. Outputs: verdicts on standard output; which cluster it is and what is read of it on
+//! standard error, before anything is asked of its objects. Invariant: nothing is written to the cluster.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use jiff::SignedDuration;
+use nodeproof_core::objects::time::seconds;
+use nodeproof_core::scenario::{Outcome, Verdict};
+use serde_json::json;
+
+use super::terminal::{Colour, line, note};
+use super::{MISUSE, misuse};
+use crate::harness::{Planned, Selection, Suite};
+use crate::live::{Access, Lookout, kinds_of, rights};
+
+/// Options of a look.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Options of a look at a cluster as it is")]
+pub(super) struct LookArgs {
+    /// Run the scenarios tagged @read-only on the cluster of a context: they look, and nothing is ever written. Needs
+    /// get, list and watch of Nodes, and of Leases in the namespace kube-node-lease
+    #[arg(long, requires = "context")]
+    pub(super) read_only: bool,
+    /// The context of the kubeconfig
+    #[arg(long, value_name = "NAME")]
+    context: Option<String>,
+    /// The kubeconfig; default: KUBECONFIG, or else ~/.kube/config
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// What the flag of the cluster's kube-controller-manager is; default: that of its release
+    #[arg(long, value_name = "DURATION", requires = "read_only")]
+    node_monitor_grace_period: Option<SignedDuration>,
+    /// The same
+    #[arg(long, value_name = "DURATION", requires = "read_only")]
+    node_monitor_period: Option<SignedDuration>,
+}
+
+/// A look that is asked for.
+pub(super) struct Look<'a> {
+    /// Its options.
+    pub(super) args: &'a LookArgs,
+    /// The scenarios.
+    pub(super) suite: &'a Suite,
+    /// Which of them.
+    pub(super) selection: &'a Selection,
+    /// The one that is meant alone.
+    pub(super) only: Option<&'a str>,
+    /// Whether one JSON object a line is printed for each scenario.
+    pub(super) json: bool,
+}
+
+/// The first part of the names of scenarios that were looked at.
+const LOOK: &str = "look";
+
+impl Look<'_> {
+    /// Looks, and says what was seen: exit code 0 if all held, 1 if not, 2 if it could not be looked.
+    pub(super) fn run(&self) -> ExitCode {
+        let started = Instant::now();
+        let problems: Vec<String> = self.suite.problems().map(ToString::to_string).collect();
+        problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
+        let looked = Access::of_context(self.args.kubeconfig.as_deref(), self.args.context.as_deref())
+            .and_then(|access| self.look(&access));
+        let counts = match looked {
+            Ok(counts) => counts,
+            Err(message) => return misuse(message),
+        };
+        let words = [(counts.failed, "failed"), (counts.inconclusive, "inconclusive"), (counts.skipped, "skipped")];
+        let more: String =
+            words.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}")).collect();
+        let text = format!("    Finished {} passed{more} in {:.0}s", counts.passed, started.elapsed().as_secs_f64());
+        if self.json {
+            note(text)
+        } else {
+            line(text)
+        }
+        match (problems.is_empty(), counts.failed + counts.inconclusive) {
+            (false, _) => ExitCode::from(MISUSE),
+            (true, 0) => ExitCode::SUCCESS,
+            (true, _) => ExitCode::FAILURE,
+        }
+    }
+
+    fn look(&self, access: &Access) -> Result<Counts, String> {
+        let lookout = Lookout::open(access)?;
+        let context = self.args.context.as_deref().unwrap_or_default();
+        note(format_args!("cluster   {context}, {}: Kubernetes {}", access.server(), lookout.version));
+        let mut counts = Counts::default();
+        let mut chosen: Vec<&Planned> = Vec::new();
+        for planned in self.meant()? {
+            match planned.tags().other_release(lookout.release) {
+                None => chosen.push(planned),
+                Some(why) => {
+                    counts.skipped += 1;
+                    self.say(planned, context, "skipped", &why, 0.0);
+                }
+            }
+        }
+        if chosen.is_empty() {
+            return Err("there is no scenario tagged @read-only to run".to_owned());
+        }
+        let scenarios: Vec<_> = chosen.iter().map(|planned| planned.compiled.scenario.clone()).collect();
+        let kinds = kinds_of(&scenarios);
+        note(format_args!("reads     {}; nothing is written", rights(&kinds)));
+        let mut measures = lookout.defaults();
+        measures.grace_period = self.args.node_monitor_grace_period.unwrap_or(measures.grace_period);
+        measures.health_period = self.args.node_monitor_period.unwrap_or(measures.health_period);
+        let (grace, period, tolerance) =
+            (seconds(measures.grace_period), seconds(measures.health_period), seconds(measures.tolerance));
+        note(format_args!(
+            "measures  --node-monitor-grace-period {grace}, --node-monitor-period {period}; bounds may be missed by {tolerance}"
+        ));
+        lookout.check_rights(&kinds)?;
+        for (planned, outcome) in chosen.iter().zip(lookout.judge(&scenarios, &measures)?) {
+            counts.add(outcome.verdict);
+            let word = match outcome.verdict {
+                Verdict::Passed => "passed",
+                Verdict::Failed => "failed",
+                Verdict::Inconclusive => "inconclusive",
+            };
+            self.say(planned, context, word, &self.explain(planned, &outcome), outcome.duration.as_secs_f64());
+        }
+        Ok(counts)
+    }
+
+    /// Returns the scenarios that are meant.
+    fn meant(&self) -> Result<Vec<&Planned>, String> {
+        let mut meant: Vec<&Planned> = self.suite.planned.iter().filter(|planned| planned.tags().read_only).collect();
+        meant.retain(|planned| self.selection.meets(planned.tags()));
+        if let Some(only) = self.only {
+            let id = |name: &str| name.split_once("::").map_or(name.to_owned(), |(_, id)| id.to_owned());
+            meant.retain(|planned| planned.compiled.id == id(only));
+            if meant.is_empty() {
+                return Err(format!("there is no scenario {only} that is tagged @read-only"));
+            }
+        }
+        Ok(meant)
+    }
+
+    /// Returns what was seen in place of what was expected; nobody but the cluster knows why.
+    fn explain(&self, planned: &Planned, outcome: &Outcome) -> String {
+        let Some(mismatch) = &outcome.mismatch else { return String::new() };
+        let step = &mismatch.step;
+        let kubeconfig = self.args.kubeconfig.as_ref().map(|file| format!(" --kubeconfig {}", file.display()));
+        let context = self.args.context.as_deref().unwrap_or_default();
+        format!(
+            "{}:{}: {}\n  expected  {}\n  observed  {}\n  replay    nodeproof run --read-only --context {context}{} --only {LOOK}::{}",
+            step.file,
+            step.line,
+            step.text,
+            mismatch.expected,
+            mismatch.observed,
+            kubeconfig.unwrap_or_default(),
+            planned.compiled.id
+        )
+    }
+
+    fn say(&self, planned: &Planned, context: &str, word: &str, text: &str, wall_seconds: f64) {
+        let name = format!("{LOOK}::{}", planned.compiled.id);
+        if self.json {
+            let mut said = json!({"name": name, "backend": LOOK, "context": context, "result": word});
+            said["wallSeconds"] = json!(wall_seconds);
+            if !text.is_empty() {
+                said["reason"] = json!(text);
+            }
+            return line(said);
+        }
+        let colour = Colour::of(&std::io::stdout());
+        match word {
+            "passed" => line(format_args!("{} {name}", colour.good("      passed"))),
+            "skipped" => line(format_args!("{} {name} ({text})", colour.note("     skipped"))),
+            word => line(format_args!("{} {name}\n{text}\n", colour.bad(&format!("{word:>12}")))),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    passed: usize,
+    failed: usize,
+    inconclusive: usize,
+    skipped: usize,
+}
+
+impl Counts {
+    const fn add(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Passed => self.passed += 1,
+            Verdict::Failed => self.failed += 1,
+            Verdict::Inconclusive => self.inconclusive += 1,
+        }
+    }
+}

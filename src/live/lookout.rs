@@ -1,0 +1,330 @@
+//! Judges scenarios that only look on a cluster as it is, by what its watches show.
+//!
+//! Inputs: a kubeconfig's context, scenarios that touch nothing. Outputs: an outcome for each. One watch of each kind
+//! serves all of them, side by side: they take as long as the longest alone. Invariants: nothing is ever written, which
+//! the client itself sees to ([`super::read_only`]); where something may have been missed the verdict is inconclusive.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use nodeproof_core::network::{Call, NODES, Resource, Target, Verb};
+use nodeproof_core::objects::{Json, Object, ObjectKey};
+use nodeproof_core::profile::{Release, Value, row};
+use nodeproof_core::scenario::{Change, Observation, Outcome, Run, RunOptions, RunOutput, Scenario, Writer};
+use tokio::runtime::Runtime;
+use tokio::time::{sleep, timeout};
+
+use super::Access;
+use super::client::{Caller, request, told};
+use super::clock::Clock;
+use super::feeding::is_success;
+use super::watches::{Arrival, Seen, Watches, namespace_of, revision_of};
+
+/// How far a bound may be missed: API times are whole seconds, and an event is a moment on its way.
+const TOLERANCE: SignedDuration = SignedDuration::from_secs(1);
+/// How long the first lists may take.
+const FIRST_LIST_WAIT: Duration = Duration::from_secs(60);
+/// How long a `Given` may take.
+const GIVEN_PATIENCE: SignedDuration = SignedDuration::from_mins(2);
+/// How often runs without a bound in sight are looked at.
+const LOOK_PERIOD: Duration = Duration::from_secs(1);
+
+/// A cluster that is looked at.
+#[derive(Debug)]
+pub struct Lookout {
+    runtime: Runtime,
+    caller: Caller,
+    clock: Clock,
+    /// What the API server says that it is, as `v1.34.4`.
+    pub version: String,
+    /// The release that this is, modelled or not.
+    pub release: Release,
+}
+
+impl Lookout {
+    /// Connects, and asks the API server what it is.
+    ///
+    /// # Errors
+    /// There is no answer, or one that makes no sense.
+    pub fn open(access: &Access) -> Result<Self, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
+        let (caller, version) = runtime.block_on(async {
+            let caller = access.reader().await?;
+            let call = Call { target: Target::Path("/version".into()), ..Call::new(Verb::Get, NODES, "", "") };
+            let answer = caller.ask(&call).await;
+            let version = answer.body.get("gitVersion").as_str().map(str::to_owned);
+            let silent = || format!("the API server does not say what it is: {} {}", answer.code, answer.message);
+            version.map(|version| (caller, version)).ok_or_else(silent)
+        })?;
+        let release = release_of(&version).ok_or_else(|| format!("{version:?} is no release of Kubernetes"))?;
+        Ok(Self { runtime, caller, clock: Clock::new(), version, release })
+    }
+
+    /// Checks that some kinds may be listed and watched.
+    ///
+    /// # Errors
+    /// One may not; the text names the right that is missing.
+    pub fn check_rights(&self, kinds: &BTreeSet<Resource>) -> Result<(), String> {
+        self.runtime.block_on(async {
+            for kind in kinds {
+                let list = Call::new(Verb::List, kind.clone(), namespace_of(kind), "").query("limit", "1");
+                let answer = self.caller.ask(&list).await;
+                if !is_success(&answer) {
+                    return Err(missing("list", kind, answer.code, &answer.message));
+                }
+                let watch = Call::new(Verb::Watch, kind.clone(), namespace_of(kind), "").query("timeoutSeconds", "1");
+                let answer = self.caller.client().send(request(None, &watch)?).await.map_err(|error| told(&error))?;
+                if !answer.status().is_success() {
+                    return Err(missing("watch", kind, answer.status().as_u16(), ""));
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns by what Nodes are measured where nobody says otherwise: the defaults of the release.
+    #[must_use]
+    pub fn defaults(&self) -> RunOptions {
+        let duration = |name: &str| match row(name).and_then(|row| row.value_at(self.release)) {
+            Some(Value::Duration(duration)) => duration,
+            _ => SignedDuration::ZERO,
+        };
+        RunOptions {
+            health_period: duration("node-monitor-period"),
+            grace_period: duration("node-monitor-grace-period"),
+            patience: GIVEN_PATIENCE,
+            wait_for_late: SignedDuration::ZERO,
+            tolerance: TOLERANCE,
+            server: self.release,
+            ..RunOptions::default()
+        }
+    }
+
+    /// Judges scenarios side by side; their outcomes come in their order.
+    ///
+    /// # Errors
+    /// A scenario does more than to look, or what they look at cannot be had.
+    pub fn judge(&self, scenarios: &[Scenario], options: &RunOptions) -> Result<Vec<Outcome>, String> {
+        if let Some(touch) = scenarios.iter().find_map(Scenario::first_touch) {
+            return Err(format!("{}:{}: this does more than to look", touch.file, touch.line));
+        }
+        self.runtime.block_on(self.play(scenarios, options))
+    }
+
+    async fn play(&self, scenarios: &[Scenario], options: &RunOptions) -> Result<Vec<Outcome>, String> {
+        let kinds = kinds_of(scenarios);
+        let mut watches = Watches::open(kinds.clone(), &self.caller, self.clock);
+        let mut cluster = Cluster::default();
+        let mut awaited = kinds;
+        let mut trouble = String::new();
+        while !awaited.is_empty() {
+            match timeout(FIRST_LIST_WAIT, watches.next()).await {
+                Ok(Some(Arrival { seen: Seen::Trouble(why), .. })) => trouble = why,
+                Ok(Some(arrival)) => {
+                    awaited.remove(&arrival.resource);
+                    drop(cluster.take(arrival));
+                }
+                Ok(None) | Err(_) => return Err(format!("the cluster cannot be looked at: {trouble}")),
+            }
+        }
+        let now = self.clock.now();
+        let mut runs: Vec<Run> = Vec::new();
+        for scenario in scenarios {
+            let mut run = Run::new(Arc::new(scenario.clone()), options.clone(), now);
+            cluster.changes().for_each(|change| run.handle_observation(Observation::Change(change), now));
+            run.handle_start(now);
+            runs.push(run);
+        }
+        while !settle(&mut runs, self.clock) {
+            let due = runs.iter().filter_map(Run::next_deadline).map(|deadline| deadline.at).min();
+            let pause = due.map_or(LOOK_PERIOD, |at| self.clock.until(at));
+            tokio::select! {
+                biased;
+                Some(arrival) = watches.next() => hand_over(&mut runs, &mut cluster, arrival),
+                () = sleep(pause) => {
+                    while let Some(arrival) = watches.try_next() {
+                        hand_over(&mut runs, &mut cluster, arrival);
+                    }
+                    let now = self.clock.now();
+                    runs.iter_mut().filter(|run| !run.is_over()).for_each(|run| run.handle_timeout(now));
+                }
+            }
+        }
+        Ok(runs.into_iter().map(Run::into_outcome).collect())
+    }
+}
+
+/// Returns the kinds that scenarios look at; Nodes always.
+#[must_use]
+pub fn kinds_of(scenarios: &[Scenario]) -> BTreeSet<Resource> {
+    scenarios.iter().flat_map(Scenario::looks_at).chain([NODES]).collect()
+}
+
+/// Says which rights a look at some kinds needs.
+#[must_use]
+pub fn rights(kinds: &BTreeSet<Resource>) -> String {
+    let named: Vec<String> = kinds.iter().map(place).collect();
+    format!("get, list and watch of {}", named.join(", "))
+}
+
+fn place(kind: &Resource) -> String {
+    let namespace = namespace_of(kind);
+    if namespace.is_empty() { kind.qualified() } else { format!("{} in namespace {namespace}", kind.qualified()) }
+}
+
+fn missing(verb: &str, kind: &Resource, code: u16, message: &str) -> String {
+    match code {
+        401 => format!("the API server does not know these credentials (401 {message})"),
+        403 => format!("the right to {verb} {} is missing (403 {message})", place(kind)),
+        _ => format!("{} cannot be had: {verb} is answered {code} {message}", place(kind)),
+    }
+}
+
+/// Reads `v1.34.4`, `v1.29.3-eks-adc7111`, `v1.30.5+k3s1`.
+fn release_of(version: &str) -> Option<Release> {
+    let mut parts = version.strip_prefix('v')?.split('.');
+    let number = |part: Option<&str>| {
+        let part = part?;
+        part[..part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len())].parse::<u16>().ok()
+    };
+    let (major, minor) = (number(parts.next())?, number(parts.next())?);
+    let patch = number(parts.next()).unwrap_or(0);
+    (major == 1).then(|| Release::new(minor, patch))
+}
+
+/// Lets runs say what they want; true if all of them are over. They want nothing done, or they would not be here.
+fn settle(runs: &mut [Run], clock: Clock) -> bool {
+    for run in runs.iter_mut() {
+        while let Some(output) = run.poll_output() {
+            if let RunOutput::Perform { id, .. } = output {
+                run.handle_observation(Observation::Refused(id, "nothing is done here".to_owned()), clock.now());
+            }
+        }
+    }
+    runs.iter().all(Run::is_over)
+}
+
+/// Tells all runs what a watch has shown.
+fn hand_over(runs: &mut [Run], cluster: &mut Cluster, arrival: Arrival) {
+    let at = arrival.at;
+    let resource = arrival.resource.clone();
+    let may_have_missed = matches!(arrival.seen, Seen::Listed { .. } | Seen::Trouble(_));
+    let changes = cluster.take(arrival);
+    for run in runs.iter_mut().filter(|run| !run.is_over()) {
+        if may_have_missed {
+            run.handle_observation(Observation::Gap(resource.clone()), at);
+        }
+        for change in &changes {
+            run.handle_observation(Observation::Change(change.clone()), at);
+        }
+    }
+}
+
+/// The objects as they were seen last.
+#[derive(Debug, Default)]
+struct Cluster {
+    objects: BTreeMap<(Resource, ObjectKey), Object>,
+}
+
+impl Cluster {
+    /// Takes in what a watch has shown, and returns what changed by it.
+    fn take(&mut self, arrival: Arrival) -> Vec<Change> {
+        let resource = arrival.resource;
+        match arrival.seen {
+            Seen::Set(object) => self.set(&resource, object).into_iter().collect(),
+            Seen::Gone(object) => {
+                let revision = revision_of(&object);
+                self.remove(&resource, &Object::as_received(object).key(), revision).into_iter().collect()
+            }
+            Seen::Listed { objects, resource_version } => {
+                let keys: BTreeSet<ObjectKey> =
+                    objects.iter().map(|object| Object::as_received(object.clone()).key()).collect();
+                let gone: Vec<ObjectKey> = self
+                    .objects
+                    .keys()
+                    .filter(|(of, key)| *of == resource && !keys.contains(key))
+                    .map(|(_, key)| key.clone())
+                    .collect();
+                let gone: Vec<Change> =
+                    gone.iter().filter_map(|key| self.remove(&resource, key, resource_version)).collect();
+                let set: Vec<Change> = objects.into_iter().filter_map(|object| self.set(&resource, object)).collect();
+                gone.into_iter().chain(set).collect()
+            }
+            Seen::Bookmark(_) | Seen::Trouble(_) => Vec::new(),
+        }
+    }
+
+    fn set(&mut self, resource: &Resource, object: Json) -> Option<Change> {
+        let object = Object::as_received(object);
+        let key = object.key();
+        let before = self.objects.insert((resource.clone(), key.clone()), object.clone());
+        let is_new = before.as_ref().is_none_or(|before| before.resource_version() != object.resource_version());
+        is_new.then(|| change(resource, key, before, Some(object.clone()), object.resource_version()))
+    }
+
+    fn remove(&mut self, resource: &Resource, key: &ObjectKey, revision: u64) -> Option<Change> {
+        let before = self.objects.remove(&(resource.clone(), key.clone()))?;
+        Some(change(resource, key.clone(), Some(before), None, revision))
+    }
+
+    /// Returns everything as if it had just been created.
+    fn changes(&self) -> impl Iterator<Item = Change> {
+        self.objects.iter().map(|((resource, key), object)| {
+            change(resource, key.clone(), None, Some(object.clone()), object.resource_version())
+        })
+    }
+}
+
+fn change(resource: &Resource, key: ObjectKey, before: Option<Object>, after: Option<Object>, revision: u64) -> Change {
+    let writer = Writer::default();
+    Change { resource: resource.clone(), key, before, after, resource_version: revision, writer, because: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use nodeproof_core::json;
+    use nodeproof_core::network::LEASES;
+
+    use super::*;
+
+    #[test]
+    fn releases_of_all_providers_are_read() {
+        for (version, release) in [
+            ("v1.34.4", Some(Release::new(34, 4))),
+            ("v1.29.3-eks-adc7111", Some(Release::new(29, 3))),
+            ("v1.30.5+k3s1", Some(Release::new(30, 5))),
+            ("v1.35.0-alpha.1", Some(Release::new(35, 0))),
+            ("v2.0.0", None),
+            ("unknown", None),
+        ] {
+            assert_eq!(release_of(version), release, "{version}");
+        }
+    }
+
+    #[test]
+    fn the_missing_right_is_named() {
+        assert_eq!(
+            missing("watch", &LEASES, 403, "no"),
+            "the right to watch leases.coordination.k8s.io in namespace kube-node-lease is missing (403 no)"
+        );
+    }
+
+    #[test]
+    fn a_new_list_tells_what_changed_and_what_is_gone() {
+        let node = |name: &str, version: &str| json!({"metadata": {"name": name, "resourceVersion": version}});
+        let listed = |objects: Vec<Json>| Arrival {
+            at: Timestamp::UNIX_EPOCH,
+            resource: NODES,
+            seen: Seen::Listed { objects, resource_version: 9 },
+        };
+        let mut cluster = Cluster::default();
+        assert_eq!(cluster.take(listed(vec![node("a", "1"), node("b", "2")])).len(), 2);
+        let changes = cluster.take(listed(vec![node("a", "1"), node("c", "8")]));
+        let told: Vec<_> = changes.iter().map(|it| (it.key.name.as_str(), it.after.is_some())).collect();
+        assert_eq!(told, [("b", false), ("c", true)]);
+    }
+}
