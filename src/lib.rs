@@ -16,6 +16,7 @@
 
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod compare;
 pub mod control;
 pub mod harness;
 #[cfg(feature = "live")]

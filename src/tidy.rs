@@ -18,14 +18,15 @@ const CORE: [(&str, &[&str]); 7] = [
 ];
 
 /// Which modules of the shell each module of the shell may use beside itself; all may use the core.
-const SHELL: [(&str, &[&str]); 15] = [
+const SHELL: [(&str, &[&str]); 16] = [
     ("load", &[]),
     ("steps", &["load"]),
     ("live", &["load", "steps"]),
     ("harness", &["load", "steps", "live"]),
     ("control", &["load", "steps", "live"]),
     ("replay", &["load", "steps", "live"]),
-    ("cli", &["load", "steps", "live", "harness", "control", "replay"]),
+    ("compare", &["load", "steps", "live", "harness", "replay"]),
+    ("cli", &["load", "steps", "live", "harness", "control", "replay", "compare"]),
     ("untrusted", &["load", "steps", "harness", "control", "replay"]),
     ("main", &["cli"]),
     ("conformance", &["replay"]),

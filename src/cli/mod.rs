@@ -7,6 +7,7 @@ pub mod bench;
 pub mod beside;
 #[cfg(feature = "live")]
 pub mod clean;
+pub mod compare;
 pub mod control;
 pub mod explain;
 #[cfg(feature = "live")]
@@ -75,6 +76,8 @@ enum Command {
     Explain(explain::Args),
     /// Hold the simulator against a recording of a real cluster
     Replay(replay::Args),
+    /// Run scenarios on the simulator and on a real cluster, and tell where the two differ
+    Compare(compare::Args),
     /// Measure the simulator
     Bench(bench::Args),
     /// Print the behaviours that differ between Kubernetes releases, and the defaults
@@ -109,6 +112,7 @@ pub fn main_with(own: &Own) -> ExitCode {
         Command::Steps(args) => steps::run(&args),
         Command::Explain(args) => explain::run(&args, own),
         Command::Replay(args) => replay::run(args),
+        Command::Compare(args) => compare::run_with(&args, own),
         Command::Bench(args) => bench::run(args),
         Command::Profiles(args) => profiles::run(args),
         #[cfg(feature = "live")]

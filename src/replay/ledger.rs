@@ -102,11 +102,17 @@ impl Ledger {
     /// Finds the entry that explains a difference.
     #[must_use]
     pub fn explain(&self, recording: &str, difference: &Difference) -> Option<&Entry> {
+        self.find(recording, difference.writer, &difference.object, &difference.path)
+    }
+
+    /// Finds the entry for a recording, or for a comparison as `compare/hollow/health/unreachable/…`.
+    #[must_use]
+    pub fn find(&self, recording: &str, writer: &str, object: &str, path: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| {
             fits(&entry.recording, recording)
-                && fits(&entry.writer, difference.writer)
-                && fits(&entry.object, &difference.object)
-                && fits(&entry.path, &difference.path)
+                && fits(&entry.writer, writer)
+                && fits(&entry.object, object)
+                && fits(&entry.path, path)
         })
     }
 }

@@ -1,0 +1,248 @@
+//! `nodeproof compare`: the same scenarios on the simulator and on a real cluster, and where the two differ.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use nodeproof_core::profile::Release;
+use nodeproof_core::scenario::Outcome;
+use serde_json::json;
+
+use super::beside::Beside;
+use super::live::LiveArgs;
+use super::misuse;
+use super::terminal::{Colour, Progress, line, note};
+use crate::compare::{Difference, Tolerances, differences};
+use crate::harness::{
+    Backend, Door, Job, Judged, Options, Planned, Selection, Stage, Suite, Verdict, keep_panics_quiet, parse_release,
+    parse_seed, run, run_all,
+};
+use crate::replay::Ledger;
+use crate::steps::Own;
+
+/// Options of `nodeproof compare`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nodeproof compare --with hollow features/health
+  nodeproof compare --with hollow --k8s 1.31 --json | jq 'select(.unexplained > 0)'
+
+Runs each scenario on the simulator and on a real cluster, and compares what became of the objects that it names:
+which fields changed, to what, by whom, in which order, and when, as far as the phases of two runs let instants be the
+same. Lists are compared by their keys. A difference is unexplained unless the ledger has an entry for it, whose
+`recording` is compare/BACKEND/AREA/TOPIC/SCENARIO. --json prints one object a scenario: name, k8s, sim, real,
+differences, unexplained.
+
+Exit code: 0 nothing unexplained, 1 something is, 2 misuse.")]
+pub struct Args {
+    /// Feature files, or directories with all that is below them; default: features/, or else those built in
+    paths: Vec<PathBuf>,
+    /// What the simulator is compared with
+    #[arg(long, value_enum)]
+    with: Backend,
+    #[command(flatten)]
+    live: LiveArgs,
+    /// The release of Kubernetes: 1.31, 1.34 or 1.36; default: NODEPROOF_K8S, or else 1.34
+    #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
+    k8s: Option<Release>,
+    /// Compare only scenarios whose tags fulfil this, as in '@core and not @slow'; default: NODEPROOF_TAGS
+    #[arg(long, value_name = "EXPRESSION", value_parser = Selection::parse)]
+    tags: Option<Selection>,
+    /// The seed of the simulator's free choices; default: NODEPROOF_SEED, or else 1
+    #[arg(long, value_name = "N", value_parser = parse_seed)]
+    seed: Option<u64>,
+    /// Compare only the scenario of this name
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// How many scenarios run at a time on the real cluster
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// A ledger of known differences in place of the one that belongs to this version
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
+    /// Print one JSON object a line for each scenario
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    beside: Beside,
+}
+
+/// Compares: exit code 0 if nothing is unexplained, 1 if something is, 2 for misuse.
+#[must_use]
+pub fn run_with(args: &Args, own: &Own) -> ExitCode {
+    match prepare(args, own) {
+        Ok(comparison) => comparison.run(),
+        Err(message) => misuse(message),
+    }
+}
+
+fn prepare<'a>(args: &'a Args, own: &Own) -> Result<Comparison<'a>, String> {
+    if args.with == Backend::Sim {
+        return Err("the simulator is compared with another backend: --with hollow or --with kind".to_owned());
+    }
+    let ledger =
+        args.ledger.as_deref().map_or_else(Ledger::built_in, Ledger::load).map_err(|error| error.to_string())?;
+    let mut sim = Options::from_environment()?;
+    sim.release = args.k8s.unwrap_or(sim.release);
+    sim.seed = args.seed.unwrap_or(sim.seed);
+    sim.selection = args.tags.clone().unwrap_or(sim.selection);
+    sim.trace = false;
+    sim.stage = Stage::default();
+    let real = Options { stage: Stage::set(args.with, &args.live.options()), ..sim.clone() };
+    let mut places = args.beside.places(&args.paths, own);
+    places.backend = args.with;
+    let suite = Suite::load(&places);
+    if let Some(problem) = suite.problems().next() {
+        return Err(format!("{problem}"));
+    }
+    Ok(Comparison { args, ledger, sim, real: Arc::new(real), suite, counts: Counts::default() })
+}
+
+struct Comparison<'a> {
+    args: &'a Args,
+    ledger: Ledger,
+    sim: Options,
+    real: Arc<Options>,
+    suite: Suite,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    same: usize,
+    explained: usize,
+    differing: usize,
+    skipped: BTreeMap<String, usize>,
+}
+
+impl Comparison<'_> {
+    fn run(mut self) -> ExitCode {
+        let id = |name: &str| name.split_once("::").map_or(name.to_owned(), |(_, id)| id.to_owned());
+        let suite = std::mem::take(&mut self.suite);
+        let only = self.args.only.as_deref().map(id);
+        let chosen: Vec<&Planned> =
+            suite.planned.iter().filter(|it| only.as_ref().is_none_or(|only| it.compiled.id == *only)).collect();
+        if chosen.is_empty() {
+            return misuse("there is no scenario to compare");
+        }
+        self.real.stage.greeting().iter().for_each(note);
+        keep_panics_quiet();
+        let real = Arc::clone(&self.real);
+        let jobs: Vec<Job<'_>> = chosen
+            .into_iter()
+            .map(|planned| {
+                let skipped = planned.skipped(&real).or_else(|| planned.tags().live_only.clone());
+                Job { planned, options: Arc::clone(&real), skipped }
+            })
+            .collect();
+        let progress = Progress::new(jobs.len());
+        let threads = self.args.jobs.or(real.stage.threads());
+        let mut done = 0;
+        run_all(&jobs, threads, &suite, Door::Command, |job, judged| {
+            progress.clear();
+            self.compare(job.planned, &judged, &suite);
+            done += 1;
+            progress.show(done);
+        });
+        progress.clear();
+        self.finish()
+    }
+
+    fn compare(&mut self, planned: &Planned, real: &Judged, suite: &Suite) {
+        if real.verdict == Verdict::Skipped {
+            *self.counts.skipped.entry(real.text.clone()).or_default() += 1;
+            return;
+        }
+        let sim = run(planned, &self.sim, suite, Door::Command);
+        let (Some(own), Some(other)) = (&sim.outcome, &real.outcome) else {
+            self.counts.differing += 1;
+            let broken = if sim.outcome.is_none() { &sim.text } else { &real.text };
+            line(format_args!("{} {}\n{broken}\n", self.colour().bad("      broken"), planned.compiled.id));
+            return;
+        };
+        let found = differences(own, other, &Tolerances::default());
+        let recording = format!("compare/{}/{}", self.args.with.name(), planned.compiled.id.replace("::", "/"));
+        let reason = |it: &Difference| {
+            self.ledger.find(&recording, &it.writer, &it.object, &it.path).map(|entry| entry.why.trim().to_owned())
+        };
+        let told: Vec<(Difference, Option<String>)> = found
+            .into_iter()
+            .map(|it| {
+                let why = reason(&it);
+                (it, why)
+            })
+            .collect();
+        let unexplained = told.iter().filter(|(_, why)| why.is_none()).count();
+        match (told.is_empty(), unexplained) {
+            (true, _) => self.counts.same += 1,
+            (_, 0) => self.counts.explained += 1,
+            _ => self.counts.differing += 1,
+        }
+        self.say(planned, own, other, &told, unexplained);
+    }
+
+    fn say(
+        &self,
+        planned: &Planned,
+        sim: &Outcome,
+        real: &Outcome,
+        told: &[(Difference, Option<String>)],
+        unexplained: usize,
+    ) {
+        let id = &planned.compiled.id;
+        if self.args.json {
+            let shown: Vec<_> = told
+                .iter()
+                .map(|(it, why)| {
+                    let mut shown = json!({
+                        "object": it.object, "path": it.path, "kind": it.kind.word(), "sim": it.sim, "real": it.real,
+                    });
+                    if let Some(why) = why {
+                        shown["ledger"] = json!(why);
+                    }
+                    shown
+                })
+                .collect();
+            let verdict = |outcome: &Outcome| format!("{:?}", outcome.verdict).to_lowercase();
+            return line(json!({
+                "name": id, "with": self.args.with.name(), "k8s": planned.release(&self.sim).to_string(),
+                "sim": verdict(sim), "real": verdict(real), "differences": shown, "unexplained": unexplained,
+            }));
+        }
+        let colour = self.colour();
+        match (told.is_empty(), unexplained) {
+            (true, _) => line(format_args!("{} {id}", colour.good("    the same"))),
+            (_, 0) => line(format_args!("{} {id} ({} explained)", colour.note("    the same"), told.len())),
+            _ => {
+                let all: Vec<String> = told
+                    .iter()
+                    .map(|(it, why)| why.as_ref().map_or(format!("  {it}"), |why| format!("  {it}\n    why   {why}")))
+                    .collect();
+                line(format_args!("{} {id}\n{}\n", colour.bad("     differs"), all.join("\n")));
+            }
+        }
+    }
+
+    fn colour(&self) -> Colour {
+        Colour::of(&std::io::stdout())
+    }
+
+    fn finish(self) -> ExitCode {
+        let counts = &self.counts;
+        let mut lines: Vec<String> =
+            counts.skipped.iter().map(|(reason, count)| format!("     skipped {count}: {reason}")).collect();
+        let skipped: usize = counts.skipped.values().sum();
+        lines.push(format!(
+            "    Finished {} the same, {} with explained differences, {} with unexplained ones, {skipped} skipped",
+            counts.same, counts.explained, counts.differing
+        ));
+        if self.args.json {
+            lines.iter().for_each(note)
+        } else {
+            lines.iter().for_each(line)
+        }
+        if counts.differing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}

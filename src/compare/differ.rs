@@ -1,0 +1,394 @@
+//! Where the histories and the snapshots of two outcomes differ.
+//!
+//! Inputs: the outcome on the simulator and the one on a real cluster. Output: differences in order of the objects and
+//! their paths. Histories are compared path by path, since two writes of one side may be one write of the other; each
+//! change has its writer, its text and its instant. Lists are compared by their keys. Offsets are compared within what
+//! the phases of the loops of two runs may be apart; everything else must be the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::LazyLock;
+
+use jiff::SignedDuration;
+use nodeproof_core::objects::diff::diff;
+use nodeproof_core::objects::time::{parse_duration, seconds};
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::scenario::{History, Outcome, SnapshotKind};
+use regex::Regex;
+
+/// What is different.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// The scenario holds on one side and does not on the other.
+    Verdict,
+    /// Only the simulator has it.
+    OnlySim,
+    /// Only the real cluster has it.
+    OnlyReal,
+    /// The value.
+    Value,
+    /// Who wrote it.
+    Writer,
+    /// When it was written.
+    Time,
+}
+
+impl Kind {
+    /// Returns the word of reports.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Verdict => "verdict",
+            Self::OnlySim => "only on the simulator",
+            Self::OnlyReal => "only on the real cluster",
+            Self::Value => "value",
+            Self::Writer => "writer",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// One difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The object, as `Node/worker-1`; empty for the scenario as a whole.
+    pub object: String,
+    /// The path within the object.
+    pub path: String,
+    /// Who writes there, as the side that has it says: manager, and subresource behind a slash.
+    pub writer: String,
+    /// What is different.
+    pub kind: Kind,
+    /// What the simulator has.
+    pub sim: String,
+    /// What the real cluster has.
+    pub real: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.object, self.path, self.kind.word())?;
+        for (side, text) in [("sim", &self.sim), ("real", &self.real)] {
+            if !text.is_empty() {
+                write!(f, "\n    {side:<5} {text}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How far apart the same instant may be in two runs.
+#[derive(Clone, Debug)]
+pub struct Tolerances {
+    /// What every instant may be apart: API times of whole seconds, a busy machine.
+    pub base: SignedDuration,
+    /// What is added for a writer, by its manager: the period of the loop whose phase the two runs do not share.
+    pub loops: Vec<(&'static str, SignedDuration)>,
+}
+
+impl Default for Tolerances {
+    /// Health passes come each 5 s and evictions of a zone each 10 s; a kubelet looks at its status each 10 s with jitter.
+    ///
+    /// Source: `--node-monitor-period`, `--node-eviction-rate`; kubelet `nodeStatusUpdateFrequency` (v1.34).
+    fn default() -> Self {
+        let sec = SignedDuration::from_secs;
+        let loops = vec![("kube-controller-manager", sec(15)), ("kubelet", sec(11)), ("kube-scheduler", sec(10))];
+        Self { base: sec(2), loops }
+    }
+}
+
+impl Tolerances {
+    fn of(&self, writer: &str) -> SignedDuration {
+        let manager = writer.split('/').next().unwrap_or_default();
+        let own = self.loops.iter().find(|(known, _)| *known == manager).map(|(_, period)| *period);
+        self.base + own.unwrap_or_default()
+    }
+
+    fn longest(&self) -> SignedDuration {
+        self.base + self.loops.iter().map(|(_, period)| *period).max().unwrap_or_default()
+    }
+}
+
+/// Returns where two outcomes of one scenario differ.
+#[must_use]
+pub fn differences(sim: &Outcome, real: &Outcome, tolerances: &Tolerances) -> Vec<Difference> {
+    let mut found = Vec::new();
+    if sim.verdict != real.verdict {
+        let seen = |outcome: &Outcome| {
+            let why = outcome.mismatch.as_ref().map(|it| format!(": {}: {}", it.step.text, it.observed));
+            format!("{:?}{}", outcome.verdict, why.unwrap_or_default()).to_lowercase()
+        };
+        found.push(Difference {
+            object: String::new(),
+            path: "verdict".to_owned(),
+            writer: String::new(),
+            kind: Kind::Verdict,
+            sim: seen(sim),
+            real: seen(real),
+        });
+    }
+    let named = |outcome: &Outcome| -> BTreeMap<String, History> {
+        let name = |history: &History| format!("{}/{}", history.object.kind, history.object.key);
+        outcome.histories.iter().map(|history| (name(history), history.clone())).collect()
+    };
+    let (here, there) = (named(sim), named(real));
+    for name in here.keys().chain(there.keys()).collect::<BTreeSet<_>>() {
+        histories(name, here.get(name), there.get(name), tolerances, &mut found);
+    }
+    snapshots(sim, real, tolerances, &mut found);
+    found
+}
+
+/// A change of one path.
+#[derive(Debug)]
+struct Step<'a> {
+    at: SignedDuration,
+    by: &'a str,
+    text: &'a str,
+}
+
+impl Step<'_> {
+    fn said(&self) -> String {
+        let sign = if self.at.is_negative() { "" } else { "+" };
+        format!("{} at {sign}{} by {}", self.text, seconds(self.at), self.by)
+    }
+}
+
+/// Sorts the changes of a history by their paths. A taint that comes is no successor of one that went, so what comes to
+/// and goes from a list has a path of its own.
+fn by_path(history: Option<&History>) -> BTreeMap<String, Vec<Step<'_>>> {
+    let mut paths: BTreeMap<String, Vec<Step<'_>>> = BTreeMap::new();
+    for entry in history.into_iter().flat_map(|history| &history.entries) {
+        for (path, texts) in &entry.changed {
+            for text in parts(texts) {
+                let item = text.strip_prefix("+ ").or_else(|| text.strip_prefix("- "));
+                let path = item.map_or_else(|| path.clone(), |item| format!("{path}[{}]", masked(item)));
+                let at = entry.at.duration_since(entry.zero);
+                paths.entry(path).or_default().push(Step { at, by: &entry.by, text });
+            }
+        }
+    }
+    paths
+}
+
+/// Splits `+ a, - b` into what comes and what goes; any other text is one.
+fn parts(texts: &str) -> Vec<&str> {
+    let parts: Vec<&str> = texts.split(", ").collect();
+    let comes_or_goes = |part: &&str| part.starts_with("+ ") || part.starts_with("- ");
+    if parts.iter().all(comes_or_goes) { parts } else { vec![texts] }
+}
+
+fn histories(
+    object: &str,
+    sim: Option<&History>,
+    real: Option<&History>,
+    tolerances: &Tolerances,
+    found: &mut Vec<Difference>,
+) {
+    let (here, there) = (by_path(sim), by_path(real));
+    for path in here.keys().chain(there.keys()).collect::<BTreeSet<_>>() {
+        let none = Vec::new();
+        let (own, other) = (here.get(path).unwrap_or(&none), there.get(path).unwrap_or(&none));
+        for at in 0..own.len().max(other.len()) {
+            let (kind, sim, real) = match (own.get(at), other.get(at)) {
+                (Some(own), None) => (Kind::OnlySim, own.said(), String::new()),
+                (None, Some(other)) => (Kind::OnlyReal, String::new(), other.said()),
+                (Some(own), Some(other)) => match step_kind(own, other, tolerances) {
+                    Some(kind) => (kind, own.said(), other.said()),
+                    None => continue,
+                },
+                (None, None) => continue,
+            };
+            let writer = own.get(at).or(other.get(at)).map_or_else(String::new, |step| step.by.to_owned());
+            found.push(Difference { object: object.to_owned(), path: path.clone(), writer, kind, sim, real });
+        }
+    }
+}
+
+fn step_kind(sim: &Step<'_>, real: &Step<'_>, tolerances: &Tolerances) -> Option<Kind> {
+    let tolerance = tolerances.of(sim.by);
+    if !same_text(sim.text, real.text, tolerance) {
+        Some(Kind::Value)
+    } else if sim.by != real.by {
+        Some(Kind::Writer)
+    } else if (sim.at - real.at).abs() > tolerance {
+        Some(Kind::Time)
+    } else {
+        None
+    }
+}
+
+fn snapshots(sim: &Outcome, real: &Outcome, tolerances: &Tolerances, found: &mut Vec<Difference>) {
+    let tolerance = tolerances.longest();
+    // Histories have been compared; a scenario that failed has no snapshots.
+    let kept = |outcome: &Outcome| -> Vec<(Text, Json)> {
+        let kept = outcome.snapshots.iter().filter(|snapshot| snapshot.kind != SnapshotKind::History);
+        kept.map(|snapshot| (snapshot.name.clone(), by_name(&snapshot.value))).collect()
+    };
+    for ((name, own), (_, other)) in kept(sim).iter().zip(kept(real)) {
+        for change in diff(own, &other) {
+            let shown = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let (sim, real) = (shown(&change.old), shown(&change.new));
+            let kind = match (change.old.is_null(), change.new.is_null()) {
+                (false, true) => Kind::OnlySim,
+                (true, false) => Kind::OnlyReal,
+                _ if same_text(&sim, &real, tolerance) => continue,
+                _ => Kind::Value,
+            };
+            let (object, path) = (format!("snapshot/{name}"), change.path.to_string());
+            found.push(Difference { object, path, writer: String::new(), kind, sim, real });
+        }
+    }
+}
+
+/// Turns a table into an object, so that its rows are compared by their names.
+fn by_name(value: &Json) -> Json {
+    let name = |row: &Json| row.at(&["metadata", "name"]).as_text().cloned();
+    match value {
+        Json::Array(rows) => rows
+            .iter()
+            .enumerate()
+            .map(|(at, row)| (name(row).unwrap_or_else(|| Text::from(at.to_string())), row.clone()))
+            .collect(),
+        other => other.clone(),
+    }
+}
+
+static OFFSET: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[+-](?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?m?s)\b").expect("a constant pattern"));
+
+/// Puts a mark in the place of each offset.
+fn masked(text: &str) -> String {
+    OFFSET.replace_all(text, "…").into_owned()
+}
+
+/// Tells whether two texts are the same but for offsets, and these are near.
+fn same_text(one: &str, other: &str, tolerance: SignedDuration) -> bool {
+    let offsets = |text: &str| -> Vec<SignedDuration> {
+        OFFSET.find_iter(text).filter_map(|found| parse_duration(found.as_str())).collect()
+    };
+    if one == other {
+        return true;
+    }
+    let (own, others) = (offsets(one), offsets(other));
+    masked(one) == masked(other)
+        && own.len() == others.len()
+        && own.iter().zip(&others).all(|(one, other)| (*one - *other).abs() <= tolerance)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use nodeproof_core::json;
+    use nodeproof_core::scenario::{HistoryEntry, ObjectRef, Position, Snapshot, Verdict};
+
+    use super::*;
+
+    const MANAGER: &str = "kube-controller-manager";
+
+    /// An instant in seconds, a writer, and what it changed.
+    type Entry<'a> = (f64, &'a str, &'a [(&'a str, &'a str)]);
+
+    fn outcome(entries: &[Entry<'_>]) -> Outcome {
+        let zero = Timestamp::UNIX_EPOCH;
+        let entry = |(at, by, changed): &Entry<'_>| HistoryEntry {
+            at: zero + SignedDuration::from_secs_f64(*at),
+            zero,
+            resource_version: 1,
+            by: (*by).to_owned(),
+            changed: changed.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
+            because: None,
+        };
+        let history = History { object: ObjectRef::node("w1"), entries: entries.iter().map(entry).collect() };
+        Outcome {
+            verdict: Verdict::Passed,
+            steps: Vec::new(),
+            mismatch: None,
+            histories: vec![history],
+            snapshots: Vec::new(),
+            decisions: Vec::new(),
+            trace: Vec::new(),
+            start: zero,
+            zero,
+            duration: SignedDuration::ZERO,
+            tolerance: String::new(),
+        }
+    }
+
+    #[track_caller]
+    fn check(sim: &Outcome, real: &Outcome, expected: &[(&str, Kind)]) {
+        let found = differences(sim, real, &Tolerances::default());
+        let shown: Vec<_> = found.iter().map(|it| (it.path.as_str(), it.kind)).collect();
+        assert_eq!(shown, expected, "{found:#?}");
+    }
+
+    const READY: &str = "status.conditions[Ready].status";
+
+    #[test]
+    fn the_same_at_another_phase_is_no_difference() {
+        let lost = |at, since: &'static str| {
+            outcome(&[(
+                at,
+                "kube-controller-manager/status",
+                &[(READY, "True -> Unknown"), ("x.lastTransitionTime", since)],
+            )])
+        };
+        check(&lost(51.0, "-12s -> +51s"), &lost(54.3, "-9s -> +54s"), &[]);
+        check(
+            &lost(51.0, "-12s -> +51s"),
+            &lost(72.0, "-12s -> +72s"),
+            &[(READY, Kind::Time), ("x.lastTransitionTime", Kind::Value)],
+        );
+    }
+
+    #[test]
+    fn one_write_of_two_taints_is_as_good_as_two() {
+        let both = "+ a:NoSchedule, + b:NoExecute";
+        let one = outcome(&[(50.0, MANAGER, &[("spec.taints", both)])]);
+        let two = outcome(&[
+            (50.1, MANAGER, &[("spec.taints", "+ b:NoExecute")]),
+            (50.2, MANAGER, &[("spec.taints", "+ a:NoSchedule")]),
+        ]);
+        check(&one, &two, &[]);
+    }
+
+    #[test]
+    fn what_one_side_alone_has_is_told_with_its_writer() {
+        let sim = outcome(&[(1.0, "kubelet/status", &[(READY, "False -> True")])]);
+        let real = outcome(&[
+            (1.0, "kubelet/status", &[(READY, "False -> True")]),
+            (9.0, "kubelet/status", &[(READY, "True -> False")]),
+            (9.5, MANAGER, &[("spec.taints", "+ c:NoSchedule")]),
+        ]);
+        check(&sim, &real, &[("spec.taints[c:NoSchedule]", Kind::OnlyReal), (READY, Kind::OnlyReal)]);
+        check(&real, &sim, &[("spec.taints[c:NoSchedule]", Kind::OnlySim), (READY, Kind::OnlySim)]);
+        let other = outcome(&[(1.0, MANAGER, &[(READY, "False -> True")])]);
+        check(&sim, &other, &[(READY, Kind::Writer)]);
+    }
+
+    #[test]
+    fn snapshots_are_compared_by_the_keys_of_their_lists() {
+        let with = |value: Json| {
+            let mut outcome = outcome(&[]);
+            let (name, kind) = (Text::from("w1"), SnapshotKind::Object);
+            outcome.snapshots.push(Snapshot { step: Position::default(), kind, name, value });
+            outcome
+        };
+        let one =
+            json!({"spec": {"taints": [{"key": "a", "effect": "E", "timeAdded": "+5s"}, {"key": "b", "effect": "E"}]}});
+        let same = json!({"spec": {"taints": [{"key": "b", "effect": "E"}, {"key": "a", "effect": "E", "timeAdded": "+7.5s"}]}});
+        check(&with(one.clone()), &with(same), &[]);
+        check(
+            &with(one),
+            &with(json!({"spec": {"taints": [{"key": "b", "effect": "E", "value": "v"}]}})),
+            &[("spec.taints[a:E]", Kind::OnlySim), ("spec.taints[b:E].value", Kind::OnlyReal)],
+        );
+    }
+
+    #[test]
+    fn another_verdict_is_a_difference() {
+        let mut failed = outcome(&[]);
+        failed.verdict = Verdict::Failed;
+        check(&outcome(&[]), &failed, &[("verdict", Kind::Verdict)]);
+    }
+}
