@@ -90,7 +90,7 @@ fn prepare<'a>(args: &'a Args, own: &Own) -> Result<Comparison<'a>, String> {
     sim.selection = args.tags.clone().unwrap_or(sim.selection);
     sim.trace = false;
     sim.stage = Stage::default();
-    let real = Options { stage: Stage::set(args.with, &args.live.options()), ..sim.clone() };
+    let real = Options { stage: Stage::set(args.with, &args.live.options())?, ..sim.clone() };
     let mut places = args.beside.places(&args.paths, own);
     places.backend = args.with;
     let suite = Suite::load(&places);
