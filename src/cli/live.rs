@@ -15,12 +15,13 @@ pub(super) struct LiveArgs {
     /// Run scenarios that take up to ten minutes, beside those of up to two
     #[arg(long)]
     slow: bool,
-    /// The context of the kind cluster to run on, as kind-NAME; default: NODEPROOF_CONTEXT
+    /// The context of the kind cluster to run on, as kind-NAME, or of the cluster to look at with --read-only; default:
+    /// NODEPROOF_CONTEXT
     #[arg(long, value_name = "NAME", conflicts_with = "create")]
-    context: Option<String>,
+    pub(super) context: Option<String>,
     /// The kubeconfig that has the context; default: KUBECONFIG, or else ~/.kube/config
     #[arg(long, value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
+    pub(super) kubeconfig: Option<PathBuf>,
     /// A context that may be written to though it is not named kind-…: say it exactly
     #[arg(long, value_name = "NAME")]
     allow_context: Vec<String>,

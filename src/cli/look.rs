@@ -3,7 +3,6 @@
 //! Inputs: feature files, a context. Outputs: verdicts on standard output; which cluster it is and what is read of it on
 //! standard error, before anything is asked of its objects. Invariant: nothing is written to the cluster.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -12,6 +11,7 @@ use nodeproof_core::objects::time::seconds;
 use nodeproof_core::scenario::{Outcome, Verdict};
 use serde_json::json;
 
+use super::live::LiveArgs;
 use super::terminal::{Colour, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{Planned, Selection, Suite};
@@ -25,12 +25,6 @@ pub(super) struct LookArgs {
     /// get, list and watch of Nodes, and of Leases in the namespace kube-node-lease
     #[arg(long, requires = "context")]
     pub(super) read_only: bool,
-    /// The context of the kubeconfig
-    #[arg(long, value_name = "NAME")]
-    context: Option<String>,
-    /// The kubeconfig; default: KUBECONFIG, or else ~/.kube/config
-    #[arg(long, value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
     /// What the flag of the cluster's kube-controller-manager is; default: that of its release
     #[arg(long, value_name = "DURATION", requires = "read_only")]
     node_monitor_grace_period: Option<SignedDuration>,
@@ -43,6 +37,8 @@ pub(super) struct LookArgs {
 pub(super) struct Look<'a> {
     /// Its options.
     pub(super) args: &'a LookArgs,
+    /// Which cluster.
+    pub(super) live: &'a LiveArgs,
     /// The scenarios.
     pub(super) suite: &'a Suite,
     /// Which of them.
@@ -62,7 +58,7 @@ impl Look<'_> {
         let started = Instant::now();
         let problems: Vec<String> = self.suite.problems().map(ToString::to_string).collect();
         problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
-        let looked = Access::of_context(self.args.kubeconfig.as_deref(), self.args.context.as_deref())
+        let looked = Access::of_context(self.live.kubeconfig.as_deref(), self.live.context.as_deref())
             .and_then(|access| self.look(&access));
         let counts = match looked {
             Ok(counts) => counts,
@@ -86,7 +82,7 @@ impl Look<'_> {
 
     fn look(&self, access: &Access) -> Result<Counts, String> {
         let lookout = Lookout::open(access)?;
-        let context = self.args.context.as_deref().unwrap_or_default();
+        let context = self.live.context.as_deref().unwrap_or_default();
         note(format_args!("cluster   {context}, {}: Kubernetes {}", access.server(), lookout.version));
         let mut counts = Counts::default();
         let mut chosen: Vec<&Planned> = Vec::new();
@@ -144,8 +140,8 @@ impl Look<'_> {
     fn explain(&self, planned: &Planned, outcome: &Outcome) -> String {
         let Some(mismatch) = &outcome.mismatch else { return String::new() };
         let step = &mismatch.step;
-        let kubeconfig = self.args.kubeconfig.as_ref().map(|file| format!(" --kubeconfig {}", file.display()));
-        let context = self.args.context.as_deref().unwrap_or_default();
+        let kubeconfig = self.live.kubeconfig.as_ref().map(|file| format!(" --kubeconfig {}", file.display()));
+        let context = self.live.context.as_deref().unwrap_or_default();
         format!(
             "{}:{}: {}\n  expected  {}\n  observed  {}\n  replay    nodeproof run --read-only --context {context}{} --only {LOOK}::{}",
             step.file,

@@ -97,7 +97,7 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     #[cfg(feature = "live")]
     if args.look.read_only {
         let (selection, only) = (&options.selection, args.only.as_deref());
-        return Look { args: &args.look, suite: &suite, selection, only, json: args.json }.run();
+        return Look { args: &args.look, live: &args.live, suite: &suite, selection, only, json: args.json }.run();
     }
     options.stage.greeting().iter().for_each(note);
     let problems: Vec<String> = suite.problems().map(ToString::to_string).collect();
