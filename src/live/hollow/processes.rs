@@ -5,8 +5,9 @@
 //! stands in the directory tells a later clean-up the same.
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -40,7 +41,8 @@ impl Processes {
     /// Makes the directory and starts the watchdog.
     pub(super) fn new(directory: PathBuf) -> Result<Self, String> {
         let unmade = |error| format!("{} cannot be made: {error}", directory.display());
-        fs::create_dir_all(&directory).map_err(unmade)?;
+        // Keys lie in it: it is its owner's alone, and nobody may have made it before.
+        DirBuilder::new().mode(0o700).create(&directory).map_err(unmade)?;
         fs::write(directory.join(PROCESSES_FILE), format!("{}\n", std::process::id())).map_err(unmade)?;
         let mut watchdog = Command::new("/bin/sh");
         watchdog.args(["-c", WATCHDOG, "watchdog"]).arg(&directory).process_group(0);
@@ -144,6 +146,8 @@ fn how(status: ExitStatus) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     fn directory(name: &str) -> PathBuf {
@@ -156,6 +160,7 @@ mod tests {
         let mut processes = Processes::new(place.clone()).unwrap();
         processes.start("sleeper", Path::new("/bin/sleep"), &["600".to_owned()]).unwrap();
         assert!(processes.ended().is_none());
+        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o700);
         let listed = fs::read_to_string(place.join(PROCESSES_FILE)).unwrap();
         assert_eq!(listed.lines().count(), 2);
         drop(processes);

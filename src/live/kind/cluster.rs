@@ -4,6 +4,8 @@
 //! to a cluster before its context is permitted and its containers and Nodes have shown that it is the kind cluster of
 //! that name here; a cluster that a run has created is removed by that run, and no other.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Mutex;
@@ -129,7 +131,8 @@ impl Cluster {
         let context = format!("kind-{cluster}");
         let directory = state.join("clusters");
         let wrong = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
-        std::fs::create_dir_all(&directory).map_err(|error| wrong(&directory, error))?;
+        // The kubeconfig of the cluster lies in it.
+        DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(|error| wrong(&directory, error))?;
         let path = directory.join(format!("{cluster}.kubeconfig"));
         let config = match &options.config {
             Some(config) => config.clone(),
