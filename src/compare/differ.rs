@@ -209,7 +209,8 @@ fn step_kind(sim: &Step<'_>, real: &Step<'_>, tolerances: &Tolerances) -> Option
     let tolerance = tolerances.of(sim.by);
     if !same_text(sim.text, real.text, tolerance) {
         Some(Kind::Value)
-    } else if sim.by != real.by {
+    } else if !real.by.is_empty() && sim.by != real.by {
+        // Watches tell a writer by managedFields alone: a deletion has none, nor has an object that keeps none.
         Some(Kind::Writer)
     } else if (sim.at - real.at).abs() > tolerance {
         Some(Kind::Time)
@@ -364,6 +365,7 @@ mod tests {
         check(&real, &sim, &[("spec.taints[c:NoSchedule]", Kind::OnlySim), (READY, Kind::OnlySim)]);
         let other = outcome(&[(1.0, MANAGER, &[(READY, "False -> True")])]);
         check(&sim, &other, &[(READY, Kind::Writer)]);
+        check(&sim, &outcome(&[(1.0, "", &[(READY, "False -> True")])]), &[]);
     }
 
     #[test]
