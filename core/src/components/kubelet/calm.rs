@@ -73,7 +73,7 @@ pub(crate) fn first_of_loops(lease_at: Timestamp, tick_at: Timestamp) -> Deadlin
     Deadline { at, reason: TIMERS[timer as usize].1 }
 }
 
-/// All that a calm kubelet's next heartbeats depend on, for whoever does them until [`Kubelet::take_beats`].
+/// All that a calm kubelet's next heartbeats depend on, for whoever does them until the kubelet takes them back.
 #[derive(Clone, Debug)]
 pub struct Beats {
     /// When the status is looked at next.
