@@ -16,9 +16,9 @@ use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{
-    Action, AnswerSeen, Capability, Change, Deed, DeedId, FaultEffect, Given, HandFedNode, Mismatch, Observation,
-    Outcome, Run, RunOptions, RunOutput, Scenario, Setup, StepVerdict, Subject, Taint, Task, Verdict, Writer, company,
-    route, taints_patch,
+    Action, AnswerSeen, Capability, Change, Deed, DeedId, FaultEffect, Given, HandFedNode, Observation, Outcome, Run,
+    RunOptions, RunOutput, Scenario, Setup, StepVerdict, Subject, Taint, Task, Verdict, Writer, company, route,
+    taints_patch,
 };
 
 use super::client::Caller;
@@ -74,28 +74,7 @@ pub fn unplayable(scenario: &Scenario, why: String) -> Outcome {
 
 /// The outcome of a scenario that could not be played.
 fn broken(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
-    let (position, at) = (scenario.position.clone(), SignedDuration::ZERO);
-    let verdict = Verdict::Failed;
-    Outcome {
-        verdict,
-        steps: vec![StepVerdict { position: position.clone(), verdict, at, observed: why.clone() }],
-        mismatch: Some(Mismatch {
-            step: position,
-            expected: "a cluster on which the scenario can be played".to_owned(),
-            observed: why,
-            why: Vec::new(),
-            last: Vec::new(),
-            replay: String::new(),
-        }),
-        histories: Vec::new(),
-        snapshots: Vec::new(),
-        decisions: Vec::new(),
-        trace: Vec::new(),
-        start,
-        zero: start,
-        duration: SignedDuration::ZERO,
-        tolerance: String::new(),
-    }
+    Outcome::never_began(scenario, "a cluster on which the scenario can be played", why, start)
 }
 
 /// Ends the outcome of a scenario whose cluster broke down under it: nothing can be said of what was not seen.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{ObjectRef, Position, SnapshotKind};
+use super::{ObjectRef, Position, Scenario, SnapshotKind};
 use crate::components::{RecordedDecision, TraceLine};
 use crate::objects::{Json, Text};
 
@@ -114,4 +114,33 @@ pub struct Outcome {
     pub duration: SignedDuration,
     /// How far bounds may have been missed, and why, for people; empty where they are exact.
     pub tolerance: String,
+}
+
+impl Outcome {
+    /// The outcome of a scenario that failed before it began, since there is nothing to play it on.
+    #[must_use]
+    pub fn never_began(scenario: &Scenario, expected: &str, why: String, start: Timestamp) -> Self {
+        let position = scenario.position.clone();
+        let (verdict, at) = (Verdict::Failed, SignedDuration::ZERO);
+        Self {
+            verdict,
+            steps: Vec::from([StepVerdict { position: position.clone(), verdict, at, observed: why.clone() }]),
+            mismatch: Some(Mismatch {
+                step: position,
+                expected: String::from(expected),
+                observed: why,
+                why: Vec::new(),
+                last: Vec::new(),
+                replay: String::new(),
+            }),
+            histories: Vec::new(),
+            snapshots: Vec::new(),
+            decisions: Vec::new(),
+            trace: Vec::new(),
+            start,
+            zero: start,
+            duration: SignedDuration::ZERO,
+            tolerance: String::new(),
+        }
+    }
 }

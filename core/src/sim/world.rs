@@ -9,11 +9,11 @@ mod tests;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::own::{Looks, Own};
 use super::{Options, Simulation};
@@ -21,9 +21,8 @@ use crate::components::api_server::{Commit, Tap};
 use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
 use crate::objects::{Json, Text};
 use crate::scenario::{
-    Action, AnswerSeen, Change, Deed, DeedId, FaultEffect, Feed, Feeder, HandFedNode, Mismatch, Observation, Outcome,
-    Run, RunOptions, RunOutput, Scenario, StepVerdict, Subject, Taint, Task, Verdict, Writer, company, route,
-    taints_patch,
+    Action, AnswerSeen, Change, Deed, DeedId, FaultEffect, Feed, Feeder, HandFedNode, Observation, Outcome, Run,
+    RunOptions, RunOutput, Scenario, Subject, Taint, Task, Writer, company, route, taints_patch,
 };
 
 /// Runs a scenario in a simulated cluster of its own.
@@ -39,35 +38,12 @@ pub fn run_scenario(scenario: &Scenario, options: Options) -> Outcome {
 pub fn run_scenario_with(scenario: &Scenario, mut options: Options, own: &Own) -> Outcome {
     match scenario.cluster.settings(&options.settings) {
         Ok(settings) => options.settings = settings,
-        Err(error) => return refused(scenario, error.to_string(), options.start),
+        Err(error) => {
+            let expected = "a cluster with the scenario's settings";
+            return Outcome::never_began(scenario, expected, error.to_string(), options.start);
+        }
     }
     World::new(scenario, options, own).play()
-}
-
-/// The outcome of a scenario whose cluster cannot be.
-fn refused(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
-    let position = scenario.position.clone();
-    let (verdict, at) = (Verdict::Failed, SignedDuration::ZERO);
-    Outcome {
-        verdict,
-        steps: Vec::from([StepVerdict { position: position.clone(), verdict, at, observed: why.clone() }]),
-        mismatch: Some(Mismatch {
-            step: position,
-            expected: String::from("a cluster with the scenario's settings"),
-            observed: why,
-            why: Vec::new(),
-            last: Vec::new(),
-            replay: String::new(),
-        }),
-        histories: Vec::new(),
-        snapshots: Vec::new(),
-        decisions: Vec::new(),
-        trace: Vec::new(),
-        start,
-        zero: start,
-        duration: SignedDuration::ZERO,
-        tolerance: String::new(),
-    }
 }
 
 struct World<'a> {
