@@ -17,7 +17,7 @@ use crate::components::Component;
 use crate::components::api_server::{Beating, Reader, Renewable};
 use crate::components::client::Heartbeat;
 use crate::components::kubelet::{Kubelet, Pace, Renewal, Report};
-use crate::network::{Answer, ClientId, RequestId, ToClient, WatchType};
+use crate::network::{Answer, ClientId, Request, RequestId, ToClient, WatchType};
 use crate::objects::Beat;
 
 /// How the heartbeats of a calm kubelet travel.
@@ -108,19 +108,27 @@ impl Simulation {
         readers.iter().all(|(reader, _)| self.network.is_clear(*reader)).then_some(renewable)
     }
 
-    fn renew(&mut self, client: ClientId, renewal: &Renewal, renewable: Renewable, readers: &[Reader]) {
-        let (now, index, traced) = (self.now, client.0 as usize, self.record.is_traced());
+    /// Begins what is done in place of a request: takes the request's number, and traces why it is due and what it is.
+    fn begin(&mut self, client: ClientId, request: impl FnOnce(&Kubelet, RequestId) -> Request) -> RequestId {
+        let index = client.0 as usize;
         let slot = &mut self.slots[index];
         let Actor::Machine(machine) = &mut slot.actor else { unreachable!("a machine's slot") };
         let id = machine.next_request();
-        if traced {
+        if self.record.is_traced() {
             if let Some(deadline) = self.deadlines[index] {
-                self.record.timer(now, &slot.name, deadline.reason);
+                self.record.timer(self.now, &slot.name, deadline.reason);
             }
             if let Some(kubelet) = machine.kubelet() {
-                self.record.request(now, client, &slot.name, &kubelet.renewal_request(id, renewal));
+                self.record.request(self.now, client, &slot.name, &request(kubelet, id));
             }
         }
+        id
+    }
+
+    fn renew(&mut self, client: ClientId, renewal: &Renewal, renewable: Renewable, readers: &[Reader]) {
+        let (now, index, traced) = (self.now, client.0 as usize, self.record.is_traced());
+        let id = self.begin(client, |kubelet, id| kubelet.renewal_request(id, renewal));
+        let Actor::Machine(machine) = &self.slots[index].actor else { unreachable!("a machine's slot") };
         let (before, after) = match machine.kubelet().filter(|_| self.api.tells_renewals()) {
             None => self.api.renew(renewable, None, now),
             Some(kubelet) => {
@@ -187,17 +195,8 @@ impl Simulation {
 
     fn post(&mut self, client: ClientId, report: &Report, beating: Beating, readers: &[Reader]) {
         let (now, index, traced) = (self.now, client.0 as usize, self.record.is_traced());
-        let slot = &mut self.slots[index];
-        let Actor::Machine(machine) = &mut slot.actor else { unreachable!("a machine's slot") };
-        let id = machine.next_request();
-        if traced {
-            if let Some(deadline) = self.deadlines[index] {
-                self.record.timer(now, &slot.name, deadline.reason);
-            }
-            if let Some(kubelet) = machine.kubelet() {
-                self.record.request(now, client, &slot.name, &kubelet.report_request(id, report));
-            }
-        }
+        let id = self.begin(client, |kubelet, id| kubelet.report_request(id, report));
+        let Actor::Machine(machine) = &self.slots[index].actor else { unreachable!("a machine's slot") };
         let writer = machine.kubelet().filter(|_| self.api.tells_renewals());
         let writer = writer.map(|kubelet| (client, kubelet.identity().clone()));
         let before = self.api.beat(beating, writer, now);
