@@ -1,23 +1,21 @@
 //! `nodeproof compare`: the same scenarios on the simulator and on a real cluster, and where the two differ.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use nodeproof_core::profile::Release;
 use nodeproof_core::scenario::Outcome;
 use serde_json::json;
 
 use super::beside::Beside;
+use super::choice::Choice;
 use super::live::LiveArgs;
 use super::misuse;
 use super::terminal::{Colour, Progress, line, note};
 use crate::compare::{Difference, Tolerances, differences};
 use crate::harness::{
-    Backend, Door, Job, Judged, Options, Planned, Selection, Stage, Suite, Verdict, keep_panics_quiet, parse_release,
-    parse_seed, run, run_all,
+    Backend, Door, Job, Judged, Options, Planned, Stage, Suite, Verdict, keep_panics_quiet, run, run_all,
 };
 use crate::replay::Ledger;
 use crate::steps::Own;
@@ -44,21 +42,8 @@ pub struct Args {
     with: Backend,
     #[command(flatten)]
     live: LiveArgs,
-    /// The release of Kubernetes: 1.31, 1.34 or 1.36; default: NODEPROOF_K8S, or else 1.34
-    #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
-    k8s: Option<Release>,
-    /// Compare only scenarios whose tags fulfil this, as in '@core and not @slow'; default: NODEPROOF_TAGS
-    #[arg(long, value_name = "EXPRESSION", value_parser = Selection::parse)]
-    tags: Option<Selection>,
-    /// The seed of the simulator's free choices; default: NODEPROOF_SEED, or else 1
-    #[arg(long, value_name = "N", value_parser = parse_seed)]
-    seed: Option<u64>,
-    /// Compare only the scenario of this name
-    #[arg(long, value_name = "NAME")]
-    only: Option<String>,
-    /// How many scenarios run at a time on the real cluster
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    choice: Choice,
     /// A ledger of known differences in place of the one that belongs to this version
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
@@ -84,10 +69,7 @@ fn prepare<'a>(args: &'a Args, own: &Own) -> Result<Comparison<'a>, String> {
     }
     let ledger =
         args.ledger.as_deref().map_or_else(Ledger::built_in, Ledger::load).map_err(|error| error.to_string())?;
-    let mut sim = Options::from_environment()?;
-    sim.release = args.k8s.unwrap_or(sim.release);
-    sim.seed = args.seed.unwrap_or(sim.seed);
-    sim.selection = args.tags.clone().unwrap_or(sim.selection);
+    let mut sim = args.choice.options()?;
     sim.trace = false;
     sim.stage = Stage::default();
     let real = Options { stage: Stage::set(args.with, &args.live.options())?, ..sim.clone() };
@@ -119,14 +101,11 @@ struct Counts {
 
 impl Comparison<'_> {
     fn run(mut self) -> ExitCode {
-        let id = |name: &str| name.split_once("::").map_or(name.to_owned(), |(_, id)| id.to_owned());
         let suite = std::mem::take(&mut self.suite);
-        let only = self.args.only.as_deref().map(id);
-        let chosen: Vec<&Planned> =
-            suite.planned.iter().filter(|it| only.as_ref().is_none_or(|only| it.compiled.id == *only)).collect();
-        if chosen.is_empty() {
-            return misuse("there is no scenario to compare");
-        }
+        let chosen = match self.args.choice.of(&suite, &self.real) {
+            Ok(chosen) => chosen,
+            Err(message) => return misuse(message),
+        };
         self.real.stage.greeting().iter().for_each(note);
         keep_panics_quiet();
         let real = Arc::clone(&self.real);
@@ -138,7 +117,7 @@ impl Comparison<'_> {
             })
             .collect();
         let progress = Progress::new(jobs.len());
-        let threads = self.args.jobs.or(real.stage.threads());
+        let threads = self.args.choice.jobs.or(real.stage.threads());
         let mut done = 0;
         run_all(&jobs, threads, &suite, Door::Command, |job, judged| {
             progress.clear();

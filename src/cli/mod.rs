@@ -5,6 +5,7 @@
 
 pub mod bench;
 pub mod beside;
+mod choice;
 #[cfg(feature = "live")]
 pub mod clean;
 pub mod compare;

@@ -2,23 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use nodeproof_core::profile::Release;
-
 use super::beside::Beside;
+use super::choice::Choice;
 use super::live::LiveArgs;
 #[cfg(feature = "live")]
 use super::look::{Look, LookArgs};
 use super::terminal::{Colour, Progress, counted, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
-    Backend, Door, Job, Judged, Options, Planned, Seeds, Selection, Stage, Suite, Verdict, json_line,
-    keep_panics_quiet, parse_release, parse_seed, run_all, write_report,
+    Backend, Door, Job, Judged, Options, Planned, Seeds, Stage, Suite, Verdict, json_line, keep_panics_quiet, run_all,
+    write_report,
 };
 use crate::steps::Own;
 
@@ -48,25 +46,12 @@ pub struct Args {
     backend: Option<Backend>,
     #[command(flatten)]
     live: LiveArgs,
-    /// The release of Kubernetes: 1.31, 1.34 or 1.36; default: NODEPROOF_K8S, or else 1.34
-    #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
-    k8s: Option<Release>,
-    /// Run only scenarios whose tags fulfil this, as in '@core and not @slow'; default: NODEPROOF_TAGS
-    #[arg(long, value_name = "EXPRESSION", value_parser = Selection::parse)]
-    tags: Option<Selection>,
-    /// The seed of all free choices; default: NODEPROOF_SEED, or else 1
-    #[arg(long, value_name = "N", value_parser = parse_seed)]
-    seed: Option<u64>,
+    #[command(flatten)]
+    choice: Choice,
     /// Run everything under each of these seeds, the first and the last included; what fails is told once for each
     /// scenario, with its first seed
     #[arg(long, value_name = "A..B", value_parser = Seeds::parse, conflicts_with_all = ["seed", "report", "accept"])]
     seeds: Option<Seeds>,
-    /// How many scenarios run at a time; default: one for each core
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-    /// Run only the scenario of exactly this name
-    #[arg(long, value_name = "NAME")]
-    only: Option<String>,
     /// Write trace, decisions and histories of each scenario below this directory
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
@@ -96,13 +81,13 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     let suite = Suite::load(&places);
     #[cfg(feature = "live")]
     if args.look.read_only {
-        let (selection, only) = (&options.selection, args.only.as_deref());
+        let (selection, only) = (&options.selection, args.choice.only.as_deref());
         return Look { args: &args.look, live: &args.live, suite: &suite, selection, only, json: args.json }.run();
     }
     options.stage.greeting().iter().for_each(note);
     let problems: Vec<String> = suite.problems().map(ToString::to_string).collect();
     problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
-    let chosen: Vec<&Planned> = match chosen(&suite, args, &options) {
+    let chosen: Vec<&Planned> = match args.choice.of(&suite, &options) {
         Ok(chosen) => chosen,
         Err(_) if !problems.is_empty() => return ExitCode::from(MISUSE),
         Err(message) => return misuse(message),
@@ -123,7 +108,7 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     let progress = Progress::new(jobs.len());
     let mut broken_report = None;
     let door = if args.accept { Door::Accept } else { Door::Command };
-    let threads = args.jobs.or(threads);
+    let threads = args.choice.jobs.or(threads);
     run_all(&jobs, threads, &suite, door, |job, judged| {
         let is_news = count.add(job, &judged);
         if let (Some(directory), Some(outcome)) = (&args.report, &judged.outcome)
@@ -151,10 +136,7 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
 
 /// Returns what is asked for: options first, then variables, then defaults.
 fn options(args: &Args) -> Result<Options, String> {
-    let mut options = Options::from_environment()?;
-    options.release = args.k8s.unwrap_or(options.release);
-    options.seed = args.seed.unwrap_or(options.seed);
-    options.selection = args.tags.clone().unwrap_or(options.selection);
+    let mut options = args.choice.options()?;
     options.trace = args.report.is_some();
     options.stage = match args.backend {
         Some(backend) => Stage::set(backend, &args.live.options())?,
@@ -199,27 +181,6 @@ fn rehearse(jobs: &[Job<'_>]) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
-}
-
-/// Returns the scenarios that are meant.
-fn chosen<'a>(suite: &'a Suite, args: &Args, options: &Options) -> Result<Vec<&'a Planned>, String> {
-    let mut chosen: Vec<&Planned> = suite.planned.iter().collect();
-    if let Some(name) = &args.only {
-        chosen.retain(|planned| planned.name == *name);
-        if chosen.is_empty() {
-            let names = suite.planned.iter().map(|planned| planned.name.as_str());
-            let near = crate::load::near::nearest(name, names);
-            let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
-            return Err(format!("there is no scenario {name}{help}"));
-        }
-    }
-    if chosen.is_empty() {
-        return Err("there is no scenario to run".to_owned());
-    }
-    if !chosen.iter().any(|planned| options.selection.meets(planned.tags())) {
-        return Err(format!("{} selects no scenario", options.selection.text().unwrap_or_default()));
-    }
-    Ok(chosen)
 }
 
 /// Reports one scenario: with `--json` each, otherwise those that failed, and all on a terminal.

@@ -1,0 +1,66 @@
+//! The options that say which scenarios are meant, on which release, from which seed: of `run` and of `compare`.
+
+use std::num::NonZeroUsize;
+
+use nodeproof_core::profile::Release;
+
+use crate::harness::{Options, Planned, Selection, Suite, parse_release, parse_seed};
+
+/// Which scenarios, on what.
+#[derive(Debug, clap::Args)]
+pub(super) struct Choice {
+    /// The release of Kubernetes: 1.31, 1.34 or 1.36; default: NODEPROOF_K8S, or else 1.34
+    #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
+    k8s: Option<Release>,
+    /// Only scenarios whose tags fulfil this, as in '@core and not @slow'; default: NODEPROOF_TAGS
+    #[arg(long, value_name = "EXPRESSION", value_parser = Selection::parse)]
+    tags: Option<Selection>,
+    /// The seed of all free choices; default: NODEPROOF_SEED, or else 1
+    #[arg(long, value_name = "N", value_parser = parse_seed)]
+    seed: Option<u64>,
+    /// How many scenarios run at a time; default: one for each core, on a real cluster as many as it can take
+    #[arg(long, value_name = "N")]
+    pub(super) jobs: Option<NonZeroUsize>,
+    /// Only the scenario of exactly this name
+    #[arg(long, value_name = "NAME")]
+    pub(super) only: Option<String>,
+}
+
+impl Choice {
+    /// Returns what is asked for: options first, then variables, then defaults.
+    ///
+    /// # Errors
+    /// A variable has a value that it cannot have.
+    pub(super) fn options(&self) -> Result<Options, String> {
+        let mut options = Options::from_environment()?;
+        options.release = self.k8s.unwrap_or(options.release);
+        options.seed = self.seed.unwrap_or(options.seed);
+        options.selection = self.tags.clone().unwrap_or(options.selection);
+        Ok(options)
+    }
+
+    /// Returns the scenarios that are meant.
+    ///
+    /// # Errors
+    /// There is none of the name, or none that the tags select.
+    pub(super) fn of<'a>(&self, suite: &'a Suite, options: &Options) -> Result<Vec<&'a Planned>, String> {
+        let mut chosen: Vec<&Planned> = suite.planned.iter().collect();
+        if let Some(name) = &self.only {
+            // A name without its backend is as clear.
+            chosen.retain(|planned| planned.name == *name || planned.compiled.id == *name);
+            if chosen.is_empty() {
+                let names = suite.planned.iter().map(|planned| planned.name.as_str());
+                let near = crate::load::near::nearest(name, names);
+                let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
+                return Err(format!("there is no scenario {name}{help}"));
+            }
+        }
+        if chosen.is_empty() {
+            return Err("there is no scenario to run".to_owned());
+        }
+        if !chosen.iter().any(|planned| options.selection.meets(planned.tags())) {
+            return Err(format!("{} selects no scenario", options.selection.text().unwrap_or_default()));
+        }
+        Ok(chosen)
+    }
+}
