@@ -1,14 +1,14 @@
 //! Fresh certificates of a control plane: an authority, and a certificate for each who needs one.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose,
 };
 
 /// An authority that signs certificates of one control plane.
-#[derive(Debug)]
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     der: Vec<u8>,
@@ -16,13 +16,25 @@ pub struct Authority {
     key_pem: String,
 }
 
+impl fmt::Debug for Authority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Authority(..)")
+    }
+}
+
 /// A certificate with its key, both as PEM.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Certified {
     /// The certificate.
     pub certificate: String,
     /// Its key.
     pub key: String,
+}
+
+impl fmt::Debug for Certified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Certified(..)")
+    }
 }
 
 impl Authority {
@@ -73,16 +85,12 @@ impl Authority {
         self.sign(params)
     }
 
-    /// Signs the certificate of somebody who comes as this user, with these groups.
+    /// Signs the certificate of somebody who comes as this user of this group.
     ///
     /// # Errors
     /// A name cannot stand in a certificate.
-    pub fn client(&self, user: &str, groups: &[&str]) -> Result<Certified, String> {
-        let mut params = CertificateParams::default();
-        params.distinguished_name.push(DnType::CommonName, user);
-        for group in groups {
-            params.distinguished_name.push(DnType::OrganizationName, *group);
-        }
+    pub fn client(&self, user: &str, group: Option<&str>) -> Result<Certified, String> {
+        let mut params = named(user, group);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         self.sign(params)
     }
@@ -93,6 +101,17 @@ impl Authority {
         let certificate = params.signed_by(&key, &self.issuer).map_err(unmade)?;
         Ok(Certified { certificate: certificate.pem(), key: key.serialize_pem() })
     }
+}
+
+/// Returns what a certificate says of a user and its group.
+pub(crate) fn named(user: &str, group: Option<&str>) -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, user);
+    if let Some(group) = group {
+        params.distinguished_name.push(DnType::OrganizationName, group);
+    }
+    params
 }
 
 impl Certified {

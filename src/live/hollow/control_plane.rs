@@ -7,8 +7,8 @@
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nodeproof_core::network::{Call, Resource, Target, Verb};
@@ -19,7 +19,7 @@ use serde_json::json;
 use super::certificates::{Authority, Certified, write};
 use super::processes::{DIRECTORY_PREFIX, Processes};
 use crate::live::assets::Assets;
-use crate::live::kubelets::{self, HollowNodes, Server, Signer};
+use crate::live::kubelets::{HollowNodes, Server, Signer};
 use crate::live::{Access, Caller, Clock};
 
 /// How long a control plane may take to be ready. It takes five seconds unless the machine is busy with other things.
@@ -33,7 +33,7 @@ const TRIES: u32 = 3;
 #[derive(Debug)]
 pub struct ControlPlane {
     access: Access,
-    authority: Authority,
+    authority: Arc<Authority>,
     server: String,
     processes: Mutex<Processes>,
     /// What each program was started with, to start it again.
@@ -73,13 +73,13 @@ impl ControlPlane {
         let mut processes = Processes::new(std::env::temp_dir().join(name))?;
         let place = processes.directory().to_owned();
         let ports = Ports::free()?;
-        let authority = Authority::new()?;
+        let authority = Arc::new(Authority::new()?);
         let server = format!("https://127.0.0.1:{}", ports.api);
         let commands = commands(assets, &place, &ports, &authority, &server, flags)?;
         for (name, program, arguments) in &commands[..2] {
             processes.start(name, program, arguments)?;
         }
-        let admin = authority.client("nodeproof", &["system:masters"])?;
+        let admin = authority.client("nodeproof", Some("system:masters"))?;
         let access = Access::from_kubeconfig(&kubeconfig(&server, authority.pem(), &admin))?;
         let mut plane =
             Self { access, authority, server, processes: Mutex::new(processes), commands, ready_after: Duration::ZERO };
@@ -99,8 +99,8 @@ impl ControlPlane {
     ///
     /// # Errors
     /// A name cannot stand in a certificate.
-    pub fn kubeconfig_of(&self, user: &str, groups: &[&str]) -> Result<String, String> {
-        Ok(kubeconfig(&self.server, self.authority.pem(), &self.authority.client(user, groups)?))
+    pub fn kubeconfig_of(&self, user: &str, group: Option<&str>) -> Result<String, String> {
+        Ok(kubeconfig(&self.server, self.authority.pem(), &self.authority.client(user, group)?))
     }
 
     /// Prepares hollow nodes whose certificates this control plane's authority signs; they live on the current runtime.
@@ -110,8 +110,8 @@ impl ControlPlane {
     pub fn nodes(&self, settings: &Settings, seed: u64) -> Result<HollowNodes, String> {
         let told = |error: crate::live::kubelets::CredentialsError| error.to_string();
         let server = Server::new(&self.server, &[self.authority.der().to_vec()], None).map_err(told)?;
-        let signer = kubelets::Authority::from_pem(self.authority.pem(), self.authority.key_pem()).map_err(told)?;
-        Ok(HollowNodes::new(server, Signer::Authority(Box::new(signer)), settings.clone(), seed, Clock::new()))
+        let signer = Signer::Authority(Arc::clone(&self.authority));
+        Ok(HollowNodes::new(server, signer, settings.clone(), seed, Clock::new()))
     }
 
     /// Ends one of its programs.
@@ -242,11 +242,11 @@ fn commands(
     write(&place.join("ca.crt"), authority.pem())?;
     write(&place.join("ca.key"), authority.key_pem())?;
     authority.server(&["127.0.0.1", "localhost", "kubernetes.default.svc"])?.write(place, "serving")?;
-    authority.client("service-accounts", &[])?.write(place, "service-accounts")?;
+    authority.client("service-accounts", None)?.write(place, "service-accounts")?;
     for (name, user) in [("manager", "system:kube-controller-manager"), ("scheduler", "system:kube-scheduler")] {
         write(
             &place.join(format!("{name}.kubeconfig")),
-            &kubeconfig(server, authority.pem(), &authority.client(user, &[])?),
+            &kubeconfig(server, authority.pem(), &authority.client(user, None)?),
         )?;
     }
     let etcd = format!("http://127.0.0.1:{}", ports.etcd);

@@ -9,6 +9,7 @@ mod ground;
 mod processes;
 mod site;
 
+pub(crate) use certificates::named;
 pub use certificates::{Authority, Certified};
 pub use control_plane::ControlPlane;
 pub use ground::Hollow;

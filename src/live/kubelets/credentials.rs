@@ -9,15 +9,16 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use nodeproof_core::json;
 use nodeproof_core::network::Identity;
-use nodeproof_core::objects::{Json, base64};
-use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, Issuer, KeyPair, KeyUsagePurpose};
+use nodeproof_core::objects::{Json, Text, base64};
+use rcgen::KeyPair;
 use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
+
+use crate::live::hollow::{Authority, named};
 
 /// Source: k8s.io/api certificates/v1 types.go (v1.34), `KubeAPIServerClientKubeletSignerName`.
 const KUBELET_SIGNER: &str = "kubernetes.io/kube-apiserver-client-kubelet";
@@ -95,6 +96,16 @@ pub(super) enum Proof {
     Certificate(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>),
 }
 
+impl Proof {
+    /// Reads PEM.
+    fn read(certificate: &[u8], key: &[u8]) -> Result<Self, CredentialsError> {
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate).collect();
+        let chain = chain.map_err(|_| wrong("the certificate cannot be read"))?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| wrong("the key cannot be read"))?;
+        Ok(Self::Certificate(chain, key))
+    }
+}
+
 impl Tls {
     /// Returns the settings of a connection whose client shows this certificate.
     pub(super) fn client(&self, proof: Proof) -> Result<Arc<ClientConfig>, CredentialsError> {
@@ -112,62 +123,20 @@ impl Tls {
     }
 }
 
-/// What signs the nodes' certificates where the key of the cluster's CA is at hand.
-pub struct Authority(Issuer<'static, KeyPair>);
-
-impl std::fmt::Debug for Authority {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Authority(..)")
-    }
+fn sign(authority: &Authority, identity: &Identity) -> Result<Proof, CredentialsError> {
+    let signed = authority.client(&identity.user, group(identity)).map_err(wrong)?;
+    Proof::read(signed.certificate.as_bytes(), signed.key.as_bytes())
 }
 
-impl Authority {
-    /// Takes the CA's certificate and its key (PKCS#8), as PEM.
-    ///
-    /// # Errors
-    /// One of them cannot be read.
-    pub fn from_pem(certificate: &str, key: &str) -> Result<Self, CredentialsError> {
-        let key = KeyPair::from_pem(key).map_err(|error| wrong(format_args!("the CA's key: {error}")))?;
-        let issuer = Issuer::from_ca_cert_pem(certificate, key);
-        Ok(Self(issuer.map_err(|error| wrong(format_args!("the CA's certificate: {error}")))?))
-    }
-
-    fn sign(&self, identity: &Identity, now: Timestamp) -> Result<Proof, CredentialsError> {
-        let key = KeyPair::generate().map_err(wrong)?;
-        let mut params = params(identity);
-        let day = |at: Timestamp| {
-            let date = at.to_zoned(TimeZone::UTC).date();
-            let part = |part: i8| u8::try_from(part).unwrap_or(1);
-            rcgen::date_time_ymd(i32::from(date.year()), part(date.month()), part(date.day()))
-        };
-        params.not_before = day(now - SignedDuration::from_hours(24));
-        params.not_after = day(now + SignedDuration::from_hours(24 * 365));
-        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
-        let certificate = params.signed_by(&key, &self.0).map_err(wrong)?;
-        Ok(Proof::Certificate(vec![certificate.der().clone()], private(&key)?))
-    }
-}
-
-fn params(identity: &Identity) -> CertificateParams {
-    let mut params = CertificateParams::default();
-    params.distinguished_name = rcgen::DistinguishedName::new();
-    params.distinguished_name.push(DnType::CommonName, identity.user.as_str());
-    let group = identity.groups.iter().find(|group| **group != *"system:authenticated");
-    if let Some(group) = group {
-        params.distinguished_name.push(DnType::OrganizationName, group.as_str());
-    }
-    params
-}
-
-fn private(key: &KeyPair) -> Result<PrivateKeyDer<'static>, CredentialsError> {
-    PrivateKeyDer::try_from(key.serialize_der()).map_err(wrong)
+/// The group that an identity is given; the server itself adds that it is authenticated.
+fn group(identity: &Identity) -> Option<&str> {
+    identity.groups.iter().map(Text::as_str).find(|group| *group != "system:authenticated")
 }
 
 /// How nodes get their credentials.
 pub enum Signer {
-    /// Certificates, signed here.
-    Authority(Box<Authority>),
+    /// Certificates, signed here by the cluster's own authority.
+    Authority(Arc<Authority>),
     /// Certificates, asked for and approved by an administrator.
     Requests(kube::Client),
     /// An administrator acts as the node: nodes share connections, which costs least.
@@ -233,11 +202,10 @@ impl Administrator {
     }
 
     fn proof(&self) -> Result<Proof, CredentialsError> {
-        let (Some(certificate), Some(key)) = (&self.certificate, &self.key) else { return Ok(Proof::None) };
-        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate).collect();
-        let chain = chain.map_err(|_| wrong("the administrator's certificate cannot be read"))?;
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| wrong("the administrator's key cannot be read"))?;
-        Ok(Proof::Certificate(chain, key))
+        match (&self.certificate, &self.key) {
+            (Some(certificate), Some(key)) => Proof::read(certificate, key),
+            _ => Ok(Proof::None),
+        }
     }
 }
 
@@ -271,12 +239,12 @@ impl Signer {
     }
 
     /// Gets what a connection shows for an identity.
-    pub(super) async fn prove(&self, identity: &Identity, now: Timestamp) -> Result<Proof, CredentialsError> {
+    pub(super) async fn prove(&self, identity: &Identity) -> Result<Proof, CredentialsError> {
         let is_anonymous = identity.user == *"system:anonymous";
         match self {
             Self::Impersonation(administrator) => administrator.proof(),
             _ if !identity.is_known() || is_anonymous => Ok(Proof::None),
-            Self::Authority(authority) => authority.sign(identity, now),
+            Self::Authority(authority) => sign(authority, identity),
             Self::Requests(client) => ask(client, identity).await,
             Self::Nobody => Ok(Proof::None),
         }
@@ -286,7 +254,10 @@ impl Signer {
 /// Asks for a certificate, approves the request, waits for the answer and removes the request.
 async fn ask(client: &kube::Client, identity: &Identity) -> Result<Proof, CredentialsError> {
     let key = KeyPair::generate().map_err(wrong)?;
-    let request = params(identity).serialize_request(&key).and_then(|request| request.pem()).map_err(wrong)?;
+    let request = named(&identity.user, group(identity))
+        .serialize_request(&key)
+        .and_then(|request| request.pem())
+        .map_err(wrong)?;
     const PATH: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
     let mut body = json!({
         "kind": "CertificateSigningRequest", "apiVersion": "certificates.k8s.io/v1",
@@ -317,8 +288,7 @@ async fn ask(client: &kube::Client, identity: &Identity) -> Result<Proof, Creden
     let certificate = certificate.ok_or_else(|| {
         wrong("the certificate was not signed within 30 s: does kube-controller-manager have the CA's key?")
     })?;
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&certificate).collect();
-    Ok(Proof::Certificate(chain.map_err(|_| wrong("the signed certificate cannot be read"))?, private(&key)?))
+    Proof::read(&certificate, key.serialize_pem().as_bytes())
 }
 
 async fn call(client: &kube::Client, method: &str, path: &str, body: Option<&Json>) -> Result<Json, CredentialsError> {

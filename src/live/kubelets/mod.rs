@@ -22,7 +22,7 @@ use tokio::sync::Notify;
 
 use super::Clock;
 
-pub use credentials::{Administrator, Authority, CredentialsError, Server, Signer};
+pub use credentials::{Administrator, CredentialsError, Server, Signer};
 pub use engine::HollowError;
 use engine::{Engine, Order};
 use transport::Transport;
@@ -72,7 +72,7 @@ impl HollowNodes {
     /// The name is taken, the specification is wrong, the kubelet refuses to start, or nobody signs its certificate.
     pub async fn start(&self, spec: MachineSpec) -> Result<(), HollowError> {
         let identity = Identity::kubelet(spec.node_name.as_ref().unwrap_or(&spec.name));
-        let proven = self.0.transport.prove(&identity, self.0.clock.now()).await;
+        let proven = self.0.transport.prove(&identity).await;
         proven.map_err(|error| HollowError::NoCredentials { user: identity.user.clone(), why: error.to_string() })?;
         self.0.turn(|engine, now| engine.add(spec, now))
     }

@@ -142,7 +142,6 @@ impl Transport {
     pub(super) async fn prove(
         &self,
         identity: &Identity,
-        now: jiff::Timestamp,
     ) -> Result<Option<Arc<rustls::ClientConfig>>, CredentialsError> {
         let Some(tls) = &self.server.tls else { return Ok(None) };
         let key = if self.signer.shares_connections() { Text::of("") } else { identity.user.clone() };
@@ -150,12 +149,12 @@ impl Transport {
         if known.is_some() {
             return Ok(known);
         }
-        let config = tls.client(self.signer.prove(identity, now).await?)?;
+        let config = tls.client(self.signer.prove(identity).await?)?;
         Ok(Some(locked(&self.proofs).entry(key).or_insert(config).clone()))
     }
 
-    async fn dial(&self, connection: &Connection, now: jiff::Timestamp) -> Result<(Sender, AbortHandle), DialError> {
-        let tls = self.prove(&connection.identity, now).await.map_err(DialError::Credentials)?;
+    async fn dial(&self, connection: &Connection) -> Result<(Sender, AbortHandle), DialError> {
+        let tls = self.prove(&connection.identity).await.map_err(DialError::Credentials)?;
         let stream = TcpStream::connect((self.server.host.as_str(), self.server.port)).await.map_err(DialError::Io)?;
         stream.set_nodelay(true).map_err(DialError::Io)?;
         match (tls, &self.server.tls) {
@@ -170,12 +169,12 @@ impl Transport {
     }
 
     /// Returns a sender of an open connection, and dials if there is none.
-    async fn sender(&self, link: &Link, now: jiff::Timestamp) -> Result<Sender, TransportError> {
+    async fn sender(&self, link: &Link) -> Result<Sender, TransportError> {
         let mut open = link.connection.open.lock().await;
         if let Some((sender, _)) = open.as_ref().filter(|(sender, _)| !sender.is_closed()) {
             return Ok(sender.clone());
         }
-        let dialled = tokio::time::timeout(DIAL_TIMEOUT, self.dial(&link.connection, now)).await;
+        let dialled = tokio::time::timeout(DIAL_TIMEOUT, self.dial(&link.connection)).await;
         let (trouble, error) = match dialled {
             Ok(Ok((sender, task))) => {
                 *open = Some((sender.clone(), task));
@@ -295,7 +294,7 @@ impl Shared {
     async fn ask(&self, link: &Link, call: &Call) -> Result<http::Response<Incoming>, TransportError> {
         let mut request = wire::request(call, &link.head).map_err(|_| TransportError::ConnectionLost)?;
         for is_last in [false, true] {
-            let mut sender = self.transport.sender(link, self.clock.now()).await?;
+            let mut sender = self.transport.sender(link).await?;
             match sender.try_send_request(request).await {
                 Ok(response) => return Ok(response),
                 Err(mut refused) => match refused.take_message() {
