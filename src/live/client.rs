@@ -10,11 +10,12 @@ use http_body_util::BodyExt as _;
 use kube::Client;
 use kube::client::Body as HttpBody;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use nodeproof_core::network::{Body, Call, Identity, Verb};
+use nodeproof_core::network::{Call, Identity};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::AnswerSeen;
 
 use super::read_only::ReadOnly;
+use super::request::{begun, body};
 
 /// How long an answer is awaited; longer than the API server takes for anything but a watch.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -156,7 +157,7 @@ impl Caller {
 
 /// Makes the HTTP request of a call.
 pub(super) fn request(identity: Option<&Identity>, call: &Call) -> Result<http::Request<HttpBody>, String> {
-    let mut request = http::Request::builder().method(call.verb.method()).uri(address(call));
+    let mut request = begun("", call);
     if let Some(identity) = identity {
         request = request.header("user-agent", format!("{}/nodeproof", identity.agent));
         if identity.is_known() {
@@ -168,47 +169,7 @@ pub(super) fn request(identity: Option<&Identity>, call: &Call) -> Result<http::
             request = request.header("authorization", "Bearer unknown");
         }
     }
-    let is_typed = call.header_value("content-type").is_some();
-    for (name, value) in &call.headers {
-        request = request.header(name.as_str(), value.as_str());
-    }
-    let body = match &call.body {
-        Body::Empty => Vec::new(),
-        Body::Json(body) => body.to_string().into_bytes(),
-        Body::Raw(text) => text.clone().into_bytes(),
-    };
-    if !body.is_empty() && !is_typed {
-        request = request.header("content-type", "application/json");
-    }
-    request.body(HttpBody::from(body)).map_err(|error| format!("the request cannot be sent: {error}"))
-}
-
-/// Returns path and query with escapes.
-fn address(call: &Call) -> String {
-    let bare = Call { query: Vec::new(), ..call.clone() };
-    let mut address = escaped(&bare.path_and_query(), "/");
-    let mut query = call.query.clone();
-    if call.verb == Verb::Watch && call.parameter("watch").is_none() {
-        query.push(("watch".into(), "true".into()));
-    }
-    for (at, (name, value)) in query.iter().enumerate() {
-        let sign = if at == 0 { '?' } else { '&' };
-        address = format!("{address}{sign}{}={}", escaped(name, ""), escaped(value, ""));
-    }
-    address
-}
-
-fn escaped(text: &str, also: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        let letter = char::from(byte);
-        if letter.is_ascii_alphanumeric() || "-._~:".contains(letter) || also.contains(letter) {
-            out.push(letter);
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
+    request.body(HttpBody::from(body(call))).map_err(|error| format!("the request cannot be sent: {error}"))
 }
 
 /// Returns what an error says, causes included, each once.
@@ -227,7 +188,7 @@ pub(super) fn told(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use nodeproof_core::network::{NODES, PODS};
+    use nodeproof_core::network::{NODES, PODS, Verb};
 
     use super::*;
 

@@ -21,6 +21,7 @@ mod nowhere;
 mod pace;
 mod plan;
 mod read_only;
+mod request;
 pub mod safety;
 mod watches;
 mod writer;

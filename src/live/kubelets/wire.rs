@@ -1,13 +1,14 @@
 //! From core's calls to HTTP requests, and from HTTP answers and lines of a watch back to core's messages.
 //!
-//! Mirrors k8s.io/client-go rest/request.go (v1.34) as far as a kubelet's requests go, with JSON in place of protobuf.
 //! Inputs: calls, bytes. Outputs: requests, answers, events. Pure: the transport does the rest.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, header};
 use http_body_util::Full;
-use nodeproof_core::network::{Answer, Body, Call, Content, List, Target, WatchType};
+use nodeproof_core::network::{Answer, Call, Content, List, WatchType};
 use nodeproof_core::objects::{Json, Object, Text};
+
+use crate::live::request::{begun, body};
 
 /// Where the requests of one client go, and with what in their heads.
 #[derive(Clone, Debug)]
@@ -25,56 +26,11 @@ pub(super) struct Head {
 /// # Errors
 /// The call holds what cannot stand in a request: a path or header of control characters.
 pub(super) fn request(call: &Call, head: &Head) -> Result<Request<Full<Bytes>>, http::Error> {
-    let mut uri = head.origin.clone();
-    match &call.target {
-        Target::Path(path) => uri.push_str(path),
-        Target::Resource { resource, namespace, name, subresource } => {
-            uri.push_str(&resource.path(namespace));
-            for part in [name, subresource].into_iter().filter(|part| !part.is_empty()) {
-                uri.push('/');
-                escape(part, &mut uri);
-            }
-        }
-    }
-    for (at, (name, value)) in call.query.iter().enumerate() {
-        uri.push(if at == 0 { '?' } else { '&' });
-        escape(name, &mut uri);
-        uri.push('=');
-        escape(value, &mut uri);
-    }
-    let body = match &call.body {
-        Body::Empty => Bytes::new(),
-        Body::Json(json) => Bytes::from(json.to_string()),
-        Body::Raw(text) => Bytes::from(text.clone()),
-    };
-    let mut request = Request::builder().method(call.verb.method()).uri(uri).header(header::USER_AGENT, &head.agent);
-    for (name, value) in &call.headers {
-        request = request.header(name.as_str(), value.as_str());
-    }
+    let mut request = begun(&head.origin, call).header(header::USER_AGENT, &head.agent);
     for (name, value) in &head.identity {
         request = request.header(name, value);
     }
-    if call.header_value("accept").is_none() {
-        request = request.header(header::ACCEPT, HeaderValue::from_static("application/json"));
-    }
-    if !body.is_empty() && call.header_value("content-type").is_none() {
-        request = request.header(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    }
-    request.body(Full::new(body))
-}
-
-/// Escapes all but what RFC 3986 calls unreserved.
-fn escape(text: &str, out: &mut String) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            out.push(char::from(byte));
-        } else {
-            out.push('%');
-            out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            out.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
-    }
+    request.body(Full::new(body(call)))
 }
 
 /// Reads an answer.
@@ -148,40 +104,10 @@ pub(super) fn lines(buffer: &mut Vec<u8>, chunk: &[u8], mut each: impl FnMut(&[u
 
 #[cfg(test)]
 mod tests {
-    use http::{HeaderMap, HeaderValue};
-    use nodeproof_core::json;
-    use nodeproof_core::network::{Call, Content, LEASES, NODE_LEASES, NODES, PODS, Verb, WatchType};
+    use http::HeaderMap;
+    use nodeproof_core::network::{Content, WatchType};
 
-    use super::{Head, answer, event, lines, request};
-
-    fn head() -> Head {
-        Head {
-            origin: String::from("https://h:1"),
-            agent: HeaderValue::from_static("kubelet/v1"),
-            identity: HeaderMap::new(),
-        }
-    }
-
-    #[test]
-    fn calls_become_requests() {
-        let patch = Call::strategic_patch(NODES, "", "w1", json!({"a": 1})).subresource("status");
-        let pods =
-            Call::new(Verb::Watch, PODS, "", "").query("fieldSelector", "spec.nodeName=w1").query("watch", "true");
-        let cases = [
-            (patch, "PATCH https://h:1/api/v1/nodes/w1/status", Some("application/strategic-merge-patch+json")),
-            (pods, "GET https://h:1/api/v1/pods?fieldSelector=spec.nodeName%3Dw1&watch=true", None),
-            (
-                Call::new(Verb::Update, LEASES, NODE_LEASES, "w1").body(json!({})),
-                "PUT https://h:1/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/w1",
-                Some("application/json"),
-            ),
-        ];
-        for (call, line, kind) in cases {
-            let request = request(&call, &head()).unwrap();
-            assert_eq!(format!("{} {}", request.method(), request.uri()), line);
-            assert_eq!(request.headers().get("content-type").map(|value| value.to_str().unwrap()), kind, "{line}");
-        }
-    }
+    use super::{answer, event, lines};
 
     #[test]
     fn a_list_gives_its_items_their_kind() {
