@@ -245,6 +245,13 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "cache-lists-the-past",
+        says: "a list of one revision is served from the watch cache, so that it waits for a revision still to come",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(34, 0), Value::Bool(true))],
+        source: "k8s.io/apiserver pkg/features/kube_features.go (v1.34), ListFromCacheSnapshot",
+        flag: "",
+    },
+    Row {
         name: "watch-list",
         says: "a watch can begin with the objects that there are and a bookmark after them",
         values: &[

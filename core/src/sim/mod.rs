@@ -318,6 +318,7 @@ impl Simulation {
     pub fn request(&mut self, identity: Arc<Identity>, call: Call) -> Result<Answer, TransportError> {
         let (client, id) = self.send_as_user(identity, call);
         self.finish_instant();
+        self.hasten(client, id);
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         let answer = user.answers.remove(&id);
         answer.unwrap_or_else(|| {
@@ -325,6 +326,14 @@ impl Simulation {
             self.settle();
             Err(TransportError::Timeout)
         })
+    }
+
+    /// Has a request answered at this instant that waits for a revision.
+    fn hasten(&mut self, client: ClientId, id: RequestId) {
+        if self.api.hasten(client, id, self.now) {
+            self.pump_api();
+            self.finish_instant();
+        }
     }
 
     /// Opens a watch as a person or a test does.
@@ -336,6 +345,7 @@ impl Simulation {
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         user.watches.insert(id, WatchInbox::default());
         self.finish_instant();
+        self.hasten(client, id);
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         match user.answers.remove(&id) {
             Some(Ok(answer)) if answer.is_success() => Ok((client, id)),

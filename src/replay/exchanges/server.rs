@@ -110,7 +110,14 @@ impl World {
         let id = RequestId(self.last);
         let request = Request { id, identity, ask: Ask::Call(call.into()), timeout: None, because: None };
         self.server.handle_request(client, request, self.now);
-        self.collect(Some(id)).expect("each request is answered")
+        loop {
+            if let Some(answer) = self.collect(Some(id)) {
+                return answer;
+            }
+            let deadline = self.server.next_deadline().expect("each request is answered, if late");
+            self.now = self.now.max(deadline.at);
+            self.server.handle_timeout(self.now);
+        }
     }
 
     fn collect(&mut self, wanted: Option<RequestId>) -> Option<Answer> {

@@ -5,6 +5,7 @@
 use super::forms::{self, View};
 use super::options::Options;
 use super::resources::{KINDS, Trait};
+use super::waiting::Patience;
 use super::{ApiServer, Origin, resources, status};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
@@ -20,12 +21,20 @@ pub(super) struct Aim {
 }
 
 impl ApiServer {
-    pub(super) fn call(&mut self, mut origin: Origin, id: RequestId, call: Call) -> Result<Answer, Answer> {
+    /// Answers a request, or lets it wait.
+    pub(super) fn call(
+        &mut self,
+        mut origin: Origin,
+        id: RequestId,
+        call: Call,
+        patience: Patience,
+    ) -> Result<Option<Answer>, Answer> {
+        let arrived = origin.clone();
         origin.identity = self.authenticate(&origin.identity, &call)?;
         origin.identity = self.impersonate(origin.identity, &call)?;
         self.check_authorised(&origin.identity, &call)?;
         let (resource, namespace, name, subresource) = match &call.target {
-            Target::Path(path) => return self.path(call.verb, path),
+            Target::Path(path) => return self.path(call.verb, path).map(Some),
             Target::Resource { resource, namespace, name, subresource } => {
                 (resource.clone(), namespace.clone(), name.clone(), subresource.clone())
             }
@@ -49,6 +58,12 @@ impl ApiServer {
         let aim = Aim { kind, namespace, name, subresource };
         self.check_verb(&aim, call.verb)?;
         let options = Options::read(&call, aim.name.is_empty())?;
+        if patience == Patience::Fresh
+            && let Some(asked) = self.awaited(call.verb, &aim, &options)
+        {
+            self.put_off(asked, arrived, id, call);
+            return Ok(None);
+        }
         let view = View { release: self.settings.profile().release(), now: origin.now };
         let answer = match call.verb {
             Verb::Get => self.get(&aim, &options),
@@ -61,7 +76,7 @@ impl ApiServer {
             Verb::Delete => self.delete(&aim, &options, &origin, &call.body),
             Verb::DeleteCollection => self.delete_collection(&aim, &options, &origin, &call.body),
         };
-        form.shape(answer?, table, view)
+        form.shape(answer?, table, view).map(Some)
     }
 
     fn check_verb(&self, aim: &Aim, verb: Verb) -> Result<(), Answer> {

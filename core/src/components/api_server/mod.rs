@@ -40,6 +40,7 @@ mod syntax;
 mod tokens;
 mod twins;
 mod validation;
+mod waiting;
 mod warnings;
 mod watch;
 mod workloads;
@@ -72,6 +73,7 @@ pub(crate) use renewal::{Beating, Reader, Renewable, Renewed};
 use resources::{KINDS, Kind};
 pub use resources::{UnknownResource, find_kind, is_namespaced, kind_names, known_resource};
 use store::Store;
+use waiting::{Patience, Waiting};
 use watch::{Index, Watcher, WatcherId};
 
 /// A committed write, as an observer beside the network sees it.
@@ -195,6 +197,7 @@ pub struct ApiServer {
     timers: Alarms,
     candidates: Vec<WatcherId>,
     lent: Lent,
+    waiting: Waiting,
 }
 
 impl ApiServer {
@@ -234,6 +237,7 @@ impl ApiServer {
             timers: Alarms::default(),
             candidates: Vec::new(),
             lent: Lent::default(),
+            waiting: Waiting::default(),
         };
         for (kind, object) in strategy::initial_objects() {
             server.put_initial(place(&kind), object, now);
@@ -268,23 +272,26 @@ impl ApiServer {
         let outcome = match request.ask {
             Ask::RenewLease { name, renew_time, resource_version, place } => {
                 let admitted = self.check_renewal(&origin.identity, &name);
-                admitted.and_then(|()| self.renew_lease(&origin, &name, renew_time, (resource_version, place)))
+                let renewed = |()| self.renew_lease(&origin, &name, renew_time, (resource_version, place));
+                admitted.and_then(renewed).map(Some)
             }
             Ask::Heartbeat { name, at } => {
                 origin.verb = Verb::Patch;
                 origin.subresource = Text::of("status");
                 let admitted = self.check_heartbeat(&origin.identity, &name);
-                admitted.and_then(|()| self.heartbeat(&origin, &name, at))
+                admitted.and_then(|()| self.heartbeat(&origin, &name, at)).map(Some)
             }
             Ask::Call(call) => {
                 origin.verb = call.verb;
-                self.call(origin, request.id, *call)
+                self.call(origin, request.id, *call, Patience::Fresh)
             }
         };
-        let answer = outcome.unwrap_or_else(|refusal| refusal);
-        let message = ToClient::Response { id: request.id, result: Ok(answer) };
-        self.outputs.push_back(ServerOutput::ToClient { client, message });
-        self.outputs.append(&mut self.events);
+        if let Some(answer) = outcome.unwrap_or_else(Some) {
+            let message = ToClient::Response { id: request.id, result: Ok(answer) };
+            self.outputs.push_back(ServerOutput::ToClient { client, message });
+            self.outputs.append(&mut self.events);
+        }
+        self.answer_the_waiting(now);
     }
 
     /// Takes a client's word that it no longer waits: ends a watch.
@@ -292,6 +299,7 @@ impl ApiServer {
         if let Some(watcher) = self.watcher_ids.get(&(client, id)).copied() {
             self.close_watch(watcher);
         }
+        self.waiting.forget(client, Some(id));
     }
 
     /// Ends all watches of a client whose connection is gone.
@@ -301,10 +309,12 @@ impl ApiServer {
         for watcher in watchers {
             self.close_watch(watcher);
         }
+        self.waiting.forget(client, None);
     }
 
     /// Sends bookmarks, ends watches whose time is over, compacts.
     pub fn handle_timeout(&mut self, now: Timestamp) {
+        self.end_waits(now);
         while let Some((at, id)) = self.timers.first() {
             if at > now {
                 break;
@@ -335,7 +345,7 @@ impl ApiServer {
 
     /// Returns the watch whose alarm is the next one, if that is a bookmark and nothing more.
     pub(crate) fn next_bookmark(&self) -> Option<Reader> {
-        let (at, id) = self.timers.first()?;
+        let (at, id) = self.timers.first().filter(|_| self.waiting.is_empty())?;
         let watcher = self.watchers[id as usize].as_ref()?;
         let is_plain = watcher.bookmarks && watcher.ends > at && watcher.form == Form::Plain;
         is_plain.then_some((watcher.client, watcher.id))
@@ -360,7 +370,9 @@ impl ApiServer {
     /// Returns when to call `handle_timeout`.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Deadline> {
-        self.timers.first().map(|(at, _)| Deadline { at, reason: "watch bookmark or timeout" })
+        let watch = self.timers.first().map(|(at, _)| Deadline { at, reason: "watch bookmark or timeout" });
+        let wait = self.waiting.next_end().map(|at| Deadline { at, reason: "wait for a revision" });
+        watch.into_iter().chain(wait).min_by_key(|deadline| deadline.at)
     }
 
     /// Looks an object up, beside the network.

@@ -2,8 +2,8 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/storage/{continue,errors}.go, pkg/storage/cacher/store_btree.go and
 //! k8s.io/apimachinery pkg/apis/meta/internalversion/validation (v1.34). A past state is made from the present one by
-//! undoing the writes that the watch history holds. Left out on purpose: the wait of up to three seconds for a revision
-//! that is still to come; the server refuses at once.
+//! undoing the writes that the watch history holds. What has to wait for its revision is decided in `waiting`. Left out on
+//! purpose: what etcd still holds of the past beyond the watch history, until it is compacted.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -80,7 +80,8 @@ impl ApiServer {
         } else {
             self.selected_at(kind, selection, revision).ok_or_else(|| self.expired_list(start.as_ref()))?
         };
-        let whole = options.resource_version == "0" && start.is_none();
+        // What the cache serves knows no limit at revision 0; etcd serves pages.
+        let whole = options.resource_version == "0" && (start.is_none() || self.cache_serves_the_past());
         let key = |object: &Object| path_of(object, selection);
         let rest = match &start {
             None => all,
@@ -111,7 +112,7 @@ impl ApiServer {
                 return Err(status::bad_request(why));
             }
             let revision = u64::try_from(token.revision).unwrap_or(self.revision);
-            return Ok((revision.min(self.revision), Some(token)));
+            return if revision > self.revision { Err(self.not_yet(revision)) } else { Ok((revision, Some(token))) };
         }
         let asked = options.version().map_err(|why| {
             if self.settings.profile().is("bad-list-versions-are-bad-requests") {
@@ -120,15 +121,39 @@ impl ApiServer {
                 status::untyped(&why)
             }
         })?;
-        let exact = match options.version_match.as_str() {
-            "" => options.limit.is_some(),
-            other => other == "Exact",
-        };
         match asked {
+            Some(asked) if asked > self.revision && is_exact(options) => Err(self.not_yet(asked)),
+            Some(asked) if asked > self.revision && options.limit.is_some() && !self.cache_serves_the_past() => {
+                Err(status::too_large_version_now(asked, self.revision))
+            }
             Some(asked) if asked > self.revision => Err(status::too_large_version(asked, self.revision)),
-            Some(asked) if asked > 0 && exact => Ok((asked, None)),
+            Some(asked) if asked > 0 && is_exact(options) => Ok((asked, None)),
             _ => Ok((self.revision, None)),
         }
+    }
+
+    /// Returns the revision that a list needs, if the cache serves it.
+    pub(super) fn version_to_list(&self, options: &Options) -> Option<u64> {
+        if !options.next.is_empty() {
+            let token = Token::parse(&options.next).ok().filter(|_| self.cache_serves_the_past())?;
+            let is_alone = matches!(options.resource_version.as_str(), "" | "0");
+            return u64::try_from(token.revision).ok().filter(|_| is_alone);
+        }
+        let of_etcd = (is_exact(options) || options.limit.is_some()) && !self.cache_serves_the_past();
+        options.version().ok().flatten().filter(|_| !of_etcd)
+    }
+
+    /// Refuses a list of one revision that is still to come.
+    fn not_yet(&self, asked: u64) -> Answer {
+        if self.cache_serves_the_past() {
+            status::too_large_version(asked, self.revision)
+        } else {
+            status::untyped("etcdserver: mvcc: required revision is a future revision")
+        }
+    }
+
+    fn cache_serves_the_past(&self) -> bool {
+        self.settings.profile().is("cache-lists-the-past")
     }
 
     /// Returns what a list has shown at a revision of the past, if that is still known.
@@ -158,6 +183,14 @@ impl ApiServer {
             body.set(&["metadata", "continue"], Token { revision: -1, start }.text());
         }
         answer
+    }
+}
+
+/// Tells whether a list wants one revision and no later one.
+fn is_exact(options: &Options) -> bool {
+    match options.version_match.as_str() {
+        "" => options.limit.is_some(),
+        other => other == "Exact",
     }
 }
 

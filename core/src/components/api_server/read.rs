@@ -44,7 +44,7 @@ impl ApiServer {
 
     pub(super) fn list(&self, aim: &Aim, options: &Options) -> Result<Answer, Answer> {
         let kind = &KINDS[aim.kind];
-        let selection = selection(aim, options, meta::wording(&self.settings))?;
+        let selection = selection(aim, options, self.wording())?;
         paging::check_list(options)?;
         let page = self.page(aim.kind, &selection, options)?;
         let content = Content::List(Box::new(List {
@@ -70,6 +70,14 @@ impl ApiServer {
         store.iter(&selection.namespace).filter(|object| selection.matches(plural, object)).cloned().collect()
     }
 
+    pub(super) fn wording(&self) -> Wording {
+        meta::wording(&self.settings)
+    }
+
+    pub(super) fn watch_list(&self) -> WatchList {
+        if self.settings.profile().is("watch-list") { WatchList::On } else { WatchList::Off }
+    }
+
     pub(super) fn watch(
         &mut self,
         aim: &Aim,
@@ -78,9 +86,8 @@ impl ApiServer {
         (id, form): (RequestId, Form),
     ) -> Result<Answer, Answer> {
         let begun = self.events.len();
-        let selection = selection(aim, options, meta::wording(&self.settings))?;
-        let streams_lists = if self.settings.profile().is("watch-list") { WatchList::On } else { WatchList::Off };
-        paging::check_watch(options, streams_lists)?;
+        let selection = selection(aim, options, self.wording())?;
+        paging::check_watch(options, self.watch_list())?;
         let from = options.version().map_err(|why| status::untyped(&why))?.filter(|version| *version > 0);
         let send = |message| ServerOutput::ToClient { client: origin.client, message };
         let opened = Answer { code: 200, headers: Vec::new(), content: Content::Watching };

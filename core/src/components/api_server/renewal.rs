@@ -59,6 +59,9 @@ impl ApiServer {
         (holder, renew_time): (&Identity, Timestamp),
         readers: &mut Vec<Reader>,
     ) -> Option<Renewable> {
+        if !self.waiting.is_empty() {
+            return None;
+        }
         let table = &self.tables[self.leases];
         let current = table.store.stands_at(place).filter(|object| object.resource_version() == resource_version)?;
         if current.beat().time()? == renew_time || node_of(holder) != Some(current.name()) {
@@ -85,6 +88,7 @@ impl ApiServer {
     /// it depends on the Lease, or if somebody else has to be told.
     pub(crate) fn readers_of_all(&self, readers: &mut Vec<Reader>) -> bool {
         let watches = self.tables[self.leases].watches.general_only().filter(|_| !self.tells_renewals());
+        let watches = watches.filter(|_| self.waiting.is_empty());
         let Some(watches) = watches else { return false };
         for id in watches {
             let watcher = self.watchers[*id as usize].as_ref().expect("an indexed watch is open");
@@ -146,6 +150,9 @@ impl ApiServer {
         (holder, report): (&Identity, &Report),
         readers: &mut Vec<Reader>,
     ) -> Option<Beating> {
+        if !self.waiting.is_empty() {
+            return None;
+        }
         let table = &self.tables[self.nodes];
         let place = table.store.find("", node_of(holder)?)?;
         let current = Some(table.store.at(place)).filter(|node| node.beat() == report.seen)?;

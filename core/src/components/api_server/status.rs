@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::resources::Kind;
 use super::validation::FieldError;
 use crate::json;
-use crate::network::{Answer, Resource};
+use crate::network::{Answer, Content, Resource};
 use crate::objects::{Json, Text};
 
 /// Makes a failure; without details the field is left out.
@@ -159,12 +159,20 @@ pub(super) fn expired(message: &str) -> Answer {
 
 /// 504 of a revision that is not there yet.
 pub(super) fn too_large_version(asked: u64, current: u64) -> Answer {
-    let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
-    let details = json!({"causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
-        "retryAfterSeconds": 1});
-    let mut answer = failure(504, "Timeout", &message, Some(details));
+    let mut answer = too_large_version_now(asked, current);
+    if let Content::Json(body) = &mut answer.content {
+        body.set(&["details", "retryAfterSeconds"], 1_i64);
+    }
     answer.headers.push((Text::of("Retry-After"), Text::of("1")));
     answer
+}
+
+/// 504 of what etcd serves: it says nothing of another try.
+/// Source: k8s.io/apiserver pkg/storage/etcd3/store.go (v1.31), `validateMinimumResourceVersion`.
+pub(super) fn too_large_version_now(asked: u64, current: u64) -> Answer {
+    let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+    let cause = json!({"reason": "ResourceVersionTooLarge", "message": "Too large resource version"});
+    failure(504, "Timeout", &message, Some(json!({"causes": [cause]})))
 }
 
 /// 200 of a deletion.

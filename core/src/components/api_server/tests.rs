@@ -1,9 +1,10 @@
 //! The server as its clients see it.
 
+use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{ApiServer, ServerOutput, Tap};
 use crate::chance::Chance;
@@ -34,6 +35,7 @@ impl Fixture {
         let request =
             Request { id: RequestId(self.last), identity: Identity::admin(), ask, timeout: None, because: None };
         self.server.handle_request(ClientId(1), request, self.now);
+        self.server.hasten(ClientId(1), RequestId(self.last), self.now);
         let mut outputs: Vec<ServerOutput> = core::iter::from_fn(|| self.server.poll_output()).collect();
         let at = outputs
             .iter()
@@ -245,6 +247,72 @@ fn a_list_of_the_past_is_exact_and_one_of_the_future_is_refused() {
     assert_eq!(refused.code, 504);
     assert!(refused.message().starts_with("Timeout: Too large resource version: 1000000, current: "));
     assert_eq!(fixture.call(at(1, "Exact")).message(), "The resourceVersion for the provided list is too old.");
+}
+
+fn late(fixture: &mut Fixture, path: &str, headers: &[(&str, &str)]) -> RequestId {
+    let call = Call::from_http("GET", path, headers, "").unwrap();
+    fixture.last += 1;
+    let (id, identity) = (RequestId(fixture.last), Identity::admin());
+    let request = Request { id, identity, ask: Ask::Call(call.into()), timeout: None, because: None };
+    fixture.server.handle_request(ClientId(7), request, fixture.now);
+    id
+}
+
+fn answers(fixture: &mut Fixture) -> Vec<(RequestId, Answer)> {
+    let outputs = core::iter::from_fn(|| fixture.server.poll_output());
+    let answers = outputs.filter_map(|output| match output {
+        ServerOutput::ToClient { message: ToClient::Response { id, result }, .. } => Some((id, result.unwrap())),
+        _ => None,
+    });
+    answers.collect()
+}
+
+#[test]
+fn a_read_of_a_revision_to_come_waits_for_it_and_no_longer_than_three_seconds() {
+    let mut fixture = Fixture::new();
+    fixture.create_node("n1");
+    let current = fixture.server.resource_version();
+    let soon = current + 1;
+    let get = late(&mut fixture, &format!("/api/v1/nodes/n1?resourceVersion={soon}"), &[]);
+    let list = late(&mut fixture, &format!("/api/v1/nodes?resourceVersion={soon}&resourceVersionMatch=Exact"), &[]);
+    let never = late(&mut fixture, "/api/v1/nodes?resourceVersion=900", &[]);
+    assert!(answers(&mut fixture).is_empty());
+    assert_eq!(fixture.server.next_deadline().unwrap().at, fixture.now + SignedDuration::from_secs(3));
+    let body = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "n2"}});
+    let call = Call::new(Verb::Create, NODES, "", "").body(body);
+    let request = Request {
+        id: RequestId(99),
+        identity: Identity::admin(),
+        ask: Ask::Call(call.into()),
+        timeout: None,
+        because: None,
+    };
+    fixture.server.handle_request(ClientId(1), request, fixture.now);
+    let found = answers(&mut fixture);
+    let codes: Vec<(RequestId, u16)> = found.iter().map(|(id, answer)| (*id, answer.code)).collect();
+    assert_eq!(codes, [(RequestId(99), 201), (get, 200), (list, 200)]);
+    assert_eq!(names(&found[2].1), ["n1", "n2"]);
+    fixture.now += SignedDuration::from_secs(3);
+    fixture.server.handle_timeout(fixture.now);
+    let found = answers(&mut fixture);
+    assert_eq!((found[0].0, found[0].1.code), (never, 504));
+    assert_eq!(found[0].1.message(), format!("Timeout: Too large resource version: 900, current: {soon}"));
+    assert_eq!(found[0].1.body().at(&["details", "retryAfterSeconds"]).as_i64(), Some(1));
+}
+
+#[test]
+fn what_is_refused_whatever_the_revision_is_refused_at_once() {
+    let mut fixture = Fixture::new();
+    for (path, code) in [
+        ("/api/v1/nodes?resourceVersion=900&resourceVersionMatch=Bogus", 422),
+        ("/api/v1/nodes?resourceVersion=900&labelSelector=a%20b", 400),
+        ("/api/v1/nodes?resourceVersion=-1", 400),
+        ("/api/v1/nodes?watch=true&resourceVersion=900&resourceVersionMatch=NotOlderThan", 422),
+        ("/api/v1/nodes/n1?resourceVersion=x", 500),
+    ] {
+        late(&mut fixture, path, &[]);
+        assert_eq!(answers(&mut fixture)[0].1.code, code, "{path}");
+    }
 }
 
 #[test]
