@@ -4,6 +4,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -40,6 +41,20 @@ fn is_qualified(text: &str) -> bool {
     ends(text.bytes().next())
         && ends(text.bytes().last())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Says what is wrong with a whole number in the one form that is written without doubt: no sign but `-`, no leading zero.
+///
+/// Source: k8s.io/apimachinery pkg/api/validate/content/decimal_int.go (v1.36), `IsDecimalInteger`.
+#[must_use]
+pub fn decimal_integer(text: &str) -> Vec<String> {
+    if text.is_empty() {
+        return vec![String::from("must be non-empty")];
+    }
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_canonical = text == "0"
+        || digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty() && !digits.starts_with('0');
+    if is_canonical { Vec::new() } else { vec![String::from("must be a valid decimal integer in canonical form")] }
 }
 
 /// Says what is wrong with a DNS-1123 subdomain: the name of most objects.

@@ -240,7 +240,11 @@ pub static GATES: &[Gate] = &[
     gate("StaleControllerConsistencyStatefulSet", &[(since(36), Stage::Beta(true))]),
     gate("SupplementalGroupsPolicy", &[(since(31), Stage::Alpha), (since(33), Stage::Beta(true)), (since(35), LOCKED)]),
     gate("SystemdWatchdog", &[(since(32), Stage::Beta(true)), (since(35), LOCKED)]),
-    gate("TaintTolerationComparisonOperators", &[(since(35), Stage::Alpha)]),
+    Gate {
+        name: "TaintTolerationComparisonOperators",
+        stages: &[(since(35), Stage::Alpha)],
+        rows: &[("tolerations-compare-numbers", true)],
+    },
     gate(
         "TopologyManagerPolicyOptions",
         &[(since(26), Stage::Alpha), (since(28), Stage::Beta(true)), (since(32), LOCKED)],

@@ -666,6 +666,20 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "toleration-comparisons-are-known",
+        says: "the API server names the operators Lt and Gt of tolerations where it refuses one",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(35, 0), Value::Bool(true))],
+        source: "pkg/apis/core/validation/validation.go (v1.36), ValidateTolerations",
+        flag: "",
+    },
+    Row {
+        name: "tolerations-compare-numbers",
+        says: "the operators Lt and Gt of tolerations are accepted and compare the taint's value with their own",
+        values: &[(OLDEST, Value::Bool(false))],
+        source: "pkg/features/kube_features.go (v1.36), TaintTolerationComparisonOperators",
+        flag: "",
+    },
+    Row {
         name: "binding-clears-nomination",
         says: "the API server removes the nominated node of a pod that is bound",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(35, 0), Value::Bool(true))],

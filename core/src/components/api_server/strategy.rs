@@ -194,7 +194,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
             }
             errors
         }
-        "Pod" => pod::validate(kind, tree, wording),
+        "Pod" => pod::validate(kind, tree, wording, pod::Comparisons::of(settings)),
         _ => {
             let mut errors = meta::validate(kind, tree, wording);
             match (kind.name, kind.resource.group.as_str()) {
@@ -248,7 +248,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
             lease::validate_spec(tree, &mut errors);
         }
         ("Pod", "status") => errors.extend(pod::validate_status_update(tree, old, wording)),
-        ("Pod", _) => errors.extend(pod::validate_update(tree, old, wording)),
+        ("Pod", _) => errors.extend(pod::validate_update(tree, old, wording, pod::Comparisons::of(settings))),
         ("Event", _) if kind.resource.group.is_empty() => event::validate(tree, wording, &mut errors),
         _ => {
             errors.extend(meta::validate_update(tree, old, wording));

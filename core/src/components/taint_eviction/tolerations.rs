@@ -1,14 +1,15 @@
 //! Does a toleration tolerate a taint, and how long may a pod stay on a node with NoExecute taints?
 //!
-//! Mirrors `ToleratesTaint` (k8s.io/api core/v1/toleration.go, v1.34) and `getMinTolerationTime`,
+//! Mirrors `ToleratesTaint` (k8s.io/api core/v1/toleration.go, v1.36) and `getMinTolerationTime`,
 //! `GetMatchingTolerations` (pkg/controller/tainteviction/taint_eviction.go, pkg/apis/core/v1/helper/helpers.go, v1.34).
-//! Left out on purpose: the operators `Lt` and `Gt`, whose gate is off in all releases that are modelled: they never match.
+//! Left out on purpose: the gate of the operators `Lt` and `Gt` in each component: while it is off the API server lets no
+//! Pod have them.
 
 use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use crate::objects::Json;
+use crate::objects::{Json, names};
 
 /// How long a pod may stay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,8 +36,14 @@ pub fn tolerates(toleration: &Json, taint: &Json) -> bool {
     match own("operator") {
         "" | "Equal" => own("value") == its("value"),
         "Exists" => true,
+        "Lt" => number(its("value")).zip(number(own("value"))).is_some_and(|(taint, bound)| taint < bound),
+        "Gt" => number(its("value")).zip(number(own("value"))).is_some_and(|(taint, bound)| taint > bound),
         _ => false,
     }
+}
+
+fn number(text: &str) -> Option<i64> {
+    names::decimal_integer(text).is_empty().then(|| text.parse().ok()).flatten()
 }
 
 /// Returns how long a pod with these tolerations may stay beside these taints.
@@ -80,6 +87,25 @@ mod tests {
             (json!({"key": "k", "operator": "Gt", "value": "v"}), false),
         ] {
             assert_eq!(tolerates(&toleration, &taint), expected, "{toleration}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared_where_both_are_whole_and_written_plainly() {
+        for (operator, own, taint, expected) in [
+            ("Gt", "949", "950", true),
+            ("Gt", "950", "950", false),
+            ("Lt", "950", "949", true),
+            ("Lt", "-1", "-2", true),
+            ("Gt", "9", "10", true),
+            ("Gt", "0949", "950", false),
+            ("Gt", "1", "x", false),
+            ("Gt", "0", "", false),
+            ("Gt", "1", "9223372036854775808", false),
+        ] {
+            let toleration = json!({"key": "k", "operator": operator, "value": own});
+            let taint = json!({"key": "k", "value": taint, "effect": "NoSchedule"});
+            assert_eq!(tolerates(&toleration, &taint), expected, "{toleration} {taint}");
         }
     }
 

@@ -12,6 +12,7 @@ use super::{FieldError, Problem, meta, placement};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
+use crate::profile::Settings;
 
 const UPDATES: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
     `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
@@ -21,8 +22,39 @@ fn text<'a>(tree: &'a Json, field: &str) -> &'a str {
     tree.get(field).as_str().unwrap_or("")
 }
 
+/// Whether a toleration may compare numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) enum Comparisons {
+    /// The release does not know the operators.
+    Unknown,
+    /// It names them, and refuses them.
+    Refused,
+    Allowed,
+}
+
+impl Comparisons {
+    pub(in super::super) fn of(settings: &Settings) -> Self {
+        match settings.profile() {
+            profile if profile.is("tolerations-compare-numbers") => Self::Allowed,
+            profile if profile.is("toleration-comparisons-are-known") => Self::Refused,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// What is stored stays valid, whatever the gate says now.
+    fn beside(self, stored: &Json) -> Self {
+        let compares = |toleration: &Json| matches!(text(toleration, "operator"), "Lt" | "Gt");
+        if stored.get("tolerations").items().iter().any(compares) { Self::Allowed } else { self }
+    }
+}
+
 /// Checks a new Pod.
-pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> Vec<FieldError> {
+pub(in super::super) fn validate(
+    kind: &Kind,
+    tree: &Json,
+    wording: Wording,
+    comparisons: Comparisons,
+) -> Vec<FieldError> {
     let mut errors = meta::validate(kind, tree, wording);
     let spec = tree.get("spec");
     let mut names_seen: Vec<&str> = Vec::new();
@@ -42,9 +74,9 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> 
         }
     }
     if let Some(seconds) = spec.get("activeDeadlineSeconds").as_i64()
-        && !(1..=i64::from(u32::MAX)).contains(&seconds)
+        && !(1..=i64::from(i32::MAX)).contains(&seconds)
     {
-        let detail = "must be between 1 and 4294967295, inclusive";
+        let detail = "must be between 1 and 2147483647, inclusive";
         errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &Json::Int(seconds), detail));
     }
     for field in ["hostname", "subdomain"] {
@@ -56,7 +88,7 @@ pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording) -> 
         }
     }
     placement::validate(spec, wording, &mut errors);
-    tolerations(spec, wording, &mut errors);
+    tolerations(spec, wording, comparisons, &mut errors);
     gates(spec, wording, &mut errors);
     errors
 }
@@ -174,8 +206,8 @@ fn resources(resources: &Json, path: &str, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Source: validation.go (v1.34), `ValidateTolerations`.
-fn tolerations(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+/// Source: validation.go (v1.34 and v1.36), `ValidateTolerations`.
+fn tolerations(spec: &Json, wording: Wording, comparisons: Comparisons, errors: &mut Vec<FieldError>) {
     for (at, toleration) in spec.get("tolerations").items().iter().enumerate() {
         let path = format!("spec.tolerations[{at}]");
         let (key, operator) = (text(toleration, "key"), text(toleration, "operator"));
@@ -205,7 +237,16 @@ fn tolerations(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
                 errors.push(FieldError::invalid_text(format!("{path}.operator"), value, detail));
             }
             "Exists" => {}
-            other => errors.push(FieldError::not_supported(format!("{path}.operator"), other, &["Equal", "Exists"])),
+            "Lt" | "Gt" if comparisons == Comparisons::Allowed => {
+                for problem in names::decimal_integer(value) {
+                    errors.push(FieldError::invalid_text(format!("{path}.value"), value, problem));
+                }
+            }
+            other => {
+                let operators = ["Equal", "Exists", "Lt", "Gt"];
+                let known = if comparisons == Comparisons::Unknown { &operators[..2] } else { &operators[..] };
+                errors.push(FieldError::not_supported(format!("{path}.operator"), other, known));
+            }
         }
         let effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
         if !effect.is_empty() && !effects.contains(&effect) {
@@ -232,7 +273,12 @@ fn gates(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
 }
 
 /// Checks a change of a Pod itself: hardly anything of its specification may change.
-pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
+pub(in super::super) fn validate_update(
+    tree: &Json,
+    old: &Json,
+    wording: Wording,
+    comparisons: Comparisons,
+) -> Vec<FieldError> {
     let mut errors = meta::validate_update(tree, old, wording);
     let (spec, stored) = (tree.get("spec"), old.get("spec"));
     for list in ["containers", "initContainers"] {
@@ -265,7 +311,7 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
     if !errors.is_empty() {
         return errors;
     }
-    tolerations(spec, wording, &mut errors);
+    tolerations(spec, wording, comparisons.beside(stored), &mut errors);
     only_added_tolerations(spec, stored, &mut errors);
     if frozen(spec, stored) != frozen(stored, stored) {
         errors.push(FieldError::forbidden("spec", UPDATES));
