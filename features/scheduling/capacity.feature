@@ -406,3 +406,89 @@ Feature: A pod goes where its requests fit
       And Pod "low" is deleted at once
       And Pod "urgent" field spec.nodeName is "worker-1" within 40s
       And Pod "urgent" has phase Running within 50s
+
+    Scenario: A pod whose class never preempts waits until there is room
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
+      And the user creates:
+        """
+        apiVersion: scheduling.k8s.io/v1
+        kind: PriorityClass
+        metadata:
+          name: patient
+        value: 1000
+        preemptionPolicy: Never
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: low
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 1500m}}
+        """
+      And Pod "low" has phase Running
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: urgent
+        spec:
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+              resources: {requests: {cpu: 1}}
+          priorityClassName: patient
+        """
+      Then Pod "urgent" field spec.preemptionPolicy is "Never" at once
+      And Pod "urgent" has condition PodScheduled=False, reason "Unschedulable" at once
+      And Pod "urgent" keeps field status.nominatedNodeName absent for 10m
+      And Pod "low" stays for 10m
+      When the user deletes Pod "low"
+      Then Pod "urgent" has phase Running within 60s
+
+  Rule: The kubelet counts the pods that it has, whoever bound them to it
+    Source: pkg/scheduler/framework/plugins/noderesources/fit.go (v1.34), fitsRequest, as the kubelet's admission calls it
+
+    Scenario: One pod more than maxPods is refused, and the others stay
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 4 |
+      And whose kubelet runs with:
+        | maxPods | 1 |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: first
+        spec:
+          nodeName: worker-1
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+        """
+      And Pod "first" has phase Running
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: second
+        spec:
+          nodeName: worker-1
+          containers:
+            - name: main
+              image: registry.k8s.io/pause:3.10
+        """
+      Then Pod "second" has phase Failed within 5s
+      And Pod "second" field status.reason is "OutOfpods" within 5s
+      And Pod "second" field status.message is "Pod was rejected: Node didn't have enough resource: pods, requested: 1, used: 1, capacity: 1" within 5s
+      And Pod "first" keeps phase Running for 10m

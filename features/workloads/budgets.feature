@@ -1,0 +1,67 @@
+@core
+Feature: A PodDisruptionBudget holds evictions that are asked for, and nothing else
+  Source: pkg/registry/core/pod/storage/eviction.go (v1.34), EvictionREST.Create
+  Source: pkg/controller/disruption/disruption.go (v1.34), updatePdbStatus
+
+  Background:
+    Given a ready Node "worker-1"
+    And a StatefulSet "db" of 2 Pods
+
+  Rule: What the budget cannot spare stays
+
+    Scenario: All that there are have to be healthy
+      Given a PodDisruptionBudget "db" that keeps 2 of "app=db"
+      And 1s passes
+      When the user sends POST /api/v1/namespaces/default/pods/db-0/eviction:
+        """
+        apiVersion: policy/v1
+        kind: Eviction
+        metadata: {name: db-0}
+        """
+      Then the request is refused with 429 "Cannot evict pod as it would violate the pod's disruption budget."
+      And Pod "db-0" stays for 10m
+
+    Scenario: One may go, and the next when the first is back
+      Given a PodDisruptionBudget "db" that keeps 1 of "app=db"
+      And 1s passes
+      When the user sends POST /api/v1/namespaces/default/pods/db-0/eviction:
+        """
+        apiVersion: policy/v1
+        kind: Eviction
+        metadata: {name: db-0}
+        """
+      Then the request is answered with 201
+      And Pod "db-0" is terminating at once
+      When the user sends POST /api/v1/namespaces/default/pods/db-1/eviction:
+        """
+        apiVersion: policy/v1
+        kind: Eviction
+        metadata: {name: db-1}
+        """
+      Then the request is refused with 429 "Cannot evict pod as it would violate the pod's disruption budget."
+      And Pod "db-1" stays for 30s
+      And 2 Pods of "db" are running within 60s
+      When 30s pass
+      And the user sends POST /api/v1/namespaces/default/pods/db-1/eviction:
+        """
+        apiVersion: policy/v1
+        kind: Eviction
+        metadata: {name: db-1}
+        """
+      Then the request is answered with 201
+      And Pod "db-1" is terminating at once
+
+  Rule: A deletion, and an eviction by taint, ask no budget
+
+    Scenario: The user deletes the pod
+      Given a PodDisruptionBudget "db" that keeps 2 of "app=db"
+      And 1s passes
+      When the user deletes Pod "db-0"
+      Then Pod "db-0" is terminating at once
+
+    Scenario: The node gets a taint that its pods do not tolerate
+      Given a PodDisruptionBudget "db" that keeps 2 of "app=db"
+      And 1s passes
+      When the user taints Node "worker-1" with "maintenance=yes:NoExecute"
+      Then Pod "db-0" is terminating within 1s
+      And Pod "db-1" is terminating within 1s
