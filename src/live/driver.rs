@@ -37,6 +37,9 @@ const OWN_WRITE_WAIT: SignedDuration = SignedDuration::from_secs(3);
 const QUIET: SignedDuration = SignedDuration::from_millis(400);
 /// How long quiet is awaited at most.
 const QUIET_WAIT: SignedDuration = SignedDuration::from_secs(1);
+/// How long the first act waits at least after all that was given is there: taints and annotations that controllers make
+/// of a new Node or of a condition are there by then.
+const LEAD: SignedDuration = SignedDuration::from_secs(2);
 /// How long the first lists may take.
 const FIRST_LIST_WAIT: Duration = Duration::from_secs(30);
 /// How often machines are looked at that lines speak of.
@@ -545,6 +548,7 @@ fn company_here(scenario: &Scenario, has_machines: bool) -> Vec<Given> {
 fn run_options(pace: &Pace, settings: &Settings) -> RunOptions {
     RunOptions {
         health_period: pace.health_period,
+        lead: pace.tolerance.max(LEAD),
         tolerance: pace.tolerance,
         wait_for_late: WAIT_FOR_LATE,
         grace_period: settings.duration("node-monitor-grace-period"),

@@ -53,7 +53,7 @@ pub struct RunOptions {
     /// How long after its act a missed line is still awaited, to say how late it came. Default 2 min.
     pub wait_for_late: SignedDuration,
     /// How long the first act waits after all that was given is there, so that the seeds of a backend move it against
-    /// the periodic loops. Default 0 s.
+    /// the periodic loops, and what controllers make of the last `Given` comes before it. Default 0 s.
     pub lead: SignedDuration,
     /// How far an exact instant may be missed. Default 1 ms, less a nanosecond: what prints as the same millisecond.
     pub tolerance: SignedDuration,
@@ -114,6 +114,8 @@ struct Job {
 enum Pause {
     /// An instant.
     Pass(Timestamp),
+    /// An instant before the first act: what comes until then belongs to what was given.
+    Lead(Timestamp),
     /// A state that a step of a `When` names.
     Until(Position, Waiting),
 }
@@ -251,6 +253,7 @@ impl Run {
         let at = |at, reason| Some(Deadline { at, reason });
         match &self.pause {
             Some(Pause::Pass(until)) => return at(*until, "time passes"),
+            Some(Pause::Lead(until)) => return at(*until, "the first act waits"),
             Some(Pause::Until(_, awaited)) => return at(self.waiting_deadline(awaited), "a When waits"),
             None => {}
         }

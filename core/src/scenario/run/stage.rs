@@ -126,20 +126,26 @@ impl Run {
     }
 
     pub(super) fn enter_when(&mut self, act: usize, now: Timestamp) {
-        let scenario = self.scenario.clone();
-        let Some(next) = scenario.acts.get(act) else {
+        if act >= self.scenario.acts.len() {
             self.finish(now);
             return;
-        };
+        }
         self.phase = Phase::When(act);
+        if act == 0 && self.options.lead > SignedDuration::ZERO {
+            self.pause = Some(Pause::Lead(now + self.options.lead));
+        } else {
+            self.begin_when(act, now);
+        }
+    }
+
+    fn begin_when(&mut self, act: usize, now: Timestamp) {
+        let scenario = self.scenario.clone();
+        let next = &scenario.acts[act];
         self.faults.clear();
         self.view.begin_act();
         self.log.begin_deeds(now);
         self.set_baseline(next, now);
         self.jobs = next.when.iter().flat_map(jobs_of).collect();
-        if act == 0 && self.options.lead > SignedDuration::ZERO {
-            self.pause = Some(Pause::Pass(now + self.options.lead));
-        }
         self.next_job(now);
     }
 
@@ -147,6 +153,10 @@ impl Run {
     pub(super) fn check_pause(&mut self, now: Timestamp) {
         match &self.pause {
             Some(Pause::Pass(until)) if *until <= now => {}
+            Some(Pause::Lead(until)) if *until <= now => {
+                self.pause = None;
+                return self.begin_when(0, now);
+            }
             Some(Pause::Until(step, awaited)) => {
                 let untrue = self.first_untrue(awaited);
                 if let Some(untrue) = untrue {

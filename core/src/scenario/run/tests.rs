@@ -716,3 +716,18 @@ fn a_container_runs_if_its_machine_says_so() {
         assert_eq!(truth.holds == Holds::Yes, holds, "{}", truth.seen);
     }
 }
+
+#[test]
+fn what_comes_while_the_first_act_waits_belongs_to_what_was_given() {
+    let lines = Vec::from([on_node(ready("True"), Bound::For(sec(10)))]);
+    let mut driver = Driver::new(scenario(Vec::from([lines])));
+    driver.run.options.lead = sec(2);
+    driver.write(NODES, with("True", &["new"]));
+    driver.settle();
+    driver.node(1_000, "True", &[]);
+    driver.go(2_000).settle();
+    driver.node(3_000, "True", &["later"]);
+    let outcome = driver.finish();
+    let entries: Vec<_> = outcome.histories[0].entries.iter().map(|entry| entry.at.duration_since(start())).collect();
+    assert_eq!((outcome.verdict, entries), (Verdict::Passed, Vec::from([sec(5)])));
+}
