@@ -325,7 +325,9 @@ impl Driver {
         }
         let mut writer = writer_of(before.as_ref(), now.as_ref());
         if self.own.contains(&(resource.clone(), revision)) {
-            writer.user = self.asked.user.clone();
+            // What only removes leaves no trace of its manager; of our own requests it is known.
+            let is_known = !self.asked.manager.is_empty() && now.is_some();
+            writer = if is_known { self.asked.clone() } else { Writer { user: self.asked.user.clone(), ..writer } };
         }
         if *resource != LEASES {
             self.stirred = self.told;
@@ -473,9 +475,12 @@ impl Driver {
         let answer = self.caller.send(identity, call).await;
         if !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) && is_success(&answer) {
             self.asked = Writer { user: identity.user.clone(), ..Writer::default() };
-            if let Target::Resource { resource, .. } = &call.target
+            if let Target::Resource { resource, subresource, .. } = &call.target
                 && revision_of(&answer.body) > 0
             {
+                let named = call.parameter("fieldManager").map(Text::from);
+                self.asked.manager = named.unwrap_or_else(|| identity.agent.clone());
+                self.asked.subresource = subresource.clone();
                 self.own = vec![(resource.clone(), revision_of(&answer.body))];
             }
         }

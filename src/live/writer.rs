@@ -1,22 +1,53 @@
 //! Who wrote a change, as far as `managedFields` tell: the manager and the subresource, never the user.
 //!
-//! A write renews the time of its manager's entry, in whole seconds, and usually what stands in it. One that changes
-//! nothing of its entry, within a second of the last, is told as that of whoever has most of the fields that changed.
+//! A write renews the time of its manager's entry, in whole seconds, when what stands in it changes. Whoever removes what
+//! another manager had set leaves no entry of his own: the other's only shrinks. Then, and within a second of the last
+//! write, the fields tell: what the node lifecycle controller alone may remove was removed by it, anything else by whoever
+//! has most of the fields that changed.
+//!
+//! Source: sigs.k8s.io/structured-merge-diff v6 merge/update.go, `Update`; k8s.io/apimachinery
+//! pkg/util/managedfields/internal/managedfieldsupdater.go (v1.34).
 
 use nodeproof_core::objects::diff::{FieldChange, diff};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::Writer;
+
+/// The manager of everything that kube-controller-manager writes.
+const CONTROLLERS: &str = "kube-controller-manager";
+
+/// The taints that the node lifecycle controller sets and takes away.
+/// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34), `taintKeyToNodeConditionMap`.
+const LIFECYCLE_TAINTS: [&str; 7] = [
+    "node.kubernetes.io/disk-pressure",
+    "node.kubernetes.io/memory-pressure",
+    "node.kubernetes.io/network-unavailable",
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/pid-pressure",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/unschedulable",
+];
 
 /// Returns who made `after` of `before`.
 pub(super) fn writer_of(before: Option<&Json>, after: Option<&Json>) -> Writer {
     let Some(after) = after else { return Writer::default() };
     let old = before.map(entries).unwrap_or_default();
     let new = entries(after);
-    let changed = new.iter().filter(|entry| !old.contains(entry)).max_by_key(|entry| time(entry));
-    let touched = before.map(|before| touched(before, after)).unwrap_or_default();
-    let owner = || new.iter().max_by_key(|entry| (owned(entry, &touched), time(entry)));
-    let entry = changed.or_else(owner);
-    let word = |field: &str| entry.and_then(|entry| entry.get(field).as_text()).cloned().unwrap_or_default();
+    let known = |entry: &Json| old.iter().find(|other| identity(other) == identity(entry));
+    let written =
+        new.iter().filter(|entry| known(entry).is_none_or(|was| time(was) != time(entry) || gained(was, entry)));
+    let changes = before.map(|before| diff(before, after)).unwrap_or_default();
+    let touched: Vec<(String, String)> = changes.iter().map(place).collect();
+    if let Some(entry) = written.max_by_key(|entry| time(entry)) {
+        return told(entry);
+    }
+    if changes.iter().any(is_taint_of_lifecycle) {
+        return Writer { manager: Text::of(CONTROLLERS), ..Writer::default() };
+    }
+    new.iter().max_by_key(|entry| (owned(entry, &touched), time(entry))).map(told).unwrap_or_default()
+}
+
+fn told(entry: &Json) -> Writer {
+    let word = |field: &str| entry.get(field).as_text().cloned().unwrap_or_default();
     Writer { manager: word("manager"), subresource: word("subresource"), user: Text::default() }
 }
 
@@ -24,13 +55,29 @@ fn entries(object: &Json) -> &[Json] {
     object.at(&["metadata", "managedFields"]).items()
 }
 
-/// Returns the first two names of the way to each field that changed.
-fn touched(before: &Json, after: &Json) -> Vec<(String, String)> {
-    let place = |change: FieldChange| {
-        let mut names = change.path.segments().iter().map(|segment| segment.name().to_string());
-        (names.next().unwrap_or_default(), names.next().unwrap_or_default())
-    };
-    diff(before, after).into_iter().map(place).collect()
+/// Returns what entries are told apart by.
+fn identity(entry: &Json) -> [&Json; 4] {
+    ["manager", "operation", "subresource", "apiVersion"].map(|field| entry.get(field))
+}
+
+/// Tells whether an entry has fields that it had not.
+fn gained(was: &Json, entry: &Json) -> bool {
+    fn more(was: &Json, now: &Json) -> bool {
+        now.fields().any(|(name, inner)| was.get(name).is_null() || more(was.get(name), inner))
+    }
+    more(was.get("fieldsV1"), entry.get("fieldsV1"))
+}
+
+/// Returns the first two names of the way to a field that changed.
+fn place(change: &FieldChange) -> (String, String) {
+    let mut names = change.path.segments().iter().map(|segment| segment.name().to_string());
+    (names.next().unwrap_or_default(), names.next().unwrap_or_default())
+}
+
+/// Tells whether a taint of the node lifecycle controller came or went.
+fn is_taint_of_lifecycle(change: &FieldChange) -> bool {
+    let is_of = |taint: &Json| taint.get("key").as_str().is_some_and(|key| LIFECYCLE_TAINTS.contains(&key));
+    place(change) == ("spec".to_owned(), "taints".to_owned()) && (is_of(&change.old) || is_of(&change.new))
 }
 
 /// Returns how many of these fields an entry has.
@@ -74,5 +121,32 @@ mod tests {
         };
         let writer = writer_of(Some(&object("a")), Some(&object("b")));
         assert_eq!((writer.manager.as_str(), writer.subresource.as_str()), ("m", ""));
+    }
+
+    #[test]
+    fn who_removes_the_taint_of_another_leaves_no_entry() {
+        let object = |fields: Json, taints: Json| {
+            json!({"metadata": {"managedFields": [
+                {"manager": "kube-controller-manager", "operation": "Update", "time": "2026-01-01T00:00:01Z",
+                    "fieldsV1": {"f:metadata": {"f:annotations": {}}}},
+                {"manager": "kubelet", "operation": "Update", "time": "2026-01-01T00:00:00Z", "fieldsV1": fields},
+                {"manager": "kubelet", "operation": "Update", "time": "2026-01-01T00:00:09Z", "subresource": "status",
+                    "fieldsV1": {"f:status": {}}},
+            ]}, "spec": {"taints": taints}})
+        };
+        let taint = |key: &str| json!([{"key": key, "effect": "NoSchedule"}]);
+        let with = json!({"f:metadata": {"f:labels": {}}, "f:spec": {"f:taints": {}}});
+        let without = json!({"f:metadata": {"f:labels": {}}});
+        for (key, manager) in
+            [("node.kubernetes.io/not-ready", "kube-controller-manager"), ("example.com/own", "kubelet")]
+        {
+            let before = object(with.clone(), taint(key));
+            let after = object(without.clone(), Json::Null);
+            let writer = writer_of(Some(&before), Some(&after));
+            assert_eq!(
+                (writer.manager.as_str(), writer.subresource.as_str() == "status"),
+                (manager, key.starts_with("ex"))
+            );
+        }
     }
 }
