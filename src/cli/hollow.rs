@@ -11,7 +11,6 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use futures::stream::{self, StreamExt as _};
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::network::{Call, LEASES, NODE_LEASES, NODES, Verb};
 use nodeproof_core::objects::{Json, Text};
@@ -20,8 +19,9 @@ use nodeproof_core::profile::{Release, Settings};
 use super::misuse;
 use super::terminal::{counted, line, note};
 use crate::control::HollowSession;
-use crate::live::Clock;
 use crate::live::kubelets::{Administrator, HollowNodes, Server, Signer};
+use crate::live::safety::permission;
+use crate::live::{Access, Clock};
 
 /// How many requests of the administrator are under way at most when Nodes are removed.
 const REMOVALS_AT_ONCE: usize = 20;
@@ -278,23 +278,11 @@ struct Cluster {
 impl Cluster {
     /// Finds the cluster that is meant and makes sure that it may be touched; nothing is written.
     async fn of(args: &Args) -> Result<Self, String> {
-        let kubeconfig = match &args.kubeconfig {
-            Some(path) => Kubeconfig::read_from(path),
-            None => Kubeconfig::read(),
-        };
-        let kubeconfig = kubeconfig.map_err(|error| format!("kubeconfig: {error}"))?;
-        let context = args.context.clone().or_else(|| kubeconfig.current_context.clone()).unwrap_or_default();
-        let options = KubeConfigOptions { context: Some(context.clone()), ..KubeConfigOptions::default() };
-        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await;
-        let config = config.map_err(|error| format!("context {context:?}: {error}"))?;
-        let is_allowed = args.allow_context.contains(&context);
-        if !is_allowed && !is_near(&context, config.cluster_url.host().unwrap_or_default()) {
-            return Err(format!(
-                "context {context:?} at {} is neither on this machine nor a kind cluster: nothing was written; \
-                 --allow-context {context} allows it",
-                config.cluster_url
-            ));
-        }
+        let access = Access::of_context(args.kubeconfig.as_deref(), args.context.as_deref())?;
+        let context = access.context().to_owned();
+        let config = access.config().await.map_err(|why| format!("context {context:?}: {why}"))?;
+        let host = config.cluster_url.host().unwrap_or_default();
+        permission(&context, Some(host), &args.allow_context).map_err(|refusal| refusal.to_string())?;
         let client = kube::Client::try_from(config.clone()).map_err(|error| error.to_string())?;
         let mut cluster = Self { context, config, client, version: String::new(), nodes: Vec::new() };
         let version = cluster.ask("GET", "/version").await?;
@@ -367,31 +355,9 @@ impl Cluster {
     }
 }
 
-/// Tells whether a context is known to be for tests: a kind cluster, or a server on this machine.
-fn is_near(context: &str, host: &str) -> bool {
-    let host = host.trim_matches(['[', ']']);
-    let is_loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    context.starts_with("kind-") || is_loopback || host == "localhost"
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Usage, is_near};
-
-    #[test]
-    fn only_kind_and_this_machine_need_no_permission() {
-        for (context, host, near) in [
-            ("kind-a", "10.0.0.1", true),
-            ("dev", "127.0.0.1", true),
-            ("dev", "[::1]", true),
-            ("dev", "localhost", true),
-            ("prod", "10.0.0.1", false),
-            ("my-kind-a", "example.com", false),
-            ("prod", "localhost.example.com", false),
-        ] {
-            assert_eq!(is_near(context, host), near, "{context} {host}");
-        }
-    }
+    use super::Usage;
 
     #[test]
     fn figures_are_per_node_and_minute() {

@@ -47,18 +47,25 @@ impl Access {
         if let Some(name) = context {
             if !kubeconfig.contexts.iter().any(|known| known.name == name) {
                 let known: Vec<&str> = kubeconfig.contexts.iter().map(|known| known.name.as_str()).collect();
-                return Err(format!("there is no context {name:?} in the kubeconfig: there are {}", known.join(", ")));
+                let known =
+                    if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+                return Err(format!("there is no context {name} in the kubeconfig: {known}"));
             }
             kubeconfig.current_context = Some(name.to_owned());
         }
         Ok(Self { kubeconfig })
     }
 
+    /// Returns the name of the context; empty if there is none.
+    #[must_use]
+    pub fn context(&self) -> &str {
+        self.kubeconfig.current_context.as_deref().unwrap_or_default()
+    }
+
     /// Returns the address of the API server, as the kubeconfig has it.
     #[must_use]
     pub fn server(&self) -> String {
-        let context = self.kubeconfig.current_context.as_deref();
-        let context = self.kubeconfig.contexts.iter().find(|known| Some(known.name.as_str()) == context);
+        let context = self.kubeconfig.contexts.iter().find(|known| known.name == self.context());
         let cluster = context.and_then(|known| known.context.as_ref()).map(|context| context.cluster.as_str());
         let cluster = self.kubeconfig.clusters.iter().find(|known| Some(known.name.as_str()) == cluster);
         cluster.and_then(|known| known.cluster.as_ref()?.server.clone()).unwrap_or_default()

@@ -2,7 +2,8 @@
 //!
 //! Inputs: the name of a context, the names that the user has allowed, what the cluster says of itself. Outputs: a
 //! permission or a refusal, and a sentence for people.
-//! Invariant: a context that is neither a kind cluster nor allowed by its exact name is never written to.
+//! Invariant: a context that is neither a kind cluster nor allowed by its exact name is never written to, unless its
+//! server is on this machine and the caller says that this is enough.
 
 use std::fmt;
 
@@ -20,6 +21,8 @@ pub enum Permission {
     },
     /// The user has allowed it by its name.
     Named,
+    /// Its server is on this machine.
+    Near,
 }
 
 /// Why a context is not touched.
@@ -54,19 +57,25 @@ fn near(allowed: &[String]) -> String {
     }
 }
 
-/// Says whether a context may be touched, by its name alone.
+/// Says whether a context may be touched: by its name, or by the host of its server where one on this machine will do.
 ///
 /// # Errors
 /// It may not.
-pub fn permission(context: &str, allowed: &[String]) -> Result<Permission, Refusal> {
+pub fn permission(context: &str, host: Option<&str>, allowed: &[String]) -> Result<Permission, Refusal> {
     if context.is_empty() {
         return Err(Refusal::Unnamed);
     }
     match context.strip_prefix(KIND_PREFIX) {
         Some(cluster) if !cluster.is_empty() => Ok(Permission::Kind { cluster: cluster.to_owned() }),
         _ if allowed.iter().any(|name| name == context) => Ok(Permission::Named),
+        _ if host.is_some_and(is_here) => Ok(Permission::Near),
         _ => Err(Refusal::NotAllowed { context: context.to_owned(), allowed: allowed.to_vec() }),
     }
+}
+
+fn is_here(host: &str) -> bool {
+    let host = host.trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// What Docker and the API server say of a cluster.
@@ -137,8 +146,9 @@ mod tests {
     fn only_kind_and_what_was_allowed_by_its_exact_name_may_be_touched() {
         let allowed = ["staging".to_owned()];
         let kind = |cluster: &str| Ok(Permission::Kind { cluster: cluster.to_owned() });
-        let text =
-            |context: &str, allowed: &[String]| permission(context, allowed).map_err(|refusal| refusal.to_string());
+        let text = |context: &str, allowed: &[String]| {
+            permission(context, None, allowed).map_err(|refusal| refusal.to_string())
+        };
         assert_eq!(text("kind-np", &[]), kind("np"));
         assert_eq!(text("kind-kind", &allowed), kind("kind"));
         assert_eq!(text("staging", &allowed), Ok(Permission::Named));
@@ -169,6 +179,22 @@ mod tests {
             ),
         ] {
             assert_eq!(text(context, allowed), Err(refusal.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_server_on_this_machine_needs_no_permission_where_that_will_do() {
+        for (context, host, permitted) in [
+            ("kind-a", "10.0.0.1", true),
+            ("dev", "127.0.0.1", true),
+            ("dev", "[::1]", true),
+            ("dev", "localhost", true),
+            ("prod", "10.0.0.1", false),
+            ("my-kind-a", "example.com", false),
+            ("prod", "localhost.example.com", false),
+            ("", "127.0.0.1", false),
+        ] {
+            assert_eq!(permission(context, Some(host), &[]).is_ok(), permitted, "{context} {host}");
         }
     }
 

@@ -12,7 +12,6 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kube::config::Kubeconfig;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -107,18 +106,18 @@ impl Cluster {
 
     async fn attach(options: &Options, context: &str, state: &Path, run: &str) -> Result<Self, NoCluster> {
         let refused = |refusal: Refusal| NoCluster::Refused(refusal.to_string());
-        let cluster = match permission(context, &options.allowed).map_err(refused)? {
+        let cluster = match permission(context, None, &options.allowed).map_err(refused)? {
             Permission::Kind { cluster } => cluster,
             // Of a kind cluster under another name its containers know the name.
-            Permission::Named => context.to_owned(),
+            Permission::Named | Permission::Near => context.to_owned(),
         };
-        let kubeconfig = read_kubeconfig(options.kubeconfig.as_deref(), context).map_err(NoCluster::Refused)?;
+        let access = Access::of_context(options.kubeconfig.as_deref(), Some(context)).map_err(NoCluster::Refused)?;
         let docker = Docker::connect().await?;
         let containers = docker.containers(Some(&cluster)).await?;
-        let found = examine(&docker, &containers, context, &cluster, &kubeconfig).await?;
+        let found = examine(&docker, &containers, &cluster, &access).await?;
         let header = header(run, context, options.kubeconfig.clone(), &cluster);
         let journal = Journal::begin(state, &header).map_err(|error| NoCluster::Refused(unwritten(error)))?;
-        Self::take(&docker, &containers, found, kubeconfig, journal, None, run).await.map_err(NoCluster::Absent)
+        Self::take(&docker, &containers, found, access, journal, None, run).await.map_err(NoCluster::Absent)
     }
 
     async fn create(options: &Options, state: &Path, run: &str) -> Result<Self, NoCluster> {
@@ -155,15 +154,15 @@ impl Cluster {
         }
         let open = async {
             made?;
-            let kubeconfig = read_kubeconfig(Some(&path), &context)?;
+            let access = Access::of_context(Some(&path), Some(&context))?;
             let containers = docker.containers(Some(&cluster)).await.map_err(|error| error.to_string())?;
-            let found = examine(docker, &containers, &context, &cluster, &kubeconfig).await;
+            let found = examine(docker, &containers, &cluster, &access).await;
             let found = found.map_err(|error| error.to_string())?;
-            Ok::<_, String>((kubeconfig, containers, found))
+            Ok::<_, String>((access, containers, found))
         };
         match open.await {
-            Ok((kubeconfig, containers, found)) => {
-                let mut own = Self::take(docker, &containers, found, kubeconfig, journal, Some(guard), run).await?;
+            Ok((access, containers, found)) => {
+                let mut own = Self::take(docker, &containers, found, access, journal, Some(guard), run).await?;
                 own.created = Some(created);
                 Ok(own)
             }
@@ -180,7 +179,7 @@ impl Cluster {
         docker: &Docker,
         containers: &[Container],
         target: Target,
-        kubeconfig: Kubeconfig,
+        access: Access,
         journal: Journal,
         guard: Option<Guard>,
         run: &str,
@@ -209,7 +208,7 @@ impl Cluster {
         Ok(Self {
             common,
             target,
-            access: Access { kubeconfig },
+            access,
             journal: Mutex::new(Some(journal)),
             token: tokio::sync::Mutex::new(None),
             created: None,
@@ -278,11 +277,10 @@ const CLUSTER: &str = include_str!("../../../ci/cluster.yaml");
 async fn examine(
     docker: &Docker,
     containers: &[Container],
-    context: &str,
     cluster: &str,
-    kubeconfig: &Kubeconfig,
+    access: &Access,
 ) -> Result<Target, NoCluster> {
-    let server = server_of(kubeconfig, context).unwrap_or_default();
+    let (context, server) = (access.context(), access.server());
     let mut evidence = Evidence {
         containers: containers.iter().map(|own| own.name.clone()).collect(),
         ports: containers.iter().filter_map(|own| own.api_port).collect(),
@@ -306,23 +304,6 @@ fn node_names(list: &str) -> Vec<String> {
     let list: Value = serde_json::from_str(list).unwrap_or_default();
     let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
     items.iter().filter_map(|node| node["metadata"]["name"].as_str()).map(str::to_owned).collect()
-}
-
-fn read_kubeconfig(path: Option<&Path>, context: &str) -> Result<Kubeconfig, String> {
-    let read = path.map_or_else(Kubeconfig::read, Kubeconfig::read_from);
-    let mut kubeconfig = read.map_err(|error| format!("the kubeconfig cannot be read: {error}"))?;
-    if !kubeconfig.contexts.iter().any(|own| own.name == context) {
-        let known: Vec<&str> = kubeconfig.contexts.iter().map(|own| own.name.as_str()).collect();
-        let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
-        return Err(format!("there is no context {context} in the kubeconfig: {known}"));
-    }
-    kubeconfig.current_context = Some(context.to_owned());
-    Ok(kubeconfig)
-}
-
-fn server_of(kubeconfig: &Kubeconfig, context: &str) -> Option<String> {
-    let context = kubeconfig.contexts.iter().find(|own| own.name == context)?.context.as_ref()?;
-    kubeconfig.clusters.iter().find(|own| own.name == context.cluster)?.cluster.as_ref()?.server.clone()
 }
 
 async fn kind_create(cluster: &str, image: Option<&str>, config: &Path, kubeconfig: &Path) -> Result<(), String> {
