@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::components::api_server::known_resource;
-use nodeproof_core::components::controllers::{CONTROLLERS, Controller, ControllerAction, processes};
+use nodeproof_core::components::controllers::{CONTROLLERS, Controller, ControllerAction, canonical, processes};
 use nodeproof_core::components::machine::MachineError;
 use nodeproof_core::json;
 use nodeproof_core::network::{Fault, Match, RuleId};
@@ -85,9 +85,9 @@ impl Control {
     pub(super) fn add_rule(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
         let fault = Fault::from_json(call.body)?;
-        for end in [&fault.from, &fault.to] {
+        for (field, end) in [("from", &fault.from), ("to", &fault.to)] {
             if let Some(name) = end.name().strip_prefix("controller/") {
-                known_controller(name)?;
+                known_controller(field, name)?;
             }
         }
         if let Some(matching) = &fault.matching {
@@ -135,11 +135,11 @@ impl Control {
 
     pub(super) fn controller_do(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
-        let name = call.names[0].as_str();
+        let name = canonical(&call.names[0]);
         let names: Vec<&str> = match name {
             "kube-controller-manager" => CONTROLLERS.to_vec(),
             name => {
-                known_controller(name)?;
+                known_controller("controller", name)?;
                 vec![name]
             }
         };
@@ -248,14 +248,14 @@ fn since(call: &Call<'_>) -> Result<Option<Timestamp>, FieldError> {
     call.parameter("since").map(read).transpose()
 }
 
-fn known_controller(name: &str) -> Result<(), Refusal> {
+fn known_controller(field: &str, name: &str) -> Result<(), Refusal> {
     if processes().any(|own| own == name) {
         return Ok(());
     }
     if KNOWN_CONTROLLERS.contains(&name) {
         return Err(Refusal::not_there(name));
     }
-    let mut error = FieldError::unknown("controller", "controller", name, processes());
+    let mut error = FieldError::unknown(field, "controller", name, processes());
     error.did_you_mean = nearest(name, KNOWN_CONTROLLERS.iter().copied()).map(String::from);
     Err(error.into())
 }

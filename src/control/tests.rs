@@ -128,6 +128,7 @@ fn what_is_not_there_is_named() {
         ("GET metrics/kubelet/w1", Json::Null, 501, ""),
         ("POST controllers/node-lifecycle-controler/do", json!({"action": "stop"}), 400, "node-lifecycle-controller"),
         ("POST controllers/cloud-controller-manager/do", json!({"action": "stop"}), 501, ""),
+        ("POST network/rules", json!({"from": "controller/nope", "to": "api", "effect": "drop"}), 400, ""),
         ("POST controllers/ttl-controller/do", json!({"action": "sotp"}), 400, "stop"),
         ("POST controllers/ttl-controller/do", json!({}), 400, ""),
         ("POST controllers/ttl-controller/do", json!({"action": "stop", "loop": "x"}), 400, ""),
@@ -191,6 +192,14 @@ fn a_reset_that_is_refused_changes_nothing() {
     assert_eq!(call(&mut session, "POST reset", Json::Null).get("code").as_i64(), Some(200));
     let clock = call(&mut session, "GET clock", Json::Null);
     assert_eq!(clock.at(&["body", "now"]).as_str(), Some("2026-01-01T00:00:00.000000Z"));
+}
+
+#[test]
+fn a_controller_is_known_by_its_short_name_too() {
+    let mut session = session();
+    let stopped = call(&mut session, "POST controllers/nodelifecycle/do", json!({"action": "stop"}));
+    assert_eq!(stopped.at(&["body", "name"]).as_str(), Some("node-lifecycle-controller"), "{stopped}");
+    assert_eq!(stopped.at(&["body", "running"]).as_bool(), Some(false));
 }
 
 fn node(name: &str) -> Json {

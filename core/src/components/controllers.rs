@@ -151,6 +151,12 @@ const ALIASES: &[(&str, &str)] = &[
     ("nodelifecycle", "node-lifecycle-controller"),
 ];
 
+/// Returns the name of a controller whose short name this may be; any other name as it is.
+#[must_use]
+pub fn canonical(name: &str) -> &str {
+    ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name)
+}
+
 /// Reads `--controllers`: `*` for all, `NAME` for one, `-NAME` for none of that name, separated by commas.
 ///
 /// # Errors
@@ -164,7 +170,7 @@ pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
             continue;
         }
         let (on, name) = item.strip_prefix('-').map_or((true, item), |name| (false, name));
-        let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| *name);
+        let name = canonical(name);
         match CONTROLLERS.iter().find(|own| **own == name) {
             Some(own) => named.push((*own, on)),
             None => return Err(format!("{name:?} is not in the list of known controllers")),
