@@ -230,6 +230,29 @@ fn a_pod_that_does_not_fit_is_refused_for_the_first_reason() {
 }
 
 #[test]
+fn containers_of_a_pod_that_is_gone_are_known_for_a_minute() {
+    let mut sim = ready_node();
+    bind(&mut sim, "p", json!({}));
+    advance(&mut sim, 5_000);
+    annotate(&mut sim, "p", "nodeproof.dev/main.stops-after", "never");
+    sim.request(Identity::admin(), Call::new(Verb::Delete, PODS, "default", "p")).unwrap();
+    advance(&mut sim, 32_000);
+    assert!(get(&sim, &PODS, "default", "p").is_null());
+    let shown = |sim: &Simulation| {
+        let machine = sim.machine("w1").unwrap().describe(sim.now());
+        machine.get("containers").items().first().cloned().unwrap_or_default()
+    };
+    let own = shown(&sim);
+    assert_eq!((own.get("state").as_str(), own.get("exitCode").as_i64()), (Some("exited"), Some(137)), "{own}");
+    let signals: Vec<&str> =
+        own.get("signals").items().iter().filter_map(|signal| signal.get("signal").as_str()).collect();
+    assert_eq!(signals, ["SIGTERM", "SIGKILL"]);
+    assert!(!own.get("removedAt").is_null());
+    advance(&mut sim, 60_000);
+    assert!(shown(&sim).is_null());
+}
+
+#[test]
 fn no_more_than_twenty_five_events_about_one_object_go_out_at_once() {
     let mut sim = ready_node();
     act(&mut sim, json!({"action": "cni-remove"}));

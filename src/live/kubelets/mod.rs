@@ -132,6 +132,7 @@ impl HollowNodes {
             let text = |container: &Json, field: &str| container.get(field).as_text().cloned().unwrap_or_default();
             let own = shown.get("containers").items().iter();
             let own = own.filter(|own| text(own, "namespace") == *namespace && text(own, "pod") == *pod);
+            let own = own.filter(|own| own.get("removedAt").is_null());
             let containers: Vec<Text> = own.map(|own| text(own, "container")).collect();
             (!containers.is_empty()).then(|| (machine.name().clone(), containers))
         })

@@ -296,7 +296,7 @@ impl Kubelet {
             let text = message.strip_prefix("Pod was rejected: ").unwrap_or(&message);
             self.pod_event(&pod, None, (Kind::Warning, &reason, String::from(text)), turn);
         } else if is_terminal && has_sandbox {
-            turn.host.runtime.remove(&uid);
+            turn.host.runtime.remove(&uid, turn.now);
         } else if is_deleted && !is_terminal {
             self.stop_pod(&uid, turn);
         } else if !is_terminal {

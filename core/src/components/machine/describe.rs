@@ -47,7 +47,7 @@ impl Machine {
             shown.set(&["capacity", name], amount.to_string());
         }
         shown.set(&["processes", "kubelet"], self.describe_kubelet());
-        shown.set(&["containers"], host.runtime.describe(|at| host.wall(at)));
+        shown.set(&["containers"], host.runtime.describe(now, |at| host.wall(at)));
         shown
     }
 

@@ -16,6 +16,9 @@ use crate::objects::{Json, Object, ObjectKey, Text};
 const KILLED: i64 = 137;
 /// Exit code of containers that a reboot ended. Source: recordings of kubelet 1.34.4, reason `Unknown`.
 const LOST: i64 = 255;
+/// How long the containers of a pod that is gone are still known: until their collection, once a minute.
+/// Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`.
+const KNOWN_AFTER_END: SignedDuration = SignedDuration::from_secs(60);
 /// A signal that a process got.
 pub type Signal = (Timestamp, &'static str);
 
@@ -110,6 +113,8 @@ impl Sandbox {
 #[derive(Debug, Default)]
 pub struct Runtime {
     sandboxes: BTreeMap<Text, Sandbox>,
+    /// Sandboxes that were taken away, and when; their containers wait for their collection.
+    removed: Vec<(Timestamp, Sandbox)>,
     behaviours: Vec<(ObjectKey, PodBehaviour)>,
     last_address: u32,
 }
@@ -227,8 +232,13 @@ impl Runtime {
     }
 
     /// Takes a sandbox away; its processes are gone.
-    pub fn remove(&mut self, uid: &str) {
-        self.sandboxes.remove(uid);
+    pub fn remove(&mut self, uid: &str, now: Timestamp) {
+        let Some(mut sandbox) = self.sandboxes.remove(uid) else { return };
+        for container in sandbox.containers.iter_mut().filter(|container| container.is_running()) {
+            container.end(now, KILLED, "Error");
+        }
+        self.removed.retain(|(at, _)| is_known(*at, now));
+        self.removed.push((now, sandbox));
     }
 
     /// Ends all processes: the power is gone.
@@ -284,10 +294,14 @@ impl Runtime {
 
     /// Shows the containers as `GET machines/NAME` does.
     #[must_use]
-    pub fn describe(&self, wall: impl Fn(Timestamp) -> Timestamp) -> Json {
+    ///
+    /// Those of pods that are gone come first, with the instant at which their sandbox was taken away.
+    pub fn describe(&self, now: Timestamp, wall: impl Fn(Timestamp) -> Timestamp) -> Json {
         use crate::objects::time::to_micro_time;
         let mut list = Vec::new();
-        for sandbox in self.sandboxes.values() {
+        let removed = self.removed.iter().filter(|(at, _)| is_known(*at, now));
+        let removed = removed.map(|(at, sandbox)| (Some(*at), sandbox));
+        for (removed_at, sandbox) in removed.chain(self.sandboxes.values().map(|sandbox| (None, sandbox))) {
             for container in &sandbox.containers {
                 let mut shown = crate::json!({
                     "namespace": sandbox.key.namespace.as_str(), "pod": sandbox.key.name.as_str(),
@@ -308,6 +322,9 @@ impl Runtime {
                     .map(|(at, signal)| crate::json!({"at": to_micro_time(wall(*at)), "signal": signal}))
                     .collect();
                 shown.set(&["signals"], signals);
+                if let Some(at) = removed_at {
+                    shown.set(&["removedAt"], to_micro_time(wall(at)));
+                }
                 list.push(shown);
             }
         }
@@ -321,6 +338,11 @@ impl Runtime {
     pub fn sandbox_id(&self, uid: &str) -> Text {
         container_id(uid, "", 0)
     }
+}
+
+/// Tells whether containers that were taken away at an instant are still known.
+fn is_known(removed_at: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(removed_at) < KNOWN_AFTER_END
 }
 
 /// Makes the 64 hexadecimal digits of a container's id.

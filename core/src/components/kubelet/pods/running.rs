@@ -200,7 +200,7 @@ impl Kubelet {
         worker.is_dirty = false;
         if worker.is_over() || turn.host.runtime.sandbox(uid).is_none() {
             self.pods.workers.remove(uid);
-            turn.host.runtime.remove(uid);
+            turn.host.runtime.remove(uid, turn.now);
             return;
         }
         self.stop_pod(uid, turn);
@@ -216,7 +216,7 @@ impl Kubelet {
             if let Some(worker) = self.pods.workers.get_mut(uid) {
                 worker.is_dirty = !worker.is_gone;
             } else if self.pods.is_filled {
-                turn.host.runtime.remove(uid);
+                turn.host.runtime.remove(uid, turn.now);
             }
             self.settle_pod(uid, turn);
             self.sync_pod(uid, turn);
@@ -244,7 +244,7 @@ impl Kubelet {
             worker.delete_at = Some(turn.now + RELIST_PERIOD).filter(|_| !worker.is_gone);
             if worker.is_gone {
                 self.pods.workers.remove(uid);
-                turn.host.runtime.remove(uid);
+                turn.host.runtime.remove(uid, turn.now);
             }
             return;
         }

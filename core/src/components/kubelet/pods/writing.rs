@@ -70,7 +70,7 @@ impl Kubelet {
                 worker.is_syncing = false;
                 worker.sync_at = None;
                 if step == Step::Delete && code == 200 {
-                    turn.host.runtime.remove(uid);
+                    turn.host.runtime.remove(uid, turn.now);
                 }
                 self.sync_pod(uid, turn);
             }
