@@ -268,6 +268,36 @@ Feature: Labels of Nodes say where pods may go
       And Pod "old" keeps field spec.nodeName at "worker-1" for 10m
       And Pod "old" keeps phase Running for 10m
 
+    Scenario: A kubelet that starts again asks once more whether the pod fits
+      The pod that does not match any more is ended; its container ended with 0, so that it has succeeded.
+      Source: pkg/kubelet/kubelet.go (v1.34), HandlePodAdditions; pkg/kubelet/lifecycle/predicate.go (v1.34)
+
+      Given no other Node
+      And ready Nodes "worker-1" and "worker-2"
+      And the user labels Node "worker-1" with "disk=ssd"
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: old
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+          nodeSelector: {disk: ssd}
+        """
+      And a Pod "other" on Node "worker-1"
+      And Pod "old" has phase Running
+      And Pod "other" has phase Running
+      And the user removes label "disk" from Node "worker-1"
+      And 1m passes
+      When the kubelet on "worker-1" restarts
+      Then Event NodeAffinity about Pod "old", message "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector", within 5s
+      And Pod "old" has phase Succeeded within 10s
+      And Pod "old" stays for 10m
+      But Pod "other" keeps phase Running for 10m
+      And no Event NodeAffinity about Pod "other" for 10m
+
     Scenario: A taint of NoSchedule that comes later leaves the running pod alone
       Given no other Node
       And a ready Node "worker-1"

@@ -230,6 +230,48 @@ fn a_pod_that_does_not_fit_is_refused_for_the_first_reason() {
 }
 
 #[test]
+fn a_kubelet_that_starts_again_refuses_what_runs_and_does_not_fit_any_more() {
+    let mut sim = ready_node();
+    let label = |value: Json| {
+        let mut patch = Json::object();
+        patch.set(&["metadata", "labels", "disk"], value);
+        Call::strategic_patch(NODES, "", "w1", patch)
+    };
+    sim.request(Identity::admin(), label("ssd".into())).unwrap();
+    let selector = json!({"nodeSelector": {"disk": "ssd"}});
+    for name in ["good", "bad", "deleted"] {
+        bind(&mut sim, name, selector.clone());
+    }
+    bind(&mut sim, "free", json!({}));
+    advance(&mut sim, 5_000);
+    annotate(&mut sim, "bad", "nodeproof.dev/main.exit-code", "3");
+    annotate(&mut sim, "deleted", "nodeproof.dev/main.stops-after", "20s");
+    sim.request(Identity::admin(), label(Json::Null)).unwrap();
+    sim.request(Identity::admin(), Call::new(Verb::Delete, PODS, "default", "deleted")).unwrap();
+    advance(&mut sim, 2_000);
+    assert!(events(&mut sim, "NodeAffinity").is_empty());
+    act(&mut sim, json!({"action": "kubelet-restart"}));
+    advance(&mut sim, 1_500);
+    let held = status(&sim, "good");
+    assert_eq!(held.get("phase").as_str(), Some("Running"));
+    assert!(held.get("reason").is_null() && held.get("containerStatuses").is_null(), "{held}");
+    advance(&mut sim, 5_000);
+    let text = "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector";
+    assert_eq!(events(&mut sim, "NodeAffinity"), [(text.to_string(), 1), (text.to_string(), 1)]);
+    let end = |name: &str| {
+        let status = status(&sim, name);
+        let text = |field: &str| status.get(field).as_str().unwrap_or("-").to_string();
+        alloc::format!("{} {} {}", text("phase"), text("reason"), text("message"))
+    };
+    assert_eq!(end("good"), "Succeeded - -");
+    assert_eq!(end("bad"), alloc::format!("Failed NodeAffinity Pod was rejected: {text}"));
+    assert_eq!(end("free"), "Running - -");
+    assert_eq!(end("deleted"), "Running - -");
+    advance(&mut sim, 20_000);
+    assert!(get(&sim, &PODS, "default", "deleted").is_null());
+}
+
+#[test]
 fn containers_of_a_pod_that_is_gone_are_known_for_a_minute() {
     let mut sim = ready_node();
     bind(&mut sim, "p", json!({}));

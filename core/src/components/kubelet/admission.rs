@@ -4,7 +4,8 @@
 //! `AdmissionCheck`, and pkg/security/apparmor/validate.go (v1.34): sysctls, operating system, resources against what is
 //! allocatable, affinity, name, host ports, NoExecute taints and AppArmor, in this order; the first that fails is
 //! reported. The kernel has no AppArmor.
-//! Left out on purpose: topology, devices, preemption by critical pods, and another admission after a restart.
+//! A kubelet that starts asks again of every pod that has not ended, running or not.
+//! Left out on purpose: topology, devices and preemption by critical pods.
 
 use alloc::format;
 use alloc::string::String;

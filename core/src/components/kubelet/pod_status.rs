@@ -42,9 +42,6 @@ impl View<'_> {
 ///
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `getPhase`.
 pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
-    if worker.rejection.is_some() {
-        return "Failed";
-    }
     let sandbox = host.runtime.sandbox(&worker.uid);
     let containers: Vec<Option<&Container>> =
         worker.plans.iter().map(|plan| sandbox.and_then(|sandbox| sandbox.container(&plan.name))).collect();
@@ -63,8 +60,14 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &View<'_>) -> Json {
     if !status.is_object() {
         status = Json::object();
     }
-    if let Some((reason, message)) = &worker.rejection {
-        let mut rejected = json!({"phase": "Failed", "reason": reason.as_str(), "message": message.as_str()});
+    let was_started = view.host.runtime.sandbox(&worker.uid).is_some();
+    if let Some((reason, message)) = worker.rejection.as_ref().filter(|_| !was_started || !worker.is_over()) {
+        // While containers may still run the phase stays, and with it the reason is held back.
+        let mut rejected = if was_started {
+            json!({"phase": status.get("phase").as_str().unwrap_or("Pending"), "conditions": foreign(&status)})
+        } else {
+            json!({"phase": "Failed", "reason": reason.as_str(), "message": message.as_str()})
+        };
         if let Some(generation) = observed_generation(&stored, view) {
             rejected.set(&["observedGeneration"], generation);
         }
@@ -82,6 +85,10 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &View<'_>) -> Json {
     let is_held = worker.phase_held_until.is_some_and(|until| view.now < until);
     if !is_held || status.get("phase").is_null() {
         status.set(&["phase"], phase);
+    }
+    if let Some((reason, message)) = worker.rejection.as_ref().filter(|_| phase == "Failed") {
+        status.set(&["reason"], reason);
+        status.set(&["message"], message);
     }
     if let Some(generation) = generation {
         status.set(&["observedGeneration"], generation);
@@ -178,10 +185,14 @@ fn conditions(
         }
         written.push(condition);
     }
-    // What others wrote stays.
-    let foreign = |item: &&Json| item.get("type").as_str().is_some_and(|kind| !OWNED.contains(&kind));
-    written.extend(before.items().iter().filter(foreign).cloned());
+    written.extend(foreign(status));
     status.set(&["conditions"], written);
+}
+
+/// Returns the conditions that others wrote: they stay.
+fn foreign(status: &Json) -> Vec<Json> {
+    let is_foreign = |item: &&Json| item.get("type").as_str().is_some_and(|kind| !OWNED.contains(&kind));
+    status.get("conditions").items().iter().filter(is_foreign).cloned().collect()
 }
 
 fn container_status(worker: &Worker, plan: &Plan, pod: &Json, view: &View<'_>) -> Json {

@@ -270,12 +270,18 @@ impl Kubelet {
             .filter_map(|container| container.get("name").as_text())
             .map(|name| plan_of(name, &pod, turn.host))
             .collect();
-        let stage = if is_terminal { Stage::Over } else { Stage::Blocked };
-        let rejection = if is_terminal || has_sandbox { None } else { self.refuses(&pod, turn.host) };
+        let is_ending = has_sandbox && !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        let rejection = if is_terminal || is_ending { None } else { self.refuses(&pod, turn.host) };
+        let stage = match &rejection {
+            Some(_) if has_sandbox => Stage::Stopping,
+            Some(_) => Stage::Over,
+            None if is_terminal => Stage::Over,
+            None => Stage::Blocked,
+        };
         let worker = Worker {
             uid: uid.clone(),
             seen_at: turn.now,
-            stage: if rejection.is_some() { Stage::Over } else { stage },
+            stage,
             rejection: rejection.clone(),
             plans,
             is_gone: false,
@@ -295,6 +301,9 @@ impl Kubelet {
             turn.outbox.decide(about(&pod.key()), format!("refused: {reason}"), facts);
             let text = message.strip_prefix("Pod was rejected: ").unwrap_or(&message);
             self.pod_event(&pod, None, (Kind::Warning, &reason, String::from(text)), turn);
+            if has_sandbox {
+                self.stop_pod(&uid, turn);
+            }
         } else if is_terminal && has_sandbox {
             turn.host.runtime.remove(&uid, turn.now);
         } else if is_deleted && !is_terminal {
@@ -386,7 +395,8 @@ impl Kubelet {
     }
 
     fn admitted(&self) -> impl Iterator<Item = &Object> {
-        self.pods.workers.values().filter(|worker| !worker.is_over()).map(|worker| &worker.object)
+        let takes_room = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none();
+        self.pods.workers.values().filter(takes_room).map(|worker| &worker.object)
     }
 }
 

@@ -7,6 +7,10 @@ const CRASH_PAUSE_FIRST: SignedDuration = SignedDuration::from_secs(10);
 /// The longest such pause. Source: pkg/kubelet/kubelet.go (v1.34), `MaxCrashLoopBackOff`.
 const CRASH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
 
+/// The grace of what runs on the machine and is no admitted pod.
+/// Source: pkg/kubelet/kubelet_pods.go (v1.34), `HandlePodCleanups`.
+const ORPHAN_GRACE_SECONDS: i64 = 1;
+
 /// What the runtime says without a network. Source: github.com/containerd/go-cni errors.go (v1.1), `ErrCNINotInitialized`.
 const NO_CNI_TEXT: &str = "cni plugin not initialized";
 
@@ -166,7 +170,9 @@ impl Kubelet {
         let tree = worker.object.stable();
         let of_spec = tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().unwrap_or(30);
         let of_deletion = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64().filter(|seconds| *seconds > 0);
-        let grace = of_deletion.unwrap_or(of_spec).max(1);
+        // What runs without being admitted is ended as an orphan is.
+        let of_refused = worker.rejection.as_ref().map(|_| ORPHAN_GRACE_SECONDS);
+        let grace = of_refused.or(of_deletion).unwrap_or(of_spec).max(1);
         worker.stage = Stage::Stopping;
         worker.retry_at = None;
         for plan in &mut worker.plans {
@@ -176,10 +182,10 @@ impl Kubelet {
         let span = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
         let stopped = turn.host.runtime.stop(uid, Some(&pod), span, turn.now);
         if !stopped.is_empty() {
-            let why = if self.pods.workers.get(uid).is_some_and(|worker| worker.is_gone) {
-                "the pod is gone from the API"
-            } else {
-                "the pod has a deletionTimestamp"
+            let why = match self.pods.workers.get(uid) {
+                Some(worker) if worker.is_gone => "the pod is gone from the API",
+                Some(worker) if worker.rejection.is_some() => "the pod was refused when the kubelet started",
+                _ => "the pod has a deletionTimestamp",
             };
             let facts = Vec::from([
                 Because::Fact(String::from(why)),
