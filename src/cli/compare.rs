@@ -15,7 +15,7 @@ use super::misuse;
 use super::terminal::{Colour, Progress, line, note};
 use crate::compare::{Difference, Tolerances, differences};
 use crate::harness::{
-    Backend, Door, Job, Judged, Options, Planned, Stage, Suite, Verdict, keep_panics_quiet, run, run_all,
+    Backend, Door, Job, Judged, LiveOptions, Options, Planned, Stage, Suite, Verdict, keep_panics_quiet, run, run_all,
 };
 use crate::replay::Ledger;
 use crate::steps::Own;
@@ -26,6 +26,7 @@ use crate::steps::Own;
 Examples:
   nodeproof compare --with hollow features/health
   nodeproof compare --with hollow --k8s 1.31 --json | jq 'select(.unexplained > 0)'
+  nodeproof compare --with hollow --update-recordings=recordings features/health && nodeproof replay recordings/1.34.4/*
 
 Runs each scenario on the simulator and on a real cluster, and compares what became of the objects that it names:
 which fields changed, to what, by whom, in which order, and when, as far as the phases of two runs let instants be the
@@ -47,6 +48,10 @@ pub struct Args {
     /// A ledger of known differences in place of the one that belongs to this version
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
+    /// Record each real run into RELEASE/SCENARIO below a directory, for `nodeproof replay`, with the API server's audit
+    /// log; each scenario gets a control plane of its own. With hollow only [default: recordings]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = "recordings")]
+    update_recordings: Option<PathBuf>,
     /// Print one JSON object a line for each scenario
     #[arg(long)]
     json: bool,
@@ -67,12 +72,16 @@ fn prepare<'a>(args: &'a Args, own: &Own) -> Result<Comparison<'a>, String> {
     if args.with == Backend::Sim {
         return Err("the simulator is compared with another backend: --with hollow or --with kind".to_owned());
     }
+    if args.update_recordings.is_some() && args.with != Backend::Hollow {
+        return Err("recordings are made of hollow control planes, whose audit log is ours: --with hollow".to_owned());
+    }
     let ledger =
         args.ledger.as_deref().map_or_else(Ledger::built_in, Ledger::load).map_err(|error| error.to_string())?;
     let mut sim = args.choice.options()?;
     sim.trace = false;
     sim.stage = Stage::default();
-    let real = Options { stage: Stage::set(args.with, &args.live.options())?, ..sim.clone() };
+    let live = LiveOptions { recordings: args.update_recordings.clone(), ..args.live.options() };
+    let real = Options { stage: Stage::set(args.with, &live)?, ..sim.clone() };
     let mut places = args.beside.places(&args.paths, own);
     places.backend = args.with;
     let suite = Suite::load(&places);

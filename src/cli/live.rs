@@ -59,6 +59,6 @@ impl LiveArgs {
         };
         #[cfg(not(feature = "live"))]
         let kind = drop(context);
-        LiveOptions { assets: self.assets.clone(), slow: self.slow, kind }
+        LiveOptions { assets: self.assets.clone(), slow: self.slow, recordings: None, kind }
     }
 }

@@ -19,6 +19,8 @@ mod live;
 mod look;
 pub mod new;
 pub mod profiles;
+#[cfg(feature = "live")]
+pub mod record;
 pub mod replay;
 pub mod run;
 pub mod steps;
@@ -77,6 +79,9 @@ enum Command {
     Explain(explain::Args),
     /// Hold the simulator against a recording of a real cluster
     Replay(replay::Args),
+    /// Record what a real cluster does, without writing to it
+    #[cfg(feature = "live")]
+    Record(record::Args),
     /// Run scenarios on the simulator and on a real cluster, and tell where the two differ
     Compare(compare::Args),
     /// Measure the simulator
@@ -113,6 +118,8 @@ pub fn main_with(own: &Own) -> ExitCode {
         Command::Steps(args) => steps::run(&args),
         Command::Explain(args) => explain::run(&args, own),
         Command::Replay(args) => replay::run(args),
+        #[cfg(feature = "live")]
+        Command::Record(args) => record::run(&args),
         Command::Compare(args) => compare::run_with(&args, own),
         Command::Bench(args) => bench::run(args),
         Command::Profiles(args) => profiles::run(args),

@@ -62,6 +62,8 @@ pub struct LiveOptions {
     pub assets: Option<PathBuf>,
     /// Whether scenarios of up to ten minutes are run, beside those of up to two.
     pub slow: bool,
+    /// Where recordings of the scenarios go; `None` if there are to be none.
+    pub recordings: Option<PathBuf>,
     /// What is wanted of kind.
     pub kind: KindOptions,
 }
@@ -191,7 +193,7 @@ fn ground(backend: Backend, options: &LiveOptions) -> Result<Option<std::sync::A
     Ok(match backend {
         Backend::Sim => None,
         Backend::Hollow => Some(match live::hollow::Hollow::find(options.assets.as_deref()) {
-            Ok(hollow) => Arc::new(hollow),
+            Ok(hollow) => Arc::new(hollow.recording_into(options.recordings.clone())),
             Err(why) => Arc::new(live::Nowhere::because(why)),
         }),
         Backend::Kind => Some(match live::kind::Kind::open(&options.kind) {

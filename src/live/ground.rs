@@ -43,6 +43,11 @@ pub trait Ground: Debug + Send + Sync {
         false
     }
 
+    /// Tells why every scenario gets a control plane for itself here, whatever it is about; `None` if it does not.
+    fn parts_all(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns how many scenarios run at a time: most only wait.
     fn side_by_side(&self) -> NonZeroUsize {
         const { NonZeroUsize::new(32).expect("not zero") }

@@ -20,6 +20,7 @@ use super::Access;
 use super::client::{Caller, request, told};
 use super::clock::Clock;
 use super::feeding::is_success;
+use super::record::{NEEDED, Privacy, Recorded, Recorder, WELCOME};
 use super::watches::{Arrival, Seen, Watches, namespace_of, revision_of};
 
 /// How far a bound may be missed: API times are whole seconds, and an event is a moment on its way.
@@ -112,6 +113,26 @@ impl Lookout {
             return Err(format!("{}:{}: this does more than to look", touch.file, touch.line));
         }
         self.runtime.block_on(self.play(scenarios, options))
+    }
+
+    /// Records what happens for some time, or until Ctrl-C; returns it with the kinds that may not be watched.
+    ///
+    /// # Errors
+    /// What a replay needs may not be watched, or cannot be had.
+    pub(crate) fn record(&self, length: SignedDuration) -> Result<(Recorded, Vec<Resource>), String> {
+        self.check_rights(&BTreeSet::from(NEEDED))?;
+        let is_open = |kind: &Resource| self.check_rights(&BTreeSet::from([kind.clone()])).is_ok();
+        let (open, closed): (Vec<Resource>, Vec<Resource>) = WELCOME.iter().cloned().partition(is_open);
+        let kinds = open.into_iter().chain(NEEDED).collect();
+        self.runtime.block_on(async {
+            let recorder = Recorder::begin(kinds, &self.caller, self.clock, Privacy::Redacted).await?;
+            tokio::select! {
+                () = sleep(Duration::try_from(length).unwrap_or_default()) => {}
+                // Where signals cannot be had the time is waited for.
+                Ok(()) = tokio::signal::ctrl_c() => {}
+            }
+            Ok((recorder.end().await?, closed))
+        })
     }
 
     async fn play(&self, scenarios: &[Scenario], options: &RunOptions) -> Result<Vec<Outcome>, String> {

@@ -21,6 +21,7 @@ mod nowhere;
 mod pace;
 mod plan;
 mod read_only;
+pub mod record;
 mod request;
 pub mod safety;
 mod watches;

@@ -35,7 +35,7 @@ impl Plan {
         let settings = scenario.cluster.settings(run).map_err(|error| error.to_string())?;
         let mapped = Aliases::of(scenario, &suffix());
         let odd = || (!mapped.can_be_mapped()).then_some("its names would mean something else with a suffix");
-        let alone = alone(scenario).or_else(odd);
+        let alone = alone(scenario).or_else(odd).or_else(|| ground.parts_all());
         let has_own = alone.is_some() && ground.gives_control_planes();
         let aliases = if has_own { Aliases::none() } else { mapped };
         Ok(Self { scenario: Arc::new(scenario.clone()), settings, seed, alone, aliases })

@@ -16,6 +16,8 @@ use nodeproof_core::objects::{Json, Object};
 use nodeproof_core::profile::{Release, UnknownRelease};
 use serde::Deserialize;
 
+use super::watched;
+
 /// Microseconds since the beginning of a recording: the unit in which recorded instants are compared.
 pub type Micros = i64;
 
@@ -72,6 +74,17 @@ pub enum LoadError {
     },
 }
 
+/// Where the writes of a recording come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// The API server's audit log: who asked for what, refused requests included.
+    #[default]
+    Audit,
+    /// The watches: what changed, as far as that tells the writer.
+    Watch,
+}
+
 /// What `about.yaml` tells.
 #[derive(Clone, Debug)]
 pub struct About {
@@ -87,6 +100,8 @@ pub struct About {
     pub ended: Micros,
     /// The flags of each component.
     pub flags: BTreeMap<String, Vec<String>>,
+    /// Where the writes come from.
+    pub writes: Source,
     /// The starts of health passes that the controller manager logged.
     pub health_passes_seen: Vec<Micros>,
     /// The starts of the passes of the pod garbage collector, as it logged them.
@@ -112,6 +127,8 @@ pub struct WatchLine {
     pub verb: String,
     /// Its subresource.
     pub subresource: String,
+    /// The field manager that wrote, and its subresource; empty where managedFields do not tell.
+    pub manager: (String, String),
 }
 
 /// A line of `writes.jsonl`.
@@ -196,9 +213,12 @@ impl Recording {
         dir: &Path,
         mut about: About,
         watch: Vec<WatchLine>,
-        writes: Vec<WriteLine>,
+        mut writes: Vec<WriteLine>,
         actions: Vec<ActionLine>,
     ) -> Result<Self, LoadError> {
+        if about.writes == Source::Watch {
+            writes = watched::writes(&watch);
+        }
         if watch.is_empty() {
             return Err(LoadError::Empty { dir: dir.to_owned() });
         }
@@ -238,6 +258,8 @@ struct AboutFile {
     ended: f64,
     #[serde(default)]
     flags: BTreeMap<String, Option<Vec<String>>>,
+    #[serde(default)]
+    writes: Source,
     #[serde(default, rename = "healthPassesSeen")]
     health_passes_seen: Vec<f64>,
     #[serde(default, rename = "podgcPasses")]
@@ -286,6 +308,7 @@ fn read_about(file: &Path, text: &str, release: Option<Release>) -> Result<About
         started,
         ended: micros(about.ended),
         flags: about.flags.into_iter().map(|(component, flags)| (component, flags.unwrap_or_default())).collect(),
+        writes: about.writes,
         health_passes_seen: about.health_passes_seen.into_iter().map(micros).collect(),
         podgc_passes: about.podgc_passes.into_iter().map(micros).collect(),
     })
@@ -410,6 +433,7 @@ fn watch_line(json: &Json) -> Result<WatchLine, String> {
         actor: optional(json, &["by", "actor"]),
         verb: optional(json, &["by", "verb"]),
         subresource: optional(json, &["by", "subresource"]),
+        manager: (optional(json, &["writer", "manager"]), optional(json, &["writer", "subresource"])),
     })
 }
 

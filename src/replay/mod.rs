@@ -18,6 +18,7 @@ pub mod report;
 pub mod search;
 pub mod settled;
 pub mod trials;
+pub mod watched;
 pub mod world;
 pub mod writers;
 
@@ -113,6 +114,9 @@ pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<Report, SettingsE
 
 /// Tells whether the controller manager was told to run a controller.
 fn runs(recording: &Recording, writer: Writer) -> bool {
+    if recording.about.writes == load::Source::Watch && !is_told(recording, writer) {
+        return false;
+    }
     if writer == Writer::Scheduler {
         return true;
     }
@@ -124,6 +128,15 @@ fn runs(recording: &Recording, writer: Writer) -> bool {
     let names = |text: &str| text == writer.name() || text == short || text == short.replace('-', "");
     let is_off = |item: &str| item.strip_prefix('-').is_some_and(names);
     !list.split(',').any(is_off) && list.split(',').any(|item| item == "*" || names(item))
+}
+
+/// Tells whether watches alone tell all that a writer writes; of blocks only where it is known that there are any.
+fn is_told(recording: &Recording, writer: Writer) -> bool {
+    let has_blocks = || {
+        let flags = recording.about.flags.get("kube-controller-manager").into_iter().flatten();
+        flags.into_iter().any(|flag| flag.contains("--allocate-node-cidrs"))
+    };
+    watched::TOLD.contains(&writer) && (writer != Writer::NodeIpam || has_blocks())
 }
 
 /// Applies the recording's flags; returns those that the model does not know.
@@ -246,6 +259,7 @@ fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Differ
             ledger: None,
         });
     }
+    extra.retain(|made| !recorded.was_registered_before(&made.change));
     // What the recording cuts off at its end cannot be judged.
     let end = recorded.recording.about.ended;
     for made in extra.into_iter().filter(|made| end == 0 || made.t < end - 500_000) {

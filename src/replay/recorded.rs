@@ -166,6 +166,16 @@ impl<'a> Recorded<'a> {
         self.writes.iter().enumerate().filter(move |(_, write)| write.writer == writer)
     }
 
+    /// Tells whether a change is the Event that a Node was registered which was there before the recording began: when
+    /// the controller met it first, nobody saw.
+    #[must_use]
+    pub fn was_registered_before(&self, change: &Change) -> bool {
+        let Change::Event(event) = change else { return false };
+        let name = event.at(&["involvedObject", "name"]).as_str().unwrap_or_default();
+        event.get("reason").as_str() == Some("RegisteredNode")
+            && self.streams[0].events.iter().any(|event| event.listed && event.object.name() == name)
+    }
+
     fn is_watched(&self, place: &Place) -> bool {
         self.streams.iter().any(|stream| stream.resource == place.resource)
     }
@@ -243,20 +253,19 @@ impl<'a> Recorded<'a> {
             };
             let Some(author) = writers::author_of_event(&event) else { continue };
             self.total += 1;
+            let place = event_place(&event);
+            let change = Change::of(verb, &place, &event, &self.revisions);
             let writer = match author {
+                Author::Judged(writer) if self.was_registered_before(&change) => {
+                    *self.unjudged.entry(writer.name().to_owned()).or_default() += 1;
+                    continue;
+                }
                 Author::Judged(writer) => writer,
                 Author::Other(name) => {
                     *self.unjudged.entry(name).or_default() += 1;
                     continue;
                 }
             };
-            let place = Place {
-                resource: nodeproof_core::network::EVENTS,
-                namespace: event.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default(),
-                name: event.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default(),
-                subresource: Text::of(""),
-            };
-            let change = Change::of(verb, &place, &event, &self.revisions);
             self.writes.push(RecordedWrite {
                 writer,
                 t: line.t,
@@ -472,6 +481,12 @@ fn paced(instants: &[Micros]) -> Vec<Micros> {
         tokens = tokens.max(0.0);
     }
     found
+}
+
+fn event_place(event: &Json) -> Place {
+    let text = |field: &str| event.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
+    let resource = nodeproof_core::network::EVENTS;
+    Place { resource, namespace: text("namespace"), name: text("name"), subresource: Text::of("") }
 }
 
 fn version(body: &Json) -> u64 {

@@ -4,9 +4,9 @@ use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 
 use super::ledger::Ledger;
-use super::load::{Recording, WatchLine, WriteLine};
+use super::load::{Recording, Source, WatchLine, WriteLine};
 use super::trials::recorded_dir;
-use super::{Report, judge, writers};
+use super::{Report, judge, watched, writers};
 
 fn recording(name: &str) -> Recording {
     Recording::load(&recorded_dir().join(name), None).expect("the fixtures are whole")
@@ -217,6 +217,46 @@ fn a_recording_that_ends_early_agrees_as_far_as_it_goes() {
         recording.about.ended = end;
     });
     assert!(report.passed() && report.judged > 0, "{}", report.text());
+}
+
+#[test]
+fn without_an_audit_log_what_changed_tells_the_writers_of_nodes() {
+    let names = [
+        "1.31.0/zone-1-of-4",
+        "1.34.4/conditions-to-taints",
+        "1.34.4/kubelet-posts-not-ready",
+        "1.34.4/node-silent-evict-return",
+        "1.36.3/zone-1-of-4",
+    ];
+    for name in names {
+        let with = judge(&recording(name), &Ledger::default()).expect("its flags are good");
+        let report = changed(name, |recording| {
+            for line in &mut recording.watch {
+                if ["node-controller", "ttl-controller"].contains(&line.actor.as_str()) {
+                    line.manager.0 = "kube-controller-manager".to_owned();
+                }
+                line.actor.clear();
+            }
+            recording.about.writes = Source::Watch;
+            recording.writes = watched::writes(&recording.watch);
+        });
+        assert!(report.passed(), "{}", report.text());
+        assert!(!report.by_writer.contains_key("kube-scheduler"), "{name}");
+        let of_lifecycle = |report: &Report| report.by_writer["node-lifecycle-controller"].0;
+        // What was refused is not seen.
+        assert!(of_lifecycle(&report) + 1 >= of_lifecycle(&with), "{name}");
+    }
+}
+
+#[test]
+fn when_a_node_was_registered_that_was_there_before_nobody_saw() {
+    let report = changed("1.34.4/single-node-silent", |recording| {
+        let first = recording.watch.iter_mut().find(|line| line.kind == "Node").expect("a Node");
+        first.listed = true;
+    });
+    let of_lifecycle = |writer: &str| writer == "node-lifecycle-controller";
+    assert!(!report.differences.iter().any(|difference| of_lifecycle(difference.writer)), "{}", report.text());
+    assert_eq!(report.unjudged_by["node-lifecycle-controller"], 1);
 }
 
 #[test]

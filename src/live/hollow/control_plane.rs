@@ -3,8 +3,10 @@
 //!
 //! Inputs: the programs, a release's settings, the scenario's flags. Outputs: an [`Access`] once `/readyz` says so, or the
 //! reason with the last lines of the program that did not come up. Everything lies in a temporary directory that goes
-//! with it. Left out on purpose: the aggregation layer's front proxy, audit, anonymous requests; etcd does not fsync.
+//! with it. Audit is on where a run is recorded. Left out on purpose: the aggregation layer's front proxy, anonymous requests;
+//! etcd does not fsync.
 
+use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +22,7 @@ use super::certificates::{Authority, Certified, write};
 use super::processes::{DIRECTORY_PREFIX, Processes};
 use crate::live::assets::Assets;
 use crate::live::kubelets::{HollowNodes, Server, Signer};
-use crate::live::{Access, Caller, Clock};
+use crate::live::{Access, Caller, Clock, record};
 
 /// How long a control plane may take to be ready. It takes five seconds unless the machine is busy with other things.
 const READY_WAIT: Duration = Duration::from_secs(120);
@@ -28,6 +30,20 @@ const READY_WAIT: Duration = Duration::from_secs(120);
 const READY_PAUSE: Duration = Duration::from_millis(50);
 /// How many ports were taken before one of ours in vain.
 const TRIES: u32 = 3;
+/// The file of the audit log.
+const AUDIT_LOG: &str = "audit.log";
+/// The flags of ours that say how a program behaves.
+const TOLD: [&str; 4] =
+    ["authorization-mode", "enable-admission-plugins", "leader-elect", "use-service-account-credentials"];
+
+/// What a control plane's programs log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logging {
+    /// What they log by themselves.
+    Usual,
+    /// What a recording is made of: the API server's audit log, and the passes of two controllers.
+    Recorded,
+}
 
 /// A running control plane; it ends when this is dropped.
 #[derive(Debug)]
@@ -38,6 +54,8 @@ pub struct ControlPlane {
     processes: Mutex<Processes>,
     /// What each program was started with, to start it again.
     commands: Vec<Command>,
+    /// The names of the flags that say how programs behave.
+    told: Vec<String>,
     /// How long it took until it was ready.
     pub ready_after: Duration,
 }
@@ -53,10 +71,10 @@ impl ControlPlane {
     ///
     /// # Errors
     /// A program does not run or does not become ready; the text holds its last lines.
-    pub fn start(assets: &Assets, flags: &Flags) -> Result<Self, String> {
+    pub fn start(assets: &Assets, flags: &Flags, logging: Logging) -> Result<Self, String> {
         let mut last = String::new();
         for _ in 0..TRIES {
-            match Self::try_start(assets, flags) {
+            match Self::try_start(assets, flags, logging) {
                 // Somebody else has taken the port in between.
                 Err(why) if why.contains("address already in use") => last = why,
                 done => return done,
@@ -65,7 +83,7 @@ impl ControlPlane {
         Err(last)
     }
 
-    fn try_start(assets: &Assets, flags: &Flags) -> Result<Self, String> {
+    fn try_start(assets: &Assets, flags: &Flags, logging: Logging) -> Result<Self, String> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let started = Instant::now();
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -75,14 +93,19 @@ impl ControlPlane {
         let ports = Ports::free()?;
         let authority = Arc::new(Authority::new()?);
         let server = format!("https://127.0.0.1:{}", ports.api);
-        let commands = commands(assets, &place, &ports, &authority, &server, flags)?;
+        let mut commands = commands(assets, &place, &ports, &authority, &server, flags)?;
+        if logging == Logging::Recorded {
+            log_for_recording(&mut commands, &place)?;
+        }
         for (name, program, arguments) in &commands[..2] {
             processes.start(name, program, arguments)?;
         }
         let admin = authority.client("nodeproof", Some("system:masters"))?;
         let access = Access::from_kubeconfig(&kubeconfig(&server, authority.pem(), &admin))?;
-        let mut plane =
-            Self { access, authority, server, processes: Mutex::new(processes), commands, ready_after: Duration::ZERO };
+        let name = |(flag, _): &(Text, Text)| flag.rsplit('.').next().unwrap_or_default().to_owned();
+        let told = TOLD.iter().map(|flag| (*flag).to_owned()).chain(flags.iter().map(name)).collect();
+        let processes = Mutex::new(processes);
+        let mut plane = Self { access, authority, server, processes, commands, told, ready_after: Duration::ZERO };
         plane.await_ready(started)?;
         plane.ready_after = started.elapsed();
         Ok(plane)
@@ -112,6 +135,29 @@ impl ControlPlane {
         let server = Server::new(&self.server, &[self.authority.der().to_vec()], None).map_err(told)?;
         let signer = Signer::Authority(Arc::clone(&self.authority));
         Ok(HollowNodes::new(server, signer, settings.clone(), seed, Clock::new()))
+    }
+
+    /// Returns the audit log and the controller manager's log.
+    ///
+    /// # Errors
+    /// One cannot be read: nothing is recorded here.
+    pub fn logs(&self) -> Result<(String, String), String> {
+        let processes = self.processes.lock().map_err(|_| "a start has failed before".to_owned())?;
+        let read = |name: &str| {
+            let path = processes.directory().join(name);
+            fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+        };
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok((text(read(AUDIT_LOG)?), text(read("kube-controller-manager.log")?)))
+    }
+
+    /// Returns the flags of each program of Kubernetes that say how it behaves, not where its files are.
+    #[must_use]
+    pub fn flags(&self) -> Vec<(String, Vec<String>)> {
+        let is_told = |argument: &&String| self.told.iter().any(|flag| argument.starts_with(&format!("--{flag}=")));
+        let of =
+            |(name, _, arguments): &Command| ((*name).to_owned(), arguments.iter().filter(is_told).cloned().collect());
+        self.commands[1..].iter().map(of).collect()
     }
 
     /// Ends one of its programs.
@@ -316,6 +362,24 @@ fn commands(
             (name, assets.path(name).to_owned(), arguments)
         })
         .collect())
+}
+
+/// Lets programs log what a recording is made of.
+fn log_for_recording(commands: &mut [Command], place: &Path) -> Result<(), String> {
+    let policy = place.join("audit-policy.yaml");
+    write(&policy, record::POLICY)?;
+    let own = |flag: &str, value: &str| format!("--{flag}={value}");
+    for (name, _, arguments) in commands {
+        match *name {
+            "kube-apiserver" => arguments.extend([
+                own("audit-policy-file", &policy.display().to_string()),
+                own("audit-log-path", &place.join(AUDIT_LOG).display().to_string()),
+            ]),
+            "kube-controller-manager" => arguments.extend([own("v", "2"), own("vmodule", record::VERBOSITY)]),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Returns the flags that a scenario sets on a program.

@@ -1,6 +1,6 @@
 //! What scenarios stand on: control planes, one that they share and some for those that need one alone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -8,12 +8,13 @@ use jiff::SignedDuration;
 use nodeproof_core::network::{Call, NODES, Verb};
 use nodeproof_core::objects::Text;
 use nodeproof_core::profile::Release;
-use nodeproof_core::scenario::{Capabilities, Capability};
+use nodeproof_core::scenario::{Capabilities, Capability, Scenario};
 
-use super::ControlPlane;
-use super::site::HollowSite;
+use super::site::{HollowSite, Recording};
+use super::{ControlPlane, Logging};
 use crate::live::assets::Assets;
-use crate::live::{Access, Doing, Ground, Pace, Plan, Site};
+use crate::live::record::{NEEDED, Privacy, Recorder, Title, WELCOME};
+use crate::live::{Access, Clock, Doing, Ground, Pace, Plan, Site};
 
 /// How many control planes for single scenarios run at a time: each takes half a GiB and a core while it starts.
 const ALONE_MAX: usize = 2;
@@ -24,6 +25,8 @@ pub struct Hollow {
     assets: Assets,
     shared: Arc<Mutex<Option<Arc<ControlPlane>>>>,
     alone: Arc<Places>,
+    /// Where recordings of all scenarios go; `None` if there are to be none.
+    recordings: Option<PathBuf>,
 }
 
 impl Hollow {
@@ -32,7 +35,27 @@ impl Hollow {
     /// # Errors
     /// A program is missing or unfit; the text says what helps.
     pub fn find(assets: Option<&Path>) -> Result<Self, String> {
-        Ok(Self { assets: Assets::find(assets)?, shared: Arc::default(), alone: Arc::default() })
+        Ok(Self { assets: Assets::find(assets)?, shared: Arc::default(), alone: Arc::default(), recordings: None })
+    }
+
+    /// Records each scenario, into a directory of its own below this one, with the audit log of its API server.
+    #[must_use]
+    pub fn recording_into(self, recordings: Option<PathBuf>) -> Self {
+        Self { recordings, ..self }
+    }
+
+    /// Begins the recording of a scenario, if there is to be one.
+    async fn record(&self, plan: &Plan, plane: &ControlPlane) -> Result<Option<Recording>, String> {
+        let Some(root) = &self.recordings else { return Ok(None) };
+        let release = self.assets.release().to_string();
+        let name = recording_name(&plan.scenario);
+        let kinds = NEEDED.iter().chain(WELCOME.iter()).cloned().collect();
+        let caller = plane.access().caller().await?;
+        let recorder = Recorder::begin(kinds, &caller, Clock::new(), Privacy::Ours).await?;
+        let directory = root.join(&release).join(&name);
+        let shows = format!("{}: {}", plan.scenario.feature, plan.scenario.name);
+        let title = Title { name, shows, kubernetes: release, flags: plane.flags() };
+        Ok(Some(Recording { recorder, title, directory }))
     }
 
     /// Returns the release of the programs.
@@ -67,14 +90,19 @@ impl Ground for Hollow {
         true
     }
 
+    fn parts_all(&self) -> Option<&'static str> {
+        self.recordings.as_ref().map(|_| "it is recorded")
+    }
+
     fn site<'a>(&'a self, plan: &'a Plan) -> Doing<'a, Box<dyn Site>> {
         Box::pin(async move {
             let (plane, place) = if plan.alone.is_some() {
                 let (assets, alone) = (self.assets.clone(), Arc::clone(&self.alone));
                 let flags = plan.scenario.cluster.flags.clone();
+                let logging = if self.recordings.is_some() { Logging::Recorded } else { Logging::Usual };
                 let made = aside(move || {
                     let place = Places::take(alone);
-                    ControlPlane::start(&assets, &flags).map(|plane| (Arc::new(plane), place))
+                    ControlPlane::start(&assets, &flags, logging).map(|plane| (Arc::new(plane), place))
                 });
                 let (plane, place) = made.await?;
                 (plane, Some(place))
@@ -84,10 +112,19 @@ impl Ground for Hollow {
             };
             let pace = Pace::of(latency(plane.access()).await?, &plan.settings);
             let nodes = plane.nodes(&plan.settings, plan.seed)?;
-            let site: Box<dyn Site> = Box::new(HollowSite::new(plane, place, nodes, pace));
+            let recording = self.record(plan, &plane).await?;
+            let site: Box<dyn Site> = Box::new(HollowSite::new(plane, place, nodes, pace, recording));
             Ok(site)
         })
     }
+}
+
+/// Names the recording of a scenario: its area, topic and name, as a directory.
+fn recording_name(scenario: &Scenario) -> String {
+    let text = format!("{}-{}-{}", scenario.area, scenario.topic, scenario.name).to_lowercase();
+    let words: Vec<&str> =
+        text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.join("-")
 }
 
 /// Returns the control plane that scenarios share; one that broke down is followed by another.
@@ -96,7 +133,7 @@ fn share(assets: &Assets, shared: &Mutex<Option<Arc<ControlPlane>>>) -> Result<A
     if let Some(plane) = shared.as_ref().filter(|plane| plane.trouble().is_none()) {
         return Ok(Arc::clone(plane));
     }
-    let plane = Arc::new(ControlPlane::start(assets, &for_many())?);
+    let plane = Arc::new(ControlPlane::start(assets, &for_many(), Logging::Usual)?);
     *shared = Some(Arc::clone(&plane));
     Ok(plane)
 }
@@ -160,5 +197,21 @@ impl Drop for Place {
     fn drop(&mut self) {
         *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         self.0.free.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_named_after_its_scenario() {
+        let scenario = Scenario {
+            area: "health".into(),
+            topic: "unreachable".into(),
+            name: "Silence of any kind counts: machine \"w-1\" freezes".into(),
+            ..Scenario::default()
+        };
+        assert_eq!(recording_name(&scenario), "health-unreachable-silence-of-any-kind-counts-machine-w-1-freezes");
     }
 }

@@ -11,6 +11,6 @@ mod site;
 
 pub(crate) use certificates::named;
 pub use certificates::{Authority, Certified};
-pub use control_plane::ControlPlane;
+pub use control_plane::{ControlPlane, Logging};
 pub use ground::Hollow;
 pub use processes::{DIRECTORY_PREFIX, PROCESSES_FILE};

@@ -62,7 +62,8 @@ impl Processes {
         let failed = |error: std::io::Error| format!("{} does not run: {error}", program.display());
         let log = File::options().create(true).append(true).open(self.log(name)).map_err(failed)?;
         let mut command = Command::new(program);
-        command.args(arguments).process_group(0).stdin(Stdio::null());
+        // Logs have the local time without its zone.
+        command.args(arguments).env("TZ", "UTC").process_group(0).stdin(Stdio::null());
         command.stdout(log.try_clone().map_err(failed)?).stderr(log);
         let child = command.spawn().map_err(failed)?;
         let number = child.id();

@@ -1,7 +1,9 @@
 //! A scenario's place on a control plane: its machines are the core's, each with a kubelet that has an identity of its own.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nodeproof_core::components::controllers::ControllerAction;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
@@ -12,7 +14,32 @@ use nodeproof_core::scenario::{DeedId, FaultEffect};
 use super::ControlPlane;
 use super::ground::Place;
 use crate::live::kubelets::HollowNodes;
+use crate::live::record::{Recorder, Title};
 use crate::live::{Access, Doing, Pace, Site};
+
+/// How long the last events of a recording are awaited.
+const LAST_EVENTS: Duration = Duration::from_millis(500);
+
+/// A recording of a scenario that is going on.
+#[derive(Debug)]
+pub(super) struct Recording {
+    /// What takes down the watches.
+    pub(super) recorder: Recorder,
+    /// What the recording is.
+    pub(super) title: Title,
+    /// Where it goes.
+    pub(super) directory: PathBuf,
+}
+
+impl Recording {
+    async fn end(self, plane: &ControlPlane) -> Result<(), String> {
+        tokio::time::sleep(LAST_EVENTS).await;
+        let mut recorded = self.recorder.end().await?;
+        let (audit, manager) = plane.logs()?;
+        recorded.add_logs(&audit, &manager);
+        recorded.save(&self.directory, &self.title)
+    }
+}
 
 /// A scenario's place on a control plane.
 pub(super) struct HollowSite {
@@ -23,6 +50,7 @@ pub(super) struct HollowSite {
     rules: BTreeMap<DeedId, (RuleId, Endpoint)>,
     /// What rules had met when they were taken away.
     hits: BTreeMap<RuleId, u64>,
+    recording: Option<Recording>,
     /// Before the place: the control plane ends first.
     plane: Arc<ControlPlane>,
     _place: Option<Place>,
@@ -30,8 +58,14 @@ pub(super) struct HollowSite {
 
 impl HollowSite {
     /// Takes a place; the nodes live on the current runtime.
-    pub(super) fn new(plane: Arc<ControlPlane>, place: Option<Place>, nodes: HollowNodes, pace: Pace) -> Self {
-        Self { nodes, pace, rules: BTreeMap::new(), hits: BTreeMap::new(), plane, _place: place }
+    pub(super) fn new(
+        plane: Arc<ControlPlane>,
+        place: Option<Place>,
+        nodes: HollowNodes,
+        pace: Pace,
+        recording: Option<Recording>,
+    ) -> Self {
+        Self { nodes, pace, rules: BTreeMap::new(), hits: BTreeMap::new(), recording, plane, _place: place }
     }
 
     fn take_away(&mut self, id: RuleId) -> Result<(), String> {
@@ -108,7 +142,15 @@ impl Site for HollowSite {
     }
 
     fn leave(self: Box<Self>) -> Doing<'static, ()> {
-        self.nodes.stop();
-        at_once(self.plane.trouble().map_or(Ok(()), Err))
+        Box::pin(async move {
+            let mut own = self;
+            let ended = match own.recording.take() {
+                // Before the nodes: their end is no part of the scenario.
+                Some(recording) => recording.end(&own.plane).await,
+                None => Ok(()),
+            };
+            own.nodes.stop();
+            own.plane.trouble().map_or(ended, Err)
+        })
     }
 }

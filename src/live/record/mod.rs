@@ -1,0 +1,244 @@
+//! Recordings of what a cluster did: the files that `nodeproof replay` reads.
+//!
+//! Inputs: the watches of a cluster, and where the API server is ours its audit log and the controller manager's log.
+//! Outputs: `about.yaml`, `watch.jsonl`, `writes.jsonl`, `actions.jsonl`. Without an audit log nobody tells who wrote and
+//! what was refused: `about.yaml` then says `writes: watch`, and `writes.jsonl` is empty. Invariants: nothing is written
+//! to the cluster; what would give away more than a replay needs is taken out before it reaches a file.
+
+mod audit;
+mod klog;
+mod redact;
+mod tape;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use jiff::Timestamp;
+use nodeproof_core::network::{CSI_NODES, EVENTS, LEASES, NODES, PODS, Resource};
+use nodeproof_core::objects::Json;
+use serde::Serialize;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::client::Caller;
+use super::clock::Clock;
+use super::watches::{Arrival, Seen, Watches};
+
+pub(super) use audit::POLICY;
+pub(super) use klog::VERBOSITY;
+pub use redact::Privacy;
+use tape::Tape;
+
+/// How long the first lists may take.
+const FIRST_LIST_WAIT: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// The kinds without which there is nothing to replay.
+pub const NEEDED: [Resource; 2] = [NODES, LEASES];
+/// The kinds that are recorded as well where they may be watched.
+pub static WELCOME: [Resource; 10] = [
+    PODS,
+    EVENTS,
+    CSI_NODES,
+    Resource::of("apps", "v1", "daemonsets"),
+    Resource::of("apps", "v1", "replicasets"),
+    Resource::of("apps", "v1", "statefulsets"),
+    Resource::of("batch", "v1", "jobs"),
+    Resource::of("discovery.k8s.io", "v1", "endpointslices"),
+    Resource::of("", "v1", "persistentvolumeclaims"),
+    Resource::of("policy", "v1", "poddisruptionbudgets"),
+];
+
+/// A recording that is going on.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Tape>,
+}
+
+impl Recorder {
+    /// Begins to record, on the current runtime, once everything that is there has been listed.
+    ///
+    /// # Errors
+    /// A kind cannot be listed; the text says why.
+    pub(crate) async fn begin(
+        kinds: BTreeSet<Resource>,
+        caller: &Caller,
+        clock: Clock,
+        privacy: Privacy,
+    ) -> Result<Self, String> {
+        let mut tape = Tape::new(clock.now(), privacy);
+        let mut watches = Watches::open(kinds.clone(), caller, clock);
+        let mut awaited = kinds;
+        let mut trouble = String::new();
+        while !awaited.is_empty() {
+            match tokio::time::timeout(FIRST_LIST_WAIT, watches.next()).await {
+                Ok(Some(Arrival { seen: Seen::Trouble(why), .. })) => trouble = why,
+                Ok(Some(arrival)) => {
+                    awaited.remove(&arrival.resource);
+                    tape.take(arrival);
+                }
+                Ok(None) | Err(_) => return Err(format!("the cluster cannot be recorded: {trouble}")),
+            }
+        }
+        let (stop, mut stopped) = oneshot::channel();
+        let task = tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(arrival) = watches.next() => tape.take(arrival),
+                    // Whoever records may have gone: that ends it as well.
+                    _ = &mut stopped => break,
+                }
+            }
+            tape.end(clock.now());
+            tape
+        });
+        Ok(Self { stop, task })
+    }
+
+    /// Ends the recording; what has arrived by now belongs to it.
+    ///
+    /// # Errors
+    /// The recording broke down.
+    pub(crate) async fn end(self) -> Result<Recorded, String> {
+        let _ = self.stop.send(());
+        let tape = self.task.await.map_err(|error| format!("the recording broke down: {error}"))?;
+        Ok(Recorded { tape, writes: Vec::new(), audit: None })
+    }
+}
+
+/// A recording that has ended.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    tape: Tape,
+    writes: Vec<Json>,
+    audit: Option<klog::Passes>,
+}
+
+/// What `about.yaml` says of a recording beside what it shows itself.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Title {
+    /// Its name, which is the directory's.
+    pub(crate) name: String,
+    /// What it shows.
+    pub(crate) shows: String,
+    /// The release, as `1.34.4`.
+    pub(crate) kubernetes: String,
+    /// The flags of each component.
+    pub(crate) flags: Vec<(String, Vec<String>)>,
+}
+
+/// `about.yaml`.
+#[derive(Serialize)]
+struct About<'a> {
+    name: &'a str,
+    shows: &'a str,
+    kubernetes: &'a str,
+    writes: &'static str,
+    started: String,
+    ended: f64,
+    flags: serde_yaml::Mapping,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    redacted: &'a [&'static str],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    oddities: &'a [String],
+    #[serde(rename = "healthPassesSeen", skip_serializing_if = "<[_]>::is_empty")]
+    health_passes_seen: &'a [f64],
+    #[serde(rename = "podgcPasses", skip_serializing_if = "<[_]>::is_empty")]
+    podgc_passes: &'a [f64],
+}
+
+impl Recorded {
+    /// Adds what the API server's audit log and the controller manager's log tell of the time of the recording.
+    pub(crate) fn add_logs(&mut self, audit: &str, manager: &str) {
+        let (started, ended) = (self.tape.started(), self.tape.ended());
+        let mut entries = audit::read(audit, started);
+        entries.retain(|entry| entry.t <= ended);
+        self.tape.name_writers(&entries);
+        for entry in entries {
+            match entry.line {
+                audit::Line::Write(line) => self.writes.push(line),
+                audit::Line::Action(line) => self.tape.act(entry.t, line),
+            }
+        }
+        self.audit = Some(klog::passes(manager, started, ended));
+    }
+
+    /// Tells how many lines of watches and writes there are.
+    pub(crate) fn lines(&self) -> (usize, usize) {
+        (self.tape.watch().len(), self.writes.len())
+    }
+
+    /// Writes the files into a directory, in the place of those of an earlier recording.
+    ///
+    /// # Errors
+    /// The directory cannot be written.
+    pub(crate) fn save(&self, directory: &Path, title: &Title) -> Result<(), String> {
+        let wrong = |error: std::io::Error| format!("{}: {error}", directory.display());
+        fs::create_dir_all(directory).map_err(wrong)?;
+        let about = serde_yaml::to_string(&self.about(title)).map_err(|error| error.to_string())?;
+        let files = [
+            ("watch.jsonl", lines(self.tape.watch())),
+            ("writes.jsonl", lines(&self.writes)),
+            ("actions.jsonl", lines(&self.tape.actions())),
+            // The last one: a directory with it is a whole recording.
+            ("about.yaml", about),
+        ];
+        for (name, text) in files {
+            // A packed file of the same name would be passed over, and tell of another run.
+            drop(fs::remove_file(directory.join(format!("{name}.gz"))));
+            fs::write(directory.join(name), text).map_err(wrong)?;
+        }
+        Ok(())
+    }
+
+    fn about<'a>(&'a self, title: &'a Title) -> About<'a> {
+        let passes = self.audit.as_ref();
+        let flag = |(component, flags): &(String, Vec<String>)| (component.as_str().into(), flags.clone().into());
+        About {
+            name: &title.name,
+            shows: &title.shows,
+            kubernetes: &title.kubernetes,
+            writes: if self.audit.is_some() { "audit" } else { "watch" },
+            started: instant(self.tape.started()),
+            ended: self.tape.ended(),
+            flags: title.flags.iter().map(flag).collect(),
+            redacted: self.tape.privacy().rules(),
+            oddities: self.tape.oddities(),
+            health_passes_seen: passes.map_or(&[], |passes| &passes.health),
+            podgc_passes: passes.map_or(&[], |passes| &passes.podgc),
+        }
+    }
+}
+
+fn lines(lines: &[Json]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Prints an instant with microseconds.
+fn instant(at: Timestamp) -> String {
+    format!("{at:.6}")
+}
+
+/// Returns how many seconds an instant is after the start, to the microsecond.
+fn offset(started: Timestamp, at: Timestamp) -> f64 {
+    (at.duration_since(started).as_secs_f64() * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_printed_with_microseconds() {
+        let at: Timestamp = "2026-01-01T00:00:00.5Z".parse().unwrap();
+        assert_eq!(instant(at), "2026-01-01T00:00:00.500000Z");
+        assert!(
+            (offset(Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_nanos(1_500_400))
+                - 0.0015)
+                .abs()
+                < 1e-9
+        );
+    }
+}

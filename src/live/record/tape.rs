@@ -1,0 +1,253 @@
+//! The lines of a recording, made of what the watches show.
+//!
+//! Inputs: arrivals in order, writers from elsewhere. Outputs: lines of `watch.jsonl` and `actions.jsonl`. A renewal of a
+//! Lease that changes nothing but the time is one short line. Invariant: what was not seen is not invented: a watch that
+//! had to begin anew is an oddity of the recording.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use nodeproof_core::json;
+use nodeproof_core::network::{LEASES, Resource};
+use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
+
+use super::audit::Entry;
+use super::offset;
+use super::redact::Privacy;
+use crate::live::watches::{Arrival, Seen, revision_of};
+use crate::live::writer::writer_of;
+
+/// What the watches have shown so far.
+#[derive(Debug)]
+pub(super) struct Tape {
+    started: Timestamp,
+    ended: f64,
+    privacy: Privacy,
+    objects: BTreeMap<(Resource, ObjectKey), Json>,
+    listed: BTreeSet<Resource>,
+    watch: Vec<Json>,
+    actions: Vec<(f64, Json)>,
+    oddities: Vec<String>,
+}
+
+impl Tape {
+    /// Begins at an instant, from which all times count.
+    pub(super) fn new(started: Timestamp, privacy: Privacy) -> Self {
+        Self {
+            started,
+            ended: 0.0,
+            privacy,
+            objects: BTreeMap::new(),
+            listed: BTreeSet::new(),
+            watch: Vec::new(),
+            actions: Vec::new(),
+            oddities: Vec::new(),
+        }
+    }
+
+    /// Takes what a watch shows.
+    pub(super) fn take(&mut self, arrival: Arrival) {
+        let Arrival { at, resource, seen } = arrival;
+        let t = offset(self.started, at);
+        match seen {
+            Seen::Set(object) => self.set(t, &resource, object),
+            Seen::Gone(object) => self.gone(t, &resource, object),
+            Seen::Listed { objects, .. } if self.listed.insert(resource.clone()) => {
+                for object in objects {
+                    self.note(t, "LISTED", &object, None);
+                    self.objects.insert((resource.clone(), key_of(&object)), object);
+                }
+            }
+            Seen::Listed { objects, .. } => self.relist(t, &resource, objects),
+            Seen::Trouble(why) => self.oddities.push(format!("t={t:.3}: {}: {why}", resource.qualified())),
+            Seen::Bookmark(_) => {}
+        }
+    }
+
+    fn relist(&mut self, t: f64, resource: &Resource, objects: Vec<Json>) {
+        let name = resource.qualified();
+        self.oddities.push(format!("t={t:.3}: {name} were listed anew: what came and went before was not seen"));
+        let keys: BTreeSet<ObjectKey> = objects.iter().map(key_of).collect();
+        let known = self.objects.iter().filter(|((of, key), _)| of == resource && !keys.contains(key));
+        let gone: Vec<Json> = known.map(|(_, object)| object.clone()).collect();
+        gone.into_iter().for_each(|object| self.gone(t, resource, object));
+        for object in objects {
+            let known = self.objects.get(&(resource.clone(), key_of(&object)));
+            if known.is_none_or(|known| revision_of(known) < revision_of(&object)) {
+                self.set(t, resource, object);
+            }
+        }
+    }
+
+    fn set(&mut self, t: f64, resource: &Resource, object: Json) {
+        let before = self.objects.insert((resource.clone(), key_of(&object)), object.clone());
+        if *resource == LEASES && before.as_ref().is_some_and(|before| is_renewal(before, &object)) {
+            let node = key_of(&object).name;
+            let renewed = json!({"body": {"spec": {"renewTime": object.at(&["spec", "renewTime"])}}});
+            let (actor, response) = (format!("kubelet/{node}"), json!({"code": 200, "t": t}));
+            let line = json!({"t": t, "actor": actor, "do": "renew-lease", "request": renewed, "response": response});
+            self.actions.push((t, line));
+            return;
+        }
+        let kind = if before.is_some() { "MODIFIED" } else { "ADDED" };
+        self.note(t, kind, &object, before.as_ref());
+    }
+
+    fn gone(&mut self, t: f64, resource: &Resource, object: Json) {
+        self.objects.remove(&(resource.clone(), key_of(&object)));
+        self.note(t, "DELETED", &object, None);
+    }
+
+    fn note(&mut self, t: f64, word: &str, object: &Json, before: Option<&Json>) {
+        let kind = object.get("kind").clone();
+        let mut line = json!({"t": t, "type": word, "kind": kind.clone()});
+        if matches!(word, "ADDED" | "MODIFIED") {
+            let writer = writer_of(before, Some(object));
+            if !writer.manager.is_empty() {
+                line.set(&["writer", "manager"], writer.manager);
+            }
+            if !writer.subresource.is_empty() {
+                line.set(&["writer", "subresource"], writer.subresource);
+            }
+        }
+        line.set(&["object"], self.privacy.of(kind.as_str().unwrap_or_default(), object));
+        self.watch.push(line);
+    }
+
+    /// Adds a line of `actions.jsonl` from elsewhere.
+    pub(super) fn act(&mut self, t: f64, line: Json) {
+        self.actions.push((t, line));
+    }
+
+    /// Adds who wrote, where another source tells it by the revision.
+    pub(super) fn name_writers(&mut self, entries: &[Entry]) {
+        let by: BTreeMap<&str, &Entry> =
+            entries.iter().filter(|entry| !entry.revision.is_empty()).map(|entry| (&*entry.revision, entry)).collect();
+        for line in self.watch.iter_mut().filter(|line| line.get("type").as_str() != Some("LISTED")) {
+            let revision = line.at(&["object", "metadata", "resourceVersion"]).as_str().unwrap_or_default();
+            let Some(entry) = by.get(revision) else { continue };
+            line.set(&["by", "actor"], entry.actor.as_str());
+            line.set(&["by", "verb"], entry.verb.as_str());
+            if !entry.subresource.is_empty() {
+                line.set(&["by", "subresource"], entry.subresource.as_str());
+            }
+        }
+    }
+
+    /// Ends it at an instant.
+    pub(super) fn end(&mut self, at: Timestamp) {
+        self.ended = offset(self.started, at);
+    }
+
+    /// Returns the instant that all times count from.
+    pub(super) const fn started(&self) -> Timestamp {
+        self.started
+    }
+
+    /// Returns when it ended, in seconds.
+    pub(super) const fn ended(&self) -> f64 {
+        self.ended
+    }
+
+    /// Returns what is left out.
+    pub(super) const fn privacy(&self) -> Privacy {
+        self.privacy
+    }
+
+    /// Returns the lines of `watch.jsonl`.
+    pub(super) fn watch(&self) -> &[Json] {
+        &self.watch
+    }
+
+    /// Returns the lines of `actions.jsonl` in order of their instants.
+    pub(super) fn actions(&self) -> Vec<Json> {
+        let mut actions = self.actions.clone();
+        actions.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        actions.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// Returns what the recording lacks.
+    pub(super) fn oddities(&self) -> &[String] {
+        &self.oddities
+    }
+}
+
+/// Tells whether a Lease changed in nothing but its time.
+fn is_renewal(before: &Json, after: &Json) -> bool {
+    let bare = |lease: &Json| {
+        let mut lease = lease.clone();
+        lease.set(&["spec", "renewTime"], Text::of(""));
+        lease.remove(&["metadata", "resourceVersion"]);
+        lease.remove(&["metadata", "managedFields"]);
+        lease
+    };
+    !after.at(&["spec", "renewTime"]).is_null() && bare(before) == bare(after)
+}
+
+fn key_of(object: &Json) -> ObjectKey {
+    Object::as_received(object.clone()).key()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+    use nodeproof_core::network::NODES;
+
+    use super::*;
+
+    fn lease(time: &str, revision: &str) -> Json {
+        json!({"kind": "Lease", "metadata": {"name": "w1", "namespace": "kube-node-lease", "resourceVersion": revision},
+            "spec": {"holderIdentity": "w1", "renewTime": time}})
+    }
+
+    fn node(revision: &str, ready: &str) -> Json {
+        json!({"kind": "Node", "metadata": {"name": "w1", "resourceVersion": revision, "managedFields": [
+            {"manager": "kubelet", "operation": "Update", "subresource": "status", "time": revision}]},
+            "status": {"conditions": [{"type": "Ready", "status": ready}]}})
+    }
+
+    #[test]
+    fn renewals_are_short_and_everything_else_is_whole() {
+        let mut tape = Tape::new(Timestamp::UNIX_EPOCH, Privacy::Redacted);
+        let mut take = |millis, resource: &Resource, seen| {
+            let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(millis);
+            tape.take(Arrival { at, resource: resource.clone(), seen });
+        };
+        take(10, &NODES, Seen::Listed { objects: vec![node("1", "True")], resource_version: 5 });
+        take(20, &LEASES, Seen::Listed { objects: Vec::new(), resource_version: 5 });
+        take(500, &LEASES, Seen::Set(lease("2026-01-01T00:00:00.000000Z", "6")));
+        take(10_500, &LEASES, Seen::Set(lease("2026-01-01T00:00:10.000000Z", "7")));
+        take(11_000, &NODES, Seen::Set(node("8", "False")));
+        take(12_000, &NODES, Seen::Gone(node("9", "False")));
+        tape.end(Timestamp::UNIX_EPOCH + SignedDuration::from_secs(13));
+        let lines: Vec<String> = tape
+            .watch()
+            .iter()
+            .map(|line| {
+                let word = |field: &str| line.get(field).as_str().unwrap_or_default().to_owned();
+                format!("{} {} {}", word("type"), word("kind"), line.at(&["writer", "manager"]))
+            })
+            .collect();
+        assert_eq!(lines, ["LISTED Node null", "ADDED Lease null", r#"MODIFIED Node "kubelet""#, "DELETED Node null"]);
+        assert!(tape.watch().iter().all(|line| line.at(&["object", "metadata", "managedFields"]).is_null()));
+        assert_eq!(
+            tape.actions()[0].to_string(),
+            r#"{"actor":"kubelet/w1","do":"renew-lease","request":{"body":{"spec":{"renewTime":"2026-01-01T00:00:10.000000Z"}}},"response":{"code":200,"t":10.5},"t":10.5}"#
+        );
+        assert_eq!((tape.actions().len(), tape.oddities().len()), (1, 0));
+    }
+
+    #[test]
+    fn a_second_list_shows_what_it_missed_and_says_so() {
+        let mut tape = Tape::new(Timestamp::UNIX_EPOCH, Privacy::Redacted);
+        let listed = |objects| Arrival {
+            at: Timestamp::UNIX_EPOCH,
+            resource: NODES,
+            seen: Seen::Listed { objects, resource_version: 9 },
+        };
+        tape.take(listed(vec![node("1", "True")]));
+        tape.take(listed(Vec::new()));
+        assert_eq!(tape.watch()[1].get("type").as_str(), Some("DELETED"));
+        assert_eq!(tape.oddities().len(), 1);
+    }
+}
