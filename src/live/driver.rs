@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::components::machine::MachineSpec;
-use nodeproof_core::network::{Call, Identity, LEASES, NAMESPACES, NODES, Resource, Target, Verb};
+use nodeproof_core::network::{Body, Call, Identity, LEASES, NAMESPACES, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 use nodeproof_core::profile::Settings;
@@ -209,15 +209,15 @@ impl Driver {
             self.look_around().await;
             self.judge(settled);
         }
-        let Self { site, run, feeding, watches, caller, aliases, namespaces, broken, scenario, lag, .. } = self;
+        let Self { mut site, run, feeding, watches, caller, aliases, namespaces, broken, scenario, lag, .. } = self;
         drop((feeding, watches));
-        remove_what_is_left(&caller, &aliases, namespaces).await;
+        let removed = remove_what_is_left(&caller, &aliases, namespaces).await.and_then(|()| site.has_removed());
         let mut outcome = run.into_outcome();
         outcome.tolerance = format!("{}; this program itself was late by up to {}", site.pace(), seconds(lag));
         if let Some(why) = broken {
             outcome = cut_short(outcome, &scenario, why);
         }
-        if let Err(why) = site.leave().await {
+        if let Err(why) = site.leave().await.and(removed) {
             let position = outcome.mismatch.as_ref().map(|mismatch| mismatch.step.clone()).unwrap_or_default();
             let at = SignedDuration::ZERO;
             outcome.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed: why });
@@ -426,8 +426,13 @@ impl Driver {
         let done = match task {
             Task::Feed(node) => {
                 self.asked = Writer::default();
-                let started = self.feeding.start(node, &self.caller, self.clock).await;
-                started.map(|written| self.own = written)
+                match self.will_make(&NODES, &node.name) {
+                    Ok(()) => {
+                        let started = self.feeding.start(node, &self.caller, self.clock).await;
+                        started.map(|written| self.own = written)
+                    }
+                    Err(why) => Err(why),
+                }
             }
             Task::Deed(Deed::Action(action)) => match *action {
                 Action::Api { identity, call } => return self.request(id, &identity, &call).await,
@@ -466,9 +471,8 @@ impl Driver {
     }
 
     async fn request(&mut self, id: DeedId, identity: &Identity, call: &Call) -> Observation {
-        if let Target::Resource { namespace, .. } = &call.target
-            && call.verb == Verb::Create
-            && let Err(why) = self.make_real_namespace(&namespace.clone()).await
+        if call.verb == Verb::Create
+            && let Err(why) = self.prepare(call).await
         {
             return Observation::Refused(id, why);
         }
@@ -485,6 +489,21 @@ impl Driver {
             }
         }
         Observation::Answer(id, self.home_answer(answer))
+    }
+
+    /// Notes what a creation makes, and makes the namespace that it needs.
+    async fn prepare(&mut self, call: &Call) -> Result<(), String> {
+        let Target::Resource { resource, namespace, .. } = &call.target else { return Ok(()) };
+        if let (true, Body::Json(body)) = (*resource == NODES, &call.body) {
+            self.will_make(resource, body.at(&["metadata", "name"]).as_str().unwrap_or_default())?;
+        }
+        self.make_real_namespace(&namespace.clone()).await
+    }
+
+    /// Has it noted that something is about to be made which others would find; what has a control plane for itself
+    /// goes with it.
+    fn will_make(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
+        if self.aliases.is_none() || name.is_empty() { Ok(()) } else { self.site.will_make(resource, name) }
     }
 
     fn home_answer(&self, answer: AnswerSeen) -> AnswerSeen {
@@ -505,6 +524,7 @@ impl Driver {
         if !is_ours || self.namespaces.contains(name) {
             return Ok(());
         }
+        self.site.will_make(&NAMESPACES, name)?;
         self.namespaces.insert(name.clone());
         let mut namespace = nodeproof_core::json!({"kind": "Namespace", "apiVersion": "v1"});
         namespace.set(&["metadata", "name"], name.clone());
@@ -566,21 +586,33 @@ fn key_of(object: &Json) -> ObjectKey {
     Object::as_received(object.clone()).key()
 }
 
-/// Removes what a scenario leaves on a control plane that others use as well.
-async fn remove_what_is_left(caller: &Caller, aliases: &Aliases, namespaces: BTreeSet<Text>) {
+/// Removes what a scenario leaves on a control plane that others use as well; says what could not be removed.
+async fn remove_what_is_left(caller: &Caller, aliases: &Aliases, namespaces: BTreeSet<Text>) -> Result<(), String> {
     if aliases.is_none() {
-        return;
+        return Ok(());
     }
+    let mut calls = Vec::new();
     let nodes = caller.ask(&Call::new(Verb::List, NODES, "", "")).await;
+    let mut left = gone("Nodes", &nodes);
     for node in nodes.body.get("items").items() {
         let key = key_of(node);
         if aliases.owns(&key) {
-            caller.ask(&Call::new(Verb::Delete, NODES, "", key.name)).await;
+            calls.push((format!("Node {}", key.name), Call::new(Verb::Delete, NODES, "", key.name)));
         }
     }
     for namespace in namespaces {
         let pods = Call::new(Verb::DeleteCollection, nodeproof_core::network::PODS, namespace.clone(), "");
-        caller.ask(&pods.query("gracePeriodSeconds", "0")).await;
-        caller.ask(&Call::new(Verb::Delete, NAMESPACES, "", namespace)).await;
+        calls.push((format!("Pods in {namespace}"), pods.query("gracePeriodSeconds", "0")));
+        calls.push((format!("namespace {namespace}"), Call::new(Verb::Delete, NAMESPACES, "", namespace)));
     }
+    for (what, call) in calls {
+        left = left.and(gone(&what, &caller.ask(&call).await));
+    }
+    left
+}
+
+/// Tells from an answer whether something is gone.
+fn gone(what: &str, answer: &AnswerSeen) -> Result<(), String> {
+    let is_gone = is_success(answer) || answer.code == 404;
+    if is_gone { Ok(()) } else { Err(format!("{what}: not removed: {} {}", answer.code, answer.message)) }
 }

@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use futures::future::LocalBoxFuture;
 use nodeproof_core::components::controllers::ControllerAction;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
-use nodeproof_core::network::{Endpoint, Fault, RuleId};
+use nodeproof_core::network::{Endpoint, Fault, Resource, RuleId};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::{Capabilities, DeedId, FaultEffect};
 
@@ -109,6 +109,24 @@ pub trait Site {
     fn effect(&mut self, id: DeedId) -> Doing<'_, FaultEffect> {
         let _ = id;
         Box::pin(async { Ok(FaultEffect::Ended) })
+    }
+
+    /// Notes that a Node or a namespace is about to be made, which the driver removes at the end: so that others can if
+    /// it does not come to that.
+    ///
+    /// # Errors
+    /// It cannot be noted; it must not be made then.
+    fn will_make(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
+        let _ = (resource, name);
+        Ok(())
+    }
+
+    /// Notes that everything of which [`Self::will_make`] was told is removed.
+    ///
+    /// # Errors
+    /// It cannot be noted.
+    fn has_removed(&mut self) -> Result<(), String> {
+        Ok(())
     }
 
     /// Shows a machine as its own tools show it; `Null` if it shows nothing.

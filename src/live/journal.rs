@@ -193,14 +193,19 @@ impl Left {
         self.changes.iter().any(|(_, change)| meets(change))
     }
 
-    /// Writes down that a change was undone by others.
+    /// Writes down that a change was undone by others. A journal that is gone holds nothing any more: whoever else
+    /// repairs has undone the rest.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn undone(&self, id: u32) -> io::Result<()> {
         // A line that was torn off is ended first.
         let text = format!("\n{}\n", serde_json::to_string(&Line::Undone(id))?);
-        OpenOptions::new().append(true).open(&self.path)?.write_all(text.as_bytes())
+        match OpenOptions::new().append(true).open(&self.path) {
+            Ok(mut file) => file.write_all(text.as_bytes()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -333,6 +338,10 @@ mod tests {
         assert_eq!(left[0].changes, [(3, change("c")), (2, change("b"))]);
         left[0].undone(3).unwrap();
         assert_eq!(read_all(&scratch.0).unwrap()[0].changes, [(2, change("b"))]);
+        // The guard was faster.
+        fs::remove_file(&left[0].path).unwrap();
+        left[0].undone(2).unwrap();
+        assert_eq!(read_all(&scratch.0).unwrap(), []);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
-use nodeproof_core::network::{Endpoint, Fault};
+use nodeproof_core::network::{Endpoint, Fault, Resource};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::{Action, Capabilities, Capability, Deed, DeedId, FaultEffect, Setup};
 
@@ -256,6 +256,14 @@ impl Site for KindSite {
             };
             Ok(FaultEffect::Messages(met))
         })
+    }
+
+    fn will_make(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
+        self.hands.will_make(resource, name)
+    }
+
+    fn has_removed(&mut self) -> Result<(), String> {
+        self.hands.has_removed()
     }
 
     fn describe<'a>(&'a mut self, name: &'a str) -> Doing<'a, Json> {

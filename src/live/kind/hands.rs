@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
-use nodeproof_core::network::Fault;
+use nodeproof_core::network::{Fault, NODE_LEASES, NODES, Resource};
 use nodeproof_core::objects::Json;
 
 use super::cluster::{Cluster, now};
@@ -34,6 +34,8 @@ pub(crate) struct Hands {
     machines: BTreeMap<String, Machine>,
     /// When others may undo what the scenario has not.
     patience: Duration,
+    /// The changes for Nodes without a machine and for namespaces.
+    made: Vec<u32>,
 }
 
 /// A machine of a scenario.
@@ -49,7 +51,7 @@ impl Hands {
     /// Takes a cluster for a scenario that lasts no longer than `patience`.
     pub(crate) async fn on(cluster: Arc<Cluster>, patience: Duration) -> Result<Self, String> {
         let docker = Docker::connect().await.map_err(|error| error.to_string())?;
-        Ok(Self { docker, cluster, machines: BTreeMap::new(), patience })
+        Ok(Self { docker, cluster, machines: BTreeMap::new(), patience, made: Vec::new() })
     }
 
     /// Adds a machine, whose kubelet starts now.
@@ -79,6 +81,24 @@ impl Hands {
                 Err(why)
             }
         }
+    }
+
+    /// Writes down that a Node without a machine, or a namespace, is about to be made.
+    ///
+    /// # Errors
+    /// The journal cannot be written; it must not be made then.
+    pub(crate) fn will_make(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
+        let change = making(&self.cluster.common.control_plane, resource, name);
+        self.made.push(self.cluster.will(change)?);
+        Ok(())
+    }
+
+    /// Writes down that all of them are removed.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
+    pub(crate) fn has_removed(&mut self) -> Result<(), String> {
+        std::mem::take(&mut self.made).into_iter().try_for_each(|id| self.cluster.undone(id))
     }
 
     /// Lets something befall a machine.
@@ -201,6 +221,19 @@ pub(crate) fn node_name(spec: &MachineSpec) -> String {
     name.trim().to_lowercase()
 }
 
+/// Returns the change that making a Node without a machine, or a namespace, is.
+fn making(control_plane: &str, resource: &Resource, name: &str) -> Change {
+    let delete =
+        |what: &str| Op::kubectl(control_plane, &format!("delete {what} {name} --ignore-not-found --wait=false"));
+    let (what, undo) = if *resource == NODES {
+        // A Lease that nobody's Node owns stays behind.
+        (format!("Node {name} was made"), vec![delete("node"), delete(&format!("lease -n {NODE_LEASES}"))])
+    } else {
+        (format!("{} {name} was made", resource.plural.trim_end_matches('s')), vec![delete(&resource.qualified())])
+    };
+    Change { what, container: None, ill: None, undo, until: None }
+}
+
 /// Undoes a change.
 pub(crate) async fn undo(docker: &Docker, change: &Change) -> Result<(), DockerError> {
     for op in &change.undo {
@@ -214,4 +247,26 @@ pub(crate) async fn undo(docker: &Docker, change: &Change) -> Result<(), DockerE
 
 fn text(error: DockerError) -> String {
     error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use nodeproof_core::network::NAMESPACES;
+
+    use super::*;
+
+    #[test]
+    fn what_is_made_beside_machines_can_be_removed_by_others() {
+        let shown = |resource: &Resource, name: &str| {
+            let change = making("np-control-plane", resource, name);
+            (change.what, change.undo.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+        };
+        let (what, undo) = shown(&NODES, "bystander-npabcd");
+        assert_eq!(what, "Node bystander-npabcd was made");
+        assert!(undo.contains("delete node bystander-npabcd --ignore-not-found"), "{undo}");
+        assert!(undo.contains("delete lease -n kube-node-lease bystander-npabcd"), "{undo}");
+        let (what, undo) = shown(&NAMESPACES, "default-npabcd");
+        assert_eq!(what, "namespace default-npabcd was made");
+        assert!(undo.contains("delete namespaces default-npabcd --ignore-not-found --wait=false"), "{undo}");
+    }
 }
