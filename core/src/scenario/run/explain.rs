@@ -35,7 +35,13 @@ impl Run {
             None => Vec::new(),
         };
         let of = object_of(&line.fact.subject);
-        let abouts = of.as_ref().map(|of| self.abouts(of)).unwrap_or_default();
+        let abouts = match (&of, &line.fact.subject) {
+            (Some(of), _) => self.abouts(of),
+            (None, Subject::PodsOf { namespace, owner, node }) => {
+                self.abouts_of_workload(namespace, owner, node.as_ref())
+            }
+            _ => Vec::new(),
+        };
         if chosen.is_empty() {
             chosen = self.latest(&abouts, &words_of(&line.fact.predicate), at);
         } else if let [_, node] = abouts.as_slice() {
@@ -97,6 +103,21 @@ impl Run {
         } else if of.resource == LEASES {
             abouts.push(format!("node/{}", of.key.name));
         }
+        abouts
+    }
+
+    /// Returns how decisions name the Pods of an owner, the owner and what stands between them, those decided upon last
+    /// first, and behind them the Node that the Pods are to be on.
+    fn abouts_of_workload(&self, namespace: &str, owner: &str, node: Option<&Text>) -> Vec<String> {
+        let is_of_owner = |about: &str| {
+            let name = about.split_once('/').and_then(|(_, key)| key.strip_prefix(namespace)?.strip_prefix('/'));
+            name.and_then(|name| name.strip_prefix(owner)).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        let about = self.decisions.values().rev().map(|decision| decision.decision.about.as_str());
+        let mut seen = BTreeSet::new();
+        let mut abouts: Vec<String> =
+            about.filter(|about| is_of_owner(about) && seen.insert(*about)).map(String::from).collect();
+        abouts.extend(node.map(|node| format!("node/{node}")));
         abouts
     }
 
