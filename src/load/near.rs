@@ -89,7 +89,11 @@ fn in_common(word: &Word, other: &Word) -> f64 {
     }
     let most = 1 + word.len() / 5;
     let may_be_typo = !is_value && word.len() > 3 && word.len() < 40;
-    let is_near = |choice: &str| choice.len().abs_diff(word.len()) <= most;
+    // Each letter that only one of two words has is a difference: that is counted much faster than the distance.
+    let strange = |one: &str, other: &str| (letters(one) & !letters(other)).count_ones() as usize;
+    let is_near = |choice: &str| {
+        choice.len().abs_diff(word.len()) <= most && strange(choice, word) <= most && strange(word, choice) <= most
+    };
     if other.eq_ignore_ascii_case(word) || other.split('|').any(|choice| choice.eq_ignore_ascii_case(word)) {
         weight
     } else if may_be_typo && other.split('|').any(|choice| is_near(choice) && distance(word, choice) <= most) {
@@ -97,6 +101,11 @@ fn in_common(word: &Word, other: &Word) -> f64 {
     } else {
         0.0
     }
+}
+
+/// Returns which letters a word has, a bit for each; far letters may share one.
+fn letters(word: &str) -> u64 {
+    word.chars().fold(0, |seen, letter| seen | 1 << (u32::from(letter) % 64))
 }
 
 #[cfg(test)]
