@@ -303,3 +303,43 @@ fn no_more_than_twenty_five_events_about_one_object_go_out_at_once() {
     advance(&mut sim, 120_000);
     assert_eq!(events(&mut sim, "NetworkNotReady")[0].1, 25);
 }
+
+#[test]
+fn a_critical_pod_takes_the_room_of_others_and_starts_when_they_have_ended() {
+    let mut sim = cluster();
+    add(&mut sim, json!({"name": "w1", "capacity": {"cpu": "2", "memory": "4Gi"}}));
+    advance(&mut sim, 30_000);
+    let cpu = |amount: &str| json!({"containers": [{"name": "main", "image": "app:1", "resources": {"requests": {"cpu": amount}}}]});
+    bind(&mut sim, "small", cpu("300m"));
+    bind(&mut sim, "large", cpu("1500m"));
+    annotate(&mut sim, "large", "nodeproof.dev/main.stops-after", "4s");
+    advance(&mut sim, 5_000);
+    let mut critical = cpu("1200m");
+    critical.set(&["priorityClassName"], "system-node-critical");
+    bind(&mut sim, "critical", critical.clone());
+    advance(&mut sim, 2_000);
+    assert_eq!(status(&sim, "large").get("phase").as_str(), Some("Running"));
+    assert_eq!(status(&sim, "critical").get("conditions").items().len(), 0);
+    advance(&mut sim, 3_000);
+    let ended = status(&sim, "large");
+    assert_eq!((ended.get("phase").as_str(), ended.get("reason").as_str()), (Some("Succeeded"), None));
+    let target = &ended.get("conditions").items()[0];
+    assert_eq!(target.get("reason").as_str(), Some("TerminationByKubelet"));
+    assert_eq!(events(&mut sim, "Preempting"), [(String::from("Preempted in order to admit critical pod"), 1)]);
+    advance(&mut sim, 2_000);
+    assert_eq!(container(&sim, "critical"), "running 0");
+    assert_eq!(container(&sim, "small"), "running 0");
+    critical.set(&["containers"], cpu("5").get("containers").clone());
+    bind(&mut sim, "impossible", critical.clone());
+    advance(&mut sim, 1_000);
+    let refused = status(&sim, "impossible");
+    assert_eq!(refused.get("reason").as_str(), Some("UnexpectedAdmissionError"));
+    let message = "Pod was rejected: Unexpected error while attempting to recover from admission failure: preemption: \
+                   error finding a set of pods to preempt: no set of running pods found to reclaim resources: \
+                   [(res: cpu, q: 4200), ]";
+    assert_eq!(refused.get("message").as_str(), Some(message));
+    critical.set(&["nodeSelector", "foo"], "bar");
+    bind(&mut sim, "elsewhere", critical);
+    advance(&mut sim, 1_000);
+    assert_eq!(status(&sim, "elsewhere").get("reason").as_str(), Some("NodeAffinity"));
+}

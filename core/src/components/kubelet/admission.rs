@@ -5,13 +5,15 @@
 //! allocatable, affinity, name, host ports, NoExecute taints and AppArmor, in this order; the first that fails is
 //! reported. The kernel has no AppArmor.
 //! A kubelet that starts asks again of every pod that has not ended, running or not.
-//! Left out on purpose: topology, devices and preemption by critical pods.
+//! A critical pod that nothing but room is missing for has others end for it.
+//! Left out on purpose: topology and devices.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::config::KubeletConfig;
+use super::preemption::{self, Shortage};
 use crate::components::machine::host::Host;
 use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests};
@@ -53,42 +55,70 @@ const SAFE_SYSCTLS: [&str; 10] = [
 /// Sysctls that any pod may set in newer releases. Source: as above (v1.32).
 const SAFE_BUFFERS: [&str; 2] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
 
-/// Returns reason and message with which a pod is refused.
-pub(super) fn refusal<'a>(
-    pod: &Object,
-    others: impl Iterator<Item = &'a Object>,
-    place: &Place<'_>,
-) -> Option<Refusal> {
+/// What becomes of a pod that wants to run here.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    /// It runs.
+    Admitted,
+    /// It runs as soon as the pods with these UIDs have ended.
+    AdmittedAfter(Vec<Text>),
+    /// It never runs: reason and message.
+    Refused(Text, String),
+}
+
+/// Says what becomes of a pod beside the others that run here.
+pub(super) fn verdict<'a>(pod: &Object, others: impl Iterator<Item = &'a Object>, place: &Place<'_>) -> Verdict {
     let others: Vec<&Object> = others.collect();
     let (spec, node) = (pod.stable().get("spec"), place.node);
-    forbidden_sysctl(spec, place)
-        .or_else(|| wrong_system(pod, node))
-        .or_else(|| out_of_resources(spec, &others, place))
-        .or_else(|| {
-            let fits = node.is_null() || matches_required(spec, node);
-            (!fits).then(|| predicate("NodeAffinity", "didn't match Pod's node affinity/selector"))
-        })
-        .or_else(|| {
-            let is_taken =
-                |port: &HostPort| others.iter().flat_map(|other| HostPort::of(other)).any(|own| own.conflicts(port));
-            HostPort::of(pod)
-                .iter()
-                .any(is_taken)
-                .then(|| predicate("NodePorts", "didn't have free ports for the requested pod ports"))
-        })
-        .or_else(|| {
-            let mut taints = node.at(&["spec", "taints"]).items().iter();
-            let is_hostile = |taint: &Json| {
-                taint.get("effect").as_str() == Some("NoExecute")
-                    && !spec.get("tolerations").items().iter().any(|toleration| tolerates(toleration, taint))
-            };
-            taints.any(is_hostile).then(|| predicate("TaintToleration", "had taints that the pod didn't tolerate"))
-        })
-        .or_else(|| {
-            let is_pending = matches!(pod.stable().at(&["status", "phase"]).as_str(), None | Some("" | "Pending"));
-            let message = "Cannot enforce AppArmor: AppArmor is not enabled on the host";
-            (is_pending && wants_app_armor(spec)).then(|| (Text::of("AppArmor"), message.into()))
-        })
+    let refused = |(reason, message): Refusal| Verdict::Refused(reason, message);
+    if let Some(refusal) = forbidden_sysctl(spec, place).or_else(|| wrong_system(pod, node)) {
+        return refused(refusal);
+    }
+    let lacking = shortages(spec, &others, place);
+    let is_critical = preemption::is_critical(pod);
+    if let Some(lack) = lacking.first().filter(|_| !is_critical) {
+        return refused((Text::from(format!("OutOf{}", lack.resource)), lack.message()));
+    }
+    if let Some(refusal) = mismatch(pod, &others, place).or_else(|| unenforceable(pod)) {
+        return refused(refusal);
+    }
+    if lacking.is_empty() {
+        return Verdict::Admitted;
+    }
+    match preemption::victims(pod, &others, &lacking, place.pod_level()) {
+        Ok(victims) => Verdict::AdmittedAfter(victims.iter().map(|pod| Text::from(pod.uid())).collect()),
+        Err(why) => {
+            let message = format!(
+                "Unexpected error while attempting to recover from admission failure: preemption: error finding a set \
+                 of pods to preempt: {why}"
+            );
+            refused((Text::of("UnexpectedAdmissionError"), message))
+        }
+    }
+}
+
+/// Finds what has nothing to do with room.
+fn mismatch(pod: &Object, others: &[&Object], place: &Place<'_>) -> Option<Refusal> {
+    let (spec, node) = (pod.stable().get("spec"), place.node);
+    if !node.is_null() && !matches_required(spec, node) {
+        return Some(predicate("NodeAffinity", "didn't match Pod's node affinity/selector"));
+    }
+    let is_taken = |port: &HostPort| others.iter().flat_map(|other| HostPort::of(other)).any(|own| own.conflicts(port));
+    if HostPort::of(pod).iter().any(is_taken) {
+        return Some(predicate("NodePorts", "didn't have free ports for the requested pod ports"));
+    }
+    let is_hostile = |taint: &Json| {
+        taint.get("effect").as_str() == Some("NoExecute")
+            && !spec.get("tolerations").items().iter().any(|toleration| tolerates(toleration, taint))
+    };
+    let mut taints = node.at(&["spec", "taints"]).items().iter();
+    taints.any(is_hostile).then(|| predicate("TaintToleration", "had taints that the pod didn't tolerate"))
+}
+
+fn unenforceable(pod: &Object) -> Option<Refusal> {
+    let is_pending = matches!(pod.stable().at(&["status", "phase"]).as_str(), None | Some("" | "Pending"));
+    let message = "Cannot enforce AppArmor: AppArmor is not enabled on the host";
+    (is_pending && wants_app_armor(pod.stable().get("spec"))).then(|| (Text::of("AppArmor"), message.into()))
 }
 
 /// Finds a sysctl that the pod may not set.
@@ -158,29 +188,31 @@ fn wrong_system(pod: &Object, node: &Json) -> Option<Refusal> {
     system.is_some_and(|name| name != "linux").then(|| (Text::of("PodOSNotSupported"), message.into()))
 }
 
-fn out_of_resources(spec: &Json, others: &[&Object], place: &Place<'_>) -> Option<Refusal> {
-    let hardware = &place.host.spec.hardware;
-    let refuse = |resource: &str, requested: i64, used: i64, capacity: i64| {
-        let message = format!(
-            "Node didn't have enough resource: {resource}, requested: {requested}, used: {used}, capacity: {capacity}"
-        );
-        Some((Text::from(format!("OutOf{resource}")), message))
-    };
-    let (count, pods) = (i64::try_from(others.len()).unwrap_or(i64::MAX), place.config.pods(hardware));
-    if count + 1 > pods {
-        return refuse("pods", 1, count, pods);
+impl Place<'_> {
+    fn pod_level(&self) -> PodLevel {
+        if self.profile.is("pod-level-resources") { PodLevel::Counts } else { PodLevel::Ignored }
     }
-    let level = if place.profile.is("pod-level-resources") { PodLevel::Counts } else { PodLevel::Ignored };
+}
+
+/// Finds all that is missing, in the order in which it is looked at.
+fn shortages(spec: &Json, others: &[&Object], place: &Place<'_>) -> Vec<Shortage> {
+    let hardware = &place.host.spec.hardware;
+    let (count, pods) = (i64::try_from(others.len()).unwrap_or(i64::MAX), place.config.pods(hardware));
+    let lack = |resource: &str, requested: i64, used: i64, capacity: i64| {
+        let resource = String::from(resource);
+        (requested + used > capacity).then_some(Shortage { resource, requested, used, capacity })
+    };
+    let level = place.pod_level();
     let wanted = requests(spec, level);
     let mut used = Amounts::default();
     for other in others {
         used.add(&requests(other.stable().get("spec"), level));
     }
     let scalars = wanted.iter().map(|(name, _)| name.as_str()).filter(|name| !FIRST.contains(name));
-    FIRST.into_iter().chain(scalars).find_map(|name| {
-        let (requested, used, total) = (wanted.get(name), used.get(name), allocatable(name, place)?);
-        if requested > 0 && requested + used > total { refuse(name, requested, used, total) } else { None }
-    })
+    let of_resources = FIRST.into_iter().chain(scalars).filter(|name| wanted.get(name) > 0);
+    let of_resources =
+        of_resources.filter_map(|name| lack(name, wanted.get(name), used.get(name), allocatable(name, place)?));
+    lack("pods", 1, count, pods).into_iter().chain(of_resources).collect()
 }
 
 /// Returns what pods can have of a resource; `None` for one that the node does not know, which is not looked at.

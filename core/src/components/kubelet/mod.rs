@@ -16,6 +16,7 @@ mod lease;
 pub(in crate::components) mod patch;
 mod pod_status;
 mod pods;
+mod preemption;
 mod registration;
 mod reservation;
 mod runtime_state;

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::pods::{Plan, Worker};
+use super::pods::{PREEMPTED, Plan, Worker};
 use super::validation::go_duration;
 use crate::components::machine::host::{Host, uuid};
 use crate::components::machine::runtime::{Container, ContainerState};
@@ -86,6 +86,11 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &View<'_>) -> Json {
     if !is_held || status.get("phase").is_null() {
         status.set(&["phase"], phase);
     }
+    if worker.is_preempted && phase == "Failed" {
+        let (reason, message) = PREEMPTED;
+        status.set(&["reason"], reason);
+        status.set(&["message"], message);
+    }
     if let Some((reason, message)) = worker.rejection.as_ref().filter(|_| phase == "Failed") {
         status.set(&["reason"], reason);
         status.set(&["message"], message);
@@ -143,6 +148,17 @@ fn conditions(
     let has_sandbox =
         view.host.runtime.sandbox(&worker.uid).is_some_and(|sandbox| sandbox.is_ready) && (!is_over || is_held);
     let mut written: Vec<Json> = Vec::new();
+    let is_disturbed = before.items().iter().any(|item| item.get("type").as_str() == Some("DisruptionTarget"));
+    if worker.is_preempted && is_over && !is_disturbed {
+        let mut target = json!({"type": "DisruptionTarget", "status": "True", "lastProbeTime": null});
+        target.set(&["lastTransitionTime"], view.time(view.now));
+        target.set(&["reason"], "TerminationByKubelet");
+        target.set(&["message"], "Pod was preempted by Kubelet to accommodate a critical pod.");
+        if let Some(generation) = generation {
+            target.set(&["observedGeneration"], generation);
+        }
+        written.push(target);
+    }
     for kind in OWNED {
         if kind == "PodReadyToStartContainers" && !view.settings.profile().is("pod-ready-to-start-containers") {
             continue;

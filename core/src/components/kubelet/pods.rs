@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::admission::Place;
+use super::admission::{Place, Verdict};
 use super::events::Kind;
 use super::patch::two_way;
 use super::pod_status::{View, build};
@@ -68,6 +68,10 @@ enum Stage {
     Over,
 }
 
+/// Reason and message of a pod that had to make room. Source: pkg/kubelet/events/event.go, `PreemptContainer`, and
+/// pkg/kubelet/preemption/preemption.go (v1.34), `message`.
+pub(super) const PREEMPTED: (&str, &str) = ("Preempting", "Preempted in order to admit critical pod");
+
 /// When one container is started, and how often it was.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
@@ -104,6 +108,10 @@ pub(super) struct Worker {
     pub(super) plans: Vec<Plan>,
     /// Until when the phase that the API server has stays, after the containers have ended by themselves.
     pub(super) phase_held_until: Option<Timestamp>,
+    /// Whether it ends for a critical pod.
+    pub(super) is_preempted: bool,
+    /// The pods that have to end before it starts.
+    victims: Vec<Text>,
     stage: Stage,
     is_gone: bool,
     is_dirty: bool,
@@ -209,6 +217,7 @@ impl Kubelet {
             self.pods.is_filled = true;
             self.end_orphans(turn);
         }
+        self.start_preemptors(turn);
         self.pods.reckon(turn.now);
     }
 
@@ -271,7 +280,14 @@ impl Kubelet {
             .map(|name| plan_of(name, &pod, turn.host))
             .collect();
         let is_ending = has_sandbox && !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
-        let rejection = if is_terminal || is_ending { None } else { self.refuses(&pod, turn.host) };
+        let verdict = if is_terminal || is_ending { Verdict::Admitted } else { self.verdict(&pod, turn.host) };
+        let (rejection, victims) = match verdict {
+            Verdict::Admitted => (None, Vec::new()),
+            Verdict::AdmittedAfter(victims) => (None, victims),
+            Verdict::Refused(reason, message) => {
+                (Some((reason, Text::from(format!("Pod was rejected: {message}")))), Vec::new())
+            }
+        };
         let stage = match &rejection {
             Some(_) if has_sandbox => Stage::Stopping,
             Some(_) => Stage::Over,
@@ -285,17 +301,21 @@ impl Kubelet {
             rejection: rejection.clone(),
             plans,
             is_gone: false,
-            is_dirty: !is_terminal || !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null(),
+            is_dirty: victims.is_empty()
+                && (!is_terminal || !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null()),
             is_syncing: false,
             sync_at: None,
             delete_at: None,
             retry_at: None,
             has_failed_to_end: false,
             phase_held_until: None,
+            is_preempted: false,
+            victims: victims.clone(),
             object: pod.clone(),
         };
         let is_deleted = worker.is_deleted();
         self.pods.workers.insert(uid.clone(), worker);
+        self.preempt(&victims, &pod, turn);
         if let Some((reason, message)) = rejection {
             let facts = Vec::from([Because::Fact(String::from(message.as_str()))]);
             turn.outbox.decide(about(&pod.key()), format!("refused: {reason}"), facts);
@@ -315,10 +335,40 @@ impl Kubelet {
         self.sync_pod(&uid, turn);
     }
 
+    /// Ends pods for a critical one.
+    fn preempt(&mut self, victims: &[Text], critical: &Object, turn: &mut Turn<'_>) {
+        for uid in victims {
+            let Some(worker) = self.pods.workers.get_mut(uid) else { continue };
+            worker.is_preempted = true;
+            let pod = worker.object.clone();
+            let key = critical.key();
+            let facts = Vec::from([Because::Fact(format!("it makes room for pod/{}/{}", key.namespace, key.name))]);
+            turn.outbox.decide(about(&pod.key()), "preempted", facts);
+            let (reason, message) = PREEMPTED;
+            self.pod_event(&pod, None, (Kind::Warning, reason, String::from(message)), turn);
+            self.stop_pod(uid, turn);
+            self.sync_pod(uid, turn);
+        }
+    }
+
+    /// Starts the critical pods whose victims have ended.
+    pub(super) fn start_preemptors(&mut self, turn: &mut Turn<'_>) {
+        let is_over = |uid: &Text| self.pods.workers.get(uid).is_none_or(Worker::is_over);
+        let free = |worker: &&Worker| !worker.victims.is_empty() && worker.victims.iter().all(is_over);
+        let ready: Vec<Text> = self.pods.workers.values().filter(free).map(|worker| worker.uid.clone()).collect();
+        for uid in ready {
+            let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
+            worker.victims.clear();
+            worker.is_dirty = true;
+            self.unblock(&uid, turn);
+            self.sync_pod(&uid, turn);
+        }
+    }
+
     /// Lets a pod start, if the runtime and the network are there.
     fn unblock(&mut self, uid: &Text, turn: &mut Turn<'_>) {
         let Some(worker) = self.pods.workers.get(uid) else { return };
-        if worker.stage != Stage::Blocked {
+        if worker.stage != Stage::Blocked || !worker.victims.is_empty() {
             return;
         }
         if !self.pod_work_is_possible(turn.host, turn.now, false) {
@@ -384,19 +434,21 @@ impl Kubelet {
             self.settle_pod(&uid, turn);
             self.sync_pod(&uid, turn);
         }
+        self.start_preemptors(turn);
         self.pods.reckon(turn.now);
     }
-    /// Says why a pod cannot run here: reason and message.
-    fn refuses(&self, pod: &Object, host: &Host) -> Option<(Text, Text)> {
+
+    /// Says whether a pod can run here.
+    fn verdict(&self, pod: &Object, host: &Host) -> Verdict {
         let node = self.cached_node().map(|node| node.stable().clone()).unwrap_or_default();
         let place = Place { config: &self.config, host, node: &node, profile: self.settings.profile() };
-        super::admission::refusal(pod, self.admitted(), &place)
-            .map(|(reason, message)| (reason, Text::from(format!("Pod was rejected: {message}"))))
+        super::admission::verdict(pod, self.admitted(), &place)
     }
 
+    /// Returns the pods that keep their room.
     fn admitted(&self) -> impl Iterator<Item = &Object> {
-        let takes_room = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none();
-        self.pods.workers.values().filter(takes_room).map(|worker| &worker.object)
+        let stays = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none() && !worker.is_preempted;
+        self.pods.workers.values().filter(stays).map(|worker| &worker.object)
     }
 }
 

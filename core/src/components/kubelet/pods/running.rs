@@ -41,6 +41,7 @@ impl Kubelet {
             }
             self.sync_pod(&uid, turn);
         }
+        self.start_preemptors(turn);
         self.pods.reckon(turn.now);
     }
 
@@ -184,6 +185,7 @@ impl Kubelet {
         if !stopped.is_empty() {
             let why = match self.pods.workers.get(uid) {
                 Some(worker) if worker.is_gone => "the pod is gone from the API",
+                Some(worker) if worker.is_preempted => "the pod is preempted",
                 Some(worker) if worker.rejection.is_some() => "the pod was refused when the kubelet started",
                 _ => "the pod has a deletionTimestamp",
             };
@@ -227,6 +229,7 @@ impl Kubelet {
             self.settle_pod(uid, turn);
             self.sync_pod(uid, turn);
         }
+        self.start_preemptors(turn);
         self.pods.reckon(turn.now);
     }
 
