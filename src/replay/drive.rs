@@ -53,6 +53,8 @@ pub struct Choices {
     pub early_tick: BTreeSet<usize>,
     /// Health passes with a taint pass between their last node and their judgement of the zones.
     pub tick_in_pass: BTreeSet<usize>,
+    /// Instants of health passes that only a taint shows.
+    pub passes: BTreeSet<Micros>,
     /// Events (stream and position) that reached the cache at another instant than the recorder.
     pub moved: BTreeMap<(usize, usize), Micros>,
 }
@@ -125,6 +127,8 @@ struct Drive<'a> {
     down: bool,
     world: World<'a>,
     passes: &'a Passes,
+    /// The passes of the pod garbage collector.
+    collections: Vec<Micros>,
     taintings: Vec<Tainting>,
     agenda: BTreeMap<(Micros, u64), Due>,
     sequence: u64,
@@ -159,6 +163,7 @@ pub fn run(
         down: false,
         world: World::new(recorded, writer),
         passes,
+        collections: phases::collections(recorded),
         taintings: phases::taintings(recorded),
         agenda: BTreeMap::new(),
         sequence: 0,
@@ -213,8 +218,8 @@ impl Drive<'_> {
             self.at(first_pass.map_or(outage.until, |start| (start - LEADS_BEFORE_PASS).max(outage.until)), Due::Start);
         }
         if self.writer == Writer::PodGc {
-            for (index, start) in recorded.recording.about.podgc_passes.iter().enumerate() {
-                self.at(*start, Due::Collection(index));
+            for index in 0..self.collections.len() {
+                self.at(self.collections[index], Due::Collection(index));
             }
         }
         if self.writer == Writer::NodeLifecycle {
@@ -366,7 +371,7 @@ impl Drive<'_> {
 
     /// Makes a pass of the pod garbage collector, with the order of pods that the recording shows.
     fn collection(&mut self, index: usize) {
-        let passes = &self.recorded.recording.about.podgc_passes;
+        let passes = &self.collections;
         let (start, end) = (passes[index], passes.get(index + 1).copied().unwrap_or(Micros::MAX));
         let mut order: Vec<Text> = Vec::new();
         for (_, write) in self.recorded.writes_of(Writer::PodGc) {

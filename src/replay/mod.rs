@@ -92,7 +92,8 @@ pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<Report, SettingsE
     let recorded = Recorded::of(recording);
     let (settings, flags_unknown) = settings(recording)?;
     let period = i64::try_from(settings.duration("node-monitor-period").as_micros()).unwrap_or(5_000_000);
-    let passes = phases::passes(&recorded, period.max(1));
+    let period = period.max(1);
+    let passes = phases::passes(&recorded, period, &BTreeSet::new());
     let mut report = Report {
         recording: format!("{}/{}", recording.about.kubernetes, recording.about.name),
         writes: recorded.total,
@@ -103,7 +104,11 @@ pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<Report, SettingsE
         ..Report::default()
     };
     for writer in Writer::CONTROLLERS.into_iter().filter(|writer| runs(recording, *writer)) {
-        judge_writer(&recorded, writer, &settings, &passes, &mut report);
+        let more = judge_writer(&recorded, writer, &settings, (&passes, period), &mut report);
+        if !more.is_empty() {
+            let passes = phases::passes(&recorded, period, &more);
+            report.phases = phases_json(&passes, phases::taintings(&recorded).len(), period);
+        }
     }
     let (admitted, differences) = admission::judge(recording, &settings);
     report.admitted = admitted;
@@ -174,21 +179,21 @@ fn in_seconds(t: Micros) -> f64 {
     t as f64 / 1e6
 }
 
+/// Judges one writer; returns the health passes that were found by it.
 fn judge_writer(
     recorded: &Recorded<'_>,
     writer: Writer,
     settings: &Arc<Settings>,
-    passes: &Passes,
+    (passes, period): (&Passes, Micros),
     report: &mut Report,
-) {
+) -> BTreeSet<Micros> {
     let judged = recorded.writes_of(writer).count();
-    let Some((run, choices)) = Search::new(recorded, writer, settings, passes).best() else {
+    let Some((run, choices)) = Search::new(recorded, writer, settings, (passes, period)).best() else {
         report.unjudged += judged;
-        if judged == 0 {
-            return;
+        if judged > 0 {
+            *report.unjudged_by.entry(writer.name().to_owned()).or_default() += judged;
         }
-        *report.unjudged_by.entry(writer.name().to_owned()).or_default() += judged;
-        return;
+        return BTreeSet::new();
     };
     let differing: BTreeSet<usize> = run.differences.iter().map(|(index, _)| *index).collect();
     let statuses =
@@ -213,6 +218,7 @@ fn judge_writer(
     count("taint passes before the status was seen", choices.early_tick.len());
     count("taint passes before the zones were judged", choices.tick_in_pass.len());
     count("renewals and changes beside a health pass", choices.moved.len());
+    count("health passes that a taint shows", choices.passes.len());
     count("conflicts", recorded.writes_of(writer).filter(|(_, write)| write.code == 409).count());
     let events = run.predictions.iter().filter(|made| made.place.resource == EVENTS && made.verb == Verb::Create);
     count("names of Events", events.count());
@@ -220,6 +226,7 @@ fn judge_writer(
     let made = |write: &recorded::RecordedWrite| write.verb == Verb::Create && !write.generate_name.is_empty();
     count("names of objects", recorded.writes_of(writer).filter(|(_, write)| made(write)).count());
     report.differences.extend(differences(recorded, writer, &run));
+    choices.passes
 }
 
 /// Returns all differences of a run: fields, order, writes that only one side has, writes at another instant.

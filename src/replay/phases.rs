@@ -5,6 +5,8 @@
 //! before it. The taint pass runs each 100 ms with a phase that drifts, so its grid is laid anew before each recorded
 //! taint. Invariant: between two passes there is at least the period.
 
+use std::collections::BTreeSet;
+
 use nodeproof_core::network::{NODES, Verb};
 use nodeproof_core::objects::Json;
 
@@ -40,6 +42,12 @@ pub struct Passes {
 }
 
 impl Passes {
+    /// Tells whether a period lies between any two passes, but where the process was gone.
+    #[must_use]
+    pub fn fit(&self, period: Micros) -> bool {
+        self.starts.windows(2).all(|pair| pair[1] - pair[0] >= period)
+    }
+
     /// Tells whether the log shows the instant of a pass to the millisecond.
     #[must_use]
     pub fn is_seen(&self, pass: usize) -> bool {
@@ -47,14 +55,14 @@ impl Passes {
     }
 }
 
-/// Infers the starts of the health passes.
+/// Infers the starts of the health passes, with one more at each of some instants.
 #[must_use]
-pub fn passes(recorded: &Recorded<'_>, period: Micros) -> Passes {
+pub fn passes(recorded: &Recorded<'_>, period: Micros, more: &BTreeSet<Micros>) -> Passes {
     let about = &recorded.recording.about;
     let mut logged = about.health_passes_seen.clone();
     logged.sort_unstable();
     logged.dedup();
-    let anchors = with_anchors_of_writes(recorded, &logged, period);
+    let anchors = with_anchors_of_writes(recorded, (&logged, more), period);
     let mut starts = spread(&anchors, period, about.ended);
     let first_after = |until: Micros| anchors.iter().copied().find(|anchor| *anchor >= until).unwrap_or(until);
     for outage in &recorded.outages {
@@ -84,6 +92,34 @@ fn spread(anchors: &[Micros], period: Micros, ended: Micros) -> Vec<Micros> {
     starts
 }
 
+/// The period of the pod garbage collector. Source: pkg/controller/podgc/gc_controller.go (v1.34), `gcCheckPeriod`.
+const COLLECTION_PERIOD: Micros = 20_000_000;
+
+/// Returns the starts of the passes of the pod garbage collector: those that were logged, else those that its writes
+/// show, and as many between and beside them as the period allows.
+#[must_use]
+pub fn collections(recorded: &Recorded<'_>) -> Vec<Micros> {
+    let about = &recorded.recording.about;
+    if !about.podgc_passes.is_empty() {
+        return about.podgc_passes.clone();
+    }
+    let mut anchors: Vec<Micros> = Vec::new();
+    for (_, write) in recorded.writes_of(Writer::PodGc) {
+        if anchors.last().is_none_or(|last| write.t - last > COLLECTION_PERIOD / 2) {
+            anchors.push(write.t - WRITES_AFTER);
+        }
+    }
+    if anchors.is_empty() {
+        return anchors;
+    }
+    let mut starts = spread(&anchors, COLLECTION_PERIOD, about.ended);
+    let first_after = |until: Micros| anchors.iter().copied().find(|anchor| *anchor >= until).unwrap_or(until);
+    for outage in &recorded.outages {
+        starts.retain(|start| *start < outage.from || *start >= first_after(outage.until));
+    }
+    starts
+}
+
 /// Tells whether only a health pass makes such a write.
 fn only_a_pass_writes(recorded: &Recorded<'_>, index: usize) -> bool {
     let write = &recorded.writes[index];
@@ -107,7 +143,12 @@ fn is_half_of_a_swap(recorded: &Recorded<'_>, index: usize) -> bool {
 }
 
 /// Adds to the passes of the log those that only writes show: a pass begins the period after the end of the one before.
-fn with_anchors_of_writes(recorded: &Recorded<'_>, logged: &[Micros], period: Micros) -> Vec<Micros> {
+/// Of `more` those count that are no other pass: an instant just before a known one puts that right.
+fn with_anchors_of_writes(
+    recorded: &Recorded<'_>,
+    (logged, more): (&[Micros], &BTreeSet<Micros>),
+    period: Micros,
+) -> Vec<Micros> {
     let mut found: Vec<Micros> = Vec::new();
     let mut busy_until = Micros::MIN;
     for (index, write) in recorded.writes_of(Writer::NodeLifecycle) {
@@ -119,6 +160,11 @@ fn with_anchors_of_writes(recorded: &Recorded<'_>, logged: &[Micros], period: Mi
         }
         busy_until = busy_until.max(write.end);
     }
+    for extra in more {
+        found.retain(|start| (start - extra).abs() > period / 2);
+        found.push(*extra);
+    }
+    found.sort_unstable();
     found.retain(|start| {
         let before = logged[..logged.partition_point(|other| *other <= start + TICK)].last();
         let after = logged[logged.partition_point(|other| *other <= start + TICK)..].first();

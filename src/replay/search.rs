@@ -5,6 +5,7 @@
 //! together, then one by one, and kept only if they bring the run nearer. Invariant: a choice is one that was really
 //! possible, within the milliseconds by which the recorded instants are uncertain; one that changes nothing is dropped.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ const EVENT_LATE: Micros = 60_000;
 const EVENT_EARLY: Micros = 4_000;
 /// The same beside a pass whose instant is inferred from its neighbours.
 const PASS_UNCERTAIN: Micros = 150_000;
+/// A health pass begins this long before the taint that it causes, as the next taint pass falls: these are tried.
+const PASS_BEFORE_TAINT: [Micros; 2] = [10_000, 60_000];
 /// A renewal bears on whether a node is silent for this long at most.
 const RENEWAL_MATTERS: Micros = 120_000_000;
 /// A change of a Node bears on the passes of this many periods.
@@ -42,6 +45,8 @@ enum Choice {
     TickInPass(usize),
     /// An event of a stream came at another instant.
     Moved(usize, usize, Micros),
+    /// A health pass began at this instant.
+    Pass(Micros),
 }
 
 impl Choice {
@@ -51,6 +56,7 @@ impl Choice {
             Self::EarlyTick(write) => choices.early_tick.contains(&write),
             Self::TickInPass(pass) => choices.tick_in_pass.contains(&pass),
             Self::Moved(stream, at, _) => choices.moved.contains_key(&(stream, at)),
+            Self::Pass(start) => choices.passes.contains(&start),
         }
     }
 
@@ -67,6 +73,9 @@ impl Choice {
             }
             Self::Moved(stream, at, to) => {
                 choices.moved.entry((stream, at)).or_insert(to);
+            }
+            Self::Pass(start) => {
+                choices.passes.insert(start);
             }
         }
     }
@@ -85,6 +94,9 @@ impl Choice {
             Self::Moved(stream, at, _) => {
                 choices.moved.remove(&(stream, at));
             }
+            Self::Pass(start) => {
+                choices.passes.remove(&start);
+            }
         }
     }
 }
@@ -93,6 +105,7 @@ fn all_of(choices: &Choices) -> Vec<Choice> {
     let mut all: Vec<Choice> = choices.late_echo.iter().map(|write| Choice::LateEcho(*write)).collect();
     all.extend(choices.early_tick.iter().map(|write| Choice::EarlyTick(*write)));
     all.extend(choices.tick_in_pass.iter().map(|pass| Choice::TickInPass(*pass)));
+    all.extend(choices.passes.iter().map(|start| Choice::Pass(*start)));
     all.extend(choices.moved.iter().map(|((stream, at), to)| Choice::Moved(*stream, *at, *to)));
     all
 }
@@ -103,6 +116,8 @@ pub struct Search<'a> {
     writer: Writer,
     settings: &'a Arc<Settings>,
     passes: &'a Passes,
+    /// The period of the health passes.
+    period: Micros,
     runs: usize,
 }
 
@@ -113,9 +128,9 @@ impl<'a> Search<'a> {
         recorded: &'a Recorded<'a>,
         writer: Writer,
         settings: &'a Arc<Settings>,
-        passes: &'a Passes,
+        (passes, period): (&'a Passes, Micros),
     ) -> Self {
-        Self { recorded, writer, settings, passes, runs: 0 }
+        Self { recorded, writer, settings, passes, period, runs: 0 }
     }
 
     /// Returns the run that comes nearest to the recording, with its choices; `None` if the writer is not modelled.
@@ -144,16 +159,30 @@ impl<'a> Search<'a> {
 
     fn run(&mut self, choices: &Choices) -> Option<(Run, usize)> {
         self.runs += 1;
-        let run = drive::run(self.recorded, self.writer, self.settings, self.passes, choices)?;
+        let passes = self.passes(choices);
+        let run = drive::run(self.recorded, self.writer, self.settings, &passes, choices)?;
         let open = differences(self.recorded, self.writer, &run).len();
         Some((run, open))
     }
 
+    /// Returns the health passes under some choices.
+    fn passes(&self, choices: &Choices) -> Cow<'a, Passes> {
+        if choices.passes.is_empty() {
+            Cow::Borrowed(self.passes)
+        } else {
+            Cow::Owned(phases::passes(self.recorded, self.period, &choices.passes))
+        }
+    }
+
     /// Finds choices that bring the run nearer: all that come into question, or else the first that helps.
     fn better(&mut self, run: &Run, choices: &Choices, open: usize) -> Option<(Run, Choices, usize)> {
-        let found: Vec<Choice> = self.candidates(run).into_iter().filter(|choice| !choice.is_in(choices)).collect();
+        let passes = self.passes(choices);
+        let found: Vec<Choice> =
+            self.candidates(run, &passes).into_iter().filter(|choice| !choice.is_in(choices)).collect();
+        // Other passes make other choices: they are tried by themselves.
+        let together: Vec<Choice> = found.iter().copied().filter(|choice| !matches!(choice, Choice::Pass(_))).collect();
         let groups =
-            (found.len() > 1).then(|| found.clone()).into_iter().chain(found.iter().map(|one| Vec::from([*one])));
+            (together.len() > 1).then_some(together).into_iter().chain(found.iter().map(|one| Vec::from([*one])));
         for group in groups {
             if self.runs >= RUNS_MAX {
                 return None;
@@ -161,6 +190,11 @@ impl<'a> Search<'a> {
             let mut more = choices.clone();
             for choice in group {
                 choice.put(&mut more);
+            }
+            let is_possible =
+                more.passes == choices.passes || !passes.fit(self.period) || self.passes(&more).fit(self.period);
+            if !is_possible {
+                continue;
             }
             let (next, left) = self.run(&more)?;
             if left < open {
@@ -170,7 +204,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    fn candidates(&self, run: &Run) -> BTreeSet<Choice> {
+    fn candidates(&self, run: &Run, passes: &Passes) -> BTreeSet<Choice> {
         let mut found = BTreeSet::new();
         let missed = self.recorded.writes_of(self.writer).filter(|(index, _)| !run.matched.contains_key(index));
         for (index, write) in missed {
@@ -178,14 +212,15 @@ impl<'a> Search<'a> {
                 found.extend(self.stale(index, write));
             }
             if self.writer == Writer::NodeLifecycle && write.place.resource == NODES {
-                found.extend(self.tick_in_pass(write));
-                found.extend(self.events_beside_passes(&write.place.name, write.t));
+                found.extend(tick_in_pass(write, passes));
+                found.extend(pass_before(write, passes, self.period));
+                found.extend(self.events_beside_passes(&write.place.name, write.t, passes));
             }
         }
         for made in run.predictions.iter().filter(|made| made.matched.is_none()) {
             if self.writer == Writer::NodeLifecycle && made.place.resource == NODES {
                 found.extend(self.early_tick(made));
-                found.extend(self.events_beside_passes(&made.place.name, made.t));
+                found.extend(self.events_beside_passes(&made.place.name, made.t, passes));
             }
         }
         found
@@ -202,14 +237,6 @@ impl<'a> Search<'a> {
                 && (self.writer == Writer::NodeIpam || write.change.is_empty() || earlier.change == write.change)
         });
         earlier.map(|(other, _)| Choice::LateEcho(other)).collect()
-    }
-
-    /// A taint pass came between the last node of a health pass and its judgement of the zones.
-    fn tick_in_pass(&self, write: &RecordedWrite) -> Option<Choice> {
-        let Change::Taints { added, .. } = &write.change else { return None };
-        let pass = self.passes.starts.partition_point(|start| *start <= write.t).checked_sub(1)?;
-        let soon = write.t - self.passes.starts[pass] < TICK_WITHIN;
-        (soon && added.iter().any(phases::is_eviction_taint)).then_some(Choice::TickInPass(pass))
     }
 
     /// A taint pass came before the status of the node that it took was seen.
@@ -230,7 +257,7 @@ impl<'a> Search<'a> {
 
     /// Finds the renewals and changes of a node of which it is not certain whether a health pass saw them, and moves
     /// each to the other side of the pass.
-    fn events_beside_passes(&self, node: &str, before: Micros) -> Vec<Choice> {
+    fn events_beside_passes(&self, node: &str, before: Micros, passes: &Passes) -> Vec<Choice> {
         let mut found = Vec::new();
         for (stream, list) in self.recorded.streams.iter().enumerate() {
             for (at, event) in list.events.iter().enumerate() {
@@ -239,22 +266,44 @@ impl<'a> Search<'a> {
                     && event.object.name() == node
                     && event.t < before + EVENT_LATE
                     && before - event.t < matters;
-                if may_move && let Some(to) = self.beyond_pass(event.t) {
+                if may_move && let Some(to) = beyond_pass(event.t, passes) {
                     found.push(Choice::Moved(stream, at, to));
                 }
             }
         }
         found
     }
+}
 
-    fn beyond_pass(&self, t: Micros) -> Option<Micros> {
-        let after = self.passes.starts.partition_point(|start| *start < t);
-        let near = |pass: usize, certain: Micros| {
-            let start = *self.passes.starts.get(pass)?;
-            let reach = if self.passes.is_seen(pass) { certain } else { PASS_UNCERTAIN };
-            ((start - t).abs() <= reach).then_some(start)
-        };
-        let later = near(after, EVENT_LATE).map(|start| start + 1);
-        later.or_else(|| near(after.checked_sub(1)?, EVENT_EARLY).map(|start| start - 1))
+/// A taint pass came between the last node of a health pass and its judgement of the zones.
+fn tick_in_pass(write: &RecordedWrite, passes: &Passes) -> Option<Choice> {
+    let Change::Taints { added, .. } = &write.change else { return None };
+    let pass = passes.starts.partition_point(|start| *start <= write.t).checked_sub(1)?;
+    let soon = write.t - passes.starts[pass] < TICK_WITHIN;
+    (soon && added.iter().any(phases::is_eviction_taint)).then_some(Choice::TickInPass(pass))
+}
+
+/// The health pass whose instant is inferred began shortly before this taint, and caused it.
+fn pass_before(write: &RecordedWrite, passes: &Passes, period: Micros) -> Vec<Choice> {
+    let Change::Taints { added, .. } = &write.change else { return Vec::new() };
+    let next = passes.starts.partition_point(|start| *start < write.t);
+    let is_near = |pass: usize| {
+        let start = passes.starts.get(pass).filter(|_| !passes.is_seen(pass));
+        start.is_some_and(|start| (start - write.t).abs() < period / 4)
+    };
+    if !added.iter().any(phases::is_eviction_taint) || !(is_near(next) || next.checked_sub(1).is_some_and(is_near)) {
+        return Vec::new();
     }
+    PASS_BEFORE_TAINT.iter().map(|before| Choice::Pass(write.t - before)).collect()
+}
+
+fn beyond_pass(t: Micros, passes: &Passes) -> Option<Micros> {
+    let after = passes.starts.partition_point(|start| *start < t);
+    let near = |pass: usize, certain: Micros| {
+        let start = *passes.starts.get(pass)?;
+        let reach = if passes.is_seen(pass) { certain } else { PASS_UNCERTAIN };
+        ((start - t).abs() <= reach).then_some(start)
+    };
+    let later = near(after, EVENT_LATE).map(|start| start + 1);
+    later.or_else(|| near(after.checked_sub(1)?, EVENT_EARLY).map(|start| start - 1))
 }
