@@ -49,6 +49,8 @@ const STEPS_MAX: usize = 2_000_000;
 pub struct Choices {
     /// Writes whose effect reached the writer's own watch after the answer.
     pub late_echo: BTreeSet<usize>,
+    /// Those of them whose effect had not reached the server's own cache either, from which it answers some reads.
+    pub late_cache: BTreeSet<usize>,
     /// Status writes right after which a taint pass came, before their effect was seen.
     pub early_tick: BTreeSet<usize>,
     /// Health passes with a taint pass between their last node and their judgement of the zones.
@@ -468,15 +470,28 @@ impl Drive<'_> {
             }
             Verb::Get => {
                 let ahead = || self.world.read_ahead(&place, self.now + WATCHES_LAG);
-                let answer = self
-                    .world
-                    .read(&place)
+                let may_be_old = call.parameter("resourceVersion").is_some_and(|version| *version == *"0");
+                let cached = if may_be_old && self.is_behind(&place) { self.world.cached(&place) } else { None };
+                let answer = cached
+                    .or_else(|| self.world.read(&place))
                     .or_else(ahead)
                     .map_or_else(|| World::not_found(&call), |object| Answer::object(200, object));
                 self.at(self.now + READ_TAKES, Due::Answer { life: self.life, id, answer, write: None });
             }
             _ => self.write(id, &call, place),
         }
+    }
+
+    /// Tells whether the server's cache is behind what this component has written to an object.
+    fn is_behind(&self, place: &Place) -> bool {
+        self.choices.late_cache.iter().any(|write| {
+            let own = &self.recorded.writes[*write].place;
+            own.resource == place.resource
+                && own.name == place.name
+                && own.namespace == place.namespace
+                && self.run.matched.contains_key(write)
+                && !self.world.is_released(*write)
+        })
     }
 
     fn write(&mut self, id: RequestId, call: &Call, place: Place) {

@@ -41,6 +41,8 @@ const CHANGE_MATTERS: Micros = 15_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Choice {
     LateEcho(usize),
+    /// The same, and the server's cache was behind as well.
+    LateCache(usize),
     EarlyTick(usize),
     TickInPass(usize),
     /// An event of a stream came at another instant.
@@ -53,6 +55,7 @@ impl Choice {
     fn is_in(self, choices: &Choices) -> bool {
         match self {
             Self::LateEcho(write) => choices.late_echo.contains(&write),
+            Self::LateCache(write) => choices.late_cache.contains(&write),
             Self::EarlyTick(write) => choices.early_tick.contains(&write),
             Self::TickInPass(pass) => choices.tick_in_pass.contains(&pass),
             Self::Moved(stream, at, _) => choices.moved.contains_key(&(stream, at)),
@@ -64,6 +67,10 @@ impl Choice {
         match self {
             Self::LateEcho(write) => {
                 choices.late_echo.insert(write);
+            }
+            Self::LateCache(write) => {
+                choices.late_echo.insert(write);
+                choices.late_cache.insert(write);
             }
             Self::EarlyTick(write) => {
                 choices.early_tick.insert(write);
@@ -84,6 +91,10 @@ impl Choice {
         match self {
             Self::LateEcho(write) => {
                 choices.late_echo.remove(&write);
+                choices.late_cache.remove(&write);
+            }
+            Self::LateCache(write) => {
+                choices.late_cache.remove(&write);
             }
             Self::EarlyTick(write) => {
                 choices.early_tick.remove(&write);
@@ -103,6 +114,7 @@ impl Choice {
 
 fn all_of(choices: &Choices) -> Vec<Choice> {
     let mut all: Vec<Choice> = choices.late_echo.iter().map(|write| Choice::LateEcho(*write)).collect();
+    all.extend(choices.late_cache.iter().map(|write| Choice::LateCache(*write)));
     all.extend(choices.early_tick.iter().map(|write| Choice::EarlyTick(*write)));
     all.extend(choices.tick_in_pass.iter().map(|pass| Choice::TickInPass(*pass)));
     all.extend(choices.passes.iter().map(|start| Choice::Pass(*start)));
@@ -236,7 +248,13 @@ impl<'a> Search<'a> {
                 && earlier.code < 300
                 && (self.writer == Writer::NodeIpam || write.change.is_empty() || earlier.change == write.change)
         });
-        earlier.map(|(other, _)| Choice::LateEcho(other)).collect()
+        let choice = |(other, earlier): (usize, &RecordedWrite)| {
+            // What is asked for once more was not there where the server looked.
+            let is_repeated = !write.change.is_empty() && earlier.change == write.change;
+            let cache = is_repeated.then_some(Choice::LateCache(other));
+            [Some(Choice::LateEcho(other)), cache]
+        };
+        earlier.flat_map(choice).flatten().collect()
     }
 
     /// A taint pass came before the status of the node that it took was seen.

@@ -106,6 +106,12 @@ impl<'a> World<'a> {
         messages
     }
 
+    /// Tells whether the effects of a write may be shown.
+    #[must_use]
+    pub fn is_released(&self, write: usize) -> bool {
+        self.released[write]
+    }
+
     /// Shows single reads what a write of the component has done.
     pub fn store(&mut self, write: usize) {
         if let Some((stream, echo)) = self.recorded.writes[write].echo {
@@ -206,6 +212,16 @@ impl<'a> World<'a> {
         let Some(stream) = self.stream_of(&place.resource) else { return self.implied(place) };
         let key = ObjectKey::namespaced(place.namespace.clone(), place.name.clone());
         self.feeds[stream].stored.get(&key).cloned()
+    }
+
+    /// Returns an object as a read shows it that the server may answer from its cache: no further than its watches.
+    ///
+    /// Source: k8s.io/apiserver pkg/storage/cacher/delegator.go (v1.34), `Get` with `resourceVersion=0`.
+    #[must_use]
+    pub fn cached(&self, place: &Place) -> Option<Object> {
+        let stream = self.stream_of(&place.resource)?;
+        let key = ObjectKey::namespaced(place.namespace.clone(), place.name.clone());
+        self.feeds[stream].shown.get(&key).cloned()
     }
 
     /// Returns an object of which the watches tell until an instant: the server has it before them.
