@@ -38,7 +38,9 @@ pub(super) struct Exchanges {
 }
 
 pub(super) fn is_here(dir: &Path) -> bool {
-    !dir.join("about.yaml").is_file() && topics(dir).next().is_some()
+    // A timeline has these beside each other, whatever else is missing there.
+    let has = |name: &str| dir.join(name).is_file() || dir.join(format!("{name}.gz")).is_file();
+    !has("about.yaml") && !has("writes.jsonl") && !has("actions.jsonl") && topics(dir).next().is_some()
 }
 
 /// Finds the topics' files, in order of their names.

@@ -58,7 +58,11 @@ impl World {
             Ok(call) => self.send(ASKING, identity(user, agent(request)), call),
             Err(answer) => answer,
         };
-        recorded_form(&answer)
+        let mut form = recorded_form(&answer);
+        if request.get("method").as_str() == Some("HEAD") {
+            form.remove(&["body"]);
+        }
+        form
     }
 
     /// Tells whether a request opens a watch.

@@ -57,7 +57,7 @@ impl ApiServer {
         origin.subresource = subresource.clone();
         let aim = Aim { kind, namespace, name, subresource };
         self.check_verb(&aim, call.verb)?;
-        let options = Options::read(&call, aim.name.is_empty())?;
+        let options = Options::read(&call, &self.settings)?;
         if patience == Patience::Fresh
             && let Some(asked) = self.awaited(call.verb, &aim, &options)
         {
@@ -82,7 +82,8 @@ impl ApiServer {
     fn check_verb(&self, aim: &Aim, verb: Verb) -> Result<(), Answer> {
         let kind = &KINDS[aim.kind];
         if !aim.subresource.is_empty() {
-            let sub = kind.subresource(&aim.subresource).ok_or_else(status::no_such_resource)?;
+            let is_there = aim.subresource != *"resize" || self.settings.profile().is("pods-have-resize");
+            let sub = kind.subresource(&aim.subresource).filter(|_| is_there).ok_or_else(status::no_such_resource)?;
             return if sub.verbs.contains(&verb.name()) { Ok(()) } else { Err(status::method_not_allowed()) };
         }
         let on_item = !aim.name.is_empty();

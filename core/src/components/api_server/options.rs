@@ -6,10 +6,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::status;
 use super::validation::{FieldError, Problem};
+use super::{status, strategy};
 use crate::network::{Answer, Call, Verb};
 use crate::objects::Text;
+use crate::profile::Settings;
 
 /// What to do about unknown fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,13 +41,15 @@ pub(super) struct Options {
 }
 
 impl Options {
-    pub(super) fn read(call: &Call, _on_collection: bool) -> Result<Self, Answer> {
+    pub(super) fn read(call: &Call, settings: &Settings) -> Result<Self, Answer> {
         let text = |name: &str| call.parameter(name).cloned().unwrap_or_default();
         let mut errors = Vec::new();
         let dry_run = text("dryRun");
         if !dry_run.is_empty() && dry_run != "All" {
             let why = "supported values: \"All\"";
-            errors.push(FieldError::new("dryRun", Problem::NotSupported, format!("[{:?}]", dry_run.as_str()), why));
+            let value = format!("[{:?}]", dry_run.as_str());
+            let go = format!("[]string{{{:?}}}", dry_run.as_str());
+            errors.push(FieldError::new("dryRun", Problem::NotSupported, value, why).in_go(go));
         }
         let field_validation = match text("fieldValidation").as_str() {
             "" | "Warn" => FieldValidation::Warn,
@@ -64,7 +67,7 @@ impl Options {
                 Verb::Patch => "PatchOptions",
                 _ => "DeleteOptions",
             };
-            return Err(status::invalid_options(options, &errors));
+            return Err(status::invalid_options(options, &strategy::worded(errors, settings)));
         }
         Ok(Self {
             dry_run: !dry_run.is_empty(),

@@ -11,6 +11,7 @@ use super::{ApiServer, status};
 use crate::json;
 use crate::network::{Answer, Content, Verb};
 use crate::objects::{Json, Text};
+use crate::profile::Profile;
 
 const FULL: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
@@ -29,61 +30,99 @@ impl ApiServer {
                 json!({"kind": "APIVersions", "versions": ["v1"],
                     "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}]}),
             )),
-            "/apis" => Ok(Answer::json(200, group_list())),
+            "/apis" => Ok(Answer::json(200, group_list(self.settings.profile()))),
             "/api/v1" => Ok(Answer::json(200, resource_list("", "v1"))),
-            _ => group_path(trimmed),
+            _ => group_path(trimmed, self.settings.profile()),
         }
     }
 
     fn version(&self) -> Json {
         let release = self.settings.profile().release();
-        json!({"major": format!("{}", release.major), "minor": format!("{}", release.minor),
-            "gitVersion": format!("v{release}"), "gitCommit": "", "gitTreeState": "clean", "buildDate": "",
-            "goVersion": "", "compiler": "gc", "platform": "linux/amd64"})
-    }
-}
-
-fn groups() -> Vec<(&'static str, &'static str)> {
-    let mut groups: Vec<(&str, &str)> = Vec::new();
-    for kind in KINDS {
-        let group = (kind.resource.group.as_str(), kind.resource.version.as_str());
-        if !group.0.is_empty() && !groups.contains(&group) {
-            groups.push(group);
+        let mut version = json!({"major": format!("{}", release.major), "minor": format!("{}", release.minor)});
+        if self.settings.profile().is("version-tells-emulation") {
+            version.set(&["emulationMajor"], format!("{}", release.major));
+            version.set(&["emulationMinor"], format!("{}", release.minor));
+            version.set(&["minCompatibilityMajor"], format!("{}", release.major));
+            version.set(&["minCompatibilityMinor"], format!("{}", release.minor - 1));
         }
+        version.set(&["gitVersion"], format!("v{release}"));
+        for (field, value) in [("gitCommit", ""), ("gitTreeState", "clean"), ("buildDate", ""), ("goVersion", "")] {
+            version.set(&[field], value);
+        }
+        version.set(&["compiler"], "gc");
+        version.set(&["platform"], "linux/amd64");
+        version
     }
-    groups
 }
 
-fn group(name: &str, version: &str) -> Json {
-    let version = json!({"groupVersion": format!("{name}/{version}"), "version": version});
+/// The groups in the order in which the server lists them, each with its versions, the preferred one first.
+/// Source: pkg/controlplane/instance.go and the aggregator's priorities (v1.31, v1.34, v1.36).
+const GROUPS: [(&str, &[&str]); 20] = [
+    ("apiregistration.k8s.io", &["v1"]),
+    ("apps", &["v1"]),
+    ("events.k8s.io", &["v1"]),
+    ("authentication.k8s.io", &["v1"]),
+    ("authorization.k8s.io", &["v1"]),
+    ("autoscaling", &["v2", "v1"]),
+    ("batch", &["v1"]),
+    ("certificates.k8s.io", &["v1"]),
+    ("networking.k8s.io", &["v1"]),
+    ("policy", &["v1"]),
+    ("rbac.authorization.k8s.io", &["v1"]),
+    ("storage.k8s.io", &["v1"]),
+    ("admissionregistration.k8s.io", &["v1"]),
+    ("apiextensions.k8s.io", &["v1"]),
+    ("scheduling.k8s.io", &["v1"]),
+    ("coordination.k8s.io", &["v1"]),
+    ("node.k8s.io", &["v1"]),
+    ("discovery.k8s.io", &["v1"]),
+    ("resource.k8s.io", &["v1"]),
+    ("flowcontrol.apiserver.k8s.io", &["v1", "v1beta3"]),
+];
+
+/// Returns the groups of a release with their versions.
+fn groups(profile: &Profile) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    let is_there = |group: &str, version: &str| match (group, version) {
+        ("resource.k8s.io", _) => profile.is("dynamic-resources-are-served"),
+        ("flowcontrol.apiserver.k8s.io", "v1beta3") => profile.is("flow-control-v1beta3-is-served"),
+        _ => true,
+    };
+    GROUPS.iter().filter_map(move |(group, versions)| {
+        let versions: Vec<&str> = versions.iter().copied().filter(|version| is_there(group, version)).collect();
+        (!versions.is_empty()).then_some((*group, versions))
+    })
+}
+
+fn group(name: &str, versions: &[&str]) -> Json {
+    let shown = |version: &&str| json!({"groupVersion": format!("{name}/{version}"), "version": *version});
     let mut group = json!({"name": name});
-    group.set(&["versions"], Vec::from([version.clone()]));
-    group.set(&["preferredVersion"], version);
+    group.set(&["versions"], versions.iter().map(shown).collect::<Json>());
+    group.set(&["preferredVersion"], versions.first().map(shown).unwrap_or_default());
     group
 }
 
-fn group_list() -> Json {
+fn group_list(profile: &Profile) -> Json {
     let mut list = json!({"kind": "APIGroupList", "apiVersion": "v1"});
-    list.set(&["groups"], groups().into_iter().map(|(name, version)| group(name, version)).collect::<Json>());
+    list.set(&["groups"], groups(profile).map(|(name, versions)| group(name, &versions)).collect::<Json>());
     list
 }
 
-fn group_path(path: &str) -> Result<Answer, Answer> {
+fn group_path(path: &str, profile: &Profile) -> Result<Answer, Answer> {
     let Some(rest) = path.strip_prefix("/apis/") else {
         return Err(if path.starts_with("/api/v1/") { status::no_such_resource() } else { status::page_not_found() });
     };
     let mut parts = rest.split('/');
     let (name, version) = (parts.next().unwrap_or(""), parts.next());
-    let known = groups().into_iter().find(|(group, _)| *group == name).ok_or_else(status::page_not_found)?;
+    let (name, versions) = groups(profile).find(|(group, _)| *group == name).ok_or_else(status::page_not_found)?;
     match version {
         None => {
-            let mut found = group(known.0, known.1);
+            let mut found = group(name, &versions);
             found.set(&["kind"], "APIGroup");
             found.set(&["apiVersion"], "v1");
             Ok(Answer::json(200, found))
         }
-        Some(version) if version == known.1 && parts.next().is_none() => {
-            Ok(Answer::json(200, resource_list(known.0, known.1)))
+        Some(version) if versions.contains(&version) && parts.next().is_none() => {
+            Ok(Answer::json(200, resource_list(name, version)))
         }
         Some(_) => Err(status::no_such_resource()),
     }

@@ -204,7 +204,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
                 ("PriorityClass", _) => others::priority_class(tree, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, &mut errors),
-                ("VolumeAttachment", _) => others::volume_attachment(tree, wording, &mut errors),
+                ("VolumeAttachment", _) => others::volume_attachment(tree, wording, settings, &mut errors),
                 ("CertificateSigningRequest", _) => others::signing_request(tree, &mut errors),
                 ("Secret", _) => others::secret(tree, &mut errors),
                 ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet", _) => {

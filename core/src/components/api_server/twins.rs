@@ -53,9 +53,14 @@ fn converted(tree: &Json, to: usize) -> Json {
     other.set(&["apiVersion"], KINDS[to].api_version());
     for (field, value) in tree.fields().filter(|(field, _)| !matches!(field.as_str(), "kind" | "apiVersion")) {
         match rename(field) {
+            // The new form leaves an empty controller out.
+            Some("reportingController") if value.as_str() == Some("") => {}
             Some(name) => other.set(&[name], value.clone()),
             None => other.set(&[field.as_str()], value.clone()),
         }
+    }
+    if !to_new && other.get("reportingComponent").is_null() {
+        other.set(&["reportingComponent"], "");
     }
     other
 }

@@ -62,6 +62,13 @@ impl FieldError {
         {
             self.detail = format!("{field} must not be empty");
         }
+        if let Some(rest) = self.field.strip_prefix("status.conditions[")
+            && rest.ends_with("].Type")
+        {
+            self.field = format!("metadata.conditions[{rest}");
+        }
+        self.detail =
+            self.detail.replacen("must be non-negative and less than", "must be greater than 0 and less than", 1);
         if self.problem == Problem::TooLong {
             self.detail = self.detail.replacen("may not be more than", "must have at most", 1);
         }

@@ -3,12 +3,14 @@
 //! Mirrors pkg/apis/{policy,scheduling,storage}/validation/validation.go and pkg/apis/core/validation/events.go (v1.34).
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{FieldError, Problem, meta};
-use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::selector::selects;
+use crate::objects::{Json, Text};
+use crate::profile::Settings;
 
 /// Source: pkg/apis/scheduling/types.go (v1.34), `HighestUserDefinablePriority`.
 const HIGHEST_USER_PRIORITY: i64 = 1_000_000_000;
@@ -154,7 +156,12 @@ pub(in super::super) fn csi_node(tree: &Json, errors: &mut Vec<FieldError>) {
 
 /// Checks a VolumeAttachment. Source: pkg/apis/storage/validation/validation.go (v1.34), `ValidateVolumeAttachment` and,
 /// for what came with v1, `ValidateVolumeAttachmentV1`.
-pub(in super::super) fn volume_attachment(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+pub(in super::super) fn volume_attachment(
+    tree: &Json,
+    wording: Wording,
+    settings: &Settings,
+    errors: &mut Vec<FieldError>,
+) {
     let spec = tree.get("spec");
     let text = |field: &str| spec.get(field).as_str().unwrap_or("");
     let attacher = text("attacher");
@@ -182,6 +189,9 @@ pub(in super::super) fn volume_attachment(tree: &Json, wording: Wording, errors:
     for problem in names::subdomain(text("nodeName"), wording) {
         errors.push(FieldError::invalid_text("spec.nodeName", text("nodeName"), problem));
     }
+    if settings.profile().is("volume-attachments-are-checked-once") && attacher.is_empty() {
+        return;
+    }
     if attacher.is_empty() {
         errors.push(FieldError::required("spec.attacher", ""));
     }
@@ -195,7 +205,7 @@ pub(in super::super) fn signing_request(tree: &Json, errors: &mut Vec<FieldError
     let spec = tree.get("spec");
     if spec.get("request").is_null() {
         let why = "PEM block type must be CERTIFICATE REQUEST";
-        errors.push(FieldError::invalid("spec.request", spec.get("request"), why));
+        errors.push(FieldError::invalid("spec.request", spec.get("request"), why).in_go("[]byte(nil)"));
     }
     if spec.get("usages").is_empty() {
         errors.push(FieldError::required("spec.usages", ""));
@@ -231,7 +241,10 @@ pub(in super::super) fn workload(tree: &Json, wording: Wording, errors: &mut Vec
         let labels = tree.at(&["spec", "template", "metadata", "labels"]);
         if !selects(selector, labels) {
             let why = "`selector` does not match template `labels`";
-            errors.push(FieldError::invalid("spec.template.metadata.labels", labels, why));
+            let text = |(key, value): (&Text, &Json)| format!("{key:?}:{:?}", value.as_str().unwrap_or_default());
+            let go: Vec<String> = labels.fields().map(text).collect();
+            let error = FieldError::invalid("spec.template.metadata.labels", labels, why);
+            errors.push(error.in_go(format!("map[string]string{{{}}}", go.join(", "))));
         }
     }
 }

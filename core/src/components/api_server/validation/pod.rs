@@ -234,7 +234,15 @@ fn tolerations(spec: &Json, wording: Wording, comparisons: Comparisons, errors: 
             }
             "Exists" if !value.is_empty() => {
                 let detail = "value must be empty when `operator` is 'Exists'";
-                errors.push(FieldError::invalid_text(format!("{path}.operator"), value, detail));
+                let error = FieldError::invalid_text(format!("{path}.operator"), value, detail);
+                errors.push(if toleration.get("tolerationSeconds").is_null() {
+                    error.in_go(format!(
+                        "core.Toleration{{Key:{key:?}, Operator:{operator:?}, Value:{value:?}, Effect:{effect:?}, \
+                         TolerationSeconds:(*int64)(nil)}}"
+                    ))
+                } else {
+                    error
+                });
             }
             "Exists" => {}
             "Lt" | "Gt" if comparisons == Comparisons::Allowed => {
@@ -394,7 +402,10 @@ fn addresses(status: &Json, list: &str, twice: &str, errors: &mut Vec<FieldError
     if items.len() > 1 && known.len() == items.len() && (items.len() > 2 || known[0] == known[1]) {
         let printed: Vec<String> = items.iter().map(|item| format!("{{\"IP\":{:?}}}", text(item, "ip"))).collect();
         let value = format!("[{}]", printed.join(","));
-        errors.push(FieldError::new(format!("status.{list}"), Problem::Invalid, value, twice.to_string()));
+        let kind = if list == "podIPs" { "core.PodIP" } else { "core.HostIP" };
+        let go: Vec<String> = items.iter().map(|item| format!("{kind}{{IP:{:?}}}", text(item, "ip"))).collect();
+        let error = FieldError::new(format!("status.{list}"), Problem::Invalid, value, twice.to_string());
+        errors.push(error.in_go(format!("[]{kind}{{{}}}", go.join(", "))));
     }
 }
 
