@@ -192,3 +192,20 @@ Feature: Conditions become taints
         | node.kubernetes.io/out-of-service=nodeshutdown:NoSchedule |
         | node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule |
         | example.com/gpu=true:NoSchedule                    |
+
+  Rule: A Node that is not ready yet has its taint from the first moment, by admission
+
+    Scenario: Where the admission plugin is turned off, a new Node has none
+      Given kube-apiserver runs with:
+        | flag                      | value                 |
+        | disable-admission-plugins | TaintNodesByCondition |
+      And no other Node
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: worker-1
+        """
+      Then Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoSchedule" for 30s
+      But Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" within 66s

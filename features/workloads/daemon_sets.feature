@@ -150,3 +150,15 @@ Feature: The pods of a DaemonSet stay with their nodes
         | one without limit       | [{key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute}]                                 | [{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute"}, {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}] |
         | one for everything      | [{operator: Exists}]                                                                                         | [{"operator": "Exists"}] |
         | one for another effect  | [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoSchedule}]                                  | [{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoSchedule"}, {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}, {"key": "node.kubernetes.io/unreachable", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}] |
+
+    @req:EV-02
+    Scenario: Where the admission plugin is turned off, a pod gets none, and goes with the taint
+      Given kube-apiserver runs with:
+        | flag                      | value                    |
+        | disable-admission-plugins | DefaultTolerationSeconds |
+      And a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      When the kubelet on "worker-1" is killed
+      Then Pod "web" keeps field spec.tolerations absent for 30s
+      And Pod "web" is deleted at 0s after Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
+      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" within 66s

@@ -1,6 +1,7 @@
 //! How a cluster of the control interface begins: release, flags, seed, start and what is in it.
 
 use jiff::Timestamp;
+use nodeproof_core::components::api_server::plugins::Plugins;
 use nodeproof_core::components::controllers::{SCHEDULER, enabled, processes};
 use nodeproof_core::components::kubelet::config::{FLAGS, KubeletConfig, read_flag};
 use nodeproof_core::components::machine::{KubeletSpec, MachineSpec};
@@ -19,10 +20,8 @@ const NOT_MODELLED: &[&str] = &[
     "admission-control-config-file",
     "attach-detach-reconcile-sync-period",
     "cluster-signing-duration",
-    "disable-admission-plugins",
     "disable-attach-detach-reconcile-sync",
     "disable-force-detach-on-timeout",
-    "enable-admission-plugins",
     "leader-elect",
     "leader-elect-lease-duration",
     "leader-elect-renew-deadline",
@@ -94,7 +93,9 @@ impl Setup {
                 settings.set(flag, value).map_err(|error| about_flag(flag, error))?;
             }
         }
-        node_ipam::sets(&settings).map_err(|(flag, why)| FieldError::new(format!("settings.{flag}"), why))?;
+        let unfit = |(flag, why): (&'static str, String)| FieldError::new(format!("settings.{flag}"), why);
+        node_ipam::sets(&settings).map_err(unfit)?;
+        Plugins::of(&settings).map_err(unfit)?;
         let mut reader = Reader::new(&cluster, "cluster")?;
         reader.list("machines")?;
         reader.list("objects")?;

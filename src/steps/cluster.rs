@@ -2,6 +2,7 @@
 
 use cucumber::{given, when};
 use gherkin::Step;
+use nodeproof_core::components::api_server::plugins::Plugins;
 use nodeproof_core::components::controllers::{CONTROLLERS, ControllerAction, processes};
 use nodeproof_core::components::node_ipam;
 use nodeproof_core::objects::Text;
@@ -40,7 +41,8 @@ fn component_flags(draft: &mut Draft, component: String, step: &Step) {
         }
         rows.push((row, flag));
     }
-    if let Err((flag, why)) = node_ipam::sets(&settings) {
+    let fits = node_ipam::sets(&settings).map(drop).and_then(|()| Plugins::of(&settings).map(drop));
+    if let Err((flag, why)) = fits {
         let row = rows.iter().find(|(_, own)| own == flag).or(rows.first()).map_or(0, |(row, _)| *row);
         draft.problem_in_row(row, flag, why, Vec::new());
     }

@@ -181,6 +181,27 @@ pub static ROWS: &[Row] = &[
         flag: "kube-apiserver.default-unreachable-toleration-seconds",
     },
     Row {
+        name: "enable-admission-plugins",
+        says: "admission plugins that run beside those that run anyway, separated by commas",
+        values: &[(OLDEST, Value::Text(""))],
+        source: "k8s.io/apiserver pkg/server/options/admission.go (v1.34)",
+        flag: "kube-apiserver.enable-admission-plugins",
+    },
+    Row {
+        name: "disable-admission-plugins",
+        says: "admission plugins that do not run, separated by commas",
+        values: &[(OLDEST, Value::Text(""))],
+        source: "k8s.io/apiserver pkg/server/options/admission.go (v1.34)",
+        flag: "kube-apiserver.disable-admission-plugins",
+    },
+    Row {
+        name: "cidr-allocator-type",
+        says: "how Nodes get their networks; kube-controller-manager knows one way only",
+        values: &[(OLDEST, Value::Text("RangeAllocator"))],
+        source: "cmd/kube-controller-manager/app/options/kubecloudshared.go (v1.34)",
+        flag: "kube-controller-manager.cidr-allocator-type",
+    },
+    Row {
         name: "lengths-in-bytes",
         says: "messages about names speak of bytes and label keys, not of characters and qualified names",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(36, 0), Value::Bool(true))],

@@ -80,7 +80,7 @@ pub(super) fn create(
     origin: &Origin,
     tree: &mut Json,
 ) -> Result<(), Answer> {
-    if kind.name == "Pod" {
+    if kind.name == "Pod" && server.plugins.runs("ServiceAccount") {
         service_accounts::admit(server, kind, tree)?;
     }
     let text = |field: &str| tree.at(&["metadata", field]).as_str().unwrap_or("");
@@ -94,20 +94,26 @@ pub(super) fn create(
         old: None,
         origin,
     };
-    node_restriction::admit(server, &write)?;
+    restrict_nodes(server, &write)?;
     match kind.name {
-        "Node" => taint_new_node(tree),
+        "Node" if server.plugins.runs("TaintNodesByCondition") => taint_new_node(tree),
         "Pod" => {
-            priority::set_priority(server, kind, tree)?;
+            if server.plugins.runs("Priority") {
+                priority::set_priority(server, kind, tree)?;
+            }
             add_default_tolerations(server, tree);
             add_overhead(server, kind, tree)?;
             let node = tree.at(&["spec", "nodeName"]).as_text().cloned().unwrap_or_default();
             add_topology_labels(server, &node, tree);
         }
-        "PriorityClass" => priority::only_one_default(server, kind, tree)?,
+        "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
         _ => {}
     }
     Ok(())
+}
+
+fn restrict_nodes(server: &mut ApiServer, write: &Write<'_>) -> Result<(), Answer> {
+    if server.plugins.runs("NodeRestriction") { node_restriction::admit(server, write) } else { Ok(()) }
 }
 
 /// Runs the plugins for a change.
@@ -120,10 +126,10 @@ pub(super) fn update(
 ) -> Result<(), Answer> {
     let kind = &KINDS[aim.kind];
     let write = Write::of(aim, origin, Operation::Update, tree, Some(old));
-    node_restriction::admit(server, &write)?;
+    restrict_nodes(server, &write)?;
     match kind.name {
         "Pod" if aim.subresource.is_empty() => add_default_tolerations(server, tree),
-        "PriorityClass" => priority::only_one_default(server, kind, tree)?,
+        "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
         _ => {}
     }
     Ok(())
@@ -132,19 +138,20 @@ pub(super) fn update(
 /// Runs the plugins for a deletion.
 pub(super) fn delete(server: &mut ApiServer, aim: &Aim, origin: &Origin, old: &Json) -> Result<(), Answer> {
     let write = Write::of(aim, origin, Operation::Delete, old, Some(old));
-    node_restriction::admit(server, &write)
+    restrict_nodes(server, &write)
 }
 
 /// Runs the plugins for what is posted to a subresource.
 pub(super) fn connect(server: &mut ApiServer, aim: &Aim, origin: &Origin, body: &Json) -> Result<(), Answer> {
     let write = Write::of(aim, origin, Operation::Create, body, None);
-    node_restriction::admit(server, &write)
+    restrict_nodes(server, &write)
 }
 
 /// Gives a pod the zone and region of the node to which it is bound.
 /// Source: plugin/pkg/admission/podtopologylabels/admission.go (v1.35).
 pub(super) fn add_topology_labels(server: &ApiServer, node: &str, tree: &mut Json) {
-    if node.is_empty() || !server.settings.profile().is("pod-topology-labels") {
+    let is_on = server.settings.profile().is("pod-topology-labels") && server.plugins.runs("PodTopologyLabels");
+    if node.is_empty() || !is_on {
         return;
     }
     let Some(node) = server.object(&NODES, &ObjectKey::cluster(node)) else { return };
@@ -170,6 +177,9 @@ fn taint_new_node(tree: &mut Json) {
 
 /// Source: plugin/pkg/admission/defaulttolerationseconds/admission.go (v1.34).
 fn add_default_tolerations(server: &ApiServer, tree: &mut Json) {
+    if !server.plugins.runs("DefaultTolerationSeconds") {
+        return;
+    }
     let rows = [
         ("node.kubernetes.io/not-ready", "default-not-ready-toleration-seconds"),
         ("node.kubernetes.io/unreachable", "default-unreachable-toleration-seconds"),
@@ -193,6 +203,9 @@ fn add_default_tolerations(server: &ApiServer, tree: &mut Json) {
 
 /// Source: plugin/pkg/admission/runtimeclass/admission.go (v1.34).
 fn add_overhead(server: &ApiServer, kind: &Kind, tree: &mut Json) -> Result<(), Answer> {
+    if !server.plugins.runs("RuntimeClass") {
+        return Ok(());
+    }
     let name = String::from(subject(tree));
     let refuse = |why: &str| Err(status::forbidden(&kind.resource, &name, &format!("pod rejected: {why}")));
     let sent = tree.at(&["spec", "overhead"]).clone();

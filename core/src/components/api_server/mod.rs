@@ -23,6 +23,7 @@ mod options;
 mod paging;
 mod patch;
 mod paths;
+pub mod plugins;
 mod pods;
 mod priority;
 mod rbac;
@@ -178,6 +179,7 @@ pub struct ApiServer {
     events: VecDeque<ServerOutput>,
     tap: Tap,
     settings: Arc<Settings>,
+    plugins: plugins::Plugins,
     schema: Schema,
     chance: Chance,
     revision: u64,
@@ -211,6 +213,7 @@ impl ApiServer {
             events: VecDeque::new(),
             tap: Tap::Closed,
             schema: Schema::of(context.settings.profile().release()),
+            plugins: plugins::Plugins::of(&context.settings).unwrap_or_default(),
             settings: context.settings,
             chance: context.chance,
             revision: 1,

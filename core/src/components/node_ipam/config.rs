@@ -27,6 +27,10 @@ pub fn sets(settings: &Settings) -> Result<Option<Vec<CidrSet>>, Refusal> {
     if settings.value("allocate-node-cidrs") != Value::Bool(true) {
         return Ok(None);
     }
+    let kind = settings.text("cidr-allocator-type");
+    if kind != "RangeAllocator" {
+        return Err(("cidr-allocator-type", format!("invalid CIDR allocator type: {kind}")));
+    }
     let cluster = networks(settings.text("cluster-cidr")).map_err(|why| ("cluster-cidr", why))?;
     let masks = masks(settings, &cluster)?;
     let mut sets = Vec::new();
