@@ -3,7 +3,7 @@
 //! Those stand in a one-to-one relation that is built on the way: where the recorded side repeats an id, the model must
 //! repeat its own. Instants that a request of the case has named must be equal. The order of causes over a map's keys,
 //! which the real server does not fix, is free. A cell of a table that shows an instant shows the time since: it is free
-//! as the instant is.
+//! as the instant is. How a server was built, as `/version` tells it, is free.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -199,7 +199,10 @@ impl Comparison {
                 names.sort_unstable();
                 names.dedup();
                 let absent = |side: &Json, name: &str| !side.fields().any(|(own, _)| *own == *name);
-                for name in names {
+                let is_of_the_build = |name: &str| {
+                    !real.get("gitVersion").is_null() && ["gitCommit", "buildDate", "goVersion"].contains(&name)
+                };
+                for name in names.into_iter().filter(|name| !is_of_the_build(name)) {
                     let place = join(path, name);
                     match name {
                         _ if absent(real, name) || absent(sim, name) => {
