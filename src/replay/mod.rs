@@ -135,11 +135,13 @@ fn runs(recording: &Recording, writer: Writer) -> bool {
     !list.split(',').any(is_off) && list.split(',').any(|item| item == "*" || names(item))
 }
 
-/// Tells whether watches alone tell all that a writer writes; of blocks only where it is known that there are any.
+/// Tells whether watches alone tell all that a writer writes; of blocks only where it is known that there are any, and
+/// none was given before: which one is next hangs on all before it.
 fn is_told(recording: &Recording, writer: Writer) -> bool {
     let has_blocks = || {
         let flags = recording.about.flags.get("kube-controller-manager").into_iter().flatten();
-        flags.into_iter().any(|flag| flag.contains("--allocate-node-cidrs"))
+        let was_empty = !recording.watch.iter().any(|line| line.listed && line.kind == "Node");
+        was_empty && flags.into_iter().any(|flag| flag.contains("--allocate-node-cidrs"))
     };
     watched::TOLD.contains(&writer) && (writer != Writer::NodeIpam || has_blocks())
 }
