@@ -8,6 +8,7 @@
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 
 use crate::components::client::node_name;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests, requests_for_scoring};
@@ -136,7 +137,8 @@ pub(super) struct Cluster {
     nodes: BTreeMap<Text, NodeInfo>,
     /// The zones in the order in which they were first seen, each with its nodes in the order in which they came.
     zones: Vec<(Text, Vec<Text>)>,
-    order: Vec<Text>,
+    /// The names as the zones take turns, once somebody has asked since a node came or went.
+    order: OnceCell<Vec<Text>>,
     /// Of each Pod that counts: where.
     placed: BTreeMap<ObjectKey, Text>,
     /// Pods on nodes that are not there.
@@ -149,7 +151,7 @@ pub(super) struct Cluster {
 
 impl Cluster {
     pub(super) fn len(&self) -> usize {
-        self.order.len()
+        self.nodes.len()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&NodeInfo> {
@@ -157,13 +159,19 @@ impl Cluster {
     }
 
     /// Returns the names in the order in which the scheduler looks at the nodes.
+    ///
+    /// Zones take turns. Source: pkg/scheduler/backend/cache/node_tree.go (v1.34), `list`.
     pub(super) fn order(&self) -> &[Text] {
-        &self.order
+        self.order.get_or_init(|| {
+            let longest = self.zones.iter().map(|(_, nodes)| nodes.len()).max().unwrap_or(0);
+            let turns = (0..longest).flat_map(|at| self.zones.iter().filter_map(move |(_, nodes)| nodes.get(at)));
+            turns.cloned().collect()
+        })
     }
 
     /// Returns the nodes in the order in which the scheduler looks at them.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeInfo> {
-        self.order.iter().filter_map(|name| self.nodes.get(name))
+        self.order().iter().filter_map(|name| self.nodes.get(name))
     }
 
     pub(super) fn nodes_with_image(&self, image: &str) -> i64 {
@@ -232,7 +240,7 @@ impl Cluster {
             Some((_, nodes)) => nodes.push(name),
             None => self.zones.push((zone, Vec::from([name]))),
         }
-        self.sort();
+        self.order.take();
     }
 
     fn leave_zone(&mut self, zone: &Text, name: &Text) {
@@ -240,14 +248,7 @@ impl Cluster {
             nodes.retain(|other| other != name);
         }
         self.zones.retain(|(_, nodes)| !nodes.is_empty());
-        self.sort();
-    }
-
-    /// Lets the zones take turns. Source: pkg/scheduler/backend/cache/node_tree.go (v1.34), `list`.
-    fn sort(&mut self) {
-        let longest = self.zones.iter().map(|(_, nodes)| nodes.len()).max().unwrap_or(0);
-        let turns = (0..longest).flat_map(|at| self.zones.iter().filter_map(move |(_, nodes)| nodes.get(at)));
-        self.order = turns.cloned().collect();
+        self.order.take();
     }
 
     /// Lets a Pod count on a node, and on no other.
