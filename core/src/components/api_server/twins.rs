@@ -10,7 +10,7 @@ use super::resources::{self, KINDS};
 use super::{ApiServer, Change, Origin, Tap};
 use crate::components::scheduler::NEW_EVENTS;
 use crate::network::{EVENTS, WatchType};
-use crate::objects::{Json, Object, ObjectKey};
+use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The fields that are named differently: in `v1`, in `events.k8s.io/v1`.
 const NAMES: [(&str, &str); 7] = [
@@ -22,6 +22,9 @@ const NAMES: [(&str, &str); 7] = [
     ("count", "deprecatedCount"),
     ("reportingComponent", "reportingController"),
 ];
+
+/// The objects within an Event that have the same type in both faces, by their names in either.
+const ALIKE: [&str; 6] = ["metadata", "involvedObject", "regarding", "source", "deprecatedSource", "related"];
 
 /// Returns the other face of a kind.
 fn twin(kind: usize) -> Option<usize> {
@@ -40,45 +43,38 @@ fn is_untapped(kind: usize) -> bool {
     KINDS[kind].resource == NEW_EVENTS
 }
 
-/// Shows an Event as the other face does.
-fn converted(tree: &Json, to: usize) -> Json {
+/// Returns the name of a field in the other face.
+fn renamed(field: &Text, to_new: bool) -> Text {
+    let pair = NAMES.iter().find(|(old, new)| if to_new { *field == **old } else { *field == **new });
+    pair.map_or_else(|| field.clone(), |(old, new)| Text::of(if to_new { new } else { old }))
+}
+
+/// Shows an Event as the other face does, as far as names go; and the parts of it that need no second look, since they are
+/// of the same types in both faces.
+fn converted(tree: &Json, to: usize) -> (Json, Json) {
     let to_new = KINDS[to].resource == NEW_EVENTS;
-    let rename = |field: &str| {
-        let (from, into): (Vec<&str>, Vec<&'static str>) =
-            NAMES.iter().map(|(old, new)| if to_new { (*old, *new) } else { (*new, *old) }).unzip();
-        from.iter().position(|name| *name == field).map(|at| into[at])
-    };
-    let mut other = Json::object();
-    other.set(&["kind"], "Event");
-    other.set(&["apiVersion"], KINDS[to].api_version());
-    for (field, value) in tree.fields().filter(|(field, _)| !matches!(field.as_str(), "kind" | "apiVersion")) {
-        match rename(field) {
-            // The new form leaves an empty controller out.
-            Some("reportingController") if value.as_str() == Some("") => {}
-            Some(name) => other.set(&[name], value.clone()),
-            None => other.set(&[field.as_str()], value.clone()),
-        }
+    let own = tree.fields().filter(|(field, _)| !matches!(field.as_str(), "kind" | "apiVersion"));
+    let own = own.map(|(field, value)| (renamed(field, to_new), value.clone()));
+    // The new form leaves an empty controller out.
+    let is_left_out = |name: &Text, value: &Json| *name == "reportingController" && value.as_str() == Some("");
+    let mut own: Vec<(Text, Json)> = own.filter(|(name, value)| !is_left_out(name, value)).collect();
+    if !to_new && tree.get("reportingController").is_null() {
+        own.push((Text::of("reportingComponent"), Json::from("")));
     }
-    if !to_new && other.get("reportingComponent").is_null() {
-        other.set(&["reportingComponent"], "");
-    }
-    other
+    let is_known = |name: &Text| ALIKE.contains(&name.as_str());
+    let known: Json = own.iter().filter(|(name, value)| is_known(name) && value.is_object()).cloned().collect();
+    let kind = [("kind", Json::from("Event")), ("apiVersion", Json::from(KINDS[to].api_version()))];
+    let kind = kind.into_iter().map(|(name, value)| (Text::of(name), value));
+    (own.into_iter().chain(kind).collect(), known)
 }
 
 impl ApiServer {
     /// Writes the other face of an Event that was written or, with `Deleted`, removed.
     pub(super) fn write_twin(&mut self, kind: usize, origin: &Origin, event: WatchType, object: &Object) {
         let Some(other) = twin(kind) else { return };
-        let tree = converted(&object.json(), other);
-        let mut tree = self.schema.decode(KINDS[other].type_name(), &tree).map_or(tree, |decoded| decoded.object);
-        self.tables[other].share(&mut tree);
-        for (old, new) in NAMES.iter().chain([&("metadata", "metadata")]) {
-            let (own, name) = if KINDS[kind].resource == NEW_EVENTS { (new, old) } else { (old, new) };
-            let part = object.stable().get(own);
-            if part.is_object() && tree.get(name).is_object() {
-                tree.entry(&[name]).share(part);
-            }
-        }
+        let (tree, known) = converted(&object.json(), other);
+        let decoded = self.schema.decode_change(KINDS[other].type_name(), &tree, &known);
+        let tree = decoded.map_or(tree, |decoded| decoded.object);
         let twin = Object::new(tree, object.resource_version());
         self.tables[other].last = twin.stable().clone();
         let key: ObjectKey = twin.key();
