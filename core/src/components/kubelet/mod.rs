@@ -141,6 +141,8 @@ pub struct Kubelet {
     has_said_rebooted: bool,
     /// Counts the changes of what the status depends on inside the kubelet.
     generation: u64,
+    /// What the last look at the machine found.
+    resources: Option<setters::Resources>,
     last_log: String,
     fatal: Option<Fatal>,
 }
@@ -167,6 +169,7 @@ impl Kubelet {
             was_unschedulable: false,
             has_said_rebooted: false,
             generation: 0,
+            resources: None,
             last_log: String::new(),
             fatal: None,
             config,

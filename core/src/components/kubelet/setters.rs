@@ -26,6 +26,16 @@ const NAMES_PER_IMAGE_MAX: usize = 5;
 /// What the setters found worth an Event: type, reason, message.
 pub(super) type Said = Vec<(super::events::Kind, &'static str, String)>;
 
+/// What a machine has and what Pods may have of it, as the lists of a Node's status; they hold as long as neither machine
+/// nor kubelet changes.
+#[derive(Clone, Debug)]
+pub(super) struct Resources {
+    /// The generations of machine and kubelet.
+    of: (u64, u64),
+    capacity: Json,
+    allocatable: Json,
+}
+
 /// Prints a quantity as it reads after a round trip through the API, which does not know that plain bytes were binary.
 fn as_stored(quantity: Quantity) -> String {
     let printed = quantity.to_string();
@@ -126,7 +136,7 @@ impl Kubelet {
         node.set(&["status", "addresses"], addresses);
     }
 
-    fn set_machine_info(&mut self, node: &mut Json, host: &Host, said: &mut Said) {
+    fn resources_of(&self, host: &Host, of: (u64, u64)) -> Resources {
         let hardware = &host.spec.hardware;
         let pods = Quantity::whole(self.config.pods(hardware), Format::DecimalSi);
         let mut capacity: Vec<(&str, Quantity, Quantity)> = Vec::new();
@@ -165,9 +175,16 @@ impl Kubelet {
         let list = |pick: fn(&(&str, Quantity, Quantity)) -> Quantity| -> Json {
             capacity.iter().map(|entry| (Text::from(entry.0), Json::from(as_stored(pick(entry))))).collect()
         };
-        let (all, allocatable) = (list(|entry| entry.1), list(|entry| entry.2));
-        node.set(&["status", "capacity"], all);
-        node.set(&["status", "allocatable"], allocatable);
+        Resources { of, capacity: list(|entry| entry.1), allocatable: list(|entry| entry.2) }
+    }
+
+    fn set_machine_info(&mut self, node: &mut Json, host: &Host, said: &mut Said) {
+        let of = (host.generation, self.generation);
+        let known = self.resources.take().filter(|known| known.of == of);
+        let resources = known.unwrap_or_else(|| self.resources_of(host, of));
+        node.set(&["status", "capacity"], resources.capacity.clone());
+        node.set(&["status", "allocatable"], resources.allocatable.clone());
+        self.resources = Some(resources);
         let before = node.at(&["status", "nodeInfo", "bootID"]).as_str().unwrap_or_default();
         let is_reboot = !before.is_empty() && *before != *host.boot_id;
         if is_reboot && !(self.has_said_rebooted && self.settings.profile().is("rebooted-once-per-process")) {
@@ -179,7 +196,7 @@ impl Kubelet {
         info.set(&["bootID"], &host.boot_id);
         info.set(&["machineID"], host.machine_id());
         info.set(&["systemUUID"], host.system_uuid());
-        let swap = hardware.swap.value();
+        let swap = host.spec.hardware.swap.value();
         if swap > 0 && self.settings.profile().is("swap-capacity-in-status") {
             info.set(&["swap", "capacity"], swap);
         } else {
