@@ -2,12 +2,14 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/storage/cacher/watch_cache.go (v1.34): a window that doubles while its oldest event is
 //! fresh and halves while most of it is old, between 100 and 102,400 events.
+//! Invariant (tested): what is told of a write is what was noted of it, whatever became of the object since.
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::store::{Place, Store};
 use crate::network::WatchType;
 use crate::objects::{Beat, Object};
 
@@ -18,45 +20,48 @@ const MOST: usize = 100 * 1024;
 /// Source: watch_cache.go, `DefaultEventFreshDuration`: the request time-out of 60 s and 15 s more.
 const FRESH: SignedDuration = SignedDuration::from_secs(75);
 
-/// One write. Most are heartbeats, which are told from the write before by a few numbers.
+/// One write.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) at: Timestamp,
     pub(super) event: WatchType,
     pub(super) object: Object,
-    before: Before,
+    /// The object as it was before the write.
+    pub(super) before: Option<Object>,
 }
 
-/// What a write replaced.
-#[derive(Clone, Debug)]
-enum Before {
-    Nothing,
-    /// A revision with the same stable tree.
-    Same(Beat),
-    Other(Box<Object>),
+/// One write as it is kept. Most are renewals of Leases, of which a few numbers are all that is new: their tree is the one
+/// that the Lease still has, or had when it was written in full the next time.
+#[derive(Debug)]
+enum Entry {
+    /// When a Lease was renewed, its beat before, revision and time after.
+    Renewal(Timestamp, Beat, u64, i64),
+    Other(Box<Event>),
 }
 
-impl Event {
-    pub(super) fn new(at: Timestamp, event: WatchType, object: Object, before: Option<&Object>) -> Self {
-        let before = match before {
-            None => Before::Nothing,
-            Some(before) if before.stable().is_same_allocation(object.stable()) => Before::Same(before.beat()),
-            Some(before) => Before::Other(Box::new(before.clone())),
-        };
-        Self { at, event, object, before }
+impl Entry {
+    fn of(event: Event) -> Self {
+        let noted = event.before.as_ref().and_then(|before| {
+            let after = event.object.beat();
+            let micros = after.renewed_micros()?;
+            let is_same = before.beat().place() == after.place() && after.place().is_some();
+            (is_same && before.stable().is_same_allocation(event.object.stable()))
+                .then(|| Self::Renewal(event.at, before.beat(), after.resource_version(), micros))
+        });
+        noted.unwrap_or_else(|| Self::Other(Box::new(event)))
     }
 
-    /// Notes a heartbeat that replaced a revision with the same stable tree.
-    pub(super) const fn beat(at: Timestamp, object: Object, before: Beat) -> Self {
-        Self { at, event: WatchType::Modified, object, before: Before::Same(before) }
+    fn at(&self) -> Timestamp {
+        match self {
+            Self::Renewal(at, ..) => *at,
+            Self::Other(event) => event.at,
+        }
     }
 
-    /// Returns the object as it was before the write.
-    pub(super) fn before(&self) -> Option<Object> {
-        match &self.before {
-            Before::Nothing => None,
-            Before::Same(beat) => Some(self.object.at_beat(*beat)),
-            Before::Other(object) => Some((**object).clone()),
+    fn resource_version(&self) -> u64 {
+        match self {
+            Self::Renewal(_, _, resource_version, _) => *resource_version,
+            Self::Other(event) => event.object.resource_version(),
         }
     }
 }
@@ -64,8 +69,12 @@ impl Event {
 /// The window.
 #[derive(Debug)]
 pub(super) struct History {
-    events: VecDeque<Event>,
+    entries: VecDeque<Entry>,
     capacity: usize,
+    /// What renewed Leases were until they were written in full, by place and the revision of that write.
+    former: BTreeMap<(Place, u64), Object>,
+    /// The keys of `former`, oldest write first.
+    ends: VecDeque<(Place, u64)>,
     /// The revision that was current when the window began; nothing older can be told.
     since: u64,
     dropped: bool,
@@ -73,60 +82,106 @@ pub(super) struct History {
 
 impl History {
     pub(super) fn new(since: u64) -> Self {
-        Self { events: VecDeque::new(), capacity: LEAST, since, dropped: false }
+        Self {
+            entries: VecDeque::new(),
+            capacity: LEAST,
+            former: BTreeMap::new(),
+            ends: VecDeque::new(),
+            since,
+            dropped: false,
+        }
     }
 
     /// Notes a write.
     pub(super) fn push(&mut self, event: Event) {
-        let now = event.at;
-        if self.events.len() >= self.capacity {
-            let age =
-                |at: usize| self.events.get(at).map_or(SignedDuration::ZERO, |event| now.duration_since(event.at));
-            if age(0) < FRESH {
-                self.capacity = (self.capacity * 2).min(MOST);
-            } else if age(self.events.len() - self.capacity / 4) > FRESH {
-                self.capacity = (self.capacity / 2).max(LEAST);
-            }
-            while self.events.len() >= self.capacity {
-                self.events.pop_front();
-                self.dropped = true;
+        if let Some(before) = event.before.as_ref().filter(|before| before.is_heartbeat())
+            && let Some(place) = before.place()
+            && !before.stable().is_same_allocation(event.object.stable())
+        {
+            let key = (place, event.object.resource_version());
+            self.former.insert(key, before.clone());
+            self.ends.push_back(key);
+        }
+        self.make_room(event.at);
+        self.entries.push_back(Entry::of(event));
+    }
+
+    /// Notes a renewal of a Lease that stands in the store with its last beat.
+    pub(super) fn push_renewal(&mut self, at: Timestamp, before: Beat, after: Beat) {
+        self.make_room(at);
+        let micros = after.renewed_micros().expect("a renewal has a time");
+        self.entries.push_back(Entry::Renewal(at, before, after.resource_version(), micros));
+    }
+
+    fn make_room(&mut self, now: Timestamp) {
+        if self.entries.len() < self.capacity {
+            return;
+        }
+        let age = |at: usize| self.entries.get(at).map_or(SignedDuration::ZERO, |entry| now.duration_since(entry.at()));
+        if age(0) < FRESH {
+            self.capacity = (self.capacity * 2).min(MOST);
+        } else if age(self.entries.len() - self.capacity / 4) > FRESH {
+            self.capacity = (self.capacity / 2).max(LEAST);
+        }
+        while self.entries.len() >= self.capacity {
+            let gone = self.entries.pop_front().map_or(0, |entry| entry.resource_version());
+            self.dropped = true;
+            while let Some(key) = self.ends.pop_front_if(|(_, end)| *end <= gone) {
+                self.former.remove(&key);
             }
         }
-        self.events.push_back(event);
     }
 
     /// Returns the oldest revision from which a watch can begin.
     pub(super) fn oldest(&self) -> u64 {
-        match self.events.front() {
-            Some(event) if self.dropped => event.object.resource_version() - 1,
+        match self.entries.front() {
+            Some(entry) if self.dropped => entry.resource_version() - 1,
             _ => self.since,
         }
     }
 
-    /// Returns the writes after a revision, oldest first.
-    pub(super) fn after(&self, resource_version: u64) -> impl Iterator<Item = &Event> {
-        let from = self.events.partition_point(|event| event.object.resource_version() <= resource_version);
-        self.events.range(from..)
+    /// Returns the writes after a revision, oldest first; the store is the one that they were made to.
+    pub(super) fn after(&self, resource_version: u64, store: &Store) -> impl Iterator<Item = Event> {
+        let from = self.entries.partition_point(|entry| entry.resource_version() <= resource_version);
+        self.entries.range(from..).map(|entry| self.told(entry, store))
     }
 
     /// Returns the writes from the newest to the oldest.
-    pub(super) fn newest_first(&self) -> impl Iterator<Item = &Event> {
-        self.events.iter().rev()
+    pub(super) fn newest_first(&self, store: &Store) -> impl Iterator<Item = Event> {
+        self.entries.iter().rev().map(|entry| self.told(entry, store))
+    }
+
+    fn told(&self, entry: &Entry, store: &Store) -> Event {
+        let (at, before, resource_version, micros) = match entry {
+            Entry::Other(event) => return (**event).clone(),
+            Entry::Renewal(at, before, resource_version, micros) => (*at, *before, *resource_version, *micros),
+        };
+        let place = before.place().expect("a renewed Lease has a place");
+        let mut later = self.former.range((place, resource_version)..=(place, u64::MAX));
+        let lease = later.next().map_or_else(|| store.at(place), |(_, lease)| lease);
+        let object = lease.at_beat(Beat::renewal(resource_version, micros, place));
+        let before = Some(object.at_beat(before));
+        Event { at, event: WatchType::Modified, object, before }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+    use alloc::vec::Vec;
+
     use jiff::{SignedDuration, Timestamp};
 
     use super::{Event, History, LEAST};
+    use crate::chance::Chance;
+    use crate::components::api_server::store::Store;
     use crate::json;
     use crate::network::WatchType;
-    use crate::objects::Object;
+    use crate::objects::{Object, Text};
 
     fn write(history: &mut History, version: u64, at: Timestamp) {
         let object = Object::new(json!({}), version);
-        history.push(Event::new(at, WatchType::Modified, object, None));
+        history.push(Event { at, event: WatchType::Modified, object, before: None });
     }
 
     #[test]
@@ -136,12 +191,53 @@ mod tests {
         for version in 6..=1005 {
             write(&mut history, version, zero);
         }
-        assert_eq!((history.oldest(), history.events.len()), (5, 1000));
+        assert_eq!((history.oldest(), history.entries.len()), (5, 1000));
         for version in 1006..=3000 {
             write(&mut history, version, zero + SignedDuration::from_secs(10 * i64::try_from(version).unwrap()));
         }
-        assert_eq!(history.events.len(), LEAST);
+        assert_eq!(history.entries.len(), LEAST);
         assert_eq!(history.oldest(), 2900);
-        assert_eq!(history.after(2990).count(), 10);
+        assert_eq!(history.after(2990, &Store::default()).count(), 10);
+    }
+
+    #[test]
+    fn renewals_are_told_as_they_were_whatever_became_of_their_leases() {
+        let mut chance = Chance::new(7);
+        let (mut store, mut history) = (Store::default(), History::new(0));
+        let mut model: Vec<(WatchType, Object, Option<Object>)> = Vec::new();
+        for version in 1..3_000 {
+            let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(i64::try_from(version * 40).unwrap());
+            let name = format!("w{}", chance.below(8));
+            let whole = Object::new(json!({"metadata": {"name": name.as_str()}}), version);
+            let (event, object, before) = match store.find("", &name) {
+                None => {
+                    store.insert(Text::of(""), Text::from(&name), whole.clone());
+                    (WatchType::Added, whole, None)
+                }
+                Some(_) if chance.below(20) == 0 => (WatchType::Deleted, whole, store.remove("", &name)),
+                Some(place) if chance.below(10) == 0 => {
+                    let before = store.replace(place, whole.clone());
+                    (WatchType::Modified, whole, Some(before))
+                }
+                Some(place) => {
+                    let before = store.at(place).clone();
+                    store.at_mut(place).renew(at, version, place);
+                    (WatchType::Modified, store.at(place).clone(), Some(before))
+                }
+            };
+            match &before {
+                Some(before) if object.is_heartbeat() && before.is_heartbeat() && chance.below(2) == 0 => {
+                    history.push_renewal(at, before.beat(), object.beat());
+                }
+                _ => history.push(Event { at, event, object: object.clone(), before: before.clone() }),
+            }
+            model.push((event, object, before));
+        }
+        let told = |event: Event| (event.event, event.object, event.before);
+        let oldest = history.oldest();
+        let kept = model.split_off(usize::try_from(oldest).unwrap());
+        assert!(kept.len() > LEAST && history.former.len() <= kept.len());
+        assert_eq!(history.after(oldest, &store).map(told).collect::<Vec<_>>(), kept);
+        assert!(history.newest_first(&store).map(told).eq(kept.into_iter().rev()));
     }
 }

@@ -482,7 +482,7 @@ impl ApiServer {
                 because: origin.because,
             })));
         }
-        table.history.push(Event::new(origin.now, event, object, before.as_ref()));
+        table.history.push(Event { at: origin.now, event, object, before });
     }
 
     fn close_watch(&mut self, id: WatcherId) {

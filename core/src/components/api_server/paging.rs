@@ -164,9 +164,10 @@ impl ApiServer {
         }
         let mut objects: BTreeMap<ObjectKey, Object> =
             table.store.iter("").map(|object| (object.key(), object.clone())).collect();
-        for event in table.history.newest_first().take_while(|event| event.object.resource_version() > revision) {
+        let newest_first = table.history.newest_first(&table.store);
+        for event in newest_first.take_while(|event| event.object.resource_version() > revision) {
             let key = event.object.key();
-            match (event.event, event.before()) {
+            match (event.event, event.before) {
                 (WatchType::Added, _) | (_, None) => objects.remove(&key),
                 (_, Some(before)) => objects.insert(key, before),
             };

@@ -147,10 +147,11 @@ impl ApiServer {
         }
         if let Some(from) = from.filter(|_| !streams) {
             let is_current = self.is_current(&watcher, from);
-            for past in self.tables[aim.kind].history.after(from).filter(|_| !is_current) {
+            let table = &self.tables[aim.kind];
+            for past in table.history.after(from, &table.store).filter(|_| !is_current) {
                 let namespace = past.object.stable().at(&["metadata", "namespace"]).as_str().unwrap_or_default();
                 let plural = &kind.resource.plural;
-                let before = past.before();
+                let before = past.before;
                 let Some(seen) = watcher.sees(plural, namespace, past.event, &past.object, before.as_ref()) else {
                     continue;
                 };
@@ -158,7 +159,7 @@ impl ApiServer {
                     (WatchType::Deleted, Some(before)) if past.event != WatchType::Deleted => {
                         Object::new(before.json(), past.object.resource_version())
                     }
-                    _ => past.object.clone(),
+                    _ => past.object,
                 };
                 self.events.push_back(send(ToClient::Watch { id, event: seen, object }));
             }

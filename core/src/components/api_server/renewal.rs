@@ -132,7 +132,7 @@ impl ApiServer {
             let object = table.store.at_mut(place);
             debug_assert_eq!(object.beat(), renewed.before);
             object.take(renewed.after);
-            table.history.push(Event::beat(renewed.at, object.clone(), renewed.before));
+            table.history.push_renewal(renewed.at, renewed.before, renewed.after);
         }
         self.revision = renewals.last().map_or(self.revision, |renewed| renewed.after.resource_version());
     }
@@ -198,7 +198,8 @@ impl ApiServer {
                 because: None,
             })));
         }
-        table.history.push(Event::beat(now, object, before));
+        let replaced = Some(object.at_beat(before));
+        table.history.push(Event { at: now, event: WatchType::Modified, object, before: replaced });
         before
     }
 
@@ -239,8 +240,10 @@ impl ApiServer {
                 because: None,
             })));
         }
-        table.history.push(Event::beat(now, object.clone(), before));
-        (before, object.beat())
+        let (object, replaced) = (object.clone(), Some(object.at_beat(before)));
+        let after = object.beat();
+        table.history.push(Event { at: now, event: WatchType::Modified, object, before: replaced });
+        (before, after)
     }
 
     /// Returns the Lease that was renewed.
@@ -283,7 +286,7 @@ impl ApiServer {
     /// A PUT with the uid of a Lease that is gone: the create that it would become finds no such uid.
     fn deleted_under_writer(&self, name: &str) -> Answer {
         let table = &self.tables[self.leases];
-        let last = table.history.newest_first().find(|event| event.object.name() == name);
+        let last = table.history.newest_first(&table.store).find(|event| event.object.name() == name);
         let uid = last.map_or_else(String::new, |event| String::from(event.object.uid()));
         status::conflict(&LEASES, name, &write::uid_precondition(&format!("leases/{NODE_LEASES}/{name}"), &uid, ""))
     }
