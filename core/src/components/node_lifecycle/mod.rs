@@ -54,23 +54,24 @@ const TICK: SignedDuration = SignedDuration::from_millis(100);
 /// What a health pass takes at least: real passes are never free, and strict comparisons rely on that.
 const ROUND_COST: SignedDuration = SignedDuration::from_millis(1);
 
-/// What is known of one node.
+/// What is known of one node. What each renewal of a Lease touches stands together at the front: a cluster has many nodes.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Node {
-    name: Text,
+    signs: Signs,
     /// The cached object's place; `None` while there is no Node of this name.
     slot: Option<Slot>,
-    /// UID and zone at the pass that found the node; `None` if none has.
-    known: Option<(Text, ZoneKey)>,
-    signs: Signs,
-    /// The instant for which the node stands in `due`.
-    armed: Option<Timestamp>,
-    /// Where the last look counted it, and as ready or not.
-    counted: Option<(ZoneKey, bool)>,
-    /// The tree of the Node, if the last look found it ready, without taints, and nothing to do.
-    well: Option<Json>,
     /// Whether it stands in `changed`.
     changed: bool,
+    /// The instant for which the node stands in `due`.
+    armed: Option<Timestamp>,
+    /// The tree of the Node, if the last look found it ready, without taints, and nothing to do.
+    well: Option<Json>,
+    /// Where the last look counted it, and as ready or not.
+    counted: Option<(ZoneKey, bool)>,
+    /// UID and zone at the pass that found the node; `None` if none has.
+    known: Option<(Text, ZoneKey)>,
+    name: Text,
 }
 
 /// Which nodes a health pass looks at.
