@@ -244,6 +244,12 @@ pub struct Fields(Vec<(Text, Json)>);
 /// Up to so many fields are looked through in turn: most are told from the wanted one by their length.
 const FEW: usize = 16;
 
+/// Compares names, most of which are words of the program's own and lie in one place.
+fn is_same(field: &Text, name: &str) -> bool {
+    let field = field.as_str();
+    field.len() == name.len() && (core::ptr::eq(field, name) || field == name)
+}
+
 impl Fields {
     fn sorted(mut fields: Vec<(Text, Json)>) -> Self {
         if !fields.is_sorted_by(|(own, _), (next, _)| own < next) {
@@ -259,8 +265,11 @@ impl Fields {
         Self(fields)
     }
 
+    /// Returns where a field is, or where it would be.
     fn find(&self, name: &str) -> Result<usize, usize> {
-        self.0.binary_search_by(|(field, _)| field.as_str().cmp(name))
+        let few = if self.0.len() > FEW { &[] } else { &self.0[..] };
+        let found = few.iter().position(|(field, _)| is_same(field, name));
+        found.map_or_else(|| self.0.binary_search_by(|(field, _)| field.as_str().cmp(name)), Ok)
     }
 
     /// Returns a field.
@@ -269,7 +278,7 @@ impl Fields {
         if self.0.len() > FEW {
             return self.find(name).ok().map(|at| &self.0[at].1);
         }
-        self.0.iter().find(|(field, _)| field.as_str() == name).map(|(_, value)| value)
+        self.0.iter().find(|(field, _)| is_same(field, name)).map(|(_, value)| value)
     }
 
     /// Returns a field for a change; an absent one becomes `null` first.

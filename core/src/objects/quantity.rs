@@ -11,6 +11,8 @@ use core::ops::{Add, Sub};
 
 /// Billionths in one.
 const NANO: i128 = 1_000_000_000;
+/// A number of so many digits fits 64 bits.
+const U64_DIGITS: usize = 19;
 /// The binary units, smallest first.
 const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 /// The decimal units with their powers of ten, smallest first.
@@ -61,11 +63,15 @@ impl Quantity {
         }
         let (numerator, denominator, format) = unit(suffix)?;
         let scale = 10_i128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-        let mantissa: i128 = format!("{whole}{fraction}").parse().ok()?;
+        let mantissa: i128 = if fraction.is_empty() && whole.len() <= U64_DIGITS {
+            i128::from(whole.parse::<u64>().ok()?)
+        } else {
+            format!("{whole}{fraction}").parse().ok()?
+        };
         let product = mantissa.checked_mul(numerator)?;
         // What is finer than a billionth is rounded up, as upstream does.
         let divisor = denominator.checked_mul(scale)?;
-        let nanos = product.checked_add(divisor - 1)? / divisor;
+        let nanos = if divisor == 1 { product } else { product.checked_add(divisor - 1)? / divisor };
         Some(Self { nanos: if negative { -nanos } else { nanos }, format })
     }
 

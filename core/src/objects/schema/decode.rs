@@ -281,7 +281,23 @@ fn quantity_problem(text: &str) -> &'static str {
     }
 }
 
+/// Tells whether an instant is surely printed as it is written: whole seconds of a day that every month has, in UTC.
+fn is_whole_second(text: &str) -> bool {
+    const MOST: [(usize, &[u8; 2], &[u8; 2]); 5] =
+        [(5, b"01", b"12"), (8, b"01", b"28"), (11, b"00", b"23"), (14, b"00", b"59"), (17, b"00", b"59")];
+    let bytes = text.as_bytes();
+    let marks = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'Z')];
+    bytes.len() == 20
+        && (b"1970"..=b"2999").contains(&&[bytes[0], bytes[1], bytes[2], bytes[3]])
+        && marks.iter().all(|(at, mark)| bytes[*at] == *mark)
+        && bytes.iter().enumerate().all(|(at, byte)| byte.is_ascii_digit() || marks.iter().any(|(mark, _)| *mark == at))
+        && MOST.iter().all(|(at, least, most)| (*least..=*most).contains(&&[bytes[*at], bytes[at + 1]]))
+}
+
 fn read_time(text: &Text) -> Result<Json, DecodeError> {
+    if is_whole_second(text) {
+        return Ok(Json::Str(text.clone()));
+    }
     if let Some(at) = time::parse(text) {
         let printed = time::to_time(at);
         return Ok(if printed == text.as_str() { Json::Str(text.clone()) } else { Json::text(printed) });
@@ -372,6 +388,35 @@ mod tests {
             }
         }
         assert!(["0", "110", "4", "500m", "7910Mi"].into_iter().all(super::is_canonical));
+    }
+
+    #[test]
+    fn what_is_taken_for_a_whole_second_is_printed_as_it_is_written() {
+        let texts = [
+            "2026-01-01T00:00:00Z",
+            "1970-01-01T00:00:00Z",
+            "2026-12-28T23:59:59Z",
+            "2026-02-30T00:00:00Z",
+            "2026-13-01T00:00:00Z",
+            "2026-00-10T00:00:00Z",
+            "2026-01-01T24:00:00Z",
+            "2026-01-01T00:60:00Z",
+            "2026-01-01T00:00:60Z",
+            "2026-01-01t00:00:00z",
+            "2026-01-01T00:00:0Z0",
+            "1969-01-01T00:00:00Z",
+            "202:-01-01T00:00:00Z",
+            "2026-01-1/T00:00:00Z",
+            "2026-01-01 00:00:00Z",
+            "2026-01-01T00:00:00+",
+        ];
+        let mut taken = 0;
+        for text in texts {
+            let printed = super::time::parse(text).map(super::time::to_time);
+            assert!(!super::is_whole_second(text) || printed.as_deref() == Some(text), "{text} {printed:?}");
+            taken += usize::from(super::is_whole_second(text));
+        }
+        assert_eq!(taken, 3);
     }
 
     #[test]
