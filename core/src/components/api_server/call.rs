@@ -41,6 +41,7 @@ impl ApiServer {
         };
         match resource.group.as_str() {
             "rbac.authorization.k8s.io" => self.store_policy(),
+            "events.k8s.io" => self.keep_new_events(),
             "resource.k8s.io" if !self.settings.profile().is("dynamic-resources-are-served") => {
                 return Err(status::page_not_found());
             }

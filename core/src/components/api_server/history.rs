@@ -92,6 +92,29 @@ impl History {
         }
     }
 
+    /// Returns the same window over objects that are shown otherwise, none of which is a Lease.
+    pub(super) fn shown_as(&self, show: impl Fn(&Object) -> Object) -> Self {
+        let shown = |entry: &Entry| match entry {
+            Entry::Renewal(at, before, resource_version, micros) => {
+                Entry::Renewal(*at, *before, *resource_version, *micros)
+            }
+            Entry::Other(event) => Entry::Other(Box::new(Event {
+                at: event.at,
+                event: event.event,
+                object: show(&event.object),
+                before: event.before.as_ref().map(&show),
+            })),
+        };
+        Self {
+            entries: self.entries.iter().map(shown).collect(),
+            capacity: self.capacity,
+            former: BTreeMap::new(),
+            ends: VecDeque::new(),
+            since: self.since,
+            dropped: self.dropped,
+        }
+    }
+
     /// Notes a write.
     pub(super) fn push(&mut self, event: Event) {
         if let Some(before) = event.before.as_ref().filter(|before| before.is_heartbeat())

@@ -200,6 +200,8 @@ pub struct ApiServer {
     candidates: Vec<WatcherId>,
     lent: Lent,
     waiting: Waiting,
+    /// Whether the Events' face in `events.k8s.io/v1` has a store of its own.
+    keeps_new_events: bool,
 }
 
 impl ApiServer {
@@ -241,6 +243,7 @@ impl ApiServer {
             candidates: Vec::new(),
             lent: Lent::default(),
             waiting: Waiting::default(),
+            keeps_new_events: false,
         };
         for (kind, object) in strategy::initial_objects() {
             server.put_initial(place(&kind), object, now);
@@ -381,13 +384,22 @@ impl ApiServer {
     /// Looks an object up, beside the network.
     #[must_use]
     pub fn object(&self, resource: &Resource, key: &ObjectKey) -> Option<Object> {
-        self.tables[resources::find(resource)?].store.get(&key.namespace, &key.name).cloned()
+        let kind = resources::find(resource)?;
+        let found = |kind: usize| self.tables[kind].store.get(&key.namespace, &key.name);
+        match self.stand_in(kind) {
+            Some(other) => found(other).map(|object| self.twin_of(object, kind)),
+            None => found(kind).cloned(),
+        }
     }
 
     /// Returns all objects of a kind in order of their keys, beside the network.
     #[must_use]
     pub fn objects(&self, resource: &Resource) -> Vec<Object> {
-        resources::find(resource).map(|kind| self.tables[kind].store.iter("").cloned().collect()).unwrap_or_default()
+        let Some(kind) = resources::find(resource) else { return Vec::new() };
+        match self.stand_in(kind) {
+            Some(other) => self.tables[other].store.iter("").map(|object| self.twin_of(object, kind)).collect(),
+            None => self.tables[kind].store.iter("").cloned().collect(),
+        }
     }
 
     /// Returns the revision of the last write.

@@ -11,8 +11,8 @@ use crate::chance::Chance;
 use crate::components::controllers::Context;
 use crate::json;
 use crate::network::{
-    Answer, Ask, Call, ClientId, Content, Identity, LEASES, NODE_LEASES, NODES, PODS, Request, RequestId, Resource,
-    ToClient, Verb, WatchType,
+    Answer, Ask, Call, ClientId, Content, EVENTS, Identity, LEASES, NODE_LEASES, NODES, PODS, Request, RequestId,
+    Resource, ToClient, Verb, WatchType,
 };
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::Settings;
@@ -397,4 +397,39 @@ fn an_eviction_takes_from_the_budget_until_there_is_none() {
     assert!(!pod.stable().at(&["metadata", "deletionTimestamp"]).is_null());
     let budget = fixture.server.object(&budgets, &ObjectKey::namespaced("default", "b")).unwrap();
     assert_eq!(budget.stable().at(&["status", "disruptionsAllowed"]).as_i64(), Some(0));
+}
+
+#[test]
+fn the_newer_face_of_events_is_the_same_whenever_somebody_looks_first() {
+    const NEWER: Resource = Resource::of("events.k8s.io", "v1", "events");
+    let list = || Call::new(Verb::List, NEWER, "default", "");
+    let seen = |early: bool| {
+        let mut fixture = Fixture::new();
+        if early {
+            fixture.call(list());
+        }
+        let event = |name: &str| {
+            let about = json!({"kind": "Node", "name": "n"});
+            json!({"metadata": {"name": name}, "involvedObject": about, "reason": "r", "message": "m", "type": "Normal",
+                "count": 1, "source": {"component": "kubelet"}, "firstTimestamp": "2026-01-01T00:00:00Z"})
+        };
+        for name in ["a", "b", "c"] {
+            let call = Call::new(Verb::Create, EVENTS, "default", "").body(event(name));
+            assert!(fixture.call(call).is_success());
+        }
+        let patch = Call::strategic_patch(EVENTS, "default", "a", json!({"count": 2}));
+        assert!(fixture.call(patch).is_success());
+        assert!(fixture.call(Call::new(Verb::Delete, EVENTS, "default", "b")).is_success());
+        let beside: Vec<Json> = fixture.server.objects(&NEWER).iter().map(Object::json).collect();
+        let from = alloc::format!("{}", fixture.server.resource_version() - 5);
+        let watch = Call::new(Verb::Watch, NEWER, "default", "").query("resourceVersion", from.as_str());
+        let (_, outputs) = fixture.ask(Ask::Call(watch.into()));
+        let told: Vec<_> = events(&outputs).into_iter().map(|(seen, object)| (seen, object.json())).collect();
+        let listed = fixture.call(list()).body();
+        (beside, told, listed)
+    };
+    let (beside, told, listed) = seen(false);
+    assert_eq!((beside.len(), told.len(), listed.get("items").items().len()), (2, 5, 2));
+    assert_eq!(beside[0].at(&["regarding", "name"]).as_str(), Some("n"));
+    assert_eq!((beside, told, listed), seen(true));
 }

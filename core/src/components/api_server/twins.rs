@@ -2,7 +2,8 @@
 //!
 //! Mirrors pkg/apis/events/v1/conversion.go (v1.34). Each face has a store and a history of its own here; a write to one
 //! is a write to the other under the same revision, so both watches tell of it. Whoever taps the store is told once, of
-//! the face in `v1`.
+//! the face in `v1`. The face in `events.k8s.io/v1` is kept from the first request for it on: what was before it is told
+//! from the store and the history of the other (tested: nobody can tell the difference).
 
 use alloc::vec::Vec;
 
@@ -69,13 +70,37 @@ fn converted(tree: &Json, to: usize) -> (Json, Json) {
 }
 
 impl ApiServer {
-    /// Writes the other face of an Event that was written or, with `Deleted`, removed.
-    pub(super) fn write_twin(&mut self, kind: usize, origin: &Origin, event: WatchType, object: &Object) {
+    /// Keeps the face in `events.k8s.io/v1` from now on.
+    pub(super) fn keep_new_events(&mut self) {
+        let (Some(kind), false) = (resources::find(&EVENTS), self.keeps_new_events) else { return };
         let Some(other) = twin(kind) else { return };
+        self.keeps_new_events = true;
+        let twins: Vec<Object> = self.tables[kind].store.iter("").map(|object| self.twin_of(object, other)).collect();
+        let history = self.tables[kind].history.shown_as(|object| self.twin_of(object, other));
+        let table = &mut self.tables[other];
+        table.history = history;
+        for twin in twins {
+            let key = twin.key();
+            table.store.insert(key.namespace, key.name, twin);
+        }
+    }
+
+    /// Returns the kind in whose store a kind's objects stand, if that is not its own.
+    pub(super) fn stand_in(&self, kind: usize) -> Option<usize> {
+        if is_untapped(kind) && !self.keeps_new_events { twin(kind) } else { None }
+    }
+
+    /// Shows an Event as the other face, of the given kind, does.
+    pub(super) fn twin_of(&self, object: &Object, other: usize) -> Object {
         let (tree, known) = converted(&object.json(), other);
         let decoded = self.schema.decode_change(KINDS[other].type_name(), &tree, &known);
-        let tree = decoded.map_or(tree, |decoded| decoded.object);
-        let twin = Object::new(tree, object.resource_version());
+        Object::new(decoded.map_or(tree, |decoded| decoded.object), object.resource_version())
+    }
+
+    /// Writes the other face of an Event that was written or, with `Deleted`, removed.
+    pub(super) fn write_twin(&mut self, kind: usize, origin: &Origin, event: WatchType, object: &Object) {
+        let Some(other) = twin(kind).filter(|_| self.keeps_new_events) else { return };
+        let twin = self.twin_of(object, other);
         self.tables[other].last = twin.stable().clone();
         let key: ObjectKey = twin.key();
         let store = &mut self.tables[other].store;
