@@ -168,7 +168,7 @@ Feature: Networks for the pods of a Node
       And 11 Events CIDRNotAvailable about Node "worker-2" within 8s
       And 12 Events CIDRNotAvailable about Node "worker-2" within 18s
       And 13 Events CIDRNotAvailable about Node "worker-2" within 38s
-      And 14 Events CIDRNotAvailable about Node "worker-2" within 60s
+      And 14 Events CIDRNotAvailable about Node "worker-2" within 50s
 
     Scenario: It goes without as long as nobody goes
       Given kube-controller-manager runs with:
