@@ -40,8 +40,12 @@ Feature: Every node is checked each monitor period
       Given kube-controller-manager runs with:
         | node-monitor-period | 10m |
       And a hand-fed Node "worker-1"
-      And 3m pass
       When Node "worker-1" posts condition Ready=False
+      And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute"
+      And Node "worker-1" posts condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoExecute"
+      And 1m passes
+      And Node "worker-1" posts condition Ready=False
       Then Node "worker-1" has taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
       And Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 30s
       When Node "worker-1" posts condition Ready=True

@@ -58,7 +58,7 @@ Feature: A kubelet renews the Lease of its Node
 
     Scenario: The status rests while the Lease is renewed
       Given a ready Node "worker-1"
-      When 2m pass
+      When 1m passes
       Then the Lease of Node "worker-1" is renewed every 10s to 10.5s for 2m
       And the Lease of Node "worker-1" keeps field spec.leaseDurationSeconds 40 for 2m
       And Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 30s
