@@ -3,10 +3,12 @@
 //! Inputs: feature files, a context. Outputs: verdicts on standard output; which cluster it is and what is read of it on
 //! standard error, before anything is asked of its objects. Invariant: nothing is written to the cluster.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use jiff::SignedDuration;
+use nodeproof_core::network::Resource;
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::scenario::{Outcome, Verdict};
 use serde_json::json;
@@ -83,7 +85,7 @@ impl Look<'_> {
     fn look(&self, access: &Access) -> Result<Counts, String> {
         let lookout = Lookout::open(access)?;
         let context = self.live.context.as_deref().unwrap_or_default();
-        note(format_args!("cluster   {context}, {}: Kubernetes {}", access.server(), lookout.version));
+        say_cluster(context, access, &lookout);
         let mut counts = Counts::default();
         let mut chosen: Vec<&Planned> = Vec::new();
         for planned in self.meant()? {
@@ -100,7 +102,7 @@ impl Look<'_> {
         }
         let scenarios: Vec<_> = chosen.iter().map(|planned| planned.compiled.scenario.clone()).collect();
         let kinds = kinds_of(&scenarios);
-        note(format_args!("reads     {}; nothing is written", rights(&kinds)));
+        say_rights(&kinds);
         let mut measures = lookout.defaults();
         measures.grace_period = self.args.node_monitor_grace_period.unwrap_or(measures.grace_period);
         measures.health_period = self.args.node_monitor_period.unwrap_or(measures.health_period);
@@ -171,6 +173,16 @@ impl Look<'_> {
             word => line(format_args!("{} {name}\n{text}\n", colour.bad(&format!("{word:>12}")))),
         }
     }
+}
+
+/// Says which cluster is looked at.
+pub(super) fn say_cluster(context: &str, access: &Access, lookout: &Lookout) {
+    note(format_args!("cluster   {context}, {}: Kubernetes {}", access.server(), lookout.version));
+}
+
+/// Says what is asked of it.
+pub(super) fn say_rights(kinds: &BTreeSet<Resource>) {
+    note(format_args!("reads     {}; nothing is written", rights(kinds)));
 }
 
 #[derive(Debug, Default)]

@@ -9,10 +9,11 @@ use std::process::ExitCode;
 use jiff::SignedDuration;
 use nodeproof_core::objects::time::seconds;
 
+use super::look::{say_cluster, say_rights};
 use super::misuse;
 use super::terminal::{counted, line, note};
 use crate::live::record::{NEEDED, Privacy, Title, WELCOME};
-use crate::live::{Access, Lookout, rights};
+use crate::live::{Access, Lookout};
 
 /// Options of `nodeproof record`.
 #[derive(Debug, clap::Args)]
@@ -67,11 +68,8 @@ pub fn run(args: &Args) -> ExitCode {
 fn record(args: &Args) -> Result<(), String> {
     let access = Access::of_context(args.kubeconfig.as_deref(), Some(&args.context))?;
     let lookout = Lookout::open(&access)?;
-    note(format_args!("cluster   {}, {}: Kubernetes {}", args.context, access.server(), lookout.version));
-    note(format_args!(
-        "reads     {}; nothing is written",
-        rights(&NEEDED.iter().chain(WELCOME.iter()).cloned().collect())
-    ));
+    say_cluster(&args.context, &access, &lookout);
+    say_rights(&NEEDED.iter().chain(WELCOME.iter()).cloned().collect());
     for rule in Privacy::Redacted.rules() {
         note(format_args!("left out  {rule}"));
     }
