@@ -13,6 +13,10 @@ use crate::objects::Object;
 
 /// Source: pkg/apis/scheduling/types.go (v1.34), `SystemCriticalPriority`.
 const CRITICAL_PRIORITY: i64 = 2_000_000_000;
+/// Source: pkg/kubelet/types/pod_update.go (v1.34), `ConfigSourceAnnotationKey`.
+const CONFIG_SOURCE: &str = "kubernetes.io/config.source";
+/// Source: pkg/kubelet/types/pod_update.go (v1.34), `ConfigMirrorAnnotationKey`.
+const CONFIG_MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// What is missing of a resource.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,9 +46,9 @@ struct Need {
 /// Tells whether a pod may not be refused for want of room.
 pub(super) fn is_critical(pod: &Object) -> bool {
     let annotations = pod.stable().at(&["metadata", "annotations"]);
-    let source = annotations.get("kubernetes.io/config.source").as_str();
+    let source = annotations.get(CONFIG_SOURCE).as_str();
     source.is_some_and(|source| source != "api")
-        || !annotations.get("kubernetes.io/config.mirror").is_null()
+        || !annotations.get(CONFIG_MIRROR).is_null()
         || priority(pod).is_some_and(|priority| priority >= CRITICAL_PRIORITY)
 }
 
