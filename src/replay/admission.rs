@@ -8,19 +8,15 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
-use nodeproof_core::chance::Chance;
-use nodeproof_core::components::api_server::{ApiServer, ServerOutput};
-use nodeproof_core::components::controllers::Context;
+use jiff::SignedDuration;
 use nodeproof_core::json;
-use nodeproof_core::network::{
-    Answer, Ask, Body, Call, ClientId, Identity, NODES, PODS, Request, RequestId, ToClient, Verb,
-};
+use nodeproof_core::network::{Body, Call, Identity, NODES, PODS, Verb};
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
 
 use super::load::{ActionLine, Micros, Recording, WatchLine};
 use super::report::Difference;
+use super::server::Server;
 use super::writers::{self, FieldDifference, Place, Writer};
 
 /// A new object may have got its time in another second than that in which it was sent.
@@ -42,19 +38,19 @@ pub fn judge(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Dif
         let Some(real) = stored(recording, action) else { continue };
         let mut server = Server::new(settings, recording.at(action.t));
         for (identity, call) in before.iter().copied().filter_map(call) {
-            server.create(identity, call);
+            server.ask(identity, call);
         }
         // A mirror Pod names its Node by the uid, which the two sides have given each its own.
         let node = node_of(recording, action.t, body);
         let uids = node.and_then(|(uid, call)| {
-            let created = server.create(Identity::admin(), call)?;
+            let created = server.ask(Identity::admin(), call)?;
             Some((uid, created.as_object()?.uid().to_owned()))
         });
         let Some((identity, mut request)) = call(action) else { continue };
         if let (Some((real, sim)), Body::Json(body)) = (&uids, &mut request.body) {
             *body = renamed(body, real, sim);
         }
-        let Some(answer) = server.create(identity, request) else { continue };
+        let Some(answer) = server.ask(identity, request) else { continue };
         judged += 1;
         let mut differences = Vec::new();
         if answer.is_success() {
@@ -90,7 +86,7 @@ fn refusals(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Diff
             let mut body = write.body.clone();
             body.remove(&["metadata", "uid"]);
             if let Ok(call) = Call::from_http("POST", &write.uri, &[], &body.to_string()) {
-                server.create(Identity::admin(), call);
+                server.ask(Identity::admin(), call);
             }
         }
         let text = |field: &str| action.request.get(field).as_str().unwrap_or_default();
@@ -98,7 +94,7 @@ fn refusals(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Diff
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let headers = [("content-type", text("contentType"))];
         let Ok(call) = Call::from_http(text("method"), text("path"), &headers, &body) else { continue };
-        let Some(answer) = server.create(sender(action), call) else { continue };
+        let Some(answer) = server.ask(sender(action), call) else { continue };
         if let (Some(real), Some(object)) = (action.response.get("uid").as_str(), answer.as_object()) {
             uids.push((real.to_owned(), object.uid().to_owned()));
         }
@@ -137,7 +133,7 @@ fn comparable(mut object: Json) -> Json {
 }
 
 /// Returns what an accepted creation was aimed at, and its body.
-fn creation(action: &ActionLine) -> Option<(Place, &Json)> {
+pub(super) fn creation(action: &ActionLine) -> Option<(Place, &Json)> {
     let request = &action.request;
     if request.get("method").as_str() != Some("POST") || action.response.get("code").as_i64() != Some(201) {
         return None;
@@ -157,7 +153,7 @@ fn stored(recording: &Recording, action: &ActionLine) -> Option<Json> {
 }
 
 /// Returns a creation as the model's server receives it, with its sender.
-fn call(action: &ActionLine) -> Option<(Arc<Identity>, Call)> {
+pub(super) fn call(action: &ActionLine) -> Option<(Arc<Identity>, Call)> {
     let (place, body) = creation(action)?;
     Some((sender(action), Call::new(Verb::Create, place.resource, place.namespace, "").body(body.clone())))
 }
@@ -177,33 +173,4 @@ fn node_of(recording: &Recording, t: Micros, pod: &Json) -> Option<(String, Call
 /// Writes one id in the place of another.
 fn renamed(json: &Json, from: &str, to: &str) -> Json {
     Json::parse(&json.to_string().replace(from, to)).unwrap_or_else(|_| json.clone())
-}
-
-/// The model's API server at one instant.
-struct Server {
-    server: ApiServer,
-    now: Timestamp,
-    last: u64,
-}
-
-impl Server {
-    fn new(settings: &Arc<Settings>, now: Timestamp) -> Self {
-        let context = Context { settings: settings.clone(), chance: Chance::new(1) };
-        Self { server: ApiServer::new(context, now), now, last: 0 }
-    }
-
-    /// Sends a request; returns the answer.
-    fn create(&mut self, identity: Arc<Identity>, call: Call) -> Option<Answer> {
-        self.last += 1;
-        let ask = Ask::Call(Box::new(call));
-        let request = Request { id: RequestId(self.last), identity, ask, timeout: None, because: None };
-        self.server.handle_request(ClientId(1), request, self.now);
-        let mut answer = None;
-        while let Some(output) = self.server.poll_output() {
-            if let ServerOutput::ToClient { message: ToClient::Response { result: Ok(said), .. }, .. } = output {
-                answer = Some(said);
-            }
-        }
-        answer
-    }
 }

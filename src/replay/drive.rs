@@ -512,6 +512,8 @@ impl Drive<'_> {
         }
         let change = Change::of(call.verb, &place, &body, &self.recorded.revisions);
         let matched = self.find(call.verb, &place, &change);
+        let refused = matched.is_some_and(|index| self.recorded.writes[index].code >= 300);
+        let kept = if call.verb == Verb::Update && !refused { self.world.kept(&place, &body) } else { None };
         let (answer, t) = match matched {
             Some(index) => {
                 let write = &self.recorded.writes[index];
@@ -519,7 +521,12 @@ impl Drive<'_> {
                     refusal(write.code, &write.message)
                 } else {
                     let made = || self.made(index, &place, &body);
-                    let object = self.world.outcome(index).or_else(made).or_else(|| self.world.read(&place));
+                    let object = self
+                        .world
+                        .outcome(index)
+                        .or_else(|| kept.clone())
+                        .or_else(made)
+                        .or_else(|| self.world.read(&place));
                     object.map_or_else(
                         || Answer::json(write.code, body.clone()),
                         |object| Answer::object(write.code, object),
@@ -528,7 +535,7 @@ impl Drive<'_> {
                 (answer, if place.resource == EVENTS { self.now + READ_TAKES } else { write.end })
             }
             None => {
-                let object = self.world.read(&place);
+                let object = kept.clone().or_else(|| self.world.read(&place));
                 let answer = object.map_or_else(|| bare(200, &body), |object| Answer::object(200, object));
                 (answer, self.now + READ_TAKES)
             }
@@ -551,7 +558,7 @@ impl Drive<'_> {
                 self.run.differences.push((index, difference));
             }
         }
-        if call.verb == Verb::Create
+        if (call.verb == Verb::Create || kept.is_some())
             && let Some(object) = answer.as_object().cloned()
         {
             self.at(t, Due::Made(place.resource.clone(), object));
@@ -621,9 +628,9 @@ impl Drive<'_> {
                 let same_place = if is_event {
                     write.place.resource == EVENTS && write.place.namespace == place.namespace
                 } else {
-                    // The name of a revision ends with a hash, which is a choice.
-                    let same_name = write.place.name == place.name
-                        || (verb == Verb::Create && *place.resource.plural == *"controllerrevisions");
+                    // The name of a revision or of a ReplicaSet ends with a hash, which is a choice.
+                    let is_hashed = ["controllerrevisions", "replicasets"].contains(&place.resource.plural.as_str());
+                    let same_name = write.place.name == place.name || (verb == Verb::Create && is_hashed);
                     same_name
                         && Place { name: place.name.clone(), ..write.place.clone() } == *place
                         && write.verb == verb

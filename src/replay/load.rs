@@ -184,6 +184,14 @@ pub struct Recording {
     pub actions: Vec<ActionLine>,
 }
 
+impl ActionLine {
+    /// Returns when the request was answered; when it was sent, where that is not recorded.
+    #[must_use]
+    pub fn answered(&self) -> Micros {
+        seconds(&self.response, "t").unwrap_or(self.t)
+    }
+}
+
 impl Recording {
     /// Reads the recording of a directory, under its own release or the one that `release` names.
     ///

@@ -9,6 +9,7 @@
 pub mod admission;
 pub mod drive;
 pub mod exchanges;
+pub mod inferred;
 pub mod ledger;
 pub mod load;
 pub mod order;
@@ -16,6 +17,7 @@ pub mod phases;
 pub mod recorded;
 pub mod report;
 pub mod search;
+mod server;
 pub mod settled;
 pub mod trials;
 pub mod watched;
@@ -39,7 +41,7 @@ pub use report::{Difference, Report};
 use drive::Run;
 use load::Micros;
 use phases::Passes;
-use recorded::Recorded;
+use recorded::{Recorded, Unjudged};
 use search::Search;
 use writers::{Change, Writer};
 
@@ -103,7 +105,11 @@ pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<Report, SettingsE
         flags_unknown,
         ..Report::default()
     };
-    for writer in Writer::CONTROLLERS.into_iter().filter(|writer| runs(recording, *writer)) {
+    for writer in Writer::CONTROLLERS {
+        if let Err(why) = runs(recording, writer) {
+            set_aside(&recorded, writer, why, &mut report);
+            continue;
+        }
         let more = judge_writer(&recorded, writer, &settings, (&passes, period), &mut report);
         if !more.is_empty() {
             let passes = phases::passes(&recorded, period, &more);
@@ -117,22 +123,38 @@ pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<Report, SettingsE
     Ok(report)
 }
 
-/// Tells whether the controller manager was told to run a controller.
-fn runs(recording: &Recording, writer: Writer) -> bool {
+/// Counts the writes of a writer that is not judged.
+fn set_aside(recorded: &Recorded<'_>, writer: Writer, why: &'static str, report: &mut Report) {
+    let writes = recorded.writes_of(writer).count();
+    if writes > 0 {
+        report.unjudged += writes;
+        *report.unjudged_by.entry(Unjudged::new(writer.name(), why)).or_default() += writes;
+    }
+}
+
+/// Tells whether a writer can be judged: the controller manager was told to run it, and what it reads is recorded.
+///
+/// # Errors
+/// Why it cannot.
+fn runs(recording: &Recording, writer: Writer) -> Result<(), &'static str> {
     if recording.about.writes == load::Source::Watch && !is_told(recording, writer) {
-        return false;
+        return Err("watches alone do not tell its writes");
+    }
+    if !inferred::is_known(recording, writer) {
+        return Err("what it reads is not recorded");
     }
     if writer == Writer::Scheduler {
-        return true;
+        return Ok(());
     }
     let flags = recording.about.flags.get("kube-controller-manager").map_or(&[][..], Vec::as_slice);
     let mut lists =
         flags.iter().flat_map(|line| line.split_whitespace()).filter_map(|flag| flag.strip_prefix("--controllers="));
-    let Some(list) = lists.next_back() else { return true };
+    let Some(list) = lists.next_back() else { return Ok(()) };
     let short = writer.name().trim_end_matches("-controller");
     let names = |text: &str| text == writer.name() || text == short || text == short.replace('-', "");
     let is_off = |item: &str| item.strip_prefix('-').is_some_and(names);
-    !list.split(',').any(is_off) && list.split(',').any(|item| item == "*" || names(item))
+    let is_on = !list.split(',').any(is_off) && list.split(',').any(|item| item == "*" || names(item));
+    if is_on { Ok(()) } else { Err("the controller manager does not run it") }
 }
 
 /// Tells whether watches alone tell all that a writer writes; of blocks only where it is known that there are any, and
@@ -191,10 +213,7 @@ fn judge_writer(
 ) -> BTreeSet<Micros> {
     let judged = recorded.writes_of(writer).count();
     let Some((run, choices)) = Search::new(recorded, writer, settings, (passes, period)).best() else {
-        report.unjudged += judged;
-        if judged > 0 {
-            *report.unjudged_by.entry(writer.name().to_owned()).or_default() += judged;
-        }
+        set_aside(recorded, writer, "its flags keep it from running", report);
         return BTreeSet::new();
     };
     let differing: BTreeSet<usize> = run.differences.iter().map(|(index, _)| *index).collect();
@@ -208,6 +227,7 @@ fn judge_writer(
     let matched = run.matched.keys().filter(|index| !differing.contains(index) && !is_status(index)).count()
         + statuses.saturating_sub(unsettled);
     report.judged += judged;
+    report.by_instant += recorded.writes_of(writer).filter(|(_, write)| write.change == Change::Unknown).count();
     report.matched += matched;
     report.by_writer.insert(writer.name(), (judged, matched));
     let mut count = |name: &'static str, number: usize| {
@@ -242,7 +262,11 @@ fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Differ
         .filter(|made| made.matched.is_none() && !settled::is_judged(writer, made.verb, &made.place))
         .collect();
     for (index, write) in recorded.writes_of(writer) {
-        if run.matched.contains_key(&index) || settled::is_judged(writer, write.verb, &write.place) {
+        let told = run.predictions.iter().map(|made| (made.t, &made.change));
+        if run.matched.contains_key(&index)
+            || settled::is_judged(writer, write.verb, &write.place)
+            || settled::counts_syncs(writer, (write.t, write.verb, &write.change), told)
+        {
             continue;
         }
         let shifted = extra.iter().position(|made| {
@@ -268,7 +292,11 @@ fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Differ
             ledger: None,
         });
     }
-    extra.retain(|made| !recorded.was_registered_before(&made.change));
+    extra.retain(|made| {
+        let told = recorded.writes_of(writer).map(|(_, write)| (write.t, &write.change));
+        !recorded.was_registered_before(&made.change)
+            && !settled::counts_syncs(writer, (made.t, made.verb, &made.change), told)
+    });
     // What the recording cuts off at its end cannot be judged.
     let end = recorded.recording.about.ended;
     for made in extra.into_iter().filter(|made| end == 0 || made.t < end - 500_000) {

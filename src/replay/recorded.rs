@@ -10,7 +10,9 @@ use jiff::SignedDuration;
 use nodeproof_core::network::{CSI_NODES, LEASES, NODE_LEASES, NODES, PODS, Resource, Verb, WatchType};
 use nodeproof_core::objects::{Json, Object, Text, time};
 
+use super::inferred;
 use super::load::{Micros, Recording, WatchLine};
+use super::watched;
 use super::writers::{self, Author, Change, Place, Revisions, Writer};
 
 /// How long after the server a watch delivers at most where that is looked up by instant.
@@ -87,15 +89,16 @@ pub struct StreamEvent {
     pub object: Object,
     /// The judged write that caused it.
     pub cause: Option<usize>,
-    /// The line of `watch.jsonl`; `None` for a renewal made from `actions.jsonl`.
+    /// The line of `watch.jsonl`; `None` for what was made from `actions.jsonl`.
     line: Option<usize>,
+    is_renewal: bool,
 }
 
 impl StreamEvent {
     /// Tells whether this is a renewal, whose arrival is known to some milliseconds only.
     #[must_use]
-    pub fn is_renewal(&self) -> bool {
-        self.line.is_none()
+    pub const fn is_renewal(&self) -> bool {
+        self.is_renewal
     }
 }
 
@@ -104,6 +107,8 @@ impl StreamEvent {
 pub struct Stream {
     /// Which resource.
     pub resource: Resource,
+    /// It was not watched: later changes of its objects are those of the judged writer itself.
+    pub inferred: bool,
     /// Its events.
     pub events: Vec<StreamEvent>,
 }
@@ -117,6 +122,36 @@ pub struct Outage {
     pub until: Micros,
 }
 
+/// Whose writes are not judged, and why.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Unjudged {
+    /// The writer.
+    pub writer: String,
+    /// What stands against it.
+    pub why: &'static str,
+}
+
+impl std::fmt::Display for Unjudged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.writer, self.why)
+    }
+}
+
+impl Unjudged {
+    /// Names a writer and the reason.
+    #[must_use]
+    pub fn new(writer: impl Into<String>, why: &'static str) -> Self {
+        Self { writer: writer.into(), why }
+    }
+}
+
+/// The writer is no component of the model.
+pub const NOT_MODELLED: &str = "not modelled";
+/// What it was about is not in the recording.
+pub const NOT_WATCHED: &str = "of kinds that the recording does not watch";
+/// A cause that nobody saw.
+pub const BEFORE: &str = "caused before the recording began";
+
 /// A recording in order.
 #[derive(Debug)]
 pub struct Recorded<'a> {
@@ -126,8 +161,8 @@ pub struct Recorded<'a> {
     pub writes: Vec<RecordedWrite>,
     /// All writes and Events of controllers and the scheduler.
     pub total: usize,
-    /// Those of writers that are inputs only, by name.
-    pub unjudged: BTreeMap<String, usize>,
+    /// Those that are inputs only, by writer and reason.
+    pub unjudged: BTreeMap<Unjudged, usize>,
     /// Single reads of Nodes by the node controllers: instant and name.
     pub node_reads: Vec<(Micros, Text)>,
     /// The times without controller manager.
@@ -192,7 +227,8 @@ impl<'a> Recorded<'a> {
     }
 
     fn collect_writes(&mut self) {
-        for line in &self.recording.writes {
+        let slices = watched::slices(&self.recording.watch);
+        for line in self.recording.writes.iter().chain(&slices) {
             let place = Place::parse(&line.uri);
             if line.verb == "get" {
                 let by_node_controller = line.user.ends_with(":node-controller");
@@ -206,7 +242,7 @@ impl<'a> Recorded<'a> {
             match (author, place, Verb::from_name(&line.verb)) {
                 // What was collected of a kind that nobody watched was collected for reasons that nobody saw.
                 (Author::Judged(writer @ Writer::GarbageCollector), Some(place), _) if !self.is_watched(&place) => {
-                    *self.unjudged.entry(writer.name().to_owned()).or_default() += 1;
+                    *self.unjudged.entry(Unjudged::new(writer.name(), NOT_WATCHED)).or_default() += 1;
                 }
                 (Author::Judged(writer), Some(mut place), Some(verb)) => {
                     if place.name.is_empty() {
@@ -236,8 +272,12 @@ impl<'a> Recorded<'a> {
                         sent: version(&line.body),
                     });
                 }
-                (Author::Other(name), ..) => *self.unjudged.entry(name).or_default() += 1,
-                (Author::Judged(writer), ..) => *self.unjudged.entry(writer.name().to_owned()).or_default() += 1,
+                (Author::Other(name), ..) => {
+                    *self.unjudged.entry(Unjudged::new(name, NOT_MODELLED)).or_default() += 1;
+                }
+                (Author::Judged(writer), ..) => {
+                    *self.unjudged.entry(Unjudged::new(writer.name(), NOT_WATCHED)).or_default() += 1;
+                }
             }
         }
         self.node_reads.sort();
@@ -257,12 +297,12 @@ impl<'a> Recorded<'a> {
             let change = Change::of(verb, &place, &event, &self.revisions);
             let writer = match author {
                 Author::Judged(writer) if self.was_registered_before(&change) => {
-                    *self.unjudged.entry(writer.name().to_owned()).or_default() += 1;
+                    *self.unjudged.entry(Unjudged::new(writer.name(), BEFORE)).or_default() += 1;
                     continue;
                 }
                 Author::Judged(writer) => writer,
                 Author::Other(name) => {
-                    *self.unjudged.entry(name).or_default() += 1;
+                    *self.unjudged.entry(Unjudged::new(name, NOT_MODELLED)).or_default() += 1;
                     continue;
                 }
             };
@@ -342,9 +382,14 @@ impl<'a> Recorded<'a> {
                 taken.insert((stream, at));
                 self.streams[stream].events[at].cause = Some(index);
                 self.writes[index].echo = Some((stream, at));
-                if let (Change::Unknown, Verb::Update) = (&self.writes[index].change, self.writes[index].verb) {
-                    let status = self.streams[stream].events[at].object.json().get("status").clone();
-                    self.writes[index].change = Change::Status(status);
+                let write = &mut self.writes[index];
+                if write.change == Change::Unknown {
+                    let object = self.streams[stream].events[at].object.json();
+                    if writers::is_compared_whole(write.verb, &write.place) {
+                        write.change = Change::Whole(writers::whole(&object));
+                    } else if write.verb == Verb::Update {
+                        write.change = Change::Status(object.get("status").clone());
+                    }
                 }
             }
         }
@@ -503,12 +548,26 @@ fn streams(recording: &Recording) -> Vec<Stream> {
     leases.extend(renewals(recording, &leases));
     leases.sort_by_key(|event| event.t);
     let mut streams = Vec::from([
-        Stream { resource: NODES, events: of("Node") },
-        Stream { resource: PODS, events: of("Pod") },
-        Stream { resource: LEASES, events: leases },
+        Stream { resource: NODES, inferred: false, events: of("Node") },
+        Stream { resource: PODS, inferred: false, events: of("Pod") },
+        Stream { resource: LEASES, inferred: false, events: leases },
     ]);
-    let others = OTHERS.iter().map(|(kind, resource)| Stream { resource: resource.clone(), events: of(kind) });
-    streams.extend(others.filter(|stream| !stream.events.is_empty()));
+    let others = OTHERS.iter().map(|(kind, resource)| (resource, false, of(kind)));
+    let made = [inferred::DEPLOYMENTS, inferred::SERVICES].map(|resource| {
+        let events = inferred::made(recording, &resource).into_iter().map(|(t, object)| StreamEvent {
+            t,
+            listed: false,
+            event: WatchType::Added,
+            object,
+            cause: None,
+            line: None,
+            is_renewal: false,
+        });
+        (resource, events.collect::<Vec<_>>())
+    });
+    let made = made.iter().map(|(resource, events)| (resource, true, events.clone()));
+    let others = others.chain(made).filter(|(.., events)| !events.is_empty());
+    streams.extend(others.map(|(resource, inferred, events)| Stream { resource: resource.clone(), inferred, events }));
     streams
 }
 
@@ -520,6 +579,7 @@ fn event(at: usize, line: &WatchLine) -> StreamEvent {
         object: line.object.clone(),
         cause: None,
         line: Some(at),
+        is_renewal: false,
     }
 }
 
@@ -538,10 +598,7 @@ fn renewals(recording: &Recording, leases: &[StreamEvent]) -> Vec<StreamEvent> {
         if action.action != "renew-lease" || action.response.get("code").as_i64().is_some_and(|code| code >= 300) {
             continue;
         }
-        let answered = match action.response.get("t") {
-            Json::Float(seconds) => micros_of(*seconds),
-            _ => action.t + RENEWAL_TAKES,
-        };
+        let answered = if action.response.is_null() { action.t + RENEWAL_TAKES } else { action.answered() };
         let is_its = |event: &&StreamEvent| event.object.name() == node && event.object.key().namespace == *NODE_LEASES;
         let Some(base) = leases.iter().filter(is_its).rfind(|event| event.t <= answered) else { continue };
         if base.event == WatchType::Deleted {
@@ -558,12 +615,8 @@ fn renewals(recording: &Recording, leases: &[StreamEvent]) -> Vec<StreamEvent> {
             object: base.object.renewed(renew_time, version),
             cause: None,
             line: None,
+            is_renewal: true,
         });
     }
     made
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "a recording lasts hours, not 290,000 years")]
-fn micros_of(seconds: f64) -> Micros {
-    (seconds * 1e6).round() as Micros
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use nodeproof_core::objects::Json;
 
 use super::load::Micros;
+use super::recorded::Unjudged;
 use super::writers::{FieldDifference, Place, Writer};
 
 /// How many differences the text for people shows.
@@ -65,8 +66,10 @@ pub struct Report {
     pub unexplained: usize,
     /// Writes of writers that are inputs only.
     pub unjudged: usize,
-    /// The same by writer.
-    pub unjudged_by: BTreeMap<String, usize>,
+    /// The same by writer and reason.
+    pub unjudged_by: BTreeMap<Unjudged, usize>,
+    /// Of the judged writes those whose bodies were not recorded: object, verb and instant are compared.
+    pub by_instant: usize,
     /// Free choices read from the recording, by kind.
     pub choices: BTreeMap<&'static str, usize>,
     /// The inferred phases.
@@ -92,6 +95,11 @@ impl Report {
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         let differences: Vec<serde_json::Value> = self.differences.iter().map(difference_json).collect();
+        let unjudged: Vec<serde_json::Value> = self
+            .unjudged_by
+            .iter()
+            .map(|(by, writes)| serde_json::json!({"writer": by.writer, "writes": writes, "why": by.why}))
+            .collect();
         serde_json::json!({
             "recording": self.recording,
             "writes": self.writes,
@@ -100,6 +108,8 @@ impl Report {
             "explained": self.explained,
             "unexplained": self.unexplained,
             "unjudged": self.unjudged,
+            "unjudgedBy": unjudged,
+            "byInstant": self.by_instant,
             "choices": self.choices.values().sum::<usize>(),
             "phases": serde_json::Value::from(&self.phases),
             "differences": differences,
@@ -123,7 +133,14 @@ impl Report {
         if self.admitted > 0 {
             let _ = writeln!(text, "    {:<28} {} created Nodes and Pods, and refusals", "admission", self.admitted);
         }
-        list(&mut text, &format!("{} writes of other writers were inputs", self.unjudged), &self.unjudged_by);
+        if self.by_instant > 0 {
+            let _ = writeln!(
+                text,
+                "  {} of them by object and instant alone: their bodies were not recorded",
+                self.by_instant
+            );
+        }
+        list(&mut text, &format!("{} writes were inputs only", self.unjudged), &self.unjudged_by);
         let choices: usize = self.choices.values().sum();
         list(&mut text, &format!("{choices} free choices read from the recording"), &self.choices);
         for (name, phase) in self.phases.fields() {

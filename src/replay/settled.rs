@@ -1,11 +1,12 @@
-//! Statuses of workloads as they settle: how many syncs a burst of changes takes is chance, what they end with is not.
+//! Statuses of workloads, and slices of endpoints, as they settle: how many syncs a burst of changes takes is chance, what
+//! they end with is not.
 //!
 //! Each sync of a controller writes the status of what its cache shows then; of several changes within milliseconds a
 //! sync may see one or all. Inputs: a run and the recorded writes. Outputs: a difference for each instant at which one
 //! side has come to rest and the other says something else. Invariant: every recorded status is the last of a burst or
-//! is followed by one that is.
+//! is followed by one that is. Where the bodies were not recorded it is judged that both sides write in each burst.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use nodeproof_core::network::Verb;
@@ -16,7 +17,7 @@ use super::load::Micros;
 use super::recorded::{Recorded, RecordedWrite};
 use super::report::Difference;
 use super::subject;
-use super::writers::{Change, Place, Writer};
+use super::writers::{Change, FieldDifference, Place, Writer};
 
 /// Writes of a status that follow each other within this time are one burst.
 const BURST: Micros = 1_500_000;
@@ -26,7 +27,23 @@ const TOLERANCE: SignedDuration = SignedDuration::from_secs(2);
 /// Tells whether a write is one of those that are judged here.
 #[must_use]
 pub fn is_judged(writer: Writer, verb: Verb, place: &Place) -> bool {
-    writer.is_workload() && verb == Verb::Update && *place.subresource == *"status"
+    match writer {
+        Writer::EndpointSlice => verb == Verb::Update,
+        _ => writer.is_workload() && verb == Verb::Update && *place.subresource == *"status",
+    }
+}
+
+/// Tells whether a write only counts how often a sync said the same: as many as a burst of changes took, which is chance.
+/// `told` are the writes of the other side.
+#[must_use]
+pub fn counts_syncs<'a>(
+    writer: Writer,
+    (t, verb, change): (Micros, Verb, &Change),
+    told: impl Iterator<Item = (Micros, &'a Change)>,
+) -> bool {
+    let same = |(at, other): (Micros, &Change)| (at - t).abs() <= BURST && change.alike(other);
+    let is_count = verb == Verb::Patch && matches!(change, Change::Event(_));
+    writer == Writer::EndpointSlice && is_count && told.into_iter().any(same)
 }
 
 /// What both sides say of one object, in order.
@@ -36,11 +53,32 @@ struct Told<'a> {
     sim: Vec<(Micros, &'a Change)>,
 }
 
-/// Returns the instants at which a burst has ended.
-fn rests(mut instants: Vec<Micros>) -> BTreeSet<Micros> {
+impl Told<'_> {
+    /// Returns the difference of a burst in which only one side wrote, where the recording does not hold what was written.
+    fn one_sided(&self, writer: Writer, place: &Place, (first, last): (Micros, Micros)) -> Option<Difference> {
+        let is_blind = self.real.iter().all(|(_, write)| write.change == Change::Unknown);
+        let is_in = |t: Micros| (first..=last).contains(&t);
+        let (real, sim) = (self.real.iter().any(|(t, _)| is_in(*t)), self.sim.iter().any(|(t, _)| is_in(*t)));
+        let said = |wrote: bool| if wrote { Json::text("a write") } else { Json::Null };
+        let field = FieldDifference { path: "update".to_owned(), real: said(real), sim: said(sim) };
+        (is_blind && real != sim).then(|| Difference {
+            object: subject(place, &Change::Unknown),
+            ..Difference::of_field(writer, first, place, field)
+        })
+    }
+}
+
+/// Returns the bursts: the instants of their first and their last write.
+fn bursts(mut instants: Vec<Micros>) -> Vec<(Micros, Micros)> {
     instants.sort_unstable();
-    let ends = instants.iter().enumerate().filter(|(at, t)| instants.get(at + 1).is_none_or(|next| next - **t > BURST));
-    ends.map(|(_, t)| t + BURST).collect()
+    let mut found: Vec<(Micros, Micros)> = Vec::new();
+    for t in instants {
+        match found.last_mut() {
+            Some((_, last)) if t - *last <= BURST => *last = t,
+            _ => found.push((t, t)),
+        }
+    }
+    found
 }
 
 /// Returns where the statuses of a run come to rest at something else than the recorded ones.
@@ -59,7 +97,9 @@ pub fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Di
     let mut found = Vec::new();
     for (place, told) in &objects {
         let instants = told.real.iter().map(|(t, _)| *t).chain(told.sim.iter().map(|(t, _)| *t)).collect();
-        for rest in rests(instants).into_iter().filter(|rest| end == 0 || *rest < end) {
+        for (first, last) in bursts(instants).into_iter().filter(|(_, last)| end == 0 || last + BURST < end) {
+            found.extend(told.one_sided(writer, place, (first, last)));
+            let rest = last + BURST;
             let real = told.real.iter().rev().find(|(t, _)| *t <= rest).map(|(_, write)| *write);
             let sim = told.sim.iter().rev().find(|(t, _)| *t <= rest).map(|(_, change)| *change);
             let nothing = Change::Status(Json::Null);

@@ -5,6 +5,7 @@ use nodeproof_core::objects::Json;
 
 use super::ledger::Ledger;
 use super::load::{Recording, Source, WatchLine, WriteLine};
+use super::recorded::{BEFORE, Unjudged};
 use super::trials::recorded_dir;
 use super::{Report, judge, watched, writers};
 
@@ -256,7 +257,66 @@ fn when_a_node_was_registered_that_was_there_before_nobody_saw() {
     });
     let of_lifecycle = |writer: &str| writer == "node-lifecycle-controller";
     assert!(!report.differences.iter().any(|difference| of_lifecycle(difference.writer)), "{}", report.text());
-    assert_eq!(report.unjudged_by["node-lifecycle-controller"], 1);
+    let before = Unjudged::new("node-lifecycle-controller", BEFORE);
+    assert_eq!(report.unjudged_by[&before], 1);
+}
+
+/// Returns the differences of one writer.
+fn of_writer(report: &Report, writer: &str) -> Vec<(String, String)> {
+    let own = report.differences.iter().filter(|difference| difference.writer == writer);
+    own.map(|difference| (difference.object.clone(), difference.path.clone())).collect()
+}
+
+#[test]
+fn a_status_whose_body_was_not_recorded_is_judged_by_its_instant() {
+    let name = "1.34.4/node-silent-evict-return";
+    let is_status = |line: &WriteLine| line.uri.ends_with("/deployments/web/status");
+    let as_it_is = judge(&recording(name), &Ledger::default()).expect("its flags are good");
+    assert!(as_it_is.by_instant > 10 && as_it_is.passed(), "{}", as_it_is.text());
+    let report = changed(name, |recording| {
+        let last = recording.writes.iter().rev().find(|line| is_status(line)).expect("a node falls silent").t;
+        recording.writes.retain(|line| !is_status(line) || line.t < last - 20_000_000);
+    });
+    let found = of_writer(&report, "deployment-controller");
+    assert_eq!(found, [("deployments/default/web/status".to_owned(), "update".to_owned())], "{}", report.text());
+    let report = changed(name, |recording| {
+        let mut write = recording.writes.iter().find(|line| is_status(line)).expect("it is made").clone();
+        (write.t, write.end) = (write.t + 60_000_000, write.end + 60_000_000);
+        recording.writes.push(write);
+    });
+    assert_eq!(of_writer(&report, "deployment-controller").len(), 1, "{}", report.text());
+}
+
+#[test]
+fn a_replica_set_and_a_slice_are_judged_whole() {
+    let report = changed("1.34.4/node-silent-evict-return", |recording| {
+        for line in &mut recording.watch {
+            let mut object = line.object.json();
+            match line.kind.as_str() {
+                "ReplicaSet" => object.set(&["metadata", "annotations", "deployment.kubernetes.io/max-replicas"], "9"),
+                "EndpointSlice" if !object.get("endpoints").is_empty() => object.set(&["ports"], json!([{"port": 81}])),
+                _ => continue,
+            }
+            line.object = nodeproof_core::objects::Object::as_received(object);
+        }
+    });
+    let sets = of_writer(&report, "deployment-controller");
+    let path = "metadata.annotations.deployment.kubernetes.io/max-replicas".to_owned();
+    assert!(sets.len() == 1 && sets[0].1 == path, "{}", report.text());
+    let slices = of_writer(&report, "endpointslice-controller");
+    assert!(slices.iter().any(|(_, path)| path.starts_with("ports")), "{}", report.text());
+}
+
+#[test]
+fn a_writer_is_not_judged_when_what_it_reads_is_not_known() {
+    let report = changed("1.34.4/node-silent-evict-return", |recording| {
+        recording.actions.retain(|action| !["create-deployment", "create-service"].contains(&action.action.as_str()));
+    });
+    assert!(!report.by_writer.contains_key("deployment-controller"), "{}", report.text());
+    let why = |writer: &str| report.unjudged_by.keys().find(|by| by.writer == writer).map(|by| by.why);
+    assert_eq!(why("deployment-controller"), Some("what it reads is not recorded"));
+    assert_eq!(why("endpointslice-controller"), Some("what it reads is not recorded"));
+    assert_eq!(why("job-controller"), Some("not modelled"));
 }
 
 #[test]

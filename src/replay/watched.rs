@@ -23,6 +23,11 @@ const CONTROLLERS: &str = "kube-controller-manager";
 /// Source: k8s.io/api core/v1/annotation_key_constants.go (v1.34), `ObjectTTLAnnotationKey`.
 const TTL: &str = "node.alpha.kubernetes.io/ttl";
 
+/// The label that says who keeps a slice. Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelManagedBy`.
+const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
+/// Source: pkg/controller/endpointslice/endpointslice_controller.go (v1.34), `ControllerName`.
+const SLICES_MANAGER: &str = "endpointslice-controller.k8s.io";
+
 /// The writers whose writes can all be told; the others cannot be judged without an audit log.
 pub const TOLD: [Writer; 3] = [Writer::NodeLifecycle, Writer::NodeIpam, Writer::Ttl];
 
@@ -43,6 +48,48 @@ pub fn writes(watch: &[WatchLine]) -> Vec<WriteLine> {
         }
     }
     found.sort_by_key(|write| write.t);
+    found
+}
+
+/// Returns the writes of slices of endpoints: no audit log of a recording holds them, and one controller alone makes them.
+#[must_use]
+pub fn slices(watch: &[WatchLine]) -> Vec<WriteLine> {
+    let mut known: BTreeMap<(Text, Text), u64> = BTreeMap::new();
+    let mut found = Vec::new();
+    for line in watch.iter().filter(|line| line.kind == "EndpointSlice") {
+        let key = line.object.key();
+        let revision = line.object.resource_version();
+        if line.event == WatchType::Deleted {
+            known.remove(&(key.namespace, key.name));
+            continue;
+        }
+        let before = known.insert((key.namespace.clone(), key.name.clone()), revision);
+        let marks = line.object.stable().at(&["metadata", "labels"]);
+        if line.listed || marks.get(MANAGED_BY).as_str() != Some(SLICES_MANAGER) {
+            continue;
+        }
+        let mut body = line.object.json();
+        let mut uri = format!("/apis/discovery.k8s.io/v1/namespaces/{}/endpointslices", key.namespace);
+        let verb = if let Some(before) = before {
+            uri = format!("{uri}/{}", key.name);
+            body.set(&["metadata", "resourceVersion"], before.to_string());
+            "update"
+        } else {
+            body.remove(&["metadata", "name"]);
+            "create"
+        };
+        found.push(WriteLine {
+            t: line.t - BEFORE,
+            end: line.t - BEFORE + TAKES,
+            user: format!("system:serviceaccount:kube-system:{}", Writer::EndpointSlice.user()),
+            verb: verb.to_owned(),
+            uri,
+            code: if verb == "create" { 201 } else { 200 },
+            resource_version: revision,
+            body,
+            message: String::new(),
+        });
+    }
     found
 }
 

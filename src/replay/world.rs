@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use nodeproof_core::network::{Answer, Call, Content, List, RequestId, Resource, ToClient, WatchType};
-use nodeproof_core::objects::{Object, ObjectKey, Text};
+use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 
 use super::load::Micros;
 use super::recorded::Recorded;
@@ -126,27 +126,9 @@ impl<'a> World<'a> {
 
     fn deliver(&mut self, stream: usize, at: usize) -> Vec<ToClient> {
         let event = &self.recorded.streams[stream].events[at];
-        let key = event.object.key();
-        let feed = &mut self.feeds[stream];
-        feed.delivered[at] = true;
         self.version = self.version.max(event.object.resource_version());
-        feed.store(event.event, &event.object);
-        let known = feed.shown.contains_key(&key);
-        match event.event {
-            WatchType::Deleted => feed.shown.remove(&key),
-            _ => feed.shown.insert(key.clone(), event.object.clone()),
-        };
-        // A watch that began after an object was made knows it from its list.
-        let shown = match event.event {
-            WatchType::Added if known => WatchType::Modified,
-            WatchType::Modified if !known => WatchType::Added,
-            other => other,
-        };
-        feed.watches
-            .iter()
-            .filter(|(_, namespace)| namespace.is_empty() || *namespace == key.namespace)
-            .map(|(id, _)| ToClient::Watch { id: *id, event: shown, object: event.object.clone() })
-            .collect()
+        self.feeds[stream].delivered[at] = true;
+        self.feeds[stream].show(event.event, &event.object)
     }
 
     fn stream_of(&self, resource: &Resource) -> Option<usize> {
@@ -191,9 +173,25 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Returns what an update of the component leaves behind where it alone changes the objects of a kind.
+    #[must_use]
+    pub fn kept(&mut self, place: &Place, body: &Json) -> Option<Object> {
+        let stream = self.stream_of(&place.resource)?;
+        if !self.recorded.streams[stream].inferred {
+            return None;
+        }
+        self.version += 1;
+        let mut object = body.clone();
+        object.set(&["metadata", "resourceVersion"], self.version.to_string());
+        Some(Object::as_received(object))
+    }
+
     /// Shows what the component made of a kind that the recording does not watch.
     #[must_use]
-    pub fn show_made(&self, resource: &Resource, object: &Object) -> Vec<ToClient> {
+    pub fn show_made(&mut self, resource: &Resource, object: &Object) -> Vec<ToClient> {
+        if let Some(stream) = self.stream_of(resource).filter(|stream| self.recorded.streams[*stream].inferred) {
+            return self.feeds[stream].show(WatchType::Modified, object);
+        }
         let own = self.blind.iter().filter(|(_, of)| of == resource);
         own.map(|(id, _)| ToClient::Watch { id: *id, event: WatchType::Added, object: object.clone() }).collect()
     }
@@ -285,6 +283,28 @@ pub enum Show {
 }
 
 impl Feed {
+    /// Takes a change of an object; returns what the watches tell of it.
+    fn show(&mut self, event: WatchType, object: &Object) -> Vec<ToClient> {
+        let key = object.key();
+        self.store(event, object);
+        let known = self.shown.contains_key(&key);
+        match event {
+            WatchType::Deleted => self.shown.remove(&key),
+            _ => self.shown.insert(key.clone(), object.clone()),
+        };
+        // A watch that began after an object was made knows it from its list.
+        let shown = match event {
+            WatchType::Added if known => WatchType::Modified,
+            WatchType::Modified if !known => WatchType::Added,
+            other => other,
+        };
+        self.watches
+            .iter()
+            .filter(|(_, namespace)| namespace.is_empty() || *namespace == key.namespace)
+            .map(|(id, _)| ToClient::Watch { id: *id, event: shown, object: object.clone() })
+            .collect()
+    }
+
     fn store(&mut self, event: WatchType, object: &Object) {
         let key = object.key();
         let newer = self.stored.get(&key).is_none_or(|stored| {

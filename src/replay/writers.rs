@@ -19,8 +19,12 @@ use super::load::{WatchLine, WriteLine};
 pub enum Writer {
     /// `daemonset-controller`.
     DaemonSet,
+    /// `deployment-controller`.
+    Deployment,
     /// `disruption-controller`.
     Disruption,
+    /// `endpointslice-controller`.
+    EndpointSlice,
     /// `garbage-collector-controller`.
     GarbageCollector,
     /// `node-ipam-controller`.
@@ -45,9 +49,11 @@ pub enum Writer {
 
 impl Writer {
     /// The writers that run on their own.
-    pub const CONTROLLERS: [Self; 11] = [
+    pub const CONTROLLERS: [Self; 13] = [
         Self::DaemonSet,
+        Self::Deployment,
         Self::Disruption,
+        Self::EndpointSlice,
         Self::GarbageCollector,
         Self::NodeIpam,
         Self::NodeLifecycle,
@@ -64,7 +70,9 @@ impl Writer {
     pub const fn name(self) -> &'static str {
         match self {
             Self::DaemonSet => "daemonset-controller",
+            Self::Deployment => "deployment-controller",
             Self::Disruption => "disruption-controller",
+            Self::EndpointSlice => "endpointslice-controller",
             Self::GarbageCollector => "garbage-collector-controller",
             Self::NodeIpam => "node-ipam-controller",
             Self::NodeLifecycle => "node-lifecycle-controller",
@@ -83,7 +91,7 @@ impl Writer {
     /// Tells whether it keeps a workload: its statuses are compared as they settle.
     #[must_use]
     pub const fn is_workload(self) -> bool {
-        matches!(self, Self::DaemonSet | Self::Disruption | Self::ReplicaSet | Self::StatefulSet)
+        matches!(self, Self::DaemonSet | Self::Deployment | Self::Disruption | Self::ReplicaSet | Self::StatefulSet)
     }
 
     /// Returns the user as whom it writes, without the prefix of service accounts.
@@ -91,7 +99,9 @@ impl Writer {
     pub const fn user(self) -> &'static str {
         match self {
             Self::DaemonSet => "daemon-set-controller",
+            Self::Deployment => "deployment-controller",
             Self::Disruption => "disruption-controller",
+            Self::EndpointSlice => "endpointslice-controller",
             Self::ReplicaSet => "replicaset-controller",
             Self::StatefulSet => "statefulset-controller",
             Self::GarbageCollector => "generic-garbage-collector",
@@ -198,6 +208,8 @@ pub enum Change {
     Delete(Json),
     /// An Event: what it says about which object.
     Event(Json),
+    /// A whole object of a kind that controllers make themselves, without what the server adds.
+    Whole(Json),
     /// A Pod, by uid, and the Node that it is bound to.
     Binding(Json),
     /// The body of a whole object that the recording does not hold.
@@ -246,6 +258,7 @@ impl Change {
             Verb::Patch => patch(place, body, revisions),
             _ if place.subresource == *"binding" => Self::Binding(binding_content(body)),
             _ if body.get("_").as_str().is_some() => Self::Unknown,
+            _ if is_compared_whole(verb, place) => Self::Whole(whole(body)),
             _ => Self::Status(body.get("status").clone()),
         }
     }
@@ -261,7 +274,9 @@ impl Change {
                 one.get("reason") == other.get("reason")
                     && one.get("involvedObject").get("name") == other.get("involvedObject").get("name")
             }
-            (Self::Unknown, Self::Status(_)) | (Self::Status(_), Self::Unknown) => true,
+            (Self::Unknown, Self::Status(_) | Self::Whole(_)) | (Self::Status(_) | Self::Whole(_), Self::Unknown) => {
+                true
+            }
             (Self::Patch(one), Self::Patch(other)) => shape(one) == shape(other),
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
@@ -305,7 +320,7 @@ impl Change {
                 object.stable().at(&["spec", "nodeName"]) == binding.at(&["target", "name"])
                     && object.uid() == binding.at(&["metadata", "uid"]).as_str().unwrap_or_default()
             }
-            Self::Status(_) | Self::Event(_) | Self::Unknown => true,
+            Self::Status(_) | Self::Event(_) | Self::Whole(_) | Self::Unknown => true,
         }
     }
 
@@ -325,10 +340,55 @@ impl Change {
             Self::Patch(patch) => patch.clone(),
             Self::Status(status) => json!({"status": serde_json::Value::from(status)}),
             Self::Delete(options) => json!({"deleteOptions": serde_json::Value::from(options)}),
-            Self::Event(content) | Self::Binding(content) => content.clone(),
+            Self::Event(content) | Self::Binding(content) | Self::Whole(content) => content.clone(),
             Self::Unknown => Json::Null,
         }
     }
+}
+
+/// Tells whether a write is compared as the whole object that it sends: a ReplicaSet when it is made, slices always.
+#[must_use]
+pub fn is_compared_whole(verb: Verb, place: &Place) -> bool {
+    match place.resource.plural.as_str() {
+        "replicasets" => verb == Verb::Create,
+        "endpointslices" => matches!(verb, Verb::Create | Verb::Update),
+        _ => false,
+    }
+}
+
+/// Returns an object as its maker sends it: without what the server adds, and with one text for the hash of a template,
+/// which is a choice. The endpoints of a slice stand in no order.
+#[must_use]
+pub fn whole(object: &Json) -> Json {
+    const HASH: &str = "pod-template-hash";
+    let mut whole = object.clone();
+    for field in ["uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"] {
+        whole.remove(&["metadata", field]);
+    }
+    for field in ["kind", "apiVersion", "status"] {
+        whole.remove(&[field]);
+    }
+    let hash = whole.at(&["metadata", "labels", HASH]).as_str().unwrap_or_default().to_owned();
+    if !hash.is_empty() {
+        let name = whole.at(&["metadata", "name"]).as_str().unwrap_or_default().replace(&hash, "HASH");
+        whole.set(&["metadata", "name"], name);
+        let places: [&[&str]; 3] = [
+            &["metadata", "labels", HASH],
+            &["spec", "selector", "matchLabels", HASH],
+            &["spec", "template", "metadata", "labels", HASH],
+        ];
+        for place in places.into_iter().filter(|place| *object.at(place) == Json::text(&hash)) {
+            whole.set(place, "HASH");
+        }
+    } else if !whole.at(&["metadata", "generateName"]).is_null() {
+        whole.remove(&["metadata", "name"]);
+    }
+    if !whole.get("endpoints").is_empty() {
+        let mut endpoints = whole.get("endpoints").items().to_vec();
+        endpoints.sort_by_key(ToString::to_string);
+        whole.set(&["endpoints"], endpoints);
+    }
+    whole
 }
 
 fn patch(place: &Place, body: &Json, revisions: &Revisions) -> Change {
@@ -497,7 +557,9 @@ pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
     let Some(place) = place else { return Author::Other(user.to_owned()) };
     match user {
         "daemon-set-controller" => Author::Judged(Writer::DaemonSet),
+        "deployment-controller" => Author::Judged(Writer::Deployment),
         "disruption-controller" => Author::Judged(Writer::Disruption),
+        "endpointslice-controller" => Author::Judged(Writer::EndpointSlice),
         "replicaset-controller" => Author::Judged(Writer::ReplicaSet),
         "statefulset-controller" => Author::Judged(Writer::StatefulSet),
         "generic-garbage-collector" => Author::Judged(Writer::GarbageCollector),
@@ -525,6 +587,8 @@ pub fn author_of_event(event: &Json) -> Option<Author> {
     let component = event.at(&["source", "component"]).as_str().or_else(|| event.get("reportingComponent").as_str());
     match component {
         Some("daemonset-controller") => Some(Author::Judged(Writer::DaemonSet)),
+        Some("deployment-controller") => Some(Author::Judged(Writer::Deployment)),
+        Some("endpoint-slice-controller") => Some(Author::Judged(Writer::EndpointSlice)),
         Some("controllermanager") => Some(Author::Judged(Writer::Disruption)),
         Some("replicaset-controller") => Some(Author::Judged(Writer::ReplicaSet)),
         Some("statefulset-controller") => Some(Author::Judged(Writer::StatefulSet)),

@@ -18,6 +18,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 pub use cache::{Cache, Slot};
+pub(super) use queue::PAUSE_FIRST;
 pub use queue::WorkQueue;
 
 use super::{Deadline, DecisionId, Outbox, Output};

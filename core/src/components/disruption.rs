@@ -21,7 +21,7 @@ use super::workload::pods::{
     Rounding, Selections, condition, controller_of, is_ending, is_ready, number, owner_key, scaled,
 };
 use super::workload::{
-    DEPLOYMENTS, Flow, Logic, Plan, REPLICA_SETS, Reply, STATEFUL_SETS, Shop, Workload, code, failure,
+    DEPLOYMENTS, Flow, Logic, Plan, REPLICA_SETS, Reply, Retries, STATEFUL_SETS, Shop, Workload, code, failure,
 };
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
@@ -47,6 +47,7 @@ const PLAN: Plan = Plan {
     component: "controllermanager",
     queue: "disruption",
     workers: 1,
+    retries: Retries::ENDLESS,
     caches: &[BUDGETS, PODS, REPLICA_SETS, DEPLOYMENTS, STATEFUL_SETS],
 };
 

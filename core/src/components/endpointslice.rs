@@ -2,7 +2,8 @@
 //!
 //! Mirrors kube-controller-manager's `endpointslice-controller` (pkg/controller/endpointslice/endpointslice_controller.go
 //! and k8s.io/endpointslice {reconciler,utils}.go, v1.34). An endpoint is ready while its pod is Ready and not on its way
-//! out; it names the pod's node and that node's zone. A pod whose Node is gone is left out, and the sync is tried again.
+//! out; it names the pod's node and that node's zone. A pod whose Node is gone is left out, and the sync is tried again;
+//! but a change of a Node alone begins none.
 //! Inputs: Services, Pods, Nodes, EndpointSlices, answers, time. Outputs: EndpointSlices, Events.
 //! Left out on purpose: topology hints, IPv6 and dual stack, ports by name, Services without selector, the mirror of
 //! Endpoints, and the packing of slices beyond filling the first that has room.
@@ -12,14 +13,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Because;
 use super::client::{CacheEvent, node_name};
 use super::controllers::{Context, Controller};
 use super::events::{About, EventType};
 use super::workload::pods::{Selections, condition, is_ending, is_ready, is_terminal, labels, reference_to};
-use super::workload::{Flow, Logic, Plan, Reply, Shop, Workload, failure};
+use super::workload::{Flow, Logic, Plan, Reply, Retries, Shop, Workload, failure};
 use crate::json;
 use crate::network::{Call, NODES, PODS, Resource, Verb};
 use crate::objects::{Json, Object, ObjectKey, Text};
@@ -51,6 +52,8 @@ const PLAN: Plan = Plan {
     component: "endpoint-slice-controller",
     queue: "endpoint_slice",
     workers: 5,
+    // Source: endpointslice_controller.go (v1.34), `defaultSyncBackOff` and `maxRetries`.
+    retries: Retries { first: SignedDuration::from_secs(1), most: 15 },
     caches: &[SERVICES, PODS, NODES, SLICES],
 };
 
@@ -97,29 +100,6 @@ impl EndpointSlices {
                 self.slices.remove(&service);
             }
             shop.add(service);
-        }
-    }
-
-    /// Wakes the Services with pods on a Node that came, or whose zone changed.
-    fn handle_node(&self, event: &CacheEvent, shop: &mut Shop<()>) {
-        let zone = |node: &Object| labels(node).get(ZONE).clone();
-        let same = |before: &Object, after: &Object| zone(before) == zone(after);
-        if let (Some(before), Some(after)) = (&event.before, &event.after)
-            && same(before, after)
-        {
-            return;
-        }
-        let name = event.object().name();
-        let is_there =
-            |pod: &ObjectKey| shop.cache(PODS_CACHE).get(pod).and_then(node_name).is_some_and(|node| **node == *name);
-        let concerned: Vec<ObjectKey> = shop
-            .cache(SERVICE_CACHE)
-            .objects()
-            .map(Object::key)
-            .filter(|service| self.pods.of(service).any(is_there))
-            .collect();
-        for key in concerned {
-            shop.add(key);
         }
     }
 
@@ -318,7 +298,8 @@ impl Logic for EndpointSlices {
                     shop.add(key);
                 }
             }
-            NODE_CACHE => self.handle_node(event, shop),
+            // Only Services with topology hints look at Nodes between their syncs.
+            NODE_CACHE => {}
             _ => self.handle_slice(event, shop),
         }
     }

@@ -22,7 +22,7 @@ use super::workload::pods::{
     number, owner_key, phase, set_unless_zero,
 };
 use super::workload::{
-    Expectations, Flow, Logic, Plan, REPLICA_SETS, Reply, Shop, Workload, failure, object, pod_control,
+    Expectations, Flow, Logic, Plan, REPLICA_SETS, Reply, Retries, Shop, Workload, failure, object, pod_control,
 };
 use super::{Because, DecisionId};
 use crate::json;
@@ -43,6 +43,7 @@ const PLAN: Plan = Plan {
     component: "replicaset-controller",
     queue: "replicaset",
     workers: 5,
+    retries: Retries::ENDLESS,
     caches: &[REPLICA_SETS, PODS],
 };
 

@@ -22,7 +22,9 @@ use super::workload::pods::{
     Owned, from_template, hash, is_available, is_ending, is_ready, is_terminal, labels, number, owner_key, phase,
     reference_to, set_unless_zero,
 };
-use super::workload::{Flow, Logic, Plan, REVISIONS, Reply, STATEFUL_SETS, Shop, Workload, code, failure, object};
+use super::workload::{
+    Flow, Logic, Plan, REVISIONS, Reply, Retries, STATEFUL_SETS, Shop, Workload, code, failure, object,
+};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
@@ -45,6 +47,7 @@ const PLAN: Plan = Plan {
     component: "statefulset-controller",
     queue: "statefulset",
     workers: 5,
+    retries: Retries::ENDLESS,
     caches: &[STATEFUL_SETS, PODS, REVISIONS, CLAIMS],
 };
 

@@ -11,7 +11,7 @@ use crate::components::Deadline;
 
 /// First pause after a failure, doubled with each further one.
 /// Source: k8s.io/client-go util/workqueue/default_rate_limiters.go (v1.34), `DefaultTypedControllerRateLimiter`.
-const PAUSE_FIRST: SignedDuration = SignedDuration::from_millis(5);
+pub(in crate::components) const PAUSE_FIRST: SignedDuration = SignedDuration::from_millis(5);
 /// Longest pause. Source: as [`PAUSE_FIRST`].
 const PAUSE_MAX: SignedDuration = SignedDuration::from_secs(1000);
 
@@ -25,12 +25,22 @@ pub struct WorkQueue<K> {
     /// Where a key stands in `delayed`: once at most.
     due: BTreeMap<K, (Timestamp, u64)>,
     failures: BTreeMap<K, u32>,
+    pause_first: SignedDuration,
     added: u64,
 }
 
 impl<K> Default for WorkQueue<K> {
     fn default() -> Self {
+        Self::with_first_pause(PAUSE_FIRST)
+    }
+}
+
+impl<K> WorkQueue<K> {
+    /// Makes a queue with another pause after the first failure.
+    #[must_use]
+    pub const fn with_first_pause(pause_first: SignedDuration) -> Self {
         Self {
+            pause_first,
             ready: VecDeque::new(),
             dirty: BTreeSet::new(),
             processing: BTreeSet::new(),
@@ -53,7 +63,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
     /// Adds a key again after its pause; one that is in a shorter pause already stays there.
     pub fn retry(&mut self, key: K, now: Timestamp) {
         let failures = self.failures.entry(key.clone()).or_default();
-        let pause = PAUSE_FIRST.saturating_mul(1 << (*failures).min(20)).min(PAUSE_MAX);
+        let pause = self.pause_first.saturating_mul(1 << (*failures).min(20)).min(PAUSE_MAX);
         *failures += 1;
         match self.due.get(&key) {
             Some((at, _)) if *at <= now + pause => return,
@@ -69,6 +79,12 @@ impl<K: Ord + Clone> WorkQueue<K> {
     pub fn add_at(&mut self, key: K, at: Timestamp) {
         self.added += 1;
         self.delayed.insert((at, self.added), key);
+    }
+
+    /// Returns how often a key failed since it was last forgotten.
+    #[must_use]
+    pub fn failures(&self, key: &K) -> u32 {
+        self.failures.get(key).copied().unwrap_or(0)
     }
 
     /// Forgets how often a key failed.

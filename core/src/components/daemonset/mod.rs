@@ -26,7 +26,8 @@ use super::workload::pods::{
     phase, reference_to, scaled, set_unless_zero,
 };
 use super::workload::{
-    DAEMON_SETS, Expectations, Flow, Logic, Plan, REVISIONS, Reply, Shop, Workload, failure, object, pod_control,
+    DAEMON_SETS, Expectations, Flow, Logic, Plan, REVISIONS, Reply, Retries, Shop, Workload, failure, object,
+    pod_control,
 };
 use super::{Because, DecisionId};
 use crate::json;
@@ -55,6 +56,7 @@ const PLAN: Plan = Plan {
     component: "daemonset-controller",
     queue: "daemonset",
     workers: 2,
+    retries: Retries::ENDLESS,
     caches: &[DAEMON_SETS, PODS, NODES, REVISIONS],
 };
 

@@ -21,7 +21,9 @@ use super::client::CacheEvent;
 use super::controllers::{Context, Controller};
 use super::events::{About, EventType};
 use super::workload::pods::{Owned, Rounding, hash, is_ending, number, owner_key, reference_to, scaled};
-use super::workload::{DEPLOYMENTS, Flow, Logic, Plan, REPLICA_SETS, Reply, Shop, Workload, failure, object};
+use super::workload::{
+    DEPLOYMENTS, Flow, Logic, PAUSE_FIRST, Plan, REPLICA_SETS, Reply, Retries, Shop, Workload, failure, object,
+};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, Verb};
@@ -45,6 +47,8 @@ const PLAN: Plan = Plan {
     component: "deployment-controller",
     queue: "deployment",
     workers: 5,
+    // Source: deployment_controller.go (v1.34), `maxRetries`.
+    retries: Retries { first: PAUSE_FIRST, most: 15 },
     caches: &[DEPLOYMENTS, REPLICA_SETS],
 };
 
@@ -157,6 +161,10 @@ fn size(set: &Object) -> i64 {
 fn bare(template: &Json) -> Json {
     let mut template = template.clone();
     template.remove(&["metadata", "labels", HASH_LABEL]);
+    // Go prints an instant that is not set, up to 1.33.
+    if template.at(&["metadata", "creationTimestamp"]).is_null() {
+        template.remove(&["metadata", "creationTimestamp"]);
+    }
     template
 }
 

@@ -18,6 +18,7 @@ use core::fmt::Debug;
 use jiff::{SignedDuration, Timestamp};
 
 pub(super) use self::expectations::Expectations;
+pub(super) use super::client::PAUSE_FIRST;
 use super::client::{CacheEvent, Client, Reflector, WorkQueue};
 use super::controllers::{Context, Controller};
 use super::events::{About, EventRecorder, EventType};
@@ -138,8 +139,24 @@ pub(super) struct Plan {
     pub(super) queue: &'static str,
     /// How many keys are worked on side by side.
     pub(super) workers: usize,
+    /// How often a key that failed is tried again.
+    pub(super) retries: Retries,
     /// What it watches.
     pub(super) caches: &'static [Resource],
+}
+
+/// How a key that failed is tried again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Retries {
+    /// The first pause, doubled with each further failure.
+    pub(super) first: SignedDuration,
+    /// After so many the key waits for the next change.
+    pub(super) most: u32,
+}
+
+impl Retries {
+    /// As the work queue has it by default, without end.
+    pub(super) const ENDLESS: Self = Self { first: PAUSE_FIRST, most: u32::MAX };
 }
 
 /// A controller as a component.
@@ -148,6 +165,7 @@ pub(super) struct Workload<L: Logic> {
     logic: L,
     shop: Shop<L::Step>,
     queue_name: &'static str,
+    retries: Retries,
     workers: usize,
     started: bool,
 }
@@ -169,12 +187,12 @@ impl<L: Logic> Workload<L> {
             client: Client::new(identity, &context.settings, now),
             events: EventRecorder::new(plan.component, context.chance.fork("events")),
             caches,
-            queue: WorkQueue::default(),
+            queue: WorkQueue::with_first_pause(plan.retries.first),
             under_way: BTreeMap::new(),
             open: BTreeMap::new(),
             outbox,
         };
-        Self { logic, shop, queue_name: plan.queue, workers: plan.workers, started: false }
+        Self { logic, shop, queue_name: plan.queue, retries: plan.retries, workers: plan.workers, started: false }
     }
 
     fn work(&mut self, now: Timestamp) {
@@ -200,7 +218,7 @@ impl<L: Logic> Workload<L> {
             flow = self.logic.proceed(key, &mut self.shop, now);
         }
         match flow {
-            Flow::Retry => self.shop.queue.retry(key.clone(), now),
+            Flow::Retry if self.shop.queue.failures(key) < self.retries.most => self.shop.queue.retry(key.clone(), now),
             _ => self.shop.queue.forget(key),
         }
         self.shop.queue.done(key);
