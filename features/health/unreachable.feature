@@ -51,6 +51,7 @@ Feature: A node that stops reporting becomes unreachable
       Examples:
         | silence                                                   |
         | the kubelet on "worker-1" stops                           |
+        | the kubelet on "worker-1" freezes                         |
         | machine "worker-1" loses power                            |
         | machine "worker-1" freezes                                |
         | machine "worker-1" loses its connection to the API server |
@@ -67,6 +68,7 @@ Feature: A node that stops reporting becomes unreachable
       Examples:
         | silence                                                   |
         | the kubelet on "worker-1" stops                           |
+        | the kubelet on "worker-1" freezes                         |
         | machine "worker-1" loses power                            |
         | machine "worker-1" freezes                                |
         | machine "worker-1" loses its connection to the API server |

@@ -156,7 +156,7 @@ impl HollowSession {
         let name = call.names[0].as_str();
         self.shown(name)?;
         let action = MachineAction::from_json(call.body)?;
-        if let MachineAction::NotModelled(what) = action {
+        if let Some(what) = action.not_modelled() {
             let error = FieldError::new("action", format!("{what} is not modelled yet"));
             return Err(Refusal { code: 501, error });
         }

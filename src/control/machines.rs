@@ -59,7 +59,7 @@ impl Control {
     }
 
     fn act(&mut self, machine: &str, action: MachineAction) -> Result<(), Refusal> {
-        if let MachineAction::NotModelled(what) = action {
+        if let Some(what) = action.not_modelled() {
             let error = FieldError::new("action", format!("{what} is not modelled yet"));
             return Err(Refusal { code: 501, error });
         }

@@ -80,14 +80,17 @@ fn kubelet_starts_with(draft: &mut Draft, node: String, step: &Step) {
     }
 }
 
-/// The kubelet gets SIGTERM (stops) or SIGKILL (is killed), or is started; containers go on without it.
-#[given(regex = r#"^the kubelet on "(?P<node>[^"]*)" (?P<what>stops|is killed|starts|restarts)$"#)]
-#[when(regex = r#"^the kubelet on "(?P<node>[^"]*)" (?P<what>stops|is killed|starts|restarts)$"#)]
+/// The kubelet gets SIGTERM (stops), SIGKILL (is killed), SIGSTOP (freezes) or SIGCONT (thaws), or is started; containers
+/// go on without it.
+#[given(regex = r#"^the kubelet on "(?P<node>[^"]*)" (?P<what>stops|is killed|starts|restarts|freezes|thaws)$"#)]
+#[when(regex = r#"^the kubelet on "(?P<node>[^"]*)" (?P<what>stops|is killed|starts|restarts|freezes|thaws)$"#)]
 fn kubelet_does(draft: &mut Draft, node: String, what: String) {
     let action = match what.as_str() {
         "stops" => "kubelet-stop",
         "is killed" => "kubelet-kill",
         "starts" => "kubelet-start",
+        "freezes" => "kubelet-freeze",
+        "thaws" => "kubelet-thaw",
         _ => "kubelet-restart",
     };
     draft.machine_does(&node, &json!({"action": action}));

@@ -9,6 +9,7 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineAction;
 use nodeproof_core::network::{Effect, Endpoint, Fault};
 
@@ -28,6 +29,8 @@ pub(super) const CNI_ASIDE: &str = "/var/lib/nodeproof/cni";
 pub(super) const KUBELET_ASIDE: &str = "/var/lib/nodeproof/kubelet";
 /// What ails the node because of us: an empty file for each.
 const MARKS: &str = "/var/lib/nodeproof/ills";
+/// The unit that carries an announced shutdown out.
+const SHUTDOWN: &str = "nodeproof-shutdown";
 /// Where a node shows another boot id than its host's.
 pub(super) const BOOT_ID: &str = "/etc/nodeproof-boot-id";
 /// The boot id that the next boot takes, in place of one by chance.
@@ -135,7 +138,9 @@ impl Ill {
             Self::CniGone => {
                 format!("if [ -d {CNI_ASIDE} ]; then cp {CNI_ASIDE}/* /etc/cni/net.d/ && rm -rf {CNI_ASIDE}; fi; true")
             }
-            Self::ShutdownAnnounced => announce(false),
+            Self::ShutdownAnnounced => {
+                format!("systemctl stop {SHUTDOWN}.timer 2>/dev/null; {}", announce(false))
+            }
             Self::Loaded => "systemctl stop nodeproof-load.service; rm -f /dev/shm/nodeproof-load; true".to_owned(),
             Self::Frozen | Self::PoweredOff | Self::Detached => return None,
         })
@@ -148,11 +153,15 @@ impl Ill {
             Self::Frozen => vec![Op::Unpause { container: container_of() }],
             Self::PoweredOff => vec![Op::Start { container: container_of() }],
             Self::Detached => vec![Op::Connect { container: container_of(), address: None }],
-            _ => {
-                let script = self.healing_script().unwrap_or_default();
-                vec![Op::exec(container, format!("{}; {script}", self.disarming_script()))]
-            }
+            // It may have gone down by now.
+            Self::ShutdownAnnounced => vec![Op::Start { container: container_of() }, self.healing_inside(container)],
+            _ => vec![self.healing_inside(container)],
         }
+    }
+
+    fn healing_inside(self, container: &str) -> Op {
+        let script = self.healing_script().unwrap_or_default();
+        Op::exec(container, format!("{}; {script}", self.disarming_script()))
     }
 
     /// Returns the script that marks the node and arms a timer of its own systemd, which heals when nobody else does;
@@ -218,6 +227,10 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
             ops: exec(&format!("rm -f {DROP_IN}; systemctl daemon-reload; systemctl restart kubelet")),
         }),
         MachineAction::KubeletRestart(Some(spec)) => Ok(super::settings::restart(&base.with(spec)?, container)),
+        MachineAction::KubeletFreeze => {
+            Ok(Plan::make(Ill::KubeletFrozen, exec("systemctl kill -s STOP --kill-whom=main kubelet")))
+        }
+        MachineAction::KubeletThaw => heal(Ill::KubeletFrozen),
         MachineAction::Pause => Ok(Plan::make(Ill::Frozen, vec![Op::Pause { container: container_of() }])),
         MachineAction::Resume => heal(Ill::Frozen),
         MachineAction::PowerOff => Ok(Plan::make(Ill::PoweredOff, vec![Op::Kill { container: container_of() }])),
@@ -230,11 +243,16 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
         MachineAction::RuntimeStart => heal(Ill::RuntimeDown),
         MachineAction::CniRemove => Ok(Plan::make(Ill::CniGone, exec(&remove_cni()))),
         MachineAction::CniInstall => heal(Ill::CniGone),
-        MachineAction::NotModelled("shutdown") => {
+        MachineAction::Shutdown { delay: None } => {
             Ok(Plan::make(Ill::PoweredOff, exec("systemctl poweroff --no-block")))
         }
-        MachineAction::NotModelled("cancel-shutdown") => heal(Ill::ShutdownAnnounced),
-        MachineAction::NotModelled(what) => Err(format!("kind has no action {what}")),
+        MachineAction::Shutdown { delay: Some(delay) } => {
+            Ok(Plan::make(Ill::ShutdownAnnounced, exec(&announce_shutdown(*delay))))
+        }
+        MachineAction::CancelShutdown => heal(Ill::ShutdownAnnounced),
+        MachineAction::NotModelled(what) => {
+            Err(format!("{what}: a container shares disk, memory and process ids with its host"))
+        }
         MachineAction::Change(_) => Err("a container has the parts and the clock of its host".to_owned()),
         MachineAction::Behave { .. } => Err("how containers behave is said by their image on kind".to_owned()),
     }
@@ -276,6 +294,16 @@ fn announce(starts: bool) -> String {
     )
 }
 
+/// Returns the script that announces a shutdown, and carries it out after a delay.
+fn announce_shutdown(delay: SignedDuration) -> String {
+    let seconds = delay.as_secs().max(1);
+    format!(
+        "{} && systemd-run --quiet --collect --unit={SHUTDOWN} --on-active={seconds}s \
+         --timer-property=AccuracySec=1s systemctl poweroff",
+        announce(true)
+    )
+}
+
 fn for_both_families(commands: &str) -> String {
     // The network of kind has IPv6, and a kubelet prefers it.
     format!("for i in iptables ip6tables; do {{ {commands}; }} 2>/dev/null; done; true")
@@ -307,6 +335,10 @@ pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<Plan, String>
     }
     if fault.times.is_some() {
         return Err("packets are not messages: they cannot be counted off".to_owned());
+    }
+    let is_whole = fault.to == Endpoint::Any && matches!(fault.effect, Effect::Drop) && fault.probability >= 1.0;
+    if is_whole && fault.lasts.is_none() && fault.from != Endpoint::Any {
+        return Ok(Plan::make(Ill::Detached, vec![Op::Disconnect { container: container.to_owned() }]));
     }
     let is_api = |end: &Endpoint| matches!(end, Endpoint::Name(name) if name.as_str() == "api");
     let direction = match (is_api(&fault.from), is_api(&fault.to)) {
@@ -412,6 +444,16 @@ mod tests {
                 vec!["docker exec w sh -c 'systemctl poweroff --no-block'"],
             ),
             (
+                json!({"action": "shutdown", "delay": "30s"}),
+                Some(Ill::ShutdownAnnounced),
+                vec![],
+                vec![
+                    "docker exec w sh -c 'busctl emit /org/freedesktop/login1 org.freedesktop.login1.Manager \
+                     PrepareForShutdown b true && systemd-run --quiet --collect --unit=nodeproof-shutdown \
+                     --on-active=30s --timer-property=AccuracySec=1s systemctl poweroff'",
+                ],
+            ),
+            (
                 json!({"action": "runtime-stop"}),
                 Some(Ill::RuntimeDown),
                 vec![],
@@ -429,7 +471,10 @@ mod tests {
             plan(&json!({"action": "change", "clockSkew": "3s"})).unwrap_err(),
             "a container has the parts and the clock of its host"
         );
-        assert_eq!(plan(&json!({"action": "use-pids"})).unwrap_err(), "kind has no action use-pids");
+        assert_eq!(
+            plan(&json!({"action": "use-pids"})).unwrap_err(),
+            "use-pids: a container shares disk, memory and process ids with its host"
+        );
     }
 
     #[test]
@@ -457,6 +502,13 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_that_is_cut_off_from_all_has_no_network() {
+        let plan = of_network(&Fault { to: Endpoint::Any, ..Fault::disconnect("machine/w1") }, "w").unwrap();
+        assert_eq!(commands(&plan), ["docker network disconnect kind w"]);
+        assert_eq!(plan.makes, Some(Ill::Detached));
+    }
+
+    #[test]
     fn what_the_wire_cannot_show_is_named() {
         let fault = Fault::disconnect("machine/w1");
         for (fault, why) in [
@@ -469,7 +521,10 @@ mod tests {
                 Fault { effect: Effect::Answer(Vec::new()), ..fault.clone() },
                 "requests on the wire are encrypted: none can be answered",
             ),
-            (Fault { to: Endpoint::Any, ..fault }, "only connections to the API server can be met"),
+            (
+                Fault { from: Endpoint::Any, to: Endpoint::Any, ..fault },
+                "only connections to the API server can be met",
+            ),
         ] {
             assert_eq!(of_network(&fault, "w").unwrap_err(), why);
         }
@@ -484,7 +539,7 @@ mod tests {
             let Some(armed) = armed else { continue };
             let unit = format!("--unit=nodeproof-heal-{} --on-active=60s --timer-property=AccuracySec=1s", ill.name());
             assert!(armed.contains(&unit), "{armed}");
-            let healing = ill.healing("w")[0].to_string();
+            let healing = ill.healing("w").last().unwrap().to_string();
             assert!(healing.contains(&format!("rm -f /var/lib/nodeproof/ills/{}", ill.name())), "{healing}");
         }
     }

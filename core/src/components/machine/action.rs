@@ -2,6 +2,8 @@
 
 use alloc::sync::Arc;
 
+use jiff::SignedDuration;
+
 use super::behaviour::PodBehaviour;
 use super::spec::{KubeletSpec, MachineSpec};
 use crate::objects::{FieldError, Json, Reader, Text};
@@ -17,10 +19,21 @@ pub enum MachineAction {
     KubeletStart,
     /// The kubelet ends and is started anew, with other flags and configuration where given.
     KubeletRestart(Option<Arc<KubeletSpec>>),
+    /// The kubelet's process is stopped, as by SIGSTOP: it neither runs nor ends, and all else goes on.
+    KubeletFreeze,
+    /// The kubelet's process goes on, as by SIGCONT; everything late happens at once.
+    KubeletThaw,
     /// The whole machine freezes: nothing on it runs, and time goes on without it.
     Pause,
     /// The machine goes on; everything late happens at once.
     Resume,
+    /// The machine says that it will shut down, and does so when whoever holds it up is done.
+    Shutdown {
+        /// How long it runs on after it has said so. Default: it goes down at once.
+        delay: Option<SignedDuration>,
+    },
+    /// The machine says that it will not shut down after all.
+    CancelShutdown,
     /// The power fails, without a warning.
     PowerOff,
     /// The power is back, and the machine boots.
@@ -62,6 +75,8 @@ pub const MACHINE_ACTIONS: &[&str] = &[
     "kubelet-kill",
     "kubelet-start",
     "kubelet-restart",
+    "kubelet-freeze",
+    "kubelet-thaw",
     "pause",
     "resume",
     "power-off",
@@ -90,15 +105,14 @@ impl MachineAction {
         let name = reader.word("action", "action", MACHINE_ACTIONS)?.unwrap_or_default();
         let mut boot_id = None;
         let mut kubelet = None;
+        let mut delay = None;
         match name {
             "change" => return MachineSpec::default().changed(body).map(|_| Self::Change(body.clone())),
             "kubelet-restart" | "kubelet-start" => {
                 kubelet = reader.any("kubelet").map(|body| KubeletSpec::from_json(body, "kubelet")).transpose()?;
             }
             "power-on" | "reboot" => boot_id = reader.text("bootId")?.cloned(),
-            "shutdown" => {
-                reader.duration("delay")?;
-            }
+            "shutdown" => delay = reader.duration("delay")?,
             "fill-disk" | "fill-memory" | "use-pids" => {
                 reader.any("free");
             }
@@ -110,9 +124,13 @@ impl MachineAction {
             "kubelet-kill" => Self::KubeletKill,
             "kubelet-start" if kubelet.is_none() => Self::KubeletStart,
             "kubelet-start" | "kubelet-restart" => Self::KubeletRestart(kubelet.map(Arc::new)),
+            "kubelet-freeze" => Self::KubeletFreeze,
+            "kubelet-thaw" => Self::KubeletThaw,
             "pause" => Self::Pause,
             "resume" => Self::Resume,
             "power-off" => Self::PowerOff,
+            "shutdown" => Self::Shutdown { delay },
+            "cancel-shutdown" => Self::CancelShutdown,
             "power-on" => Self::PowerOn { boot_id },
             "reboot" => Self::Reboot { boot_id },
             "runtime-stop" => Self::RuntimeStop,
@@ -121,6 +139,17 @@ impl MachineAction {
             "cni-install" => Self::CniInstall,
             not_modelled => Self::NotModelled(not_modelled),
         })
+    }
+
+    /// Returns its name if the interface knows it and the model does not.
+    #[must_use]
+    pub const fn not_modelled(&self) -> Option<&'static str> {
+        match self {
+            Self::NotModelled(name) => Some(name),
+            Self::Shutdown { .. } => Some("shutdown"),
+            Self::CancelShutdown => Some("cancel-shutdown"),
+            _ => None,
+        }
     }
 }
 

@@ -17,7 +17,7 @@ impl Machine {
         let hardware = &host.spec.hardware;
         let state = if !self.is_powered {
             "off"
-        } else if self.frozen.is_some() {
+        } else if self.is_paused() {
             "paused"
         } else {
             "running"
@@ -54,6 +54,9 @@ impl Machine {
     fn describe_kubelet(&self) -> Json {
         let version = self.settings.profile().release();
         let mut shown = json!({"running": self.kubelet.is_some(), "starts": self.starts});
+        if self.frozen.is_some() && !self.is_paused() {
+            shown.set(&["frozen"], true);
+        }
         shown.set(&["version"], Text::from(alloc::format!("v{version}")));
         let instant = |at: Option<Timestamp>| at.map_or(Json::Null, |at| Json::from(to_micro_time(at)));
         match self.kubelet() {

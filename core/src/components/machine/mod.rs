@@ -3,7 +3,8 @@
 //! Mirrors what a kubelet needs of a Linux host, and the systemd unit that starts it. Faults act here and on the network,
 //! never on the kubelet's insides.
 //! Inputs: messages for its kubelet, actions, time. Outputs: those of the kubelet, under the client `machine/NAME`.
-//! Invariants: on a frozen machine nothing runs, and what arrives waits; containers outlive the kubelet's process.
+//! Invariants: on a frozen machine nothing runs, and what arrives waits; what arrives for a frozen kubelet waits, too;
+//! containers outlive the kubelet's process.
 //! Left out on purpose: shutdown with notice, and shortages of disk, memory or process ids.
 
 mod action;
@@ -64,10 +65,30 @@ pub struct Machine {
     starts: u32,
     restart_at: Option<Timestamp>,
     is_powered: bool,
-    /// What arrived while the machine was frozen; `None` while it runs.
-    frozen: Option<Vec<ToClient>>,
+    /// What is frozen, and what it has missed; `None` while all runs.
+    frozen: Option<Frozen>,
     /// The last words of a kubelet that is no more.
     last_log: String,
+}
+
+/// What is frozen, and what it has missed.
+#[derive(Debug)]
+struct Frozen {
+    /// Whether the rest of the machine goes on.
+    extent: Extent,
+    /// What arrived.
+    messages: Vec<ToClient>,
+    /// The pods of which containers ended.
+    ended: Vec<Text>,
+}
+
+/// How much of a machine is frozen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// All of it.
+    Machine,
+    /// The process of the kubelet.
+    Kubelet,
 }
 
 impl Machine {
@@ -138,7 +159,7 @@ impl Machine {
     pub fn handle_action(&mut self, action: MachineAction, now: Timestamp) -> Result<(), MachineError> {
         let misuse = |text: &str| Err(MachineError::Misuse(text.to_string()));
         let is_about_power = matches!(action, MachineAction::PowerOn { .. } | MachineAction::PowerOff);
-        if let MachineAction::NotModelled(what) = action {
+        if let Some(what) = action.not_modelled() {
             return misuse(&format!("{what} is not modelled yet"));
         }
         if let MachineAction::Behave { namespace, pod, behaviour } = action {
@@ -148,12 +169,16 @@ impl Machine {
         if !self.is_powered && !is_about_power && !matches!(action, MachineAction::Change(_)) {
             return misuse(&format!("machine {} has no power", self.name()));
         }
-        if self.frozen.is_some()
+        if self.is_paused()
             && !matches!(action, MachineAction::Resume | MachineAction::PowerOff | MachineAction::Reboot { .. })
         {
             return misuse(&format!("machine {} is paused: resume it first", self.name()));
         }
+        if self.frozen.is_some() && matches!(action, MachineAction::Pause | MachineAction::KubeletFreeze) {
+            return misuse(&format!("the kubelet of machine {} is frozen: thaw it first", self.name()));
+        }
         match action {
+            // systemd lets a stopped process go on, so that it gets the signal. Source: systemd.kill(5), `KillSignal=`.
             MachineAction::KubeletStop => self.stop_kubelet("SIGTERM"),
             MachineAction::KubeletKill => self.stop_kubelet("SIGKILL"),
             MachineAction::KubeletStart if self.kubelet.is_some() => {
@@ -161,11 +186,25 @@ impl Machine {
             }
             MachineAction::KubeletStart => self.start_kubelet(now),
             MachineAction::KubeletRestart(spec) => self.restart_kubelet(spec, now),
-            MachineAction::Pause => {
-                self.pause(now);
+            MachineAction::KubeletFreeze if self.kubelet.is_none() => {
+                misuse(&format!("the kubelet of machine {} does not run", self.name()))
+            }
+            MachineAction::KubeletFreeze => {
+                self.freeze(Extent::Kubelet, now);
                 Ok(())
             }
-            MachineAction::Resume => self.resume(now),
+            MachineAction::KubeletThaw if self.frozen.is_none() => {
+                misuse(&format!("the kubelet of machine {} is not frozen", self.name()))
+            }
+            MachineAction::Pause => {
+                self.freeze(Extent::Machine, now);
+                Ok(())
+            }
+            MachineAction::Resume if !self.is_paused() => misuse(&format!("machine {} is not paused", self.name())),
+            MachineAction::KubeletThaw | MachineAction::Resume => {
+                self.go_on(now);
+                Ok(())
+            }
             MachineAction::PowerOff => self.power_off(now),
             MachineAction::PowerOn { .. } if self.is_powered => {
                 misuse(&format!("machine {} has power already", self.name()))
@@ -184,7 +223,10 @@ impl Machine {
                 let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
                 self.change_host(now, |host| host.spec = spec)
             }
-            MachineAction::Behave { .. } | MachineAction::NotModelled(_) => Ok(()),
+            MachineAction::Behave { .. }
+            | MachineAction::Shutdown { .. }
+            | MachineAction::CancelShutdown
+            | MachineAction::NotModelled(_) => Ok(()),
         }
     }
 
@@ -267,7 +309,8 @@ impl Machine {
     fn change_host(&mut self, now: Timestamp, change: impl FnOnce(&mut Host)) -> Result<(), MachineError> {
         change(&mut self.host);
         self.host.generation += 1;
-        if let Some(kubelet) = &mut self.kubelet {
+        // A frozen kubelet looks again when it goes on: its polls are due by then.
+        if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
             kubelet.note_host_change(&Turn { host: &mut self.host, outbox: &mut self.outbox, now });
         }
         Ok(())
@@ -289,6 +332,7 @@ impl Machine {
 
     fn stop_kubelet(&mut self, signal: &str) -> Result<(), MachineError> {
         self.restart_at = None;
+        self.frozen = None;
         let Some(kubelet) = self.kubelet.take() else {
             return Err(MachineError::Misuse(format!("the kubelet of machine {} does not run", self.name())));
         };
@@ -309,23 +353,27 @@ impl Machine {
         self.start_kubelet(now)
     }
 
-    fn pause(&mut self, now: Timestamp) {
+    fn is_paused(&self) -> bool {
+        self.frozen.as_ref().is_some_and(|frozen| frozen.extent == Extent::Machine)
+    }
+
+    fn freeze(&mut self, extent: Extent, now: Timestamp) {
         if let Some(kubelet) = &mut self.kubelet {
             kubelet.freeze_runtime_state(now);
         }
-        self.frozen = Some(Vec::new());
+        self.frozen = Some(Frozen { extent, messages: Vec::new(), ended: Vec::new() });
     }
 
     /// Timers come before what has arrived: a process that goes on finds its timers expired before it reads its sockets.
-    fn resume(&mut self, now: Timestamp) -> Result<(), MachineError> {
-        let Some(messages) = self.frozen.take() else {
-            return Err(MachineError::Misuse(format!("machine {} is not paused", self.name())));
-        };
+    fn go_on(&mut self, now: Timestamp) {
+        let Some(frozen) = self.frozen.take() else { return };
+        if let (Some(kubelet), false) = (&mut self.kubelet, frozen.ended.is_empty()) {
+            kubelet.handle_ended(&frozen.ended, &mut Turn { host: &mut self.host, outbox: &mut self.outbox, now });
+        }
         self.handle_timeout(now);
-        for message in messages {
+        for message in frozen.messages {
             self.handle_message(message, now);
         }
-        Ok(())
     }
 
     fn power_off(&mut self, now: Timestamp) -> Result<(), MachineError> {
@@ -333,7 +381,7 @@ impl Machine {
             return Err(MachineError::Misuse(format!("machine {} has no power already", self.name())));
         }
         // What ended before the power failed has ended of itself.
-        if self.frozen.is_none() {
+        if !self.is_paused() {
             self.host.runtime.advance(now);
         }
         self.frozen = None;
@@ -376,8 +424,8 @@ fn settings_of(spec: &KubeletSpec, context: &Context) -> Arc<Settings> {
 
 impl Component for Machine {
     fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        if let Some(waiting) = &mut self.frozen {
-            waiting.push(message);
+        if let Some(frozen) = &mut self.frozen {
+            frozen.messages.push(message);
             return;
         }
         if let Some(kubelet) = &mut self.kubelet {
@@ -387,7 +435,7 @@ impl Component for Machine {
     }
 
     fn handle_timeout(&mut self, now: Timestamp) {
-        if self.frozen.is_some() || !self.is_powered {
+        if self.is_paused() || !self.is_powered {
             return;
         }
         if self.restart_at.is_some_and(|at| at <= now) && self.start_kubelet(now).is_err() {
@@ -398,6 +446,10 @@ impl Component for Machine {
         } else {
             Vec::new()
         };
+        if let Some(frozen) = &mut self.frozen {
+            frozen.ended.extend(ended);
+            return;
+        }
         if let Some(kubelet) = &mut self.kubelet {
             let mut turn = Turn { host: &mut self.host, outbox: &mut self.outbox, now };
             if !ended.is_empty() {
@@ -413,12 +465,13 @@ impl Component for Machine {
     }
 
     fn next_deadline(&self) -> Option<Deadline> {
-        if self.frozen.is_some() || !self.is_powered {
+        if self.is_paused() || !self.is_powered {
             return None;
         }
         let restart = self.restart_at.map(|at| Deadline { at, reason: "systemd restarts the kubelet" });
         let end = self.host.runtime.next_end().map(|at| Deadline { at, reason: "a process ends" });
-        let kubelet = self.kubelet.as_ref().and_then(|kubelet| kubelet.next_deadline());
+        let awake = self.kubelet.as_ref().filter(|_| self.frozen.is_none());
+        let kubelet = awake.and_then(|kubelet| kubelet.next_deadline());
         earliest([restart, end, kubelet])
     }
 }
