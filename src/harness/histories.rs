@@ -29,7 +29,7 @@ pub(super) fn is_history(text: &str) -> bool {
 
 /// Tells whether a real history is as a stored one.
 pub(super) fn is_same(stored: &str, live: &str, mask: impl Fn(&str) -> String) -> bool {
-    let is_known = !live.lines().any(|line| line.trim() == "by: \"\"");
+    let is_known = !live.lines().any(|line| matches!(line.trim(), "by: \"\"" | "by: ''"));
     let (stored, live) = (entries(stored, is_known, &mask), entries(live, is_known, &mask));
     if stored.len() != live.len() {
         return false;

@@ -82,6 +82,8 @@ impl Store {
         let is_default_seed = options.seed == Options::default().seed;
         let is_sim = options.stage.backend() == Backend::Sim;
         let exact = is_sim && is_default_seed && is_own;
+        let text = &options.stage.projected(text);
+        let stored = stored.map(|stored| Stored { text: options.stage.projected(&stored.text), ..stored });
         let same = |stored: &str| match (exact, is_sim) {
             (true, _) => stored.trim_end() == text.trim_end(),
             (false, true) => without_offsets(stored) == without_offsets(text),

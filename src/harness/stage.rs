@@ -107,6 +107,15 @@ impl Stage {
         self.backend
     }
 
+    /// Takes out of a snapshot what is not compared here.
+    pub(super) fn projected(&self, text: &str) -> String {
+        match self.backend {
+            #[cfg(feature = "live")]
+            Backend::Kind => live::kind::projected(text),
+            _ => text.to_owned(),
+        }
+    }
+
     /// Returns how many scenarios run at a time where that does not hang on the cores: in real time most only wait.
     #[must_use]
     pub fn threads(&self) -> Option<NonZeroUsize> {

@@ -1,0 +1,101 @@
+//! What is said of a simulated node and does not hold of a kind node: fields that snapshots lose before they are compared,
+//! and of which scenarios cannot want a value.
+//!
+//! Inputs: the text of a snapshot, or a field. Outputs: the text without masked fields, and without writes of a history
+//! that changed nothing else; the reason why a field is another one. Invariant: each line of the mask has its reason; nothing that a component of Kubernetes decides is masked.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_yaml::Value;
+
+/// A field that is not compared.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Masked {
+    /// The kind of object.
+    kind: String,
+    /// The field, with all below it, as `status.capacity`.
+    field: String,
+    /// Why it is another one on a kind node.
+    why: String,
+}
+
+static MASK: LazyLock<Vec<Masked>> =
+    LazyLock::new(|| serde_yaml::from_str(include_str!("mask.yaml")).expect("a file of our own"));
+
+/// Takes the masked fields out of a snapshot of an object or of its history; another text stays as it is.
+pub(crate) fn projected(text: &str) -> String {
+    let Ok(mut value) = serde_yaml::from_str::<Value>(text) else { return text.to_owned() };
+    match &mut value {
+        Value::Mapping(_) => {
+            let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
+            for masked in MASK.iter().filter(|masked| masked.kind == kind) {
+                remove(&mut value, &masked.field);
+            }
+        }
+        Value::Sequence(writes) => {
+            let has_changes = |write: &Value| write.get("changed").and_then(Value::as_mapping).is_some();
+            if !writes.iter().any(has_changes) {
+                return text.to_owned();
+            }
+            writes.retain_mut(|write| {
+                let Some(changed) = write.get_mut("changed").and_then(Value::as_mapping_mut) else { return true };
+                changed.retain(|field, _| field.as_str().and_then(reason).is_none());
+                !changed.is_empty()
+            });
+        }
+        _ => return text.to_owned(),
+    }
+    serde_yaml::to_string(&value).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Tells why a field of a Node, as `status.capacity.cpu`, is another one here; `None` if it is compared. A history does
+/// not say of which kind it is: only Nodes have such fields.
+pub(super) fn reason(field: &str) -> Option<&'static str> {
+    let is_below = |masked: &Masked| {
+        field.strip_prefix(masked.field.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    MASK.iter().find(|masked| is_below(masked)).map(|masked| masked.why.as_str())
+}
+
+fn remove(value: &mut Value, path: &str) {
+    match path.split_once('.') {
+        None => drop(value.as_mapping_mut().and_then(|mapping| mapping.remove(path))),
+        Some((first, rest)) => {
+            if let Some(inner) = value.get_mut(first) {
+                remove(inner, rest);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_has_a_reason() {
+        assert!(MASK.iter().all(|masked| masked.why.len() > 10 && !masked.field.is_empty()));
+    }
+
+    #[test]
+    fn what_is_the_hosts_is_not_compared_and_all_else_is() {
+        let node = |cpu: u32, address: &str| {
+            format!(
+                "kind: Node\nspec: {{}}\nstatus:\n  addresses:\n  - address: {address}\n  capacity:\n    cpu: \"{cpu}\"\n"
+            )
+        };
+        assert_eq!(projected(&node(4, "a")), projected(&node(2, "a")));
+        assert_ne!(projected(&node(4, "a")), projected(&node(2, "b")));
+        let pod = "kind: Pod\nstatus:\n  capacity:\n    cpu: \"4\"\n";
+        assert!(projected(pod).contains("cpu"));
+    }
+
+    #[test]
+    fn a_write_that_changed_nothing_else_is_none() {
+        let history = "- at: +1s\n  by: kubelet\n  changed:\n    status.images: + a\n- at: +2s\n  by: kubelet\n  \
+                       changed:\n    status.capacity.cpu: 1 -> 2\n    spec.taints: + b\n";
+        assert_eq!(projected(history), "- at: +2s\n  by: kubelet\n  changed:\n    spec.taints: + b\n");
+    }
+}
