@@ -34,6 +34,9 @@ pub(super) struct LiveArgs {
     /// The configuration of the cluster to create; default: ci/cluster.yaml, one control plane and two workers
     #[arg(long, value_name = "FILE", requires = "create")]
     config: Option<PathBuf>,
+    /// Let the kind cluster's own workers stand in for a scenario's machines where they can, one scenario at a time
+    #[arg(long)]
+    own_workers: bool,
     /// Say what would be done to which node, and do nothing
     #[arg(long)]
     pub(super) dry_run: bool,
@@ -56,6 +59,7 @@ impl LiveArgs {
             image: self.image.clone(),
             config: self.config.clone(),
             state_dir: self.state_dir.clone(),
+            own_workers: self.own_workers,
         };
         #[cfg(not(feature = "live"))]
         let kind = drop(context);

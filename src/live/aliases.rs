@@ -4,8 +4,9 @@
 //! zones and namespaces; outward they are replaced where they stand as whole words, inward the suffix is taken off
 //! wherever it stands. So whatever was mapped comes back as it was, messages included. Without a suffix nothing is
 //! mapped: the scenario has the control plane for itself.
+//! A machine that was there before, and stands in for one of the scenario, keeps its own name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use nodeproof_core::components::machine::{Credentials, KubeletSpec, MachineAction, MachineSpec};
@@ -25,6 +26,8 @@ pub struct Aliases {
     suffix: String,
     /// Names of Nodes, machines, zones and regions.
     names: BTreeSet<String>,
+    /// The real names of machines that were there before, by the names that the scenario has for them.
+    stand_ins: BTreeMap<String, String>,
 }
 
 impl Aliases {
@@ -59,7 +62,13 @@ impl Aliases {
                 names.insert(of.key.name.to_string());
             }
         }
-        Self { suffix: format!("-{suffix}"), names }
+        Self { suffix: format!("-{suffix}"), names, stand_ins: BTreeMap::new() }
+    }
+
+    /// Lets machines that were there before stand in for some of the scenario's.
+    #[must_use]
+    pub fn standing_in(self, stand_ins: BTreeMap<String, String>) -> Self {
+        if self.is_none() { self } else { Self { stand_ins, ..self } }
     }
 
     /// Returns what stands behind each name, with its hyphen; empty if names are left alone.
@@ -96,7 +105,11 @@ impl Aliases {
     /// Takes a text from outside back to the names of the scenario.
     #[must_use]
     pub fn home_text(&self, text: &str) -> String {
-        if self.is_none() { text.to_owned() } else { text.replace(&self.suffix, "") }
+        if self.is_none() {
+            return text.to_owned();
+        }
+        let text = text.replace(&self.suffix, "");
+        self.stand_ins.iter().fold(text, |text, (alias, real)| replace_name(&text, real, alias))
     }
 
     /// Takes a tree from outside back to the names of the scenario.
@@ -117,9 +130,17 @@ impl Aliases {
         }
     }
 
-    /// Tells whether an object is the scenario's: its name or namespace carries the suffix.
+    /// Tells whether an object is the scenario's: its name or namespace carries the suffix, or it is a machine's that
+    /// stands in for one of its own.
     #[must_use]
     pub fn owns(&self, key: &ObjectKey) -> bool {
+        let is_of = |real: &String| key.name.split('.').next() == Some(real.as_str());
+        self.has_made(key) || self.stand_ins.values().any(is_of)
+    }
+
+    /// Tells whether an object was made for the scenario, and goes with it.
+    #[must_use]
+    pub fn has_made(&self, key: &ObjectKey) -> bool {
         self.is_none() || key.name.contains(&self.suffix) || key.namespace.contains(&self.suffix)
     }
 
@@ -187,9 +208,10 @@ impl Aliases {
         if self.is_none() {
             return spec;
         }
+        let is_there = self.stand_ins.contains_key(spec.name.as_str());
         spec.name = self.real(&spec.name);
         spec.node_name = spec.node_name.map(|name| self.real(&name));
-        spec.zone = spec.zone.map(|zone| self.real(&zone)).or_else(|| self.private_zone());
+        spec.zone = spec.zone.map(|zone| self.real(&zone)).or_else(|| self.private_zone().filter(|_| !is_there));
         spec.region = spec.region.map(|region| self.real(&region));
         spec.kubelet = Arc::new(self.kubelet(&spec.kubelet));
         for (_, credentials) in &mut Arc::make_mut(&mut spec.hardware).kubeconfigs {
@@ -281,8 +303,11 @@ impl Aliases {
         while !rest.is_empty() {
             let end = rest.find(|letter| !is_inner(letter)).unwrap_or(rest.len());
             let (word, behind) = rest.split_at(end);
-            out.push_str(word);
-            if self.names.contains(word) {
+            match self.stand_ins.get(word) {
+                Some(real) => out.push_str(real),
+                None => out.push_str(word),
+            }
+            if self.names.contains(word) && !self.stand_ins.contains_key(word) {
                 out.push_str(&self.suffix);
             }
             let next = behind.find(is_inner).unwrap_or(behind.len());
@@ -307,6 +332,22 @@ impl Aliases {
         }
         walk("", tree, change)
     }
+}
+
+/// Replaces a name where it stands alone or begins the name of something else, as that of an Event.
+fn replace_name(text: &str, name: &str, by: &str) -> String {
+    let is_inner = |letter: char| letter.is_alphanumeric() || letter == '-';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(name) {
+        let (before, found) = rest.split_at(at);
+        let behind = &found[name.len()..];
+        let is_whole = !before.ends_with(|letter| is_inner(letter) || letter == '.') && !behind.starts_with(is_inner);
+        out.push_str(before);
+        out.push_str(if is_whole { by } else { name });
+        rest = behind;
+    }
+    out + rest
 }
 
 fn names_of_machine(spec: &MachineSpec) -> impl Iterator<Item = String> {
@@ -404,6 +445,27 @@ mod tests {
             assert_eq!(aliases.words(text), real, "{text}");
             assert_eq!(aliases.home_text(real), text);
         }
+    }
+
+    #[test]
+    fn a_machine_that_was_there_before_keeps_its_name() {
+        let aliases = aliases().standing_in([("w1".to_owned(), "np-worker".to_owned())].into());
+        for (text, real) in [
+            ("w1", "np-worker"),
+            ("machine/w1", "machine/np-worker"),
+            ("system:node:w1", "system:node:np-worker"),
+            ("Node w1 status is now: NodeNotReady", "Node np-worker status is now: NodeNotReady"),
+        ] {
+            assert_eq!(aliases.words(text), real, "{text}");
+            assert_eq!(aliases.home_text(real), text);
+        }
+        for other in ["np-worker2", "my-np-worker", "a.np-worker"] {
+            assert_eq!(aliases.home_text(other), other);
+        }
+        assert_eq!(aliases.home_text("np-worker.187a"), "w1.187a");
+        assert_eq!(aliases.machine(MachineSpec { name: "w1".into(), ..MachineSpec::default() }).zone, None);
+        let own = ObjectKey::cluster("np-worker");
+        assert!(aliases.owns(&own) && !aliases.has_made(&own) && !aliases.owns(&ObjectKey::cluster("np-worker2")));
     }
 
     #[test]

@@ -596,7 +596,7 @@ async fn remove_what_is_left(caller: &Caller, aliases: &Aliases, namespaces: BTr
     let mut left = gone("Nodes", &nodes);
     for node in nodes.body.get("items").items() {
         let key = key_of(node);
-        if aliases.owns(&key) {
+        if aliases.has_made(&key) {
             calls.push((format!("Node {}", key.name), Call::new(Verb::Delete, NODES, "", key.name)));
         }
     }

@@ -4,6 +4,7 @@
 //! [`Site`] is one scenario's place on it. All names that they are handed are real ones: [`super::Aliases`] has mapped
 //! them. Whatever a site has made it removes in [`Site::leave`], and as far as it can when it is dropped.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
 
@@ -12,7 +13,7 @@ use nodeproof_core::components::controllers::ControllerAction;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::network::{Endpoint, Fault, Resource, RuleId};
 use nodeproof_core::objects::Json;
-use nodeproof_core::scenario::{Capabilities, DeedId, FaultEffect};
+use nodeproof_core::scenario::{Capabilities, DeedId, FaultEffect, Scenario};
 
 use super::{Access, Pace, Plan};
 
@@ -46,6 +47,12 @@ pub trait Ground: Debug + Send + Sync {
     /// Tells why every scenario gets a control plane for itself here, whatever it is about; `None` if it does not.
     fn parts_all(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Returns machines that are there already and stand in for machines of a scenario, by the names that it has for them.
+    fn stand_ins(&self, scenario: &Scenario) -> BTreeMap<String, String> {
+        let _ = scenario;
+        BTreeMap::new()
     }
 
     /// Returns how many scenarios run at a time: most only wait.

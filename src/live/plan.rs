@@ -33,7 +33,7 @@ impl Plan {
     /// A flag is unknown or its value does not fit; the text says which.
     pub fn of(ground: &dyn Ground, scenario: &Scenario, run: &Settings, seed: u64) -> Result<Self, String> {
         let settings = scenario.cluster.settings(run).map_err(|error| error.to_string())?;
-        let mapped = Aliases::of(scenario, &suffix());
+        let mapped = Aliases::of(scenario, &suffix()).standing_in(ground.stand_ins(scenario));
         let odd = || (!mapped.can_be_mapped()).then_some("its names would mean something else with a suffix");
         let alone = alone(scenario).or_else(odd).or_else(|| ground.parts_all());
         let has_own = alone.is_some() && ground.gives_control_planes();

@@ -46,6 +46,9 @@ pub struct Options {
     pub config: Option<PathBuf>,
     /// Where journals are. Default: the user's state directory.
     pub state_dir: Option<PathBuf>,
+    /// Whether the cluster's own workers stand in for a scenario's machines where they can. Default false: what runs on
+    /// them may matter to somebody.
+    pub own_workers: bool,
 }
 
 /// Why a run has no kind cluster.
@@ -74,6 +77,8 @@ pub(crate) struct Cluster {
     pub(crate) target: Target,
     /// How to reach its API server.
     pub(crate) access: Access,
+    /// Its own workers that stand in for machines of scenarios.
+    pub(crate) stand_ins: Vec<String>,
     journal: Mutex<Option<Journal>>,
     token: tokio::sync::Mutex<Option<(String, Instant)>>,
     created: Option<Created>,
@@ -117,7 +122,11 @@ impl Cluster {
         let found = examine(&docker, &containers, &cluster, &access).await?;
         let header = header(run, context, options.kubeconfig.clone(), &cluster);
         let journal = Journal::begin(state, &header).map_err(|error| NoCluster::Refused(unwritten(error)))?;
-        Self::take(&docker, &containers, found, access, journal, None, run).await.map_err(NoCluster::Absent)
+        let mut own = Self::take(&docker, &containers, found, access, journal, None, run).await;
+        if let (true, Ok(own)) = (options.own_workers, &mut own) {
+            own.stand_ins = own_workers(&containers).map(|own| own.name.clone()).collect();
+        }
+        own.map_err(NoCluster::Absent)
     }
 
     async fn create(options: &Options, state: &Path, run: &str) -> Result<Self, NoCluster> {
@@ -164,6 +173,9 @@ impl Cluster {
             Ok((access, containers, found)) => {
                 let mut own = Self::take(docker, &containers, found, access, journal, Some(guard), run).await?;
                 own.created = Some(created);
+                if options.own_workers {
+                    own.stand_ins = own_workers(&containers).map(|own| own.name.clone()).collect();
+                }
                 Ok(own)
             }
             Err(why) => {
@@ -187,8 +199,7 @@ impl Cluster {
         let text = |error: DockerError| error.to_string();
         let control_plane =
             containers.iter().find(|own| own.is_control_plane()).ok_or("the cluster has no control plane here")?;
-        let is_own = |own: &&Container| !own.is_control_plane() && own.run.is_none() && own.state == "running";
-        let model = containers.iter().find(is_own).unwrap_or(control_plane);
+        let model = own_workers(containers).next().unwrap_or(control_plane);
         let config = docker.run(&model.name, "cat /var/lib/kubelet/config.yaml").await.map_err(text)?;
         let authority = docker.run(&control_plane.name, "cat /etc/kubernetes/pki/ca.crt").await.map_err(text)?;
         let version = docker.run(&model.name, "kubelet --version").await.map_err(text)?;
@@ -209,6 +220,7 @@ impl Cluster {
             common,
             target,
             access,
+            stand_ins: Vec::new(),
             journal: Mutex::new(Some(journal)),
             token: tokio::sync::Mutex::new(None),
             created: None,
@@ -268,6 +280,11 @@ impl Drop for Cluster {
         drop(journal.map(Journal::end));
         drop(self.guard.take());
     }
+}
+
+/// Returns the workers that a cluster came with, and that run.
+fn own_workers(containers: &[Container]) -> impl Iterator<Item = &Container> {
+    containers.iter().filter(|own| !own.is_control_plane() && own.run.is_none() && own.state == "running")
 }
 
 /// The configuration of clusters that are created unless the user has one: a control plane and two workers.

@@ -10,14 +10,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
-use nodeproof_core::network::{Endpoint, Fault, Resource};
-use nodeproof_core::objects::Json;
-use nodeproof_core::scenario::{Action, Capabilities, Capability, Deed, DeedId, FaultEffect, Setup};
+use nodeproof_core::network::{Endpoint, Fault, NODES, Resource, Target, Verb};
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::scenario::{
+    Action, Capabilities, Capability, Deed, DeedId, Expectation, FaultEffect, FieldTest, Predicate, Scenario, Setup,
+    Subject,
+};
 
 use super::cluster::{Cluster, NoCluster, Options};
 use super::docker::Docker;
 use super::fault::{self, Plan as Steps};
 use super::hands::Hands;
+use super::mask;
 use super::settings::KubeletSettings;
 use super::worker::obstacle;
 use crate::live::{Access, Doing, Ground, Pace, Plan, Site};
@@ -64,7 +68,17 @@ impl Ground for Kind {
     }
 
     fn side_by_side(&self) -> NonZeroUsize {
-        const { NonZeroUsize::new(3).expect("not zero") }
+        // Joining a worker takes a core for two seconds, and one that waits a few hundredths of it.
+        const PER_CORE: NonZeroUsize = NonZeroUsize::new(3).expect("not zero");
+        if !self.cluster.stand_ins.is_empty() {
+            return NonZeroUsize::MIN;
+        }
+        std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN).saturating_mul(PER_CORE)
+    }
+
+    fn stand_ins(&self, scenario: &Scenario) -> BTreeMap<String, String> {
+        let machines = replaceable(scenario).map(ToString::to_string);
+        machines.zip(self.cluster.stand_ins.iter().cloned()).collect()
     }
 
     fn has_room(&self) -> bool {
@@ -72,7 +86,7 @@ impl Ground for Kind {
     }
 
     fn rehearse(&self, plan: &Plan) -> Vec<String> {
-        rehearse(plan)
+        rehearse(plan, &self.cluster.stand_ins)
     }
 
     fn site<'a>(&'a self, plan: &'a Plan) -> Doing<'a, Box<dyn Site>> {
@@ -102,11 +116,45 @@ fn capabilities() -> Capabilities {
 
 /// Returns all that a scenario does to machines, in order.
 fn deeds(plan: &Plan) -> impl Iterator<Item = &Deed> {
-    let given = plan.scenario.given.iter().filter_map(|given| match &given.setup {
+    deeds_of(&plan.scenario)
+}
+
+fn deeds_of(scenario: &Scenario) -> impl Iterator<Item = &Deed> {
+    let given = scenario.given.iter().filter_map(|given| match &given.setup {
         Setup::Do(deed) => Some(deed),
         _ => None,
     });
-    given.chain(plan.scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds))
+    given.chain(scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds))
+}
+
+/// Returns the machines of a scenario for which any worker will do: ready ones without wishes, to which only such things
+/// are done as leave no trace behind when they are healed. A Node that somebody else writes to is not as it was, and one
+/// worker of a host boots with the same boot id as before.
+fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
+    let ready = scenario.given.iter().flat_map(|given| match &given.setup {
+        Setup::ReadyNodes(specs) => specs.as_slice(),
+        _ => &[],
+    });
+    let has_wishes = |spec: &MachineSpec| *spec != MachineSpec { name: spec.name.clone(), ..MachineSpec::default() };
+    ready.filter(move |spec| !has_wishes(spec)).map(|spec| &spec.name).filter(move |name| {
+        !deeds_of(scenario).any(|deed| match deed {
+            Deed::Taint { node, .. } | Deed::Feed { node, .. } => node == *name,
+            Deed::Action(action) => match &**action {
+                Action::Machine { name: machine, action } => machine == *name && leaves_traces(action),
+                Action::Api { call, .. } => {
+                    let is_read = matches!(call.verb, Verb::Get | Verb::List | Verb::Watch);
+                    !is_read && matches!(&call.target, Target::Resource { resource, .. } if *resource == NODES)
+                }
+                _ => false,
+            },
+            _ => false,
+        })
+    })
+}
+
+const fn leaves_traces(action: &MachineAction) -> bool {
+    use MachineAction::{Behave, Change, KubeletRestart, PowerOn, Reboot};
+    matches!(action, PowerOn { .. } | Reboot { .. } | KubeletRestart(Some(_)) | Change(_) | Behave { .. })
 }
 
 fn machines(plan: &Plan) -> impl Iterator<Item = &MachineSpec> {
@@ -134,6 +182,9 @@ fn obstacle_in(plan: &Plan, version: &str) -> Option<String> {
     if let Some(why) = machines(plan).find_map(|spec| obstacle(spec, version)) {
         return Some(why);
     }
+    if let Some(why) = plan.scenario.acts.iter().flat_map(|act| &act.expectations).find_map(of_line) {
+        return Some(why);
+    }
     let settings = KubeletSettings::default();
     deeds(plan).find_map(|deed| match deed {
         Deed::Action(action) => match &**action {
@@ -148,11 +199,26 @@ fn obstacle_in(plan: &Plan, version: &str) -> Option<String> {
     })
 }
 
+/// Says why a line cannot hold of a kind node: it wants a value that is another one here.
+fn of_line(line: &Expectation) -> Option<String> {
+    let (Subject::Object(of), Predicate::Field { path, test }) = (&line.fact.subject, &line.fact.predicate) else {
+        return None;
+    };
+    let is_about_value = matches!(test, FieldTest::Is(_) | FieldTest::Absent);
+    let why = mask::reason(&path.to_string()).filter(|_| is_about_value && of.resource == NODES)?;
+    Some(format!("{path}: {why}"))
+}
+
 /// Says what a scenario would do to which node, a line each, as commands for people.
-fn rehearse(plan: &Plan) -> Vec<String> {
+fn rehearse(plan: &Plan, stand_ins: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
     for spec in machines(plan) {
+        let alias = &spec.name;
         let spec = plan.aliases.machine(spec.clone());
+        if stand_ins.iter().any(|own| *own == *spec.name) {
+            lines.push(format!("{}: stands in for {alias}, and is healed at the end", spec.name));
+            continue;
+        }
         let zone = spec.zone.as_ref().map(|zone| format!(" in zone {zone}")).unwrap_or_default();
         lines.push(format!("{}: a worker is added from the node image{zone}, and removed at the end", spec.name));
     }
@@ -229,8 +295,10 @@ impl Site for KindSite {
     fn lay_rule(&mut self, id: DeedId, fault: Fault) -> Doing<'_, ()> {
         Box::pin(async move {
             let machine = fault::machine_of(&fault).ok_or("only the connection of a machine can be met")?.to_owned();
-            self.hands.cut(&machine, &fault).await?;
-            self.rules.insert(id.0, Rule { machine, met: None });
+            // Without an interface there are no packets to be met: every connection has ended.
+            if self.hands.cut(&machine, &fault).await? != Some(fault::Ill::Detached) {
+                self.rules.insert(id.0, Rule { machine, met: None });
+            }
             Ok(())
         })
     }
@@ -239,9 +307,8 @@ impl Site for KindSite {
         Box::pin(async move {
             let Endpoint::Name(name) = &endpoint else { return Err("a machine is to be named".to_owned()) };
             let machine = name.strip_prefix("machine/").ok_or("only the connection of a machine can be healed")?;
-            let met = self.hands.hits(machine).await?;
             for rule in self.rules.values_mut().filter(|rule| rule.machine == machine && rule.met.is_none()) {
-                rule.met = Some(met);
+                rule.met = Some(self.hands.hits(machine).await?);
             }
             self.hands.heal(machine).await
         })

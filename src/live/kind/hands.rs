@@ -18,7 +18,7 @@ use super::docker::{Docker, DockerError};
 use super::fault::{self, Ill, Plan};
 use super::look;
 use super::op::Op;
-use super::settings::KubeletSettings;
+use super::settings::{self, KubeletSettings};
 use super::worker::{Worker, obstacle};
 use crate::live::journal::Change;
 
@@ -41,10 +41,10 @@ pub(crate) struct Hands {
 /// A machine of a scenario.
 #[derive(Debug)]
 struct Machine {
-    worker: Worker,
+    /// The worker that was added, and its change; `None` for one that the cluster came with.
+    added: Option<(Worker, u32)>,
     settings: KubeletSettings,
     node: String,
-    change: u32,
 }
 
 impl Hands {
@@ -64,6 +64,12 @@ impl Hands {
         }
         let name = spec.name.to_string();
         let node = node_name(spec);
+        if self.cluster.stand_ins.contains(&name) {
+            let files = self.docker.run(&name, settings::READING_SCRIPT).await.map_err(text)?;
+            let settings = KubeletSettings::of_node(&files)?;
+            self.machines.insert(name.clone(), Machine { added: None, settings, node });
+            return self.await_kubelet(&name).await;
+        }
         let common = &self.cluster.common;
         let undo = vec![Op::Remove { container: name.clone() }, Op::delete_node(&common.control_plane, &node)];
         let what = format!("worker {name} was added");
@@ -73,7 +79,7 @@ impl Hands {
         match Worker::start(&self.docker, common, spec, &token).await {
             Ok(worker) => {
                 let settings = worker.settings.clone();
-                self.machines.insert(name.clone(), Machine { worker, settings, node, change });
+                self.machines.insert(name.clone(), Machine { added: Some((worker, change)), settings, node });
                 self.await_kubelet(&name).await
             }
             Err(why) => {
@@ -114,13 +120,15 @@ impl Hands {
         }
     }
 
-    /// Lays a fault on a machine's connection.
+    /// Lays a fault on a machine's connection; returns what it suffers from then.
     ///
     /// # Errors
     /// It cannot be done; the text says why.
-    pub(crate) async fn cut(&mut self, machine: &str, fault: &Fault) -> Result<(), String> {
+    pub(crate) async fn cut(&mut self, machine: &str, fault: &Fault) -> Result<Option<Ill>, String> {
         self.machine(machine)?;
-        self.carry_out(machine, &fault::of_network(fault, machine)?).await
+        let plan = fault::of_network(fault, machine)?;
+        self.carry_out(machine, &plan).await?;
+        Ok(plan.makes)
     }
 
     /// Takes every fault from a machine's connection.
@@ -129,7 +137,13 @@ impl Hands {
     /// It cannot be done; the text says why.
     pub(crate) async fn heal(&mut self, machine: &str) -> Result<(), String> {
         self.machine(machine)?;
-        self.carry_out(machine, &Plan::heal(Ill::Cut, machine)).await
+        for ill in [Ill::Cut, Ill::Detached] {
+            let ails = |change: &Change| change.container.as_deref() == Some(machine) && change.ill == Some(ill);
+            if !self.cluster.changes(ails).is_empty() {
+                self.carry_out(machine, &Plan::heal(ill, machine)).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Counts the packets that faults on a machine's connection have met.
@@ -166,12 +180,25 @@ impl Hands {
     }
 
     async fn remove(&self, name: &str, machine: Machine) -> Result<(), String> {
-        machine.worker.remove().await.map_err(text)?;
+        let Some((worker, change)) = machine.added else { return self.put_right(name, &machine.node).await };
+        worker.remove().await.map_err(text)?;
         let node = Op::delete_node(&self.cluster.common.control_plane, &machine.node);
         self.docker.perform(&node).await.map_err(text)?;
         let is_of = |change: &Change| change.container.as_deref() == Some(name);
         self.cluster.changes(is_of).into_iter().rev().try_for_each(|(id, _)| self.cluster.undone(id))?;
-        self.cluster.undone(machine.change)
+        self.cluster.undone(change)
+    }
+
+    /// Heals a worker of the cluster, and waits until its kubelet is up.
+    async fn put_right(&self, name: &str, node: &str) -> Result<(), String> {
+        let ails = |change: &Change| change.container.as_deref() == Some(name);
+        for (id, change) in self.cluster.changes(ails).into_iter().rev() {
+            undo(&self.docker, &change).await.map_err(text)?;
+            self.cluster.undone(id)?;
+        }
+        self.await_kubelet(name).await?;
+        let ready = format!("wait --for=condition=Ready node/{node} --timeout=60s");
+        self.docker.perform(&Op::kubectl(&self.cluster.common.control_plane, &ready)).await.map_err(text)
     }
 
     fn machine(&self, name: &str) -> Result<&Machine, String> {

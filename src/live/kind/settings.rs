@@ -24,6 +24,10 @@ const VARIABLE: &str = "KUBELET_KUBEADM_ARGS";
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults_linux.go (v1.34), `DefaultEvictionHard`.
 const MEMORY_THRESHOLD: (&str, &str) = ("memory.available", "100Mi");
 
+/// Prints both files of a node, flags first.
+pub(crate) const READING_SCRIPT: &str =
+    "cat /var/lib/kubelet/kubeadm-flags.env; echo; cat /var/lib/kubelet/config.yaml";
+
 /// The settings of a kubelet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct KubeletSettings {
@@ -47,6 +51,19 @@ impl KubeletSettings {
             thresholds.entry(signal).or_insert_with(|| value.into());
         }
         Ok(Self { config, flags: Vec::new() })
+    }
+
+    /// Reads the settings of a node, as [`READING_SCRIPT`] prints them.
+    ///
+    /// # Errors
+    /// The configuration is no object in YAML.
+    pub(crate) fn of_node(files: &str) -> Result<Self, String> {
+        let (flags, config) = files.split_once('\n').unwrap_or(("", files));
+        let value: Value = serde_yaml::from_str(config).map_err(|error| format!("{CONFIG}: {error}"))?;
+        let Value::Object(config) = value else { return Err(format!("{CONFIG} is no object")) };
+        let flags = flags.trim().trim_start_matches(VARIABLE).trim_start_matches('=').trim_matches('"');
+        let flags = flags.split_whitespace().filter_map(|flag| flag.trim_start_matches('-').split_once('='));
+        Ok(Self { config, flags: flags.map(|(name, value)| (name.to_owned(), value.to_owned())).collect() })
     }
 
     /// Lays a scenario's settings over these.
@@ -74,7 +91,7 @@ impl KubeletSettings {
             return Err(format!("the value {value:?} of --{name} cannot pass through {FLAGS}"));
         }
         match self.flags.iter_mut().find(|(own, _)| own == name) {
-            Some((_, own)) if name == "node-labels" => *own = format!("{own},{value}"),
+            Some((_, own)) if name == "node-labels" && !own.is_empty() => *own = format!("{own},{value}"),
             Some((_, own)) => value.clone_into(own),
             None => self.flags.push((name.to_owned(), value.to_owned())),
         }
@@ -157,6 +174,17 @@ cgroupDriver: systemd
              /var/lib/kubelet/config.yaml && printf %s 'KUBELET_KUBEADM_ARGS=\"--node-labels=zone=a,a=b \
              --register-node=false\"\n' > /var/lib/kubelet/kubeadm-flags.env"
         );
+    }
+
+    #[test]
+    fn the_settings_of_a_node_are_read_as_they_are() {
+        let files = "KUBELET_KUBEADM_ARGS=\"--node-ip=172.18.0.3 --node-labels= --provider-id=kind://docker/np/w\"\n\n\
+                     cgroupRoot: /kubelet\nstaticPodPath: /x\n";
+        let mut own = KubeletSettings::of_node(files).unwrap();
+        own.set_flag("node-labels", "a=b").unwrap();
+        let script = own.writing_script();
+        assert!(script.contains("--node-ip=172.18.0.3 --node-labels=a=b --provider-id=kind://docker/np/w"), "{script}");
+        assert!(script.contains("{\"cgroupRoot\":\"/kubelet\",\"staticPodPath\":\"/x\"}"), "{script}");
     }
 
     #[test]
