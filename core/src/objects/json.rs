@@ -286,6 +286,7 @@ impl Fields {
         let at = match self.find(name) {
             Ok(at) => at,
             Err(at) => {
+                self.make_room();
                 self.0.insert(at, (Text::from(name), Json::Null));
                 at
             }
@@ -298,7 +299,17 @@ impl Fields {
         let name = name.into();
         match self.find(&name) {
             Ok(at) => self.0[at].1 = value.into(),
-            Err(at) => self.0.insert(at, (name, value.into())),
+            Err(at) => {
+                self.make_room();
+                self.0.insert(at, (name, value.into()));
+            }
+        }
+    }
+
+    /// Makes room for a field: objects get few fields after they are made, and are kept for long.
+    fn make_room(&mut self) {
+        if self.0.len() == self.0.capacity() {
+            self.0.reserve_exact(2);
         }
     }
 

@@ -5,7 +5,9 @@
 //! replaced by these. Invariant (tested): the tree is equal to what it was.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
+use super::json::Fields;
 use super::{Json, Text};
 
 impl Json {
@@ -16,38 +18,21 @@ impl Json {
                 if Arc::ptr_eq(own, other) {
                     return true;
                 }
-                match Arc::get_mut(own) {
-                    // Somebody else holds it, so that a change of its parts would only copy it.
-                    None => own == other,
-                    Some(own) => {
-                        own.shrink();
-                        let mut others = other.iter().peekable();
-                        let mut same = own.len() == other.len();
-                        for (name, value) in own.iter_mut() {
-                            while others.next_if(|(other, _)| *other < &*name).is_some() {}
-                            match others.next_if(|(other, _)| *other == &*name) {
-                                Some((known, other)) => {
-                                    share_text(name, known);
-                                    same &= value.share(other);
-                                }
-                                None => same = false,
-                            }
-                        }
-                        same
-                    }
+                if let Some(own) = Arc::get_mut(own) {
+                    share_fields(own, other)
+                } else {
+                    own == other || has_part_of(own, other) && share_fields(Arc::make_mut(own), other)
                 }
             }
             (Self::Array(own), Self::Array(other)) => {
                 if Arc::ptr_eq(own, other) {
                     return true;
                 }
-                match Arc::get_mut(own) {
-                    None => own == other,
-                    Some(own) => {
-                        own.shrink_to_fit();
-                        let same = own.len() == other.len();
-                        own.iter_mut().zip(other.iter()).fold(same, |same, (own, other)| own.share(other) && same)
-                    }
+                if let Some(own) = Arc::get_mut(own) {
+                    share_items(own, other)
+                } else {
+                    let has_part = || own.iter().zip(other.iter()).any(|(own, other)| is_part(own, other));
+                    own == other || has_part() && share_items(Arc::make_mut(own), other)
                 }
             }
             (Self::Str(own), Self::Str(other)) => return share_text(own, other),
@@ -58,6 +43,38 @@ impl Json {
         }
         same
     }
+}
+
+fn share_fields(own: &mut Fields, other: &Fields) -> bool {
+    own.shrink();
+    let mut others = other.iter().peekable();
+    let mut same = own.len() == other.len();
+    for (name, value) in own.iter_mut() {
+        while others.next_if(|(other, _)| *other < &*name).is_some() {}
+        match others.next_if(|(other, _)| *other == &*name) {
+            Some((known, other)) => {
+                share_text(name, known);
+                same &= value.share(other);
+            }
+            None => same = false,
+        }
+    }
+    same
+}
+
+fn share_items(own: &mut Vec<Json>, other: &[Json]) -> bool {
+    own.shrink_to_fit();
+    let same = own.len() == other.len();
+    own.iter_mut().zip(other.iter()).fold(same, |same, (own, other)| own.share(other) && same)
+}
+
+/// Tells whether fields that somebody else holds are worth a copy, since a part of them could be shared.
+fn has_part_of(own: &Fields, other: &Fields) -> bool {
+    own.iter().any(|(name, part)| other.get(name).is_some_and(|other| is_part(part, other)))
+}
+
+fn is_part(own: &Json, other: &Json) -> bool {
+    matches!(own, Json::Object(_) | Json::Array(_)) && !own.is_same_allocation(other) && own == other
 }
 
 fn share_text(own: &mut Text, other: &Text) -> bool {
@@ -89,11 +106,16 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_somebody_else_holds_is_left_alone() {
-        let old = json!({"a": {"b": 1}});
-        let mut new = json!({"a": {"b": 1}, "c": 2});
-        let held = new.clone();
-        assert!(!new.share(&old));
-        assert!(new.is_same_allocation(&held));
+    fn a_tree_that_somebody_else_holds_is_copied_for_the_sake_of_equal_parts_alone() {
+        let old = json!({"a": {"b": 1}, "c": 1});
+        for (new, is_copied) in [(json!({"a": {"b": 1}, "c": 2}), true), (json!({"a": {"b": 2}, "c": 1}), false)] {
+            let (mut shared, held) = (new.clone(), new.clone());
+            assert!(!shared.share(&old));
+            assert_eq!((&shared, !shared.is_same_allocation(&held)), (&held, is_copied));
+            assert_eq!(shared.get("a").is_same_allocation(old.get("a")), is_copied);
+        }
+        let mut equal = json!({"a": {"b": 1}, "c": 1});
+        let _held = equal.clone();
+        assert!(equal.share(&old) && equal.is_same_allocation(&old));
     }
 }

@@ -63,27 +63,73 @@ struct Reader<'a> {
     path: Vec<Step<'a>>,
 }
 
+/// The fields of an object that is read: a copy only once one of them is read as something else.
+struct Copied<'a> {
+    fields: Option<Vec<(Text, Json)>>,
+    of: &'a Json,
+}
+
+impl Copied<'_> {
+    /// Takes what the field at a place was read as.
+    fn put(&mut self, at: usize, item: &Json, read: Option<(&'static str, Json)>) {
+        match read {
+            Some((_, read)) if self.fields.is_none() && is_as_given(&read, item) => {}
+            Some((name, read)) => self.change(at).push((Text::of(name), read)),
+            None => _ = self.change(at),
+        }
+    }
+
+    /// Returns the fields for a change; what stands before a place was read as it was given.
+    fn change(&mut self, at: usize) -> &mut Vec<(Text, Json)> {
+        self.fields.get_or_insert_with(|| {
+            let mut fields = Vec::with_capacity(self.of.fields().len() + 2);
+            fields.extend(self.of.fields().take(at).map(|(name, item)| (name.clone(), item.clone())));
+            fields
+        })
+    }
+
+    fn is_absent(&self, name: &str) -> bool {
+        match &self.fields {
+            // What was filled in is no field that is asked for again.
+            Some(fields) => fields.iter().all(|(field, _)| *field != name),
+            None => self.of.get(name).is_null(),
+        }
+    }
+
+    fn object(self) -> Json {
+        self.fields.map_or_else(|| self.of.clone(), Json::of_fields)
+    }
+}
+
+/// Tells whether a value is what was given, without a look into trees.
+fn is_as_given(read: &Json, given: &Json) -> bool {
+    match read {
+        Json::Object(_) | Json::Array(_) => read.is_same_allocation(given),
+        _ => read == given,
+    }
+}
+
 impl<'a> Reader<'a> {
     fn object(&mut self, of: &Struct, value: &'a Json, known: &Json) -> Result<Json, DecodeError> {
         if value.is_same_allocation(known) {
             return Ok(value.clone());
         }
-        let mut out = Vec::with_capacity(value.fields().len() + 2);
-        for (name, item) in value.fields() {
+        let mut out = Copied { fields: None, of: value };
+        for (at, (name, item)) in value.fields().enumerate() {
             self.path.push(Step::Field(name));
+            let mut read = None;
             if let Some(field) = of.field(name) {
-                if !item.is_null()
-                    && let Some(item) = self.field(of, field, item, known.get(name))?
-                {
-                    out.push((Text::of(field.name), item));
+                if !item.is_null() {
+                    read = self.field(of, field, item, known.get(name))?.map(|item| (field.name, item));
                 }
             } else {
                 self.unknown.push(self.indexed());
             }
+            out.put(at, item, read);
             self.path.pop();
         }
         self.fill(of, &mut out);
-        Ok(Json::of_fields(out))
+        Ok(out.object())
     }
 
     /// Names the value in hand as unknown fields are named.
@@ -104,11 +150,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds the fields that Go prints though nobody set them.
-    fn fill(&self, of: &Struct, out: &mut Vec<(Text, Json)>) {
-        let given = out.len();
+    fn fill(&self, of: &Struct, out: &mut Copied<'_>) {
         for field in of.fields.iter().filter(|field| field.is_filled) {
-            if out[..given].binary_search_by(|(name, _)| name.as_str().cmp(field.name)).is_err() {
-                out.push((Text::of(field.name), self.zero(&field.kind)));
+            if out.is_absent(field.name) {
+                out.change(usize::MAX).push((Text::of(field.name), self.zero(&field.kind)));
             }
         }
     }
@@ -161,21 +206,25 @@ impl<'a> Reader<'a> {
                 let schema = self.schema;
                 self.object(schema.at(*place), value, known)
             }
-            (Kind::List(item), Json::Array(items)) => self.list(of, item, items, known),
+            (Kind::List(item), Json::Array(items)) => {
+                let out = self.list(of, item, items, known)?;
+                let same = out.iter().zip(items.iter()).all(|(read, given)| is_as_given(read, given));
+                Ok(if same { value.clone() } else { Json::array(out) })
+            }
             (Kind::Map(item), Json::Object(fields)) => {
-                let mut out = Vec::with_capacity(fields.len());
-                for (name, value) in fields.iter() {
-                    let value =
-                        if value.is_null() { zero(item) } else { self.value(of, item, value, known.get(name))? };
-                    out.push((name.clone(), value));
+                let (mut out, mut same) = (Vec::with_capacity(fields.len()), true);
+                for (name, given) in fields.iter() {
+                    let read = if given.is_null() { zero(item) } else { self.value(of, item, given, known.get(name))? };
+                    same &= is_as_given(&read, given);
+                    out.push((name.clone(), read));
                 }
-                Ok(Json::of_fields(out))
+                Ok(if same { value.clone() } else { Json::of_fields(out) })
             }
             _ => Err(self.wrong_type(of, kind, value)),
         }
     }
 
-    fn list(&mut self, of: &Struct, item: &Kind, items: &'a [Json], known: &Json) -> Result<Json, DecodeError> {
+    fn list(&mut self, of: &Struct, item: &Kind, items: &'a [Json], known: &Json) -> Result<Vec<Json>, DecodeError> {
         let mut out = Vec::with_capacity(items.len());
         for (at, value) in items.iter().enumerate() {
             self.path.push(Step::Item(at));
@@ -183,14 +232,14 @@ impl<'a> Reader<'a> {
             out.push(if value.is_null() { self.zero(item) } else { self.value(of, item, value, known)? });
             self.path.pop();
         }
-        Ok(Json::array(out))
+        Ok(out)
     }
 
     fn zero(&self, kind: &Kind) -> Json {
         let Kind::Object(place) = kind else { return zero(kind) };
-        let mut fields = Vec::new();
+        let mut fields = Copied { fields: None, of: &NULL };
         self.fill(self.schema.at(*place), &mut fields);
-        Json::of_fields(fields)
+        fields.fields.map_or_else(Json::object, Json::of_fields)
     }
 
     fn wrong_type(&self, of: &Struct, kind: &Kind, value: &Json) -> DecodeError {
