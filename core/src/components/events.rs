@@ -128,6 +128,7 @@ enum Sink {
 #[derive(Debug)]
 pub struct EventRecorder {
     component: &'static str,
+    source: Option<Json>,
     chance: Chance,
     known: BTreeMap<String, Known>,
     similar: BTreeMap<String, Similar>,
@@ -144,6 +145,7 @@ impl EventRecorder {
     pub const fn new(component: &'static str, chance: Chance) -> Self {
         Self {
             component,
+            source: None,
             chance,
             known: BTreeMap::new(),
             similar: BTreeMap::new(),
@@ -172,16 +174,16 @@ impl EventRecorder {
             EventType::Warning => "Warning",
         };
         let namespace = if about.part("namespace").is_empty() { "default" } else { about.part("namespace") };
-        let event = json!({
+        let source = self.source.get_or_insert_with(|| json!({"component": self.component}));
+        let at = Json::from(to_time(now));
+        let mut event = json!({
             "apiVersion": "v1", "kind": "Event",
             "metadata": {"name": format!("{}.{:x}", about.part("name"), self.last_nanos), "namespace": namespace},
             "reason": reason, "message": message, "type": kind,
-            "source": {"component": self.component},
+            "source": &*source, "involvedObject": about.reference,
             "reportingComponent": self.component, "reportingInstance": "",
-            "firstTimestamp": to_time(now), "lastTimestamp": to_time(now), "count": 1, "eventTime": null,
+            "firstTimestamp": at, "lastTimestamp": at, "count": 1, "eventTime": null,
         });
-        let mut event = event;
-        event.set(&["involvedObject"], about.reference.clone());
         let object = about.key();
         if self.buckets.len() > CACHE_MAX {
             self.buckets.clear();

@@ -72,6 +72,9 @@ pub(super) struct EventSink {
     is_sending: bool,
     again: Option<Timestamp>,
     last_nanos: i128,
+    /// What all Events about the Node have in common, and all Events of this kubelet.
+    about_node: Option<Json>,
+    source: Option<Json>,
 }
 
 impl EventSink {
@@ -85,6 +88,8 @@ impl EventSink {
             is_sending: false,
             again: None,
             last_nanos: 0,
+            about_node: None,
+            source: None,
         }
     }
 
@@ -125,11 +130,14 @@ impl Kubelet {
         turn: &mut Turn<'_>,
     ) {
         let name = &self.config.node_name;
-        let about = if self.settings.profile().is("node-events-name-api-version") {
-            json!({"kind": "Node", "apiVersion": "v1", "name": name.as_str()})
-        } else {
-            json!({"kind": "Node", "name": name.as_str(), "uid": name.as_str()})
-        };
+        let about = self.events.about_node.get_or_insert_with(|| {
+            if self.settings.profile().is("node-events-name-api-version") {
+                json!({"kind": "Node", "apiVersion": "v1", "name": name})
+            } else {
+                json!({"kind": "Node", "name": name, "uid": name})
+            }
+        });
+        let about = about.clone();
         self.emit(about, kind, reason, message, because, turn);
     }
 
@@ -173,16 +181,16 @@ impl Kubelet {
             }
             return;
         }
-        let host = self.config.node_name.as_str();
-        let mut body = json!({
+        let host = &self.config.node_name;
+        let source = self.events.source.get_or_insert_with(|| json!({"component": "kubelet", "host": host}));
+        let at = Json::from(to_time(wall));
+        let body = json!({
             "kind": "Event", "apiVersion": "v1",
-            "metadata": {"name": format!("{}.{:x}", text("name"), self.events.last_nanos), "namespace": namespace.as_str()},
+            "metadata": {"name": format!("{}.{:x}", text("name"), self.events.last_nanos), "namespace": namespace},
             "reason": reason, "message": message, "type": if kind == Kind::Normal { "Normal" } else { "Warning" },
-            "source": {"component": "kubelet", "host": host}, "count": 1, "eventTime": null,
-            "firstTimestamp": to_time(wall), "lastTimestamp": to_time(wall),
-            "reportingComponent": "kubelet", "reportingInstance": host,
+            "source": &*source, "count": 1, "eventTime": null, "firstTimestamp": at, "lastTimestamp": at,
+            "involvedObject": about, "reportingComponent": "kubelet", "reportingInstance": host,
         });
-        body.set(&["involvedObject"], about);
         self.events.queue.push_back(Waiting { hash, namespace, body, because, tries: 0 });
         self.flush_events(turn);
     }
