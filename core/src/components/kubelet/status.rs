@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::conditions::differ;
 use super::patch::two_way;
 use super::registration::BACKOFF_FIRST;
-use super::setters::{OS_LABELS, Said};
+use super::setters::{OS_LABELS, PROVIDED_IP_ANNOTATION, Said};
 use super::{Kubelet, LOOP_JITTER, Outcome, Purpose, Timer, Turn, failure};
 use crate::chance::Jitter;
 use crate::components::machine::host::Host;
@@ -95,6 +95,19 @@ impl StatusLoop {
         self.tries = 0;
         self.last_report = Some(now);
     }
+}
+
+/// Tells whether the setters would find the same in two trees of a Node: the status, and what they read beside it.
+fn is_same_to_setters(known: &Json, base: &Json) -> bool {
+    let read_beside: [&[&str]; 4] = [
+        &["metadata", "labels"],
+        &["metadata", "annotations", PROVIDED_IP_ANNOTATION],
+        &["spec", "podCIDRs"],
+        &["spec", "unschedulable"],
+    ];
+    known.is_same_allocation(base)
+        || known.get("status").is_same_allocation(base.get("status"))
+            && read_beside.iter().all(|path| known.at(path) == base.at(path))
 }
 
 /// What a computation found.
@@ -189,7 +202,7 @@ impl Kubelet {
     fn is_clean(&self, base: &Object, host: &Host) -> bool {
         self.runtime.is_steady()
             && self.status.clean.as_ref().is_some_and(|(tree, generation, own)| {
-                *generation == host.generation && *own == self.generation && tree.is_same_allocation(base.stable())
+                *generation == host.generation && *own == self.generation && is_same_to_setters(tree, base.stable())
             })
     }
 
