@@ -251,11 +251,13 @@ impl Simulation {
     /// Returns what is due next: when, whose, what for.
     #[must_use]
     pub fn next_due(&self) -> Option<(Timestamp, Text, &'static str)> {
-        let wake =
-            self.wakes.iter().filter(|(at, client)| self.is_scheduled(*client, *at)).min().map(|(at, client)| {
-                let slot = &self.slots[*client as usize];
-                (*at, slot.name.clone(), self.deadlines[*client as usize].map_or("", |deadline| deadline.reason))
-            });
+        let wakes = self.wakes.iter().filter(|(at, client)| self.is_scheduled(*client, *at)).copied();
+        let wakes = wakes.filter(|(_, client)| self.rows.due(*client).is_none()).min();
+        let wake = wakes.and_then(|(_, client)| Some((client, self.deadlines[client as usize]?)));
+        let wake = wake.into_iter().chain(self.rows.first_after(self.now));
+        let wake = wake
+            .min_by_key(|(client, deadline)| (deadline.at, *client))
+            .map(|(client, deadline)| (deadline.at, self.slots[client as usize].name.clone(), deadline.reason));
         let network = self.network.next_deadline().map(|at| (at, Text::of("network"), "a message held back"));
         let api = self.api.next_deadline().map(|deadline| (deadline.at, Text::of("api"), deadline.reason));
         [network, api, wake].into_iter().flatten().min_by_key(|(at, ..)| *at)

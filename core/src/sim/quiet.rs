@@ -15,6 +15,7 @@ use jiff::Timestamp;
 
 use super::{Actor, Heartbeats, Simulation};
 use crate::chance::{Chance, Jitter};
+use crate::components::Deadline;
 use crate::components::api_server::{Reader, Renewed};
 use crate::components::kubelet::{Beaten, Beats, Kubelet, first_of_loops};
 use crate::network::{ClientId, ToClient, WatchType};
@@ -121,14 +122,23 @@ impl Row {
         state: State::Absent,
     };
 
+    /// Returns when the kubelet does something that others may see: a look that finds its status unchanged is none.
     fn due(&self) -> i64 {
-        self.tick_at.min(self.lease_at)
+        self.lease_at.min(self.until)
+    }
+
+    /// Does the looks at the status that were due before an instant.
+    fn look_until(&mut self, end: i64, tempo: &Tempo) {
+        while self.tick_at < end {
+            self.tick_at += tempo.tick.next(&mut self.chance).max(1);
+        }
     }
 
     /// Does what is due, if it is one heartbeat; a renewal makes the given revision.
     fn beat(&mut self, now: i64, revision: u64, tempo: &Tempo) -> Wake {
+        self.look_until(now, tempo);
         match (self.tick_at <= now, self.lease_at <= now) {
-            _ if self.until <= now || now >= NANOS_MAX => Wake::Other,
+            _ if now >= NANOS_MAX => Wake::Other,
             (true, false) => {
                 self.tick_at = now + tempo.tick.next(&mut self.chance);
                 Wake::Tick
@@ -172,6 +182,18 @@ impl Rows {
     pub(super) fn due(&self, client: u32) -> Option<Timestamp> {
         let row = &self.rows[client as usize];
         (row.state != State::Absent).then(|| timestamp(row.due()))
+    }
+
+    /// Returns what the kubelets that have a row do first after an instant: the client, and the loop.
+    pub(super) fn first_after(&self, now: Timestamp) -> Option<(u32, Deadline)> {
+        let end = nanos(now)? + 1;
+        let held = self.rows.iter().zip(0..).filter(|(row, _)| row.state != State::Absent);
+        let next = held.map(|(row, client)| {
+            let mut row = row.clone();
+            row.look_until(end, &self.tempos[row.tempo as usize]);
+            (client, first_of_loops(timestamp(row.lease_at), timestamp(row.tick_at)))
+        });
+        next.min_by_key(|(client, deadline)| (deadline.at, *client))
     }
 
     /// Makes a row; `None` if it cannot hold what it has to.
@@ -264,6 +286,12 @@ impl Simulation {
             if !is_held && !self.enter(ClientId(client)) {
                 break;
             }
+            if self.rows.rows[client as usize].until <= now {
+                self.wakes.pop();
+                self.now = at;
+                self.fold_row(ClientId(client));
+                continue;
+            }
             let row = &mut self.rows.rows[client as usize];
             match row.beat(now, revision + 1, &self.rows.tempos[row.tempo as usize]) {
                 Wake::Tick => {}
@@ -281,18 +309,11 @@ impl Simulation {
                 self.rows.ahead.push(client);
             }
             let next = row.due();
-            let is_next = next < row.until;
             self.wakes.pop();
+            self.wakes.push((timestamp(next), client));
             self.deliveries += u64::from(last == Some(at));
             last = Some(at);
             self.now = at;
-            if is_next {
-                self.wakes.push((timestamp(next), client));
-            } else {
-                self.fold_row(ClientId(client));
-                self.deadlines[client as usize] = None;
-                self.schedule(ClientId(client));
-            }
         }
         let is_full = self.rows.renewals.len() >= LIST_MAX;
         self.deliveries += u64::from(last.is_some() && self.next_instant() == last);
@@ -327,7 +348,8 @@ impl Simulation {
         let Some(beats) = machine.beats() else { return false };
         let Some(row) = self.rows.row_of(&beats) else { return false };
         let holder = machine.kubelet().map(Kubelet::identity);
-        let is_lent = row.due() < row.until && holder.is_some_and(|holder| self.api.lend(beats.latest, holder));
+        let is_lent = row.lease_at.min(row.tick_at) < row.until
+            && holder.is_some_and(|holder| self.api.lend(beats.latest, holder));
         if is_lent {
             self.rows.hold(client, row);
         }
@@ -355,28 +377,40 @@ impl Simulation {
 
     /// Takes a kubelet's row away, after it has told what it is ahead.
     pub(super) fn fold_row(&mut self, client: ClientId) {
-        if self.rows.rows[client.0 as usize].state != State::Absent {
-            self.level_row(client);
-            let row = &mut self.rows.rows[client.0 as usize];
-            row.state = State::Absent;
-            self.api.unlend(row.place);
+        if self.rows.rows[client.0 as usize].state == State::Absent {
+            return;
+        }
+        // A look that is due at this instant comes after whatever else is in hand.
+        self.level_row(client, nanos(self.now).unwrap_or(0));
+        let row = &mut self.rows.rows[client.0 as usize];
+        row.state = State::Absent;
+        self.api.unlend(row.place);
+        let next = row.lease_at.min(row.tick_at);
+        if next >= row.until {
+            self.deadlines[client.0 as usize] = None;
+            self.schedule(client);
+        } else if next != row.due() {
+            self.wakes.push((timestamp(next), client.0));
         }
     }
 
     /// Lets all kubelets know what was done for them: nobody outside sees that it was not done by themselves.
     pub(super) fn level(&mut self) {
         let mut ahead = core::mem::take(&mut self.rows.ahead);
+        let end = nanos(self.now).map_or(0, |now| now + 1);
         for client in ahead.drain(..) {
             if self.rows.rows[client as usize].state == State::Ahead {
-                self.level_row(ClientId(client));
+                self.level_row(ClientId(client), end);
             }
         }
         self.rows.ahead = ahead;
     }
 
-    fn level_row(&mut self, client: ClientId) {
+    /// Tells a kubelet what was done for it, and what it did by itself before an instant.
+    fn level_row(&mut self, client: ClientId, end: i64) {
         let index = client.0 as usize;
         let row = &mut self.rows.rows[index];
+        row.look_until(end, &self.rows.tempos[row.tempo as usize]);
         let beaten = row.beaten();
         row.renewals = 0;
         row.state = State::Level;
