@@ -61,7 +61,7 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
             Ok(site) => site,
             Err(why) => return broken(&plan.scenario, why, clock.now()),
         };
-        let has_machines = ground.has_room() && ground.capabilities().contains(&Capability::Machines);
+        let has_machines = ground.has_room(plan) && ground.capabilities().contains(&Capability::Machines);
         match Driver::begin(site, plan, clock, has_machines).await {
             Ok(driver) => driver.play().await,
             Err(why) => broken(&plan.scenario, why, clock.now()),

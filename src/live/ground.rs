@@ -44,6 +44,12 @@ pub trait Ground: Debug + Send + Sync {
         false
     }
 
+    /// Tells whether scenarios about all Nodes can have the cluster for themselves, one at a time: it has no Nodes but
+    /// theirs.
+    fn has_no_others(&self) -> bool {
+        false
+    }
+
     /// Tells why every scenario gets a control plane for itself here, whatever it is about; `None` if it does not.
     fn parts_all(&self) -> Option<&'static str> {
         None
@@ -60,8 +66,9 @@ pub trait Ground: Debug + Send + Sync {
         const { NonZeroUsize::new(32).expect("not zero") }
     }
 
-    /// Tells whether machines cost so little that the bystander is one; otherwise it is fed by hand.
-    fn has_room(&self) -> bool {
+    /// Tells whether the bystander of a scenario is a machine; otherwise it is fed by hand.
+    fn has_room(&self, plan: &Plan) -> bool {
+        let _ = plan;
         true
     }
 

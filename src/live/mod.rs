@@ -36,4 +36,4 @@ pub use ground::{Doing, Ground, Site};
 pub use lookout::{Lookout, kinds_of, rights};
 pub use nowhere::Nowhere;
 pub use pace::{Pace, Patience, expected_length};
-pub use plan::Plan;
+pub use plan::{Alone, Plan};

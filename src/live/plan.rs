@@ -1,5 +1,6 @@
 //! A scenario on its way to a site: its settings, whether it needs a control plane for itself, how its names are mapped.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,6 +12,56 @@ use nodeproof_core::scenario::{Action, Company, Deed, Predicate, Scenario, Setup
 
 use super::{Aliases, Ground, Patience};
 
+/// Why a scenario needs a control plane for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alone {
+    /// It sets flags of the control plane.
+    Flags,
+    /// It stops controllers.
+    Controllers,
+    /// It is about all Nodes of the cluster.
+    AllNodes,
+    /// The scheduler chooses among all Nodes.
+    Scheduler,
+    /// It looks at whole lists.
+    Lists,
+    /// It uses a namespace of the system.
+    SystemNamespace,
+    /// It makes objects of the whole cluster.
+    ClusterObjects,
+    /// It counts bytes, and names have a length.
+    Lengths,
+    /// Its names would mean something else with a suffix.
+    OddNames,
+    /// The ground gives every scenario one.
+    Asked(&'static str),
+}
+
+impl Alone {
+    /// Tells whether a cluster will do that has no other Nodes for the time, and where names have suffixes.
+    #[must_use]
+    pub const fn is_about_nodes(self) -> bool {
+        matches!(self, Self::AllNodes | Self::Scheduler | Self::Lists)
+    }
+}
+
+impl fmt::Display for Alone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Flags => "it sets flags of the control plane",
+            Self::Controllers => "it stops controllers",
+            Self::AllNodes => "it is about all Nodes of the cluster",
+            Self::Scheduler => "the scheduler chooses among all Nodes",
+            Self::Lists => "it looks at whole lists",
+            Self::SystemNamespace => "it uses a namespace of the system",
+            Self::ClusterObjects => "it makes objects of the whole cluster",
+            Self::Lengths => "it counts bytes, and names have a length",
+            Self::OddNames => "its names would mean something else with a suffix",
+            Self::Asked(why) => why,
+        })
+    }
+}
+
 /// A scenario on its way to a site.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -21,7 +72,7 @@ pub struct Plan {
     /// The seed of free choices that are ours.
     pub seed: u64,
     /// Why the scenario needs a control plane for itself; `None` if it can share one.
-    pub alone: Option<&'static str>,
+    pub alone: Option<Alone>,
     /// How its names are mapped.
     pub aliases: Aliases,
 }
@@ -34,8 +85,12 @@ impl Plan {
     pub fn of(ground: &dyn Ground, scenario: &Scenario, run: &Settings, seed: u64) -> Result<Self, String> {
         let settings = scenario.cluster.settings(run).map_err(|error| error.to_string())?;
         let mapped = Aliases::of(scenario, &suffix()).standing_in(ground.stand_ins(scenario));
-        let odd = || (!mapped.can_be_mapped()).then_some("its names would mean something else with a suffix");
-        let alone = alone(scenario).or_else(odd).or_else(|| ground.parts_all());
+        let odd = || (!mapped.can_be_mapped()).then_some(Alone::OddNames);
+        // Where all would do with a cluster without other Nodes, odd names would still not.
+        let alone = match alone(scenario) {
+            Some(why) if why.is_about_nodes() => odd().or(Some(why)),
+            alone => alone.or_else(odd).or_else(|| ground.parts_all().map(Alone::Asked)),
+        };
         let has_own = alone.is_some() && ground.gives_control_planes();
         let aliases = if has_own { Aliases::none() } else { mapped };
         Ok(Self { scenario: Arc::new(scenario.clone()), settings, seed, alone, aliases })
@@ -47,7 +102,8 @@ impl Plan {
         let capable = ground.capabilities();
         let own = ground.obstacle(self);
         let missing = || self.scenario.needs().into_iter().find(|need| !capable.contains(need));
-        let lonely = || self.alone.filter(|_| !ground.gives_control_planes());
+        let is_served = |why: &Alone| ground.gives_control_planes() || ground.has_no_others() && why.is_about_nodes();
+        let lonely = || self.alone.filter(|why| !is_served(why));
         own.or_else(|| patience.obstacle(&self.scenario))
             .or_else(|| deeds(&self.scenario).find_map(of_others).map(str::to_owned))
             .or_else(|| missing().map(|need| format!("this backend cannot do: {need}")))
@@ -56,27 +112,29 @@ impl Plan {
 }
 
 /// Tells why a scenario needs a control plane for itself.
-fn alone(scenario: &Scenario) -> Option<&'static str> {
+fn alone(scenario: &Scenario) -> Option<Alone> {
     if !scenario.cluster.flags.is_empty() {
-        return Some("it sets flags of the control plane");
+        return Some(Alone::Flags);
     }
-    if scenario.cluster.company != Company::Bystander {
-        return Some("it is about all Nodes of the cluster");
-    }
-    let mut made = scenario.given.iter().filter_map(|given| match &given.setup {
-        Setup::RunningPod { pod } => of_object(&PODS, pod),
-        Setup::Objects(objects) => objects.iter().find_map(|(resource, object)| of_object(resource, object)),
-        _ => None,
+    let made = scenario.given.iter().flat_map(|given| match &given.setup {
+        Setup::RunningPod { pod } => of_object(&PODS, pod).into_iter().collect(),
+        Setup::Objects(objects) => {
+            objects.iter().filter_map(|(resource, object)| of_object(resource, object)).collect()
+        }
+        _ => Vec::new(),
     });
     let lines = || scenario.acts.iter().flat_map(|act| &act.expectations);
     let seen = || {
-        lines().find_map(|line| match (&line.fact.subject, &line.fact.predicate) {
-            (Subject::Table(_), _) => Some("it looks at whole lists"),
-            (_, Predicate::Costs { .. }) => Some("it counts bytes, and names have a length"),
+        lines().filter_map(|line| match (&line.fact.subject, &line.fact.predicate) {
+            (Subject::Table(_), _) => Some(Alone::Lists),
+            (_, Predicate::Costs { .. }) => Some(Alone::Lengths),
             _ => None,
         })
     };
-    made.next().or_else(|| deeds(scenario).find_map(of_deed)).or_else(seen)
+    let company = (scenario.cluster.company != Company::Bystander).then_some(Alone::AllNodes);
+    let found: Vec<Alone> = made.chain(deeds(scenario).filter_map(of_deed)).chain(seen()).chain(company).collect();
+    // What a cluster without other Nodes does not serve comes first.
+    found.iter().find(|why| !why.is_about_nodes()).or(found.first()).copied()
 }
 
 /// Returns everything that a scenario does, what it does before its first act included.
@@ -101,18 +159,18 @@ fn of_others(deed: &Deed) -> Option<&'static str> {
     }
 }
 
-fn of_deed(deed: &Deed) -> Option<&'static str> {
+fn of_deed(deed: &Deed) -> Option<Alone> {
     match deed {
         Deed::Action(action) => match &**action {
             Action::Api { identity, call } => of_call(identity, call),
-            Action::Controller { .. } => Some("it stops controllers"),
+            Action::Controller { .. } => Some(Alone::Controllers),
             _ => None,
         },
         _ => None,
     }
 }
 
-fn of_call(identity: &Identity, call: &Call) -> Option<&'static str> {
+fn of_call(identity: &Identity, call: &Call) -> Option<Alone> {
     let Target::Resource { resource, name, .. } = &call.target else { return None };
     match (call.verb, &call.body) {
         (Verb::Create, Body::Json(object)) => of_object(resource, object),
@@ -120,25 +178,25 @@ fn of_call(identity: &Identity, call: &Call) -> Option<&'static str> {
         (Verb::List | Verb::Watch | Verb::DeleteCollection, _)
             if name.is_empty() && identity.groups.iter().any(|group| *group == *"system:masters") =>
         {
-            Some("it asks for whole lists")
+            Some(Alone::Lists)
         }
         _ => None,
     }
 }
 
-fn of_object(resource: &Resource, object: &Json) -> Option<&'static str> {
+fn of_object(resource: &Resource, object: &Json) -> Option<Alone> {
     let is_bound = !object.at(&["spec", "nodeName"]).is_null();
     let namespace = object.at(&["metadata", "namespace"]).as_str().unwrap_or("");
     if namespace.starts_with("kube-") && namespace != NODE_LEASES {
-        return Some("it uses a namespace of the system");
+        return Some(Alone::SystemNamespace);
     }
     if *resource == PODS {
-        return (!is_bound).then_some("the scheduler chooses among all Nodes");
+        return (!is_bound).then_some(Alone::Scheduler);
     }
     if resource.group == "apps" || resource.group == "batch" {
-        return Some("the scheduler chooses among all Nodes");
+        return Some(Alone::Scheduler);
     }
-    (!is_namespaced(resource) && *resource != NODES).then_some("it makes objects of the whole cluster")
+    (!is_namespaced(resource) && *resource != NODES).then_some(Alone::ClusterObjects)
 }
 
 /// Returns four letters that no other scenario of this run has, and hardly one of another run.

@@ -40,6 +40,8 @@ pub(crate) fn context() -> Result<String, String> {
             "ps",
             "--filter",
             "label=io.x-k8s.kind.role=control-plane",
+            "--filter",
+            "status=running",
             "--format",
             "{{.Label \"io.x-k8s.kind.cluster\"}}",
         ])

@@ -8,11 +8,12 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::time::Instant;
 
 use super::docker::{Container, Docker, DockerError};
@@ -81,9 +82,22 @@ pub(crate) struct Cluster {
     pub(crate) stand_ins: Vec<String>,
     journal: Mutex<Option<Journal>>,
     token: tokio::sync::Mutex<Option<(String, Instant)>>,
+    /// Read by scenarios side by side, written by one that has the cluster for itself.
+    shares: Arc<RwLock<()>>,
+    /// Whether its own Nodes are away.
+    is_emptied: bool,
     created: Option<Created>,
     /// Its end comes after that of the journal: what the journal still holds then is the guard's.
     guard: Option<Guard>,
+}
+
+/// A scenario's share of a cluster.
+#[derive(Debug)]
+pub(crate) enum Share {
+    /// All of it.
+    Whole(#[expect(dead_code, reason = "held, and never looked at")] OwnedRwLockWriteGuard<()>),
+    /// Beside others.
+    Beside(#[expect(dead_code, reason = "held, and never looked at")] OwnedRwLockReadGuard<()>),
 }
 
 #[derive(Debug)]
@@ -175,6 +189,8 @@ impl Cluster {
                 own.created = Some(created);
                 if options.own_workers {
                     own.stand_ins = own_workers(&containers).map(|own| own.name.clone()).collect();
+                } else {
+                    own.put_away(docker, &containers).await.map_err(|error| error.to_string())?;
                 }
                 Ok(own)
             }
@@ -223,9 +239,33 @@ impl Cluster {
             stand_ins: Vec::new(),
             journal: Mutex::new(Some(journal)),
             token: tokio::sync::Mutex::new(None),
+            shares: Arc::default(),
+            is_emptied: false,
             created: None,
             guard: Some(guard),
         })
+    }
+
+    /// Takes the cluster's own Nodes away, so that scenarios about all Nodes can have it: it goes with this run, and its
+    /// control plane needs no kubelet.
+    async fn put_away(&mut self, docker: &Docker, containers: &[Container]) -> Result<(), DockerError> {
+        for container in containers {
+            docker.run(&container.name, "systemctl stop kubelet").await?;
+            docker.perform(&Op::delete_node(&self.common.control_plane, &container.name)).await?;
+        }
+        self.is_emptied = true;
+        Ok(())
+    }
+
+    /// Tells whether there are no Nodes but those of scenarios.
+    pub(crate) const fn is_emptied(&self) -> bool {
+        self.is_emptied
+    }
+
+    /// Waits until the cluster can be had: whole, or beside others.
+    pub(crate) async fn share(&self, whole: bool) -> Share {
+        let shares = Arc::clone(&self.shares);
+        if whole { Share::Whole(shares.write_owned().await) } else { Share::Beside(shares.read_owned().await) }
     }
 
     /// Writes down a change that is about to be made.

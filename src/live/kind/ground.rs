@@ -17,14 +17,14 @@ use nodeproof_core::scenario::{
     Subject,
 };
 
-use super::cluster::{Cluster, NoCluster, Options};
+use super::cluster::{Cluster, NoCluster, Options, Share};
 use super::docker::Docker;
 use super::fault::{self, Plan as Steps};
 use super::hands::Hands;
 use super::mask;
 use super::settings::KubeletSettings;
 use super::worker::obstacle;
-use crate::live::{Access, Doing, Ground, Pace, Plan, Site};
+use crate::live::{Access, Alone, Doing, Ground, Pace, Plan, Site};
 
 /// How much longer than its scenario a fault may last before the node heals itself.
 const MARGIN: Duration = Duration::from_mins(5);
@@ -81,8 +81,13 @@ impl Ground for Kind {
         machines.zip(self.cluster.stand_ins.iter().cloned()).collect()
     }
 
-    fn has_room(&self) -> bool {
-        false
+    fn has_no_others(&self) -> bool {
+        self.cluster.is_emptied()
+    }
+
+    fn has_room(&self, plan: &Plan) -> bool {
+        // A scheduler would choose a Node that is fed by hand, and nobody would run its Pods.
+        plan.alone == Some(Alone::Scheduler)
     }
 
     fn rehearse(&self, plan: &Plan) -> Vec<String> {
@@ -93,10 +98,11 @@ impl Ground for Kind {
         Box::pin(async move {
             let length = crate::live::expected_length(&plan.scenario);
             let patience = Duration::try_from(length).unwrap_or_default() + MARGIN;
+            let share = self.cluster.share(plan.alone.is_some()).await;
             let hands = Hands::on(Arc::clone(&self.cluster), patience).await?;
             let pace = Pace::of(LATENCY, &plan.settings);
             let access = self.cluster.access.clone();
-            Ok(Box::new(KindSite { hands, access, pace, rules: BTreeMap::new() }) as Box<dyn Site>)
+            Ok(Box::new(KindSite { hands, access, pace, rules: BTreeMap::new(), _share: share }) as Box<dyn Site>)
         })
     }
 }
@@ -262,6 +268,8 @@ struct KindSite {
     access: Access,
     pace: Pace,
     rules: BTreeMap<u32, Rule>,
+    /// Held until the scenario's Nodes are gone.
+    _share: Share,
 }
 
 /// A fault that a deed has laid.

@@ -5,6 +5,8 @@
 //! Inputs: the text of the cluster's own files, a `KubeletSpec`. Outputs: the texts to write, and the plan that writes
 //! them. Invariant: what is there is put aside once, before it is first overwritten.
 
+use std::net::IpAddr;
+
 use nodeproof_core::components::machine::KubeletSpec;
 use serde_json::{Map, Value};
 
@@ -98,12 +100,27 @@ impl KubeletSettings {
         Ok(())
     }
 
+    /// Returns the script that gives the machine the addresses of `--node-ip`: a kubelet says none that its host lacks.
+    /// Source: pkg/kubelet/kubelet_node_status.go (v1.34), `validateNodeIP`.
+    fn addresses_script(&self) -> String {
+        let given = self.flags.iter().filter(|(name, _)| name == "node-ip").flat_map(|(_, value)| value.split(','));
+        let addresses = given.filter_map(|text| text.trim().parse::<IpAddr>().ok());
+        addresses
+            .filter(|address| !address.is_unspecified())
+            .map(|address| {
+                let length = if address.is_ipv4() { 32 } else { 128 };
+                format!("{{ ip -o addr | grep -qwF {address} || ip addr add {address}/{length} dev eth0; }} && ")
+            })
+            .collect()
+    }
+
     /// Returns the script that writes both files.
     pub(crate) fn writing_script(&self) -> String {
         let config = Value::Object(self.config.clone()).to_string();
         let flags = self.flags.iter().map(|(name, value)| format!("--{name}={value}")).collect::<Vec<_>>().join(" ");
         format!(
-            "mkdir -p /var/lib/kubelet && printf %s {} > {CONFIG} && printf %s {} > {FLAGS}",
+            "{}mkdir -p /var/lib/kubelet && printf %s {} > {CONFIG} && printf %s {} > {FLAGS}",
+            self.addresses_script(),
             quoted(&config),
             quoted(&format!("{VARIABLE}=\"{flags}\"\n"))
         )
@@ -183,6 +200,7 @@ cgroupDriver: systemd
         let mut own = KubeletSettings::of_node(files).unwrap();
         own.set_flag("node-labels", "a=b").unwrap();
         let script = own.writing_script();
+        assert!(script.starts_with("{ ip -o addr | grep -qwF 172.18.0.3 || ip addr add 172.18.0.3/32 dev eth0; } && "));
         assert!(script.contains("--node-ip=172.18.0.3 --node-labels=a=b --provider-id=kind://docker/np/w"), "{script}");
         assert!(script.contains("{\"cgroupRoot\":\"/kubelet\",\"staticPodPath\":\"/x\"}"), "{script}");
     }
