@@ -15,7 +15,7 @@ use nodeproof_core::network::{Endpoint, Fault, Resource, RuleId};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::{Capabilities, DeedId, FaultEffect, Scenario};
 
-use super::{Access, Pace, Plan};
+use super::{Access, Pace, Place, Plan};
 
 /// Something that takes time and can be refused; the text says why.
 pub type Doing<'a, T> = LocalBoxFuture<'a, Result<T, String>>;
@@ -61,7 +61,7 @@ pub trait Ground: Debug + Send + Sync {
         BTreeMap::new()
     }
 
-    /// Returns how many scenarios run at a time: most only wait.
+    /// Returns how many scenarios are begun at a time: most only wait.
     fn side_by_side(&self) -> NonZeroUsize {
         const { NonZeroUsize::new(32).expect("not zero") }
     }
@@ -70,6 +70,12 @@ pub trait Ground: Debug + Send + Sync {
     fn has_room(&self, plan: &Plan) -> bool {
         let _ = plan;
         true
+    }
+
+    /// Waits until there is room for a scenario, and takes it; `None` where there always is. Blocks.
+    fn room(&self, plan: &Plan) -> Option<Place> {
+        let _ = plan;
+        None
     }
 
     /// Makes a place for a scenario.

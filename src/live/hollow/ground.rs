@@ -1,12 +1,14 @@
 //! What scenarios stand on: control planes, one that they share and some for those that need one alone.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use jiff::SignedDuration;
 use nodeproof_core::network::{Call, NODES, Verb};
 use nodeproof_core::objects::Text;
+use nodeproof_core::objects::time::seconds;
 use nodeproof_core::profile::Release;
 use nodeproof_core::scenario::{Capabilities, Capability, Scenario};
 
@@ -14,17 +16,24 @@ use super::site::{HollowSite, Recording};
 use super::{ControlPlane, Logging};
 use crate::live::assets::Assets;
 use crate::live::record::{NEEDED, Privacy, Recorder, Title, WELCOME};
-use crate::live::{Access, Clock, Doing, Ground, Pace, Plan, Site};
+use crate::live::{Access, Clock, Doing, Ground, Pace, Place, Places, Plan, Site, expected_length};
 
-/// How many control planes for single scenarios run at a time: each takes half a GiB and a core while it starts.
-const ALONE_MAX: usize = 2;
+/// How many scenarios share a control plane at a time.
+const TOGETHER_MAX: usize = 32;
+/// How much memory a control plane takes, in KiB.
+const MEMORY: u64 = 700 << 10;
 
 /// Control planes of real programs.
 #[derive(Debug)]
 pub struct Hollow {
     assets: Assets,
     shared: Arc<Mutex<Option<Arc<ControlPlane>>>>,
+    /// For scenarios on the control plane that is shared.
+    together: Arc<Places>,
+    /// For scenarios with a control plane of their own.
     alone: Arc<Places>,
+    /// For control planes that start, each of which takes all cores that it gets.
+    starts: Arc<Places>,
     /// Where recordings of all scenarios go; `None` if there are to be none.
     recordings: Option<PathBuf>,
 }
@@ -35,7 +44,14 @@ impl Hollow {
     /// # Errors
     /// A program is missing or unfit; the text says what helps.
     pub fn find(assets: Option<&Path>) -> Result<Self, String> {
-        Ok(Self { assets: Assets::find(assets)?, shared: Arc::default(), alone: Arc::default(), recordings: None })
+        Ok(Self {
+            assets: Assets::find(assets)?,
+            shared: Arc::default(),
+            together: Places::of(TOGETHER_MAX),
+            alone: Places::of(alone_max()),
+            starts: Places::of(1),
+            recordings: None,
+        })
     }
 
     /// Records each scenario, into a directory of its own below this one, with the audit log of its API server.
@@ -94,26 +110,42 @@ impl Ground for Hollow {
         self.recordings.as_ref().map(|_| "it is recorded")
     }
 
+    fn side_by_side(&self) -> NonZeroUsize {
+        // All are begun: there are places for those that run, and the longest of each kind go first.
+        const { NonZeroUsize::new(1024).expect("not zero") }
+    }
+
+    fn room(&self, plan: &Plan) -> Option<Place> {
+        let places = if plan.alone.is_some() { &self.alone } else { &self.together };
+        Some(places.take(expected_length(&plan.scenario)))
+    }
+
+    fn rehearse(&self, plan: &Plan) -> Vec<String> {
+        let length = seconds(expected_length(&plan.scenario));
+        let place = plan.alone.map_or_else(|| "shared".to_owned(), |why| format!("of its own: {why}"));
+        vec![format!("{length} on a control plane {place}")]
+    }
+
     fn site<'a>(&'a self, plan: &'a Plan) -> Doing<'a, Box<dyn Site>> {
         Box::pin(async move {
-            let (plane, place) = if plan.alone.is_some() {
-                let (assets, alone) = (self.assets.clone(), Arc::clone(&self.alone));
+            let starts = Arc::clone(&self.starts);
+            let plane = if plan.alone.is_some() {
+                let assets = self.assets.clone();
                 let flags = plan.scenario.cluster.flags.clone();
                 let logging = if self.recordings.is_some() { Logging::Recorded } else { Logging::Usual };
                 let made = aside(move || {
-                    let place = Places::take(alone);
-                    ControlPlane::start(&assets, &flags, logging).map(|plane| (Arc::new(plane), place))
+                    let _start = starts.take(SignedDuration::ZERO);
+                    ControlPlane::start(&assets, &flags, logging)
                 });
-                let (plane, place) = made.await?;
-                (plane, Some(place))
+                Arc::new(made.await?)
             } else {
                 let (assets, shared) = (self.assets.clone(), Arc::clone(&self.shared));
-                (aside(move || share(&assets, &shared)).await?, None)
+                aside(move || share(&assets, &shared, &starts)).await?
             };
             let pace = Pace::of(latency(plane.access()).await?, &plan.settings);
             let nodes = plane.nodes(&plan.settings, plan.seed)?;
             let recording = self.record(plan, &plane).await?;
-            let site: Box<dyn Site> = Box::new(HollowSite::new(plane, place, nodes, pace, recording));
+            let site: Box<dyn Site> = Box::new(HollowSite::new(plane, nodes, pace, recording));
             Ok(site)
         })
     }
@@ -128,14 +160,31 @@ fn recording_name(scenario: &Scenario) -> String {
 }
 
 /// Returns the control plane that scenarios share; one that broke down is followed by another.
-fn share(assets: &Assets, shared: &Mutex<Option<Arc<ControlPlane>>>) -> Result<Arc<ControlPlane>, String> {
+fn share(
+    assets: &Assets,
+    shared: &Mutex<Option<Arc<ControlPlane>>>,
+    starts: &Arc<Places>,
+) -> Result<Arc<ControlPlane>, String> {
     let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plane) = shared.as_ref().filter(|plane| plane.trouble().is_none()) {
         return Ok(Arc::clone(plane));
     }
+    // Before all others: most scenarios wait for this one.
+    let _start = starts.take(SignedDuration::MAX);
     let plane = Arc::new(ControlPlane::start(assets, &for_many(), Logging::Usual)?);
     *shared = Some(Arc::clone(&plane));
     Ok(plane)
+}
+
+/// Returns how many control planes for single scenarios run at a time: idle they take a tenth of a core, and no more than
+/// half of the memory that is free is taken.
+fn alone_max() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let free = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let free = free.and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    let fitting = free.map_or(1, |free| usize::try_from(free / 2 / MEMORY).unwrap_or(usize::MAX));
+    (4 * cores).min(fitting).max(1)
 }
 
 /// Returns the flags of a control plane that many scenarios share: the rate at which the controllers may write is meant
@@ -170,34 +219,6 @@ async fn latency(access: &Access) -> Result<SignedDuration, String> {
     }
     taken.sort();
     Ok(taken[TIMES / 2])
-}
-
-/// Places for control planes of single scenarios.
-#[derive(Debug, Default)]
-struct Places {
-    taken: Mutex<usize>,
-    free: Condvar,
-}
-
-/// A place that is taken until this is dropped.
-#[derive(Debug)]
-pub(super) struct Place(Arc<Places>);
-
-impl Places {
-    /// Waits for a place.
-    fn take(places: Arc<Self>) -> Place {
-        let taken = places.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = places.free.wait_while(taken, |taken| *taken >= ALONE_MAX);
-        *waited.unwrap_or_else(PoisonError::into_inner) += 1;
-        Place(places)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.0.free.notify_one();
-    }
 }
 
 #[cfg(test)]

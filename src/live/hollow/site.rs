@@ -12,7 +12,6 @@ use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::{DeedId, FaultEffect};
 
 use super::ControlPlane;
-use super::ground::Place;
 use crate::live::kubelets::HollowNodes;
 use crate::live::record::{Recorder, Title};
 use crate::live::{Access, Doing, Pace, Site};
@@ -51,21 +50,18 @@ pub(super) struct HollowSite {
     /// What rules had met when they were taken away.
     hits: BTreeMap<RuleId, u64>,
     recording: Option<Recording>,
-    /// Before the place: the control plane ends first.
     plane: Arc<ControlPlane>,
-    _place: Option<Place>,
 }
 
 impl HollowSite {
     /// Takes a place; the nodes live on the current runtime.
     pub(super) fn new(
         plane: Arc<ControlPlane>,
-        place: Option<Place>,
         nodes: HollowNodes,
         pace: Pace,
         recording: Option<Recording>,
     ) -> Self {
-        Self { nodes, pace, rules: BTreeMap::new(), hits: BTreeMap::new(), recording, plane, _place: place }
+        Self { nodes, pace, rules: BTreeMap::new(), hits: BTreeMap::new(), recording, plane }
     }
 
     fn take_away(&mut self, id: RuleId) -> Result<(), String> {
