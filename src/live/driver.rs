@@ -44,6 +44,10 @@ const LEAD: SignedDuration = SignedDuration::from_secs(2);
 const FIRST_LIST_WAIT: Duration = Duration::from_secs(30);
 /// How often machines are looked at that lines speak of.
 const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(250);
+/// How long the API server may not answer before the scenario ends: what happens meanwhile is not seen in time.
+const BLIND_MAX: SignedDuration = SignedDuration::from_secs(20);
+/// How often the cluster itself is looked at.
+const TROUBLE_PERIOD: SignedDuration = SignedDuration::from_secs(3);
 /// How long a missed line is still awaited.
 const WAIT_FOR_LATE: SignedDuration = SignedDuration::from_secs(30);
 
@@ -120,6 +124,12 @@ struct Driver {
     namespaces: BTreeSet<Text>,
     /// What was wrong with the connection last.
     trouble: Option<String>,
+    /// The kinds whose watches are broken, and since when.
+    blind: BTreeMap<Resource, Timestamp>,
+    /// How long the longest such time was that is over.
+    was_blind: SignedDuration,
+    /// When the cluster itself was looked at last.
+    examined: Timestamp,
     /// Why the scenario could not go on.
     broken: Option<String>,
     /// By how much this program itself was woken too late: the machine is busier than it should be.
@@ -163,6 +173,9 @@ impl Driver {
             looked: clock.now(),
             namespaces: BTreeSet::new(),
             trouble: None,
+            blind: BTreeMap::new(),
+            was_blind: SignedDuration::ZERO,
+            examined: clock.now(),
             broken: None,
             is_playing: false,
             lag: SignedDuration::ZERO,
@@ -202,8 +215,8 @@ impl Driver {
                 break;
             }
             self.wait().await;
-            if let Some(why) = self.trouble.take().and_then(|_| self.site.trouble()) {
-                self.broken = Some(why);
+            self.broken = self.find_trouble();
+            if self.broken.is_some() {
                 break;
             }
             let settled = self.clock.now() - HOLD;
@@ -211,13 +224,31 @@ impl Driver {
             self.look_around().await;
             self.judge(settled);
         }
-        let Self { mut site, run, feeding, watches, caller, aliases, namespaces, broken, scenario, lag, .. } = self;
+        let Self {
+            mut site,
+            run,
+            feeding,
+            watches,
+            caller,
+            aliases,
+            namespaces,
+            broken,
+            scenario,
+            lag,
+            blind,
+            was_blind,
+            ..
+        } = self;
         drop((feeding, watches));
         let removed = remove_what_is_left(&caller, &aliases, namespaces).await.and_then(|()| site.has_removed());
         let mut outcome = run.into_outcome();
         outcome.tolerance = format!("{}; this program itself was late by up to {}", site.pace(), seconds(lag));
-        if let Some(why) = broken {
+        let has_failed = outcome.verdict == Verdict::Failed;
+        if let Some(why) = broken.or_else(|| site.trouble().filter(|_| has_failed)) {
             outcome = cut_short(outcome, &scenario, why);
+        } else if outcome.verdict == Verdict::Failed && (!blind.is_empty() || was_blind > site.pace().tolerance) {
+            outcome.verdict = Verdict::Inconclusive;
+            outcome.tolerance += &format!("; the API server did not answer for {}", seconds(was_blind));
         }
         if let Err(why) = site.leave().await.and(removed) {
             let position = outcome.mismatch.as_ref().map(|mismatch| mismatch.step.clone()).unwrap_or_default();
@@ -225,6 +256,22 @@ impl Driver {
             outcome.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed: why });
         }
         outcome
+    }
+
+    /// Looks from time to time whether the cluster itself is in order, and whether it can be seen.
+    fn find_trouble(&mut self) -> Option<String> {
+        let now = self.clock.now();
+        if now < self.examined + TROUBLE_PERIOD {
+            return None;
+        }
+        self.examined = now;
+        let since = self.blind.values().min().copied();
+        let is_blind = since.is_some_and(|since| now.duration_since(since) > BLIND_MAX);
+        let unseen = || {
+            let why = self.trouble.as_deref().unwrap_or("no answer");
+            is_blind.then(|| format!("the API server has not answered for {}: {why}", seconds(BLIND_MAX)))
+        };
+        self.site.trouble().or_else(unseen)
     }
 
     /// Waits for an arrival or for what is due.
@@ -268,6 +315,11 @@ impl Driver {
         for arrival in ripe {
             self.told = self.told.max(arrival.at);
             let resource = arrival.resource;
+            if matches!(arrival.seen, Seen::Trouble(_)) {
+                self.blind.entry(resource.clone()).or_insert(arrival.at);
+            } else if let Some(since) = self.blind.remove(&resource) {
+                self.was_blind = self.was_blind.max(arrival.at.duration_since(since));
+            }
             match arrival.seen {
                 Seen::Set(object) => self.see(&resource, Some(object), None),
                 Seen::Gone(object) => self.see(&resource, None, Some(object)),

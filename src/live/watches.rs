@@ -183,6 +183,8 @@ impl Watch {
             410 => return End::Expired,
             code => return End::Broken(Some(format!("{} cannot be watched: {code}", self.resource.qualified()))),
         }
+        // Somebody may wait to hear that it goes on.
+        self.tell(Seen::Bookmark(*revision));
         let mut body = response.into_body();
         let mut pending: Vec<u8> = Vec::new();
         loop {

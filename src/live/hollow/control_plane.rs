@@ -7,7 +7,8 @@
 //! etcd does not fsync.
 
 use std::fs;
-use std::net::TcpListener;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -30,6 +31,8 @@ const READY_WAIT: Duration = Duration::from_secs(120);
 const READY_PAUSE: Duration = Duration::from_millis(50);
 /// How many ports were taken before one of ours in vain.
 const TRIES: u32 = 3;
+/// How old what etcd says of itself may be.
+const HEALTH_PERIOD: Duration = Duration::from_secs(3);
 /// The file of the audit log.
 const AUDIT_LOG: &str = "audit.log";
 /// The flags of ours that say how a program behaves.
@@ -52,6 +55,9 @@ pub struct ControlPlane {
     authority: Arc<Authority>,
     server: String,
     processes: Mutex<Processes>,
+    /// What etcd said of itself last, and when.
+    health: Mutex<(Instant, Option<String>)>,
+    etcd: u16,
     /// What each program was started with, to start it again.
     commands: Vec<Command>,
     /// The names of the flags that say how programs behave.
@@ -105,7 +111,17 @@ impl ControlPlane {
         let name = |(flag, _): &(Text, Text)| flag.rsplit('.').next().unwrap_or_default().to_owned();
         let told = TOLD.iter().map(|flag| (*flag).to_owned()).chain(flags.iter().map(name)).collect();
         let processes = Mutex::new(processes);
-        let mut plane = Self { access, authority, server, processes, commands, told, ready_after: Duration::ZERO };
+        let mut plane = Self {
+            access,
+            authority,
+            server,
+            processes,
+            health: Mutex::new((Instant::now(), None)),
+            etcd: ports.etcd,
+            commands,
+            told,
+            ready_after: Duration::ZERO,
+        };
         plane.await_ready(started)?;
         plane.ready_after = started.elapsed();
         Ok(plane)
@@ -179,12 +195,23 @@ impl ControlPlane {
         processes.start(name, path, arguments)
     }
 
-    /// Tells what is wrong with it: a program that has ended, with its last lines.
+    /// Tells what is wrong with it: a program that has ended, with its last lines, or a store that takes no more.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
-        let mut processes = self.processes.lock().ok()?;
-        let (name, how) = processes.ended()?;
-        Some(format!("{name} {how}{}", lines(&processes.last_lines(name))))
+        let ended = {
+            let mut processes = self.processes.lock().ok()?;
+            processes.ended().map(|(name, how)| format!("{name} {how}{}", lines(&processes.last_lines(name))))
+        };
+        ended.or_else(|| self.ill_store())
+    }
+
+    /// Asks etcd how it is, for all who want to know it at about the same time.
+    fn ill_store(&self) -> Option<String> {
+        let mut health = self.health.lock().ok()?;
+        if health.0.elapsed() > HEALTH_PERIOD {
+            *health = (Instant::now(), ill(self.etcd));
+        }
+        health.1.clone()
     }
 
     /// Waits for the API server, then starts those that need it and waits for their first work.
@@ -226,6 +253,23 @@ impl ControlPlane {
             tokio::time::sleep(READY_PAUSE).await;
         }
     }
+}
+
+/// Asks the etcd at a port whether it is in order: if it has an alarm, it takes no more writes.
+///
+/// Source: go.etcd.io/etcd server/etcdserver/api/etcdhttp/health.go (v3.6), `/health`.
+fn ill(port: u16) -> Option<String> {
+    const LIMIT: Duration = Duration::from_secs(1);
+    let mut stream = TcpStream::connect_timeout(&([127, 0, 0, 1], port).into(), LIMIT).ok()?;
+    stream.set_read_timeout(Some(LIMIT)).ok()?;
+    stream.write_all(b"GET /health HTTP/1.0\r\n\r\n").ok()?;
+    let mut text = String::new();
+    // Whoever does not answer may be busy; whether it lives is known otherwise.
+    stream.read_to_string(&mut text).ok()?;
+    let body = text.split_once("\r\n\r\n")?.1;
+    let said: serde_json::Value = serde_json::from_str(body).ok()?;
+    let reason = said["reason"].as_str().unwrap_or_default();
+    (said["health"] == "false").then(|| format!("etcd is not in order: {reason}"))
 }
 
 fn path(path: &'static str) -> Call {
