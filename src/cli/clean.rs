@@ -1,4 +1,4 @@
-//! `nodeproof clean`: repairs and removes what earlier runs have left on kind clusters.
+//! `nodeproof clean`: repairs and removes what earlier runs have left on kind clusters, and on others that were allowed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use super::misuse;
 use super::terminal::{counted, line, note};
 use crate::live::journal::{Left, read_all, state_dir};
 use crate::live::kind::clean::{Remnant, find, marks};
-use crate::live::kind::docker::Docker;
+use crate::live::kind::docker::{Docker, DockerError};
 
 /// Options of `nodeproof clean`.
 #[derive(Debug, clap::Args)]
@@ -54,19 +54,22 @@ async fn clean(args: &Args, lefts: &[Left]) -> ExitCode {
         let header = &left.header;
         note(format_args!("run {} on {} goes on (process {}): left alone", header.run, header.context, header.pid));
     }
-    let docker = match Docker::connect().await {
-        Ok(docker) => docker,
-        Err(error) => return without_docker(lefts, &error.to_string()),
-    };
     let found = async {
+        let docker = Docker::connect().await?;
         let containers = docker.containers(None).await?;
         let marks = marks(&docker, &containers).await?;
-        Ok::<_, crate::live::kind::docker::DockerError>(find(lefts, &containers, &marks))
+        Ok::<_, DockerError>((docker, find(lefts, &containers, &marks)))
     };
-    let remnants = match found.await {
-        Ok(remnants) => remnants,
-        Err(error) => return without_docker(lefts, &error.to_string()),
+    let (docker, remnants) = match found.await {
+        Ok((docker, remnants)) => (Ok(docker), remnants),
+        // What stands in the journals alone may need no Docker.
+        Err(error) => (Err(error.to_string()), find(lefts, &[], &[])),
     };
+    let docker = docker.as_ref().map_err(String::as_str);
+    if let (Err(why), true) = (docker, remnants.is_empty()) {
+        line(format_args!("nothing to clean by the journals; containers were not looked at: {why}"));
+        return ExitCode::SUCCESS;
+    }
     if args.dry_run {
         remnants.iter().for_each(say);
         line(format_args!("{} would be removed", counted(remnants.len(), "remnant")));
@@ -74,7 +77,7 @@ async fn clean(args: &Args, lefts: &[Left]) -> ExitCode {
     }
     let mut failures = 0;
     for remnant in &remnants {
-        match remnant.remove(&docker, lefts).await {
+        match remnant.remove(docker, lefts).await {
             Ok(()) => line(format_args!("     Removed {} ({})", remnant.what, remnant.known_by)),
             Err(why) => {
                 failures += 1;
@@ -100,23 +103,4 @@ async fn clean(args: &Args, lefts: &[Left]) -> ExitCode {
 fn say(remnant: &Remnant) {
     line(format_args!("{} ({})", remnant.what, remnant.known_by));
     remnant.change.undo.iter().for_each(|op| line(format_args!("  {op}")));
-}
-
-/// Without Docker nothing can be repaired; whether something ought to be, the journals say.
-fn without_docker(lefts: &[Left], why: &str) -> ExitCode {
-    let open: Vec<&Left> = lefts.iter().filter(|left| !left.is_running() && !left.changes.is_empty()).collect();
-    if open.is_empty() {
-        line(format_args!("nothing to clean by the journals; containers were not looked at: {why}"));
-        return ExitCode::SUCCESS;
-    }
-    for left in open {
-        note(format_args!(
-            "run {} on {} has left {}",
-            left.header.run,
-            left.header.context,
-            counted(left.changes.len(), "change")
-        ));
-    }
-    note(format_args!("error: {why}"));
-    ExitCode::FAILURE
 }

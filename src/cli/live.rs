@@ -15,8 +15,8 @@ pub(super) struct LiveArgs {
     /// Run scenarios that take up to ten minutes, beside those of up to two
     #[arg(long)]
     slow: bool,
-    /// The context of the kind cluster to run on, as kind-NAME, or of the cluster to look at with --read-only; default:
-    /// NODEPROOF_CONTEXT
+    /// The context of the kind cluster to run on, as kind-NAME, of the cluster to look at with --read-only, or of the one
+    /// on which hollow nodes are to live; default: NODEPROOF_CONTEXT
     #[arg(long, value_name = "NAME", conflicts_with = "create")]
     pub(super) context: Option<String>,
     /// The kubeconfig that has the context; default: KUBECONFIG, or else ~/.kube/config

@@ -201,6 +201,16 @@ fn ground(backend: Backend, options: &LiveOptions) -> Result<Option<std::sync::A
     use std::sync::Arc;
     Ok(match backend {
         Backend::Sim => None,
+        Backend::Hollow if options.kind.context.is_some() || options.kind.kubeconfig.is_some() => {
+            if options.recordings.is_some() {
+                return Err("recordings need the audit log of a control plane of our own: name no context".to_owned());
+            }
+            Some(match live::hollow::Attached::open(&options.kind) {
+                Ok(attached) => Arc::new(attached),
+                Err(live::kind::NoCluster::Refused(why)) => return Err(why),
+                Err(live::kind::NoCluster::Absent(why)) => Arc::new(live::Nowhere::because(why)),
+            })
+        }
         Backend::Hollow => Some(match live::hollow::Hollow::find(options.assets.as_deref()) {
             Ok(hollow) => Arc::new(hollow.recording_into(options.recordings.clone())),
             Err(why) => Arc::new(live::Nowhere::because(why)),

@@ -106,12 +106,13 @@ fn undo(left: &Left, overdue_only: bool) -> Result<(), String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
     runtime.block_on(async {
-        let docker = Docker::connect().await.map_err(|error| error.to_string())?;
+        let docker = Docker::connect().await.map_err(|error| error.to_string());
+        let docker = docker.as_ref().map_err(String::as_str);
         let lefts = [left];
         let remnants: Vec<Remnant> = find(&lefts, &[], &[]);
         let mut result = Ok(());
         for remnant in remnants {
-            result = remnant.remove(&docker, &lefts).await.and(result);
+            result = remnant.remove(docker, &lefts).await.and(result);
         }
         result
     })

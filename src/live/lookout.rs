@@ -205,7 +205,7 @@ fn missing(verb: &str, kind: &Resource, code: u16, message: &str) -> String {
 }
 
 /// Reads `v1.34.4`, `v1.29.3-eks-adc7111`, `v1.30.5+k3s1`.
-fn release_of(version: &str) -> Option<Release> {
+pub(super) fn release_of(version: &str) -> Option<Release> {
     let mut parts = version.strip_prefix('v')?.split('.');
     let number = |part: Option<&str>| {
         let part = part?;

@@ -12,7 +12,7 @@ use nodeproof_core::objects::time::seconds;
 use nodeproof_core::profile::Release;
 use nodeproof_core::scenario::{Capabilities, Capability, Scenario};
 
-use super::site::{HollowSite, Recording};
+use super::site::{HollowSite, Plane, Recording};
 use super::{ControlPlane, Logging};
 use crate::live::assets::Assets;
 use crate::live::record::{NEEDED, Privacy, Recorder, Title, WELCOME};
@@ -145,7 +145,7 @@ impl Ground for Hollow {
             let pace = Pace::of(latency(plane.access()).await?, &plan.settings);
             let nodes = plane.nodes(&plan.settings, plan.seed)?;
             let recording = self.record(plan, &plane).await?;
-            let site: Box<dyn Site> = Box::new(HollowSite::new(plane, nodes, pace, recording));
+            let site: Box<dyn Site> = Box::new(HollowSite::new(Plane::Own(plane), nodes, pace, recording));
             Ok(site)
         })
     }
@@ -208,7 +208,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Sen
 }
 
 /// Measures how long an answer takes: the middle one of a few.
-async fn latency(access: &Access) -> Result<SignedDuration, String> {
+pub(super) async fn latency(access: &Access) -> Result<SignedDuration, String> {
     const TIMES: usize = 7;
     let caller = access.caller().await?;
     let mut taken = Vec::new();

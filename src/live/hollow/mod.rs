@@ -1,14 +1,18 @@
 //! Hollow nodes on a real control plane.
 //!
 //! The control plane is made of the real programs; scenarios that touch only their own Nodes share one, others get one of
-//! their own. Nodes that scenarios feed by hand need nothing else; machines have the core's kubelets.
+//! their own. Nodes that scenarios feed by hand need nothing else; machines have the core's kubelets. Where a context was
+//! named, all share its cluster instead.
 
+mod attached;
 mod certificates;
 mod control_plane;
 mod ground;
 mod processes;
 mod site;
 
+pub use attached::Attached;
+pub(crate) use attached::delete;
 pub(crate) use certificates::named;
 pub use certificates::{Authority, Certified};
 pub use control_plane::{ControlPlane, Logging};

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use nodeproof_core::components::controllers::ControllerAction;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
-use nodeproof_core::network::{Endpoint, Fault, RuleId};
+use nodeproof_core::network::{Endpoint, Fault, NODES, Resource, RuleId};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::{DeedId, FaultEffect};
 
 use super::ControlPlane;
+use super::attached::{Cluster, node_name};
 use crate::live::kubelets::HollowNodes;
 use crate::live::record::{Recorder, Title};
 use crate::live::{Access, Doing, Pace, Site};
@@ -40,6 +41,21 @@ impl Recording {
     }
 }
 
+/// What a scenario's place is on.
+pub(super) enum Plane {
+    /// A control plane of our own.
+    Own(Arc<ControlPlane>),
+    /// A cluster that was there before.
+    Attached {
+        /// The cluster.
+        cluster: Arc<Cluster>,
+        /// What the driver makes and removes, by its numbers in the journal.
+        made: Vec<u32>,
+        /// The Nodes of machines, with their numbers in the journal.
+        machines: Vec<(String, u32)>,
+    },
+}
+
 /// A scenario's place on a control plane.
 pub(super) struct HollowSite {
     /// Before the control plane: the kubelets end first.
@@ -50,17 +66,12 @@ pub(super) struct HollowSite {
     /// What rules had met when they were taken away.
     hits: BTreeMap<RuleId, u64>,
     recording: Option<Recording>,
-    plane: Arc<ControlPlane>,
+    plane: Plane,
 }
 
 impl HollowSite {
     /// Takes a place; the nodes live on the current runtime.
-    pub(super) fn new(
-        plane: Arc<ControlPlane>,
-        nodes: HollowNodes,
-        pace: Pace,
-        recording: Option<Recording>,
-    ) -> Self {
+    pub(super) fn new(plane: Plane, nodes: HollowNodes, pace: Pace, recording: Option<Recording>) -> Self {
         Self { nodes, pace, rules: BTreeMap::new(), hits: BTreeMap::new(), recording, plane }
     }
 
@@ -85,7 +96,10 @@ fn at_once<'a, T: 'a>(done: Result<T, String>) -> Doing<'a, T> {
 
 impl Site for HollowSite {
     fn access(&self) -> &Access {
-        self.plane.access()
+        match &self.plane {
+            Plane::Own(plane) => plane.access(),
+            Plane::Attached { cluster, .. } => cluster.access(),
+        }
     }
 
     fn pace(&self) -> Pace {
@@ -93,10 +107,20 @@ impl Site for HollowSite {
     }
 
     fn trouble(&self) -> Option<String> {
-        self.plane.trouble()
+        match &self.plane {
+            Plane::Own(plane) => plane.trouble(),
+            Plane::Attached { .. } => None,
+        }
     }
 
     fn add_machine(&mut self, spec: MachineSpec) -> Doing<'_, ()> {
+        if let Plane::Attached { cluster, machines, .. } = &mut self.plane {
+            let name = node_name(&spec);
+            match cluster.will_make(&NODES, &name) {
+                Ok(id) => machines.push((name, id)),
+                Err(why) => return at_once(Err(why)),
+            }
+        }
         Box::pin(async { self.nodes.start(spec).await.map_err(|error| error.to_string()) })
     }
 
@@ -133,6 +157,20 @@ impl Site for HollowSite {
         at_once(Ok(self.effect_of(id)))
     }
 
+    fn will_make(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
+        if let Plane::Attached { cluster, made, .. } = &mut self.plane {
+            made.push(cluster.will_make(resource, name)?);
+        }
+        Ok(())
+    }
+
+    fn has_removed(&mut self) -> Result<(), String> {
+        if let Plane::Attached { cluster, made, .. } = &mut self.plane {
+            return std::mem::take(made).into_iter().try_for_each(|id| cluster.undone(id));
+        }
+        Ok(())
+    }
+
     fn describe<'a>(&'a mut self, name: &'a str) -> Doing<'a, Json> {
         at_once(Ok(self.nodes.describe(name).unwrap_or_default()))
     }
@@ -140,13 +178,29 @@ impl Site for HollowSite {
     fn leave(self: Box<Self>) -> Doing<'static, ()> {
         Box::pin(async move {
             let mut own = self;
-            let ended = match own.recording.take() {
+            let ended = match (own.recording.take(), &own.plane) {
                 // Before the nodes: their end is no part of the scenario.
-                Some(recording) => recording.end(&own.plane).await,
-                None => Ok(()),
+                (Some(recording), Plane::Own(plane)) => recording.end(plane).await,
+                _ => Ok(()),
             };
             own.nodes.stop();
-            own.plane.trouble().map_or(ended, Err)
+            match own.plane {
+                Plane::Own(plane) => plane.trouble().map_or(ended, Err),
+                Plane::Attached { cluster, machines, .. } => remove_nodes(&cluster, machines).await,
+            }
         })
     }
+}
+
+/// Removes the Nodes of machines that are no more; what cannot be removed stays in the journal.
+async fn remove_nodes(cluster: &Cluster, machines: Vec<(String, u32)>) -> Result<(), String> {
+    let caller = cluster.access().caller().await?;
+    let mut left = Vec::new();
+    for (name, id) in machines {
+        match cluster.remove_node(&caller, &name).await {
+            Ok(()) => cluster.undone(id)?,
+            Err(why) => left.push(format!("Node {name}: not removed: {why}")),
+        }
+    }
+    if left.is_empty() { Ok(()) } else { Err(left.join("; ")) }
 }

@@ -89,7 +89,7 @@ impl Remnant {
     }
 
     /// Removes it, and writes that down.
-    pub(crate) async fn remove(&self, docker: &Docker, lefts: &[Left]) -> Result<(), String> {
+    pub(crate) async fn remove(&self, docker: Result<&Docker, &str>, lefts: &[Left]) -> Result<(), String> {
         undo(docker, &self.change).await.map_err(|error| error.to_string())?;
         let Some((index, ids)) = &self.journal else { return Ok(()) };
         let left = &lefts[*index];

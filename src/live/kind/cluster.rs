@@ -330,6 +330,16 @@ fn own_workers(containers: &[Container]) -> impl Iterator<Item = &Container> {
 /// The configuration of clusters that are created unless the user has one: a control plane and two workers.
 const CLUSTER: &str = include_str!("../../../ci/cluster.yaml");
 
+/// Checks that the server of a context is that of the kind cluster of this name here.
+///
+/// # Errors
+/// It is not, or Docker does not answer.
+pub(crate) async fn is_kind(cluster: &str, access: &Access) -> Result<(), NoCluster> {
+    let docker = Docker::connect().await?;
+    let containers = docker.containers(Some(cluster)).await?;
+    examine(&docker, &containers, cluster, access).await.map(drop)
+}
+
 /// Checks that a cluster is what its name says, and returns what people are told of it.
 async fn examine(
     docker: &Docker,
@@ -392,7 +402,7 @@ fn create_arguments(cluster: &str, image: Option<&str>, config: &Path, kubeconfi
     arguments
 }
 
-fn header(run: &str, context: &str, kubeconfig: Option<PathBuf>, cluster: &str) -> Header {
+pub(crate) fn header(run: &str, context: &str, kubeconfig: Option<PathBuf>, cluster: &str) -> Header {
     let pid = std::process::id();
     Header {
         run: run.to_owned(),
@@ -411,7 +421,7 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Makes the id of a run: short enough for names, and different for runs that start at once.
-fn run_id() -> String {
+pub(crate) fn run_id() -> String {
     format!("{:x}{:x}", now().as_second() & 0xff_ffff, std::process::id() & 0xffff)
 }
 

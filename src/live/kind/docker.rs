@@ -51,6 +51,14 @@ pub(crate) enum DockerError {
         /// The HTTP code.
         code: u16,
     },
+    /// An API server does not answer, or refuses.
+    #[error("`{command}` failed: {why}")]
+    Request {
+        /// What was asked for.
+        command: String,
+        /// What it said.
+        why: String,
+    },
     /// A script failed.
     #[error("`{command}` ended with {code}: {said}")]
     Script {
@@ -64,6 +72,11 @@ pub(crate) enum DockerError {
 }
 
 impl DockerError {
+    /// Says again that the daemon is gone.
+    pub(crate) fn gone(text: &str) -> Self {
+        Self::Gone(text.trim_start_matches("docker does not answer: ").to_owned())
+    }
+
     /// Tells whether the daemon itself is gone, so that nothing else will succeed either.
     pub(crate) const fn is_gone(&self) -> bool {
         matches!(self, Self::Gone(_))
@@ -203,6 +216,7 @@ impl Docker {
         let done = match op {
             Op::Exec { container, script } => return self.run(container, script).await.map(drop),
             Op::RemoveCluster { cluster } => return self.remove_cluster(cluster).await,
+            Op::Delete { .. } => return deleted(op).await,
             Op::Pause { container } => limited(CALL_LIMIT, client.pause_container(container)).await,
             Op::Unpause { container } => limited(CALL_LIMIT, client.unpause_container(container)).await,
             Op::Kill { container } => {
@@ -271,6 +285,16 @@ impl Docker {
     }
 }
 
+/// Deletes through an API server, for which no Docker is needed.
+///
+/// # Errors
+/// It does not answer, or refuses.
+pub(crate) async fn deleted(op: &Op) -> Result<(), DockerError> {
+    let Op::Delete { kubeconfig, context, path } = op else { return Ok(()) };
+    let done = crate::live::hollow::delete(kubeconfig.as_deref(), context, path).await;
+    done.map_err(|why| DockerError::Request { command: op.to_string(), why })
+}
+
 /// Tells whether an error says that an operation has nothing to do.
 fn is_so_already(op: &Op, error: &DockerError) -> bool {
     let text = error.to_string();
@@ -282,7 +306,7 @@ fn is_so_already(op: &Op, error: &DockerError) -> bool {
         Op::Remove { .. } => error.has_code(404),
         Op::Connect { .. } => text.contains("already exists in network"),
         Op::Disconnect { .. } => text.contains("is not connected to"),
-        Op::Exec { .. } | Op::RemoveCluster { .. } => false,
+        Op::Exec { .. } | Op::RemoveCluster { .. } | Op::Delete { .. } => false,
     }
 }
 

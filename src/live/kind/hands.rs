@@ -14,7 +14,7 @@ use nodeproof_core::network::{Fault, NODE_LEASES, NODES, Resource};
 use nodeproof_core::objects::Json;
 
 use super::cluster::{Cluster, now};
-use super::docker::{Docker, DockerError};
+use super::docker::{Docker, DockerError, deleted};
 use super::fault::{self, Ill, Plan};
 use super::look;
 use super::op::Op;
@@ -193,7 +193,7 @@ impl Hands {
     async fn put_right(&self, name: &str, node: &str) -> Result<(), String> {
         let ails = |change: &Change| change.container.as_deref() == Some(name);
         for (id, change) in self.cluster.changes(ails).into_iter().rev() {
-            undo(&self.docker, &change).await.map_err(text)?;
+            undo(Ok(&self.docker), &change).await.map_err(text)?;
             self.cluster.undone(id)?;
         }
         self.await_kubelet(name).await?;
@@ -261,9 +261,14 @@ fn making(control_plane: &str, resource: &Resource, name: &str) -> Change {
     Change { what, container: None, ill: None, undo, until: None }
 }
 
-/// Undoes a change.
-pub(crate) async fn undo(docker: &Docker, change: &Change) -> Result<(), DockerError> {
+/// Undoes a change; what was made through an API server alone needs no Docker.
+pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &Change) -> Result<(), DockerError> {
     for op in &change.undo {
+        if matches!(op, Op::Delete { .. }) {
+            deleted(op).await?;
+            continue;
+        }
+        let docker = docker.map_err(DockerError::gone)?;
         docker.perform(op).await?;
         if let Op::Start { container } = op {
             docker.wait_until_up(container, BOOT_LIMIT).await?;

@@ -16,6 +16,7 @@ mod settings;
 mod worker;
 
 pub use cluster::{NoCluster, Options};
+pub(crate) use cluster::{header, is_kind, run_id};
 pub(crate) use fault::Ill;
 pub use ground::Kind;
 pub(crate) use mask::projected;

@@ -5,6 +5,7 @@
 //! Invariant: healing operations may be done twice, and to a machine that is healthy.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +65,15 @@ pub(crate) enum Op {
         /// Its name.
         cluster: String,
     },
+    /// Something is deleted through an API server whose containers are not ours to touch.
+    Delete {
+        /// The kubeconfig; `None` for the usual one.
+        kubeconfig: Option<PathBuf>,
+        /// Its context.
+        context: String,
+        /// The path below the server's address, with its query.
+        path: String,
+    },
     /// The container and its volumes are removed.
     Remove {
         /// The container.
@@ -102,6 +112,13 @@ impl fmt::Display for Op {
                 write!(f, "docker network connect --ip {address} {NETWORK} {container}")
             }
             Self::RemoveCluster { cluster } => write!(f, "kind delete cluster --name {cluster}"),
+            Self::Delete { kubeconfig, context, path } => {
+                f.write_str("kubectl ")?;
+                if let Some(file) = kubeconfig {
+                    write!(f, "--kubeconfig {} ", file.display())?;
+                }
+                write!(f, "--context {context} delete --raw {}", quoted(path))
+            }
             Self::Remove { container } => write!(f, "docker rm -fv {container}"),
         }
     }

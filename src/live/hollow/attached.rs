@@ -1,0 +1,286 @@
+//! Hollow nodes on a cluster that is there already: its context was allowed by name, or is a kind cluster's.
+//!
+//! Inputs: a kubeconfig and a context. Outputs: sites that share the cluster, each with Nodes, namespaces and zones of
+//! its own, and kubelets whose certificates the cluster has signed.
+//! Invariants: nothing is written to a context that is not permitted; what a site makes stands in the journal before, so
+//! that the guard or `nodeproof clean` removes it if the run cannot.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nodeproof_core::components::machine::MachineSpec;
+use nodeproof_core::network::{Call, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource, Target as Address, Verb};
+use nodeproof_core::objects::time::seconds;
+use nodeproof_core::profile::{Release, Settings};
+use nodeproof_core::scenario::{Capabilities, Capability};
+
+use super::ground::latency;
+use super::site::{HollowSite, Plane};
+use crate::live::client::Caller;
+use crate::live::feeding::is_success;
+use crate::live::guard::Guard;
+use crate::live::journal::{Change, Journal, state_dir};
+use crate::live::kind::{NoCluster, Op, Options, header, is_kind, run_id};
+use crate::live::kubelets::{HollowNodes, Server, Signer};
+use crate::live::lookout::release_of;
+use crate::live::safety::{Permission, Target, permission};
+use crate::live::{Access, Clock, Doing, Ground, Pace, Place, Places, Plan, Site, expected_length};
+
+/// How many scenarios run at a time: the cluster's controllers may write 20 times a second for all of them together.
+///
+/// Source: k8s.io/kube-controller-manager config/v1alpha1 (v1.34), `--kube-api-qps` 20.
+const TOGETHER_MAX: usize = 8;
+
+/// A cluster that is there already.
+#[derive(Debug)]
+pub struct Attached {
+    cluster: Arc<Cluster>,
+    places: Arc<Places>,
+}
+
+/// What all sites on a cluster share.
+#[derive(Debug)]
+pub(super) struct Cluster {
+    access: Access,
+    target: Target,
+    release: Release,
+    kubeconfig: Option<std::path::PathBuf>,
+    journal: Mutex<Option<Journal>>,
+    /// Its end comes after that of the journal: what the journal still holds then is the guard's.
+    guard: Option<Guard>,
+}
+
+impl Attached {
+    /// Attaches to the context that is named.
+    ///
+    /// # Errors
+    /// It must not be touched, or does not answer.
+    pub fn open(options: &Options) -> Result<Self, NoCluster> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| NoCluster::Absent(error.to_string()))?;
+        let cluster = runtime.block_on(Cluster::open(options))?;
+        Ok(Self { cluster: Arc::new(cluster), places: Places::of(TOGETHER_MAX) })
+    }
+}
+
+impl Ground for Attached {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::from([
+            Capability::KubeletFlags,
+            Capability::HandFedNodes,
+            Capability::Machines,
+            Capability::Connections,
+            Capability::Requests,
+        ])
+    }
+
+    fn obstacle(&self, plan: &Plan) -> Option<String> {
+        let (own, wanted) = (self.cluster.release, plan.settings.profile().release());
+        let minor = |release: Release| format!("1.{}", release.minor);
+        (own.minor != wanted.minor)
+            .then(|| format!("the cluster runs Kubernetes {}: --k8s {} fits", self.cluster.target.version, minor(own)))
+    }
+
+    fn greeting(&self) -> Option<String> {
+        let settings = Settings::of(self.cluster.release);
+        let flag = |name: &str| format!("--{name} {}", seconds(settings.duration(name)));
+        Some(format!(
+            "hollow nodes in {}; taken for granted: {}, {}",
+            self.cluster.target,
+            flag("node-monitor-grace-period"),
+            flag("node-monitor-period")
+        ))
+    }
+
+    fn side_by_side(&self) -> NonZeroUsize {
+        // All are begun, and wait for their places.
+        const { NonZeroUsize::new(1024).expect("not zero") }
+    }
+
+    fn room(&self, plan: &Plan) -> Option<Place> {
+        Some(self.places.take(expected_length(&plan.scenario)))
+    }
+
+    fn rehearse(&self, plan: &Plan) -> Vec<String> {
+        let length = seconds(expected_length(&plan.scenario));
+        vec![format!("{length} with Nodes, namespaces and zones whose names end in {}", plan.aliases.suffix())]
+    }
+
+    fn site<'a>(&'a self, plan: &'a Plan) -> Doing<'a, Box<dyn Site>> {
+        Box::pin(async move {
+            let cluster = Arc::clone(&self.cluster);
+            let pace = Pace::of(latency(&cluster.access).await?, &plan.settings);
+            let nodes = cluster.nodes(&plan.settings, plan.seed).await?;
+            let plane = Plane::Attached { cluster, made: Vec::new(), machines: Vec::new() };
+            let site: Box<dyn Site> = Box::new(HollowSite::new(plane, nodes, pace, None));
+            Ok(site)
+        })
+    }
+}
+
+impl Cluster {
+    async fn open(options: &Options) -> Result<Self, NoCluster> {
+        let refused = NoCluster::Refused;
+        let context = options.context.as_deref().unwrap_or_default();
+        let permitted = permission(context, None, &options.allowed).map_err(|refusal| refused(refusal.to_string()))?;
+        let access = Access::of_context(options.kubeconfig.as_deref(), Some(context)).map_err(refused)?;
+        if let Permission::Kind { cluster } = permitted {
+            // A name alone makes no kind cluster.
+            is_kind(&cluster, &access).await?;
+        }
+        let (target, release) = examine(&access, context).await.map_err(NoCluster::Absent)?;
+        let kubeconfig = options.kubeconfig.as_deref().map(absolute);
+        let state = state_dir(options.state_dir.as_deref()).map_err(refused)?;
+        let header = header(&run_id(), context, kubeconfig.clone(), context);
+        let unwritten = |error: std::io::Error| refused(format!("the journal cannot be written: {error}"));
+        let journal = Journal::begin(&state, &header).map_err(unwritten)?;
+        let guard = Guard::start(journal.path())
+            .map_err(|error| NoCluster::Refused(format!("the guard cannot be started: {error}")))?;
+        Ok(Self { access, target, release, kubeconfig, journal: Mutex::new(Some(journal)), guard: Some(guard) })
+    }
+
+    pub(super) const fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// Prepares hollow nodes whose certificates the cluster signs; they live on the current runtime.
+    async fn nodes(&self, settings: &Settings, seed: u64) -> Result<HollowNodes, String> {
+        let config = self.access.config().await?;
+        let authorities = config.root_cert.clone().unwrap_or_default();
+        let server = Server::new(&config.cluster_url.to_string(), &authorities, config.tls_server_name.as_deref());
+        let server = server.map_err(|error| error.to_string())?;
+        let signer = Signer::Requests(self.access.caller().await?.client().clone());
+        Ok(HollowNodes::new(server, signer, settings.clone(), seed, Clock::new()))
+    }
+
+    /// Writes down that something is about to be made, and how it is removed.
+    pub(super) fn will_make(&self, resource: &Resource, name: &str) -> Result<u32, String> {
+        let calls = removal(resource, name);
+        let delete = |call: &Call| Op::Delete {
+            kubeconfig: self.kubeconfig.clone(),
+            context: self.target.context.clone(),
+            path: call.path_and_query(),
+        };
+        let what = format!("{} {name} was made in {}", resource.plural.trim_end_matches('s'), self.target.context);
+        let change = Change { what, container: None, ill: None, undo: calls.iter().map(delete).collect(), until: None };
+        self.with_journal(|journal| journal.will(change))
+    }
+
+    /// Writes down that it is removed.
+    pub(super) fn undone(&self, id: u32) -> Result<(), String> {
+        self.with_journal(|journal| journal.undone(id))
+    }
+
+    /// Removes the Node of a machine that is no more, and its Lease.
+    pub(super) async fn remove_node(&self, caller: &Caller, name: &str) -> Result<(), String> {
+        for call in removal(&NODES, name) {
+            gone(&caller.ask(&call).await)?;
+        }
+        Ok(())
+    }
+
+    fn journal(&self) -> MutexGuard<'_, Option<Journal>> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_journal<T>(&self, work: impl FnOnce(&mut Journal) -> std::io::Result<T>) -> Result<T, String> {
+        let mut journal = self.journal();
+        let journal = journal.as_mut().ok_or("the run is over")?;
+        work(journal).map_err(|error| format!("the journal cannot be written: {error}"))
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let journal = self.journal().take();
+        drop(journal.map(Journal::end));
+        drop(self.guard.take());
+    }
+}
+
+/// Returns the name of the Node that a machine's kubelet answers for.
+pub(super) fn node_name(spec: &MachineSpec) -> String {
+    let flag = spec.kubelet.flags.iter().find(|(name, _)| name.as_str() == "hostname-override");
+    let name = flag.map(|(_, value)| value).or(spec.node_name.as_ref()).unwrap_or(&spec.name);
+    name.trim().to_lowercase()
+}
+
+/// Returns the requests that remove a Node with its Lease, or a namespace with its Pods.
+fn removal(resource: &Resource, name: &str) -> Vec<Call> {
+    let delete = |resource: Resource, namespace: &str, name: &str| {
+        Call::new(Verb::Delete, resource, namespace.to_owned(), name.to_owned())
+    };
+    if *resource == NAMESPACES {
+        let pods = Call::new(Verb::DeleteCollection, PODS, name.to_owned(), "").query("gracePeriodSeconds", "0");
+        return vec![pods, delete(NAMESPACES, "", name)];
+    }
+    // A Lease that nobody's Node owns stays behind.
+    vec![delete(NODES, "", name), delete(LEASES, NODE_LEASES, name)]
+}
+
+fn gone(answer: &nodeproof_core::scenario::AnswerSeen) -> Result<(), String> {
+    // 409: a namespace that goes already.
+    let is_gone = is_success(answer) || matches!(answer.code, 404 | 409);
+    if is_gone { Ok(()) } else { Err(format!("{} {}", answer.code, answer.message)) }
+}
+
+/// Removes something that an earlier run has made in a cluster.
+///
+/// # Errors
+/// The cluster does not answer, or refuses.
+pub(crate) async fn delete(kubeconfig: Option<&Path>, context: &str, path: &str) -> Result<(), String> {
+    let caller = Access::of_context(kubeconfig, Some(context))?.caller().await?;
+    let mut call = Call::new(Verb::Delete, NODES, "", "");
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    for (name, value) in query.split('&').filter_map(|part| part.split_once('=')) {
+        call = call.query(name.to_owned(), value.to_owned());
+    }
+    call.target = Address::Path(path.into());
+    gone(&caller.ask(&call).await)
+}
+
+async fn examine(access: &Access, context: &str) -> Result<(Target, Release), String> {
+    let caller = access.caller().await?;
+    let call = Call { target: Address::Path("/version".into()), ..Call::new(Verb::Get, NODES, "", "") };
+    let answer = caller.ask(&call).await;
+    let version = answer.body.get("gitVersion").as_str().unwrap_or_default().to_owned();
+    let release = release_of(&version);
+    let release = release
+        .ok_or_else(|| format!("context {context} does not say what it is: {} {}", answer.code, answer.message))?;
+    let nodes = caller.ask(&Call::new(Verb::List, NODES, "", "")).await.body.get("items").items().len();
+    Ok((Target { context: context.to_owned(), server: access.server(), version, nodes }, release))
+}
+
+fn absolute(path: &Path) -> std::path::PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_can_be_removed_by_others() {
+        let shown = |resource: &Resource, name: &str| -> Vec<String> {
+            removal(resource, name).iter().map(Call::path_and_query).collect()
+        };
+        assert_eq!(
+            shown(&NODES, "w-np"),
+            ["/api/v1/nodes/w-np", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/w-np"]
+        );
+        assert_eq!(
+            shown(&NAMESPACES, "default-np"),
+            ["/api/v1/namespaces/default-np/pods?gracePeriodSeconds=0", "/api/v1/namespaces/default-np"]
+        );
+    }
+
+    #[test]
+    fn a_context_that_was_not_allowed_is_refused() {
+        for (context, why) in [("", "no context was named"), ("prod", "was not allowed")] {
+            let options = Options { context: Some(context.to_owned()), ..Options::default() };
+            let refusal = Attached::open(&options).unwrap_err();
+            assert!(matches!(&refusal, NoCluster::Refused(text) if text.contains(why)), "{refusal}");
+        }
+    }
+}
