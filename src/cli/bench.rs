@@ -10,8 +10,8 @@ use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::json;
 use nodeproof_core::network::{Call, Fault, Identity, PODS, Verb};
-use nodeproof_core::objects::Json;
 use nodeproof_core::objects::time::parse_duration;
+use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::sim::{Options, Simulation};
 
 use super::misuse;
@@ -19,9 +19,8 @@ use super::terminal::line;
 
 /// How long a cluster settles before it is measured.
 const SETTLES: SignedDuration = SignedDuration::from_mins(2);
-/// When in the measured time the zone goes, and when it comes back.
-const OUTAGE: (SignedDuration, SignedDuration) = (SignedDuration::from_mins(10), SignedDuration::from_mins(30));
-const ZONES: [&str; 3] = ["a", "b", "c"];
+/// How long the lost zone is away.
+const OUTAGE: SignedDuration = SignedDuration::from_mins(20);
 
 /// Options of `nodeproof bench`.
 #[derive(Debug, clap::Args)]
@@ -30,10 +29,11 @@ Examples:
   nodeproof bench                                        5000 idle nodes for a virtual hour
   nodeproof bench --nodes 100000 --for 1h --json
   nodeproof bench --load zone-outage --pods 10000
+  nodeproof bench --load zone-outage --pods 50000 --zones 10 --at 0s --for 10m
 
 Measure a release build: cargo run --release -- bench")]
 pub struct Args {
-    /// Number of nodes, each with a kubelet, spread over three zones
+    /// Number of nodes, each with a kubelet, spread over the zones
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     nodes: u32,
     /// Virtual time, as 1h or 90s
@@ -42,6 +42,12 @@ pub struct Args {
     /// What happens meanwhile
     #[arg(long, value_enum, default_value_t = Load::Idle)]
     load: Load,
+    /// Number of zones, of which an outage takes the first
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    zones: u32,
+    /// When the zone is lost
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration)]
+    at: SignedDuration,
     /// Number of pods, spread over the nodes
     #[arg(long, value_name = "N", default_value_t = 0)]
     pods: u32,
@@ -58,15 +64,18 @@ pub struct Args {
 enum Load {
     /// Nothing but heartbeats
     Idle,
-    /// Zone a loses its connection after 10 minutes and gets it back 20 minutes later
+    /// The first zone loses its connection and gets it back 20 minutes later
     ZoneOutage,
 }
 
 /// Builds the cluster, lets the time pass, and prints what that cost.
 #[must_use]
 pub fn run(args: Args) -> ExitCode {
-    if args.nodes == 0 || args.lasts <= SignedDuration::ZERO {
-        return misuse("--nodes and --for must be more than nothing");
+    if args.nodes == 0 || args.zones == 0 || args.lasts <= SignedDuration::ZERO {
+        return misuse("--nodes, --zones and --for must be more than nothing");
+    }
+    if args.at < SignedDuration::ZERO {
+        return misuse("--at must not be before the beginning");
     }
     let begun = Instant::now();
     let mut sim = match build(&args) {
@@ -83,11 +92,14 @@ pub fn run(args: Args) -> ExitCode {
     let user = user_before.zip(user_seconds()).map(|(before, after)| rounded(after - before, 100.0));
     #[expect(clippy::cast_precision_loss, reason = "a count of events for people")]
     let ns_per_event = wall_seconds * 1e9 / (events.max(1) as f64);
+    // Looked at before the pods are counted, which takes memory of its own.
+    let peak_rss_mib = peak_rss_mib();
     let report = json!({
-        "nodes": args.nodes, "pods": args.pods, "virtualSeconds": virtual_seconds,
+        "nodes": args.nodes, "zones": args.zones, "pods": args.pods, "deleted": deleted(&mut sim, args.pods),
+        "virtualSeconds": virtual_seconds,
         "wallSeconds": rounded(wall_seconds, 1e3), "userSeconds": user, "setupSeconds": rounded(setup_seconds, 1e3),
         "events": events, "nsPerEvent": rounded(ns_per_event, 10.0),
-        "ratio": rounded(virtual_seconds / wall_seconds, 10.0), "peakRssMiB": peak_rss_mib(),
+        "ratio": rounded(virtual_seconds / wall_seconds, 10.0), "peakRssMiB": peak_rss_mib,
     });
     if args.json {
         line(&report);
@@ -100,8 +112,7 @@ pub fn run(args: Args) -> ExitCode {
 fn build(args: &Args) -> Result<Simulation, String> {
     let mut sim = Simulation::new(Options { seed: args.seed, trace: false, ..Options::default() });
     for at in 0..args.nodes {
-        let zone = ZONES[at as usize % ZONES.len()];
-        let spec = MachineSpec { name: node(at).into(), zone: Some(zone.into()), ..MachineSpec::default() };
+        let spec = MachineSpec { name: node(at).into(), zone: Some(zone(at, args)), ..MachineSpec::default() };
         sim.add_machine(spec).map_err(|error| error.to_string())?;
     }
     sim.advance_until(sim.now() + SETTLES / 2);
@@ -120,6 +131,24 @@ fn build(args: &Args) -> Result<Simulation, String> {
     Ok(sim)
 }
 
+/// Names the zone of a node: `a` to `z`, then `zone-26` and on.
+fn zone(node: u32, args: &Args) -> Text {
+    let at = node % args.zones;
+    match u8::try_from(at).ok().filter(|at| *at < 26) {
+        Some(letter) => Text::from(char::from(b'a' + letter).to_string()),
+        None => Text::from(format!("zone-{at}")),
+    }
+}
+
+/// Counts the pods that are being deleted, or are gone.
+fn deleted(sim: &mut Simulation, pods: u32) -> usize {
+    let call = Call::new(Verb::List, PODS, "", "");
+    let Ok(answer) = sim.request(Identity::admin(), call) else { return 0 };
+    let body = answer.body();
+    let stays = body.get("items").items().iter().filter(|pod| pod.at(&["metadata", "deletionTimestamp"]).is_null());
+    (pods as usize).saturating_sub(stays.count())
+}
+
 fn node(at: u32) -> String {
     format!("node-{at}")
 }
@@ -127,12 +156,12 @@ fn node(at: u32) -> String {
 fn pass(sim: &mut Simulation, args: &Args) {
     let end = sim.now() + args.lasts;
     if args.load == Load::ZoneOutage {
-        sim.advance_until((sim.now() + OUTAGE.0).min(end));
+        sim.advance_until((sim.now() + args.at).min(end));
         let cut: Vec<_> = (0..args.nodes)
-            .step_by(ZONES.len())
+            .step_by(args.zones as usize)
             .map(|at| sim.add_rule(Fault::disconnect(format!("machine/{}", node(at)))))
             .collect();
-        sim.advance_until((sim.now() + (OUTAGE.1 - OUTAGE.0)).min(end));
+        sim.advance_until((sim.now() + OUTAGE).min(end));
         for rule in cut {
             sim.remove_rule(rule).expect("the rule was laid above and has no end of its own");
         }
@@ -143,10 +172,12 @@ fn pass(sim: &mut Simulation, args: &Args) {
 fn print_for_people(report: &Json) {
     let shown = |name: &str| report.get(name).to_string();
     line(format_args!(
-        "{} nodes, {} pods: {} s of virtual time in {} s ({} s of processor time), {} times real time\n\
+        "{} nodes in {} zones, {} pods, of which {} were deleted: {} s of virtual time in {} s ({} s of processor time), {} times real time\n\
          {} events, {} ns each; built in {} s; {} MiB of memory at most",
         shown("nodes"),
+        shown("zones"),
         shown("pods"),
+        shown("deleted"),
         shown("virtualSeconds"),
         shown("wallSeconds"),
         shown("userSeconds"),
