@@ -66,6 +66,8 @@ enum Step {
 #[derive(Debug, Default)]
 struct Disruption {
     pods: Selections,
+    /// Those of the pods that are ready.
+    ready: Selections,
     /// How the sync of a key ends.
     ends: BTreeMap<ObjectKey, Flow>,
 }
@@ -86,6 +88,7 @@ enum Expected {
 
 impl Disruption {
     fn handle_pod(&mut self, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+        self.ready.update_those(event, is_ready);
         // Each pod counts for one budget: the first of them by name is woken, as upstream does it.
         if let Some(key) = self.pods.update(event).into_iter().next() {
             shop.add(key);
@@ -120,10 +123,10 @@ impl Disruption {
         Flow::Next
     }
 
-    /// Counts the pods that the owners of these pods are meant to have.
-    fn scale(pods: &[Object], shop: &Shop<Step>) -> Expected {
+    /// Counts the pods that the owners of a budget's pods are meant to have.
+    fn scale(&self, budget: &ObjectKey, shop: &Shop<Step>) -> Expected {
         let mut owners: BTreeMap<String, i64> = BTreeMap::new();
-        for pod in pods {
+        for pod in self.pods.of(budget).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
             let Some(owner) = controller_of(pod) else {
                 return Expected::Unknown(format!("found no controller ref for pod {:?}", pod.name()));
             };
@@ -147,19 +150,18 @@ impl Disruption {
 
     fn sync_budget(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
         let Some(budget) = shop.cache(BUDGET_CACHE).get(key).cloned() else { return Flow::Done };
-        let pods: Vec<Object> = self.pods.of(key).filter_map(|pod| shop.cache(PODS_CACHE).get(pod).cloned()).collect();
         let about = About::object("policy/v1", "PodDisruptionBudget", &budget);
-        if pods.is_empty() {
+        let count = i64::try_from(self.pods.count(key)).unwrap_or(i64::MAX);
+        if count == 0 {
             shop.emit(&about, EventType::Normal, "NoPods", "No matching pods found", now);
         }
         let spec = budget.stable().get("spec");
-        let count = i64::try_from(pods.len()).unwrap_or(i64::MAX);
         let least = spec.get("minAvailable");
         let most = spec.get("maxUnavailable");
         let expected = match least.as_i64() {
             Some(_) => Expected::Pods(count),
             None if least.is_null() && most.is_null() => Expected::Pods(count),
-            None => Self::scale(&pods, shop),
+            None => self.scale(key, shop),
         };
         let expected = match expected {
             Expected::Pods(number) => number,
@@ -174,9 +176,10 @@ impl Disruption {
         } else {
             (expected - scaled(most, "0", expected, Rounding::Up)).max(0)
         };
-        let disrupted = Self::disrupted(&budget, &pods, shop, key, now);
-        let is_healthy = |pod: &&Object| !is_ending(pod) && disrupted.get(pod.name()).is_null() && is_ready(pod);
-        let healthy = i64::try_from(pods.iter().filter(is_healthy).count()).unwrap_or(i64::MAX);
+        let disrupted = self.disrupted(&budget, shop, key, now);
+        let is_healthy = |pod: &&Object| !is_ending(pod) && disrupted.get(pod.name()).is_null();
+        let ready = self.ready.of(key).filter_map(|pod| shop.cache(PODS_CACHE).get(pod));
+        let healthy = i64::try_from(ready.filter(is_healthy).count()).unwrap_or(i64::MAX);
         let allowed = if expected <= 0 { 0 } else { (healthy - desired).max(0) };
         let mut status = budget.stable().get("status").clone();
         status.set(&["observedGeneration"], number(&budget, &["metadata", "generation"], 0));
@@ -236,16 +239,18 @@ impl Disruption {
     }
 
     /// Returns the evictions that are still believed to be under way, and sees to it that they are looked at again.
-    fn disrupted(budget: &Object, pods: &[Object], shop: &mut Shop<Step>, key: &ObjectKey, now: Timestamp) -> Json {
+    fn disrupted(&self, budget: &Object, shop: &mut Shop<Step>, key: &ObjectKey, now: Timestamp) -> Json {
         let mut kept = Json::object();
         for (name, since) in budget.stable().at(&["status", "disruptedPods"]).fields() {
-            let pod = pods.iter().find(|pod| *pod.name() == **name && !is_ending(pod));
+            let pod = ObjectKey::namespaced(key.namespace.clone(), name.clone());
+            let is_its = self.pods.has(key, &pod);
+            let pod = shop.cache(PODS_CACHE).get(&pod).filter(|pod| is_its && !is_ending(pod)).cloned();
             let (Some(pod), Some(begin)) = (pod, since.as_str().and_then(parse)) else { continue };
             let until = begin + EVICTION_WITHIN;
             if until < now {
                 let namespace = &key.namespace;
                 let message = format!("Pod was expected by PDB {namespace}/{} to be deleted but it wasn't", key.name);
-                shop.emit(&About::pod(pod), EventType::Warning, "NotDeleted", &message, now);
+                shop.emit(&About::pod(&pod), EventType::Warning, "NotDeleted", &message, now);
             } else {
                 kept.set(&[name.as_str()], since.clone());
                 shop.add_after(key.clone(), until.duration_since(now) + SignedDuration::from_nanos(1), now);
@@ -290,9 +295,14 @@ impl Logic for Disruption {
                 match &event.after {
                     Some(budget) => {
                         let selector = budget.stable().at(&["spec", "selector"]).clone();
+                        let ready = shop.cache(PODS_CACHE).objects().filter(|pod| is_ready(pod));
+                        self.ready.put(key.clone(), selector.clone(), ready);
                         self.pods.put(key.clone(), selector, shop.cache(PODS_CACHE).objects());
                     }
-                    None => self.pods.remove(&key),
+                    None => {
+                        self.pods.remove(&key);
+                        self.ready.remove(&key);
+                    }
                 }
                 shop.add(key);
             }

@@ -8,7 +8,7 @@
 //! Left out on purpose: topology hints, IPv6 and dual stack, ports by name, Services without selector, the mirror of
 //! Endpoints, and the packing of slices beyond filling the first that has room.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -65,6 +65,10 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 #[derive(Debug, Default)]
 struct EndpointSlices {
     pods: Selections,
+    /// Those of the pods that have not ended: the others are no endpoints, however many there are.
+    alive: Selections,
+    /// The pods of each Service that have changed since its last sync.
+    changed: BTreeMap<ObjectKey, BTreeSet<ObjectKey>>,
     /// The slices of each Service, by their names.
     slices: BTreeMap<ObjectKey, Vec<ObjectKey>>,
     /// When the Ready condition of each endpoint's pod last changed, as far as the slices tell of it.
@@ -108,8 +112,8 @@ impl EndpointSlices {
         let key = service.key();
         let publishes = service.stable().at(&["spec", "publishNotReadyAddresses"]).as_bool() == Some(true);
         let (mut found, mut skipped) = (Vec::new(), Vec::new());
-        for pod in self.pods.of(&key).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
-            let Some(ip) = address(pod).filter(|_| !is_terminal(pod)) else { continue };
+        for pod in self.alive.of(&key).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
+            let Some(ip) = address(pod) else { continue };
             let node = node_name(pod).and_then(|name| shop.cache(NODE_CACHE).get(&ObjectKey::cluster(name.clone())));
             if node.is_none()
                 && let Some(name) = node_name(pod).filter(|_| !publishes)
@@ -144,7 +148,9 @@ impl EndpointSlices {
     /// Returns when what changed now was caused: the first of the changes that no slice tells of yet.
     fn trigger(&mut self, service: &Object, shop: &Shop<()>) -> Option<Text> {
         let key = service.key();
-        let known = self.triggers.get(&key);
+        let is_new = !self.triggers.contains_key(&key);
+        let changed = self.changed.remove(&key).unwrap_or_default();
+        let known = self.triggers.entry(key.clone()).or_default();
         let mut first: Option<Text> = None;
         let mut note = |at: &Text| {
             if first.as_ref().is_none_or(|first| **at < **first) {
@@ -152,19 +158,21 @@ impl EndpointSlices {
             }
         };
         let created = service.stable().at(&["metadata", "creationTimestamp"]).as_text();
-        if let Some(at) = created.filter(|_| known.is_none()) {
+        if let Some(at) = created.filter(|_| is_new) {
             note(at);
         }
-        let mut seen = BTreeMap::new();
-        for pod in self.pods.of(&key).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
-            let Some(at) = condition(pod, "Ready").get("lastTransitionTime").as_text() else { continue };
-            let before = known.and_then(|known| known.get(pod.name()));
-            if before.is_none_or(|before| **before < **at) {
+        for pod in changed {
+            let object = shop.cache(PODS_CACHE).get(&pod).filter(|_| self.pods.has(&key, &pod));
+            let since = object.map(|object| condition(object, "Ready").get("lastTransitionTime"));
+            let Some(at) = since.and_then(Json::as_text) else {
+                known.remove(&pod.name);
+                continue;
+            };
+            if known.get(&pod.name).is_none_or(|before| **before < **at) {
                 note(at);
             }
-            seen.insert(Text::from(pod.name()), at.clone());
+            known.insert(pod.name, at.clone());
         }
-        self.triggers.insert(key, seen);
         first
     }
 
@@ -284,17 +292,26 @@ impl Logic for EndpointSlices {
                         if !selector.is_empty() {
                             by_labels.set(&["matchLabels"], selector.clone());
                         }
+                        let alive = shop.cache(PODS_CACHE).objects().filter(|pod| !is_terminal(pod));
+                        self.alive.put(key.clone(), by_labels.clone(), alive);
+                        let before: Vec<ObjectKey> = self.pods.of(&key).cloned().collect();
                         self.pods.put(key.clone(), by_labels, shop.cache(PODS_CACHE).objects());
+                        let both = before.into_iter().chain(self.pods.of(&key).cloned());
+                        self.changed.entry(key.clone()).or_default().extend(both);
                     }
                     None => {
                         self.pods.remove(&key);
+                        self.alive.remove(&key);
+                        self.changed.remove(&key);
                         self.triggers.remove(&key);
                     }
                 }
                 shop.add(key);
             }
             PODS_CACHE => {
+                self.alive.update_those(event, |pod| !is_terminal(pod));
                 for key in self.pods.update(event) {
+                    self.changed.entry(key.clone()).or_default().insert(event.object().key());
                     shop.add(key);
                 }
             }

@@ -108,7 +108,8 @@ fn about(set: &Object) -> About {
 
 impl ReplicaSets {
     fn handle_pod(&mut self, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
-        self.pods.update(event);
+        // A set may leave any number of ended pods behind: none of them counts.
+        self.pods.update_those(event, |pod| !is_terminal(pod));
         let pod = event.object();
         let Some((key, uid)) = owner_key(pod, "ReplicaSet") else { return };
         let Some(set) = shop.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };

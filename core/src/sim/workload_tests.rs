@@ -240,3 +240,27 @@ fn ended_pods_beyond_the_threshold_go_the_oldest_first() {
     let names: Vec<String> = list(&mut sim, &PODS).iter().map(name).collect();
     assert_eq!(names, ["p2", "p3"]);
 }
+
+#[test]
+fn a_set_whose_pods_are_refused_goes_on_at_the_pace_of_its_client() {
+    let mut sim = cluster();
+    workload(&mut sim, "Deployment", "web", 1);
+    let mut body = list(&mut sim, &apps("deployments")).remove(0);
+    body.set(&["spec", "template", "spec", "nodeName"], "w1");
+    body.set(
+        &["spec", "template", "spec", "containers"],
+        json!([{"name": "main", "image": "pause",
+        "resources": {"requests": {"cpu": "1000"}}}]),
+    );
+    assert_eq!(ask(&mut sim, Call::new(Verb::Update, apps("deployments"), "default", "web").body(body)).code, 200);
+    let refused = |sim: &mut Simulation| {
+        let pods = list(sim, &PODS);
+        pods.iter().filter(|pod| pod.at(&["status", "reason"]).as_str() == Some("OutOfcpu")).count()
+    };
+    advance(&mut sim, 30_000);
+    let first = refused(&mut sim);
+    advance(&mut sim, 30_000);
+    let second = refused(&mut sim) - first;
+    // One creation, one Event and one status for each pod, of 20 requests a second.
+    assert!([first, second].iter().all(|made| (150..=600).contains(made)), "{first} {second}");
+}

@@ -179,6 +179,17 @@ mod tests {
     }
 
     #[test]
+    fn the_first_pause_is_the_queues_own_and_failures_are_counted_until_forgotten() {
+        let mut queue = WorkQueue::with_first_pause(SignedDuration::from_secs(1));
+        let now = Timestamp::UNIX_EPOCH;
+        queue.retry("web", now);
+        assert_eq!(queue.next_deadline().map(|due| due.at), Some(now + SignedDuration::from_secs(1)));
+        assert_eq!(queue.failures(&"web"), 1);
+        queue.forget(&"web");
+        assert_eq!(queue.failures(&"web"), 0);
+    }
+
+    #[test]
     fn the_pause_doubles_with_each_failure() {
         let mut queue = WorkQueue::default();
         let mut now = Timestamp::UNIX_EPOCH;

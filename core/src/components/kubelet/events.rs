@@ -3,10 +3,9 @@
 //! Mirrors k8s.io/client-go tools/record (v1.34): a refused Event is dropped; one without answer is tried twelve times,
 //! ten seconds apart, the first pause being a random part of that.
 
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -26,6 +25,10 @@ const SPAM_BURST: f64 = 25.0;
 const SPAM_REFILL: SignedDuration = SignedDuration::from_secs(300);
 /// Tries in all. Source: as [`RETRY_PAUSE`], `maxTriesPerEvent`.
 const TRIES_MAX: u32 = 12;
+/// How many repeated Events are known. Source: tools/record/events_cache.go (v1.34), `maxLruCacheEntries`.
+const KNOWN_MAX: usize = 4096;
+/// With fewer allowances than this it is not worth forgetting any.
+const CROWD_MIN: usize = 32;
 
 /// How serious an Event is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,19 +39,19 @@ pub(super) enum Kind {
     Warning,
 }
 
-/// An Event that was written: what it said, in a hash, and where it is counted up.
+/// An Event that was written, and where it is counted up.
 #[derive(Debug)]
 struct Known {
-    hash: u64,
     namespace: Text,
     name: Text,
     count: i64,
+    /// Which writing of an Event it was last.
+    touched: usize,
 }
 
 /// How many more Events about an object may go out.
 #[derive(Debug)]
 struct Allowance {
-    about: u64,
     left: f64,
     at: Timestamp,
 }
@@ -66,8 +69,14 @@ struct Waiting {
 #[derive(Debug)]
 pub(super) struct EventSink {
     chance: Chance,
-    known: Vec<Known>,
-    allowances: Vec<Allowance>,
+    /// By the hash of what they say.
+    known: BTreeMap<u64, Known>,
+    /// By the hash of what they are about.
+    allowances: BTreeMap<u64, Allowance>,
+    /// With so many allowances it is time to forget those that are whole.
+    crowd: usize,
+    /// How many Events were written.
+    written: usize,
     queue: VecDeque<Waiting>,
     is_sending: bool,
     again: Option<Timestamp>,
@@ -82,8 +91,10 @@ impl EventSink {
     pub(super) const fn new(chance: Chance) -> Self {
         Self {
             chance,
-            known: Vec::new(),
-            allowances: Vec::new(),
+            known: BTreeMap::new(),
+            allowances: BTreeMap::new(),
+            crowd: CROWD_MIN,
+            written: 0,
             queue: VecDeque::new(),
             is_sending: false,
             again: None,
@@ -100,17 +111,24 @@ impl EventSink {
             (own.left + more).min(SPAM_BURST)
         };
         // An object with all of them left is one of which nothing need be known.
-        self.allowances.retain(|own| refilled(own) < SPAM_BURST);
-        let Some(own) = self.allowances.iter_mut().find(|own| own.about == about) else {
-            self.allowances.push(Allowance { about, left: SPAM_BURST - 1.0, at: now });
-            return true;
-        };
+        if self.allowances.len() >= self.crowd {
+            self.allowances.retain(|_, own| refilled(own) < SPAM_BURST);
+            self.crowd = (self.allowances.len() * 2).max(CROWD_MIN);
+        }
+        let own = self.allowances.entry(about).or_insert(Allowance { left: SPAM_BURST, at: now });
         (own.left, own.at) = (refilled(own), now);
         let is_left = own.left >= 1.0;
         if is_left {
             own.left -= 1.0;
         }
         is_left
+    }
+
+    fn forget_oldest(&mut self) {
+        if self.known.len() > KNOWN_MAX {
+            let half = self.written.saturating_sub(KNOWN_MAX / 2);
+            self.known.retain(|_, known| known.touched > half);
+        }
     }
 
     /// Returns when an Event is tried again.
@@ -176,7 +194,7 @@ impl Kubelet {
         let hash = hash(&said);
         if !self.events.take_allowance(self::hash(&[text("kind"), text("uid"), text("name")].join("\n")), turn.now) {
             // What is held back counts all the same.
-            if let Some(known) = self.events.known.iter_mut().find(|known| known.hash == hash) {
+            if let Some(known) = self.events.known.get_mut(&hash) {
                 known.count += 1;
             }
             return;
@@ -200,7 +218,7 @@ impl Kubelet {
             return;
         }
         let Some(event) = self.events.queue.front() else { return };
-        let call = match self.events.known.iter().find(|known| known.hash == event.hash) {
+        let call = match self.events.known.get(&event.hash) {
             Some(known) => {
                 let patch =
                     json!({"count": known.count + 1, "lastTimestamp": event.body.get("lastTimestamp").as_str()});
@@ -218,16 +236,22 @@ impl Kubelet {
         let sink = &mut self.events;
         sink.is_sending = false;
         let Some(mut event) = sink.queue.pop_front() else { return };
-        let known = sink.known.iter().position(|known| known.hash == event.hash);
+        let known = sink.known.get_mut(&event.hash);
         match (outcome, known) {
-            (Ok(answer), Some(at)) if answer.is_success() => sink.known[at].count += 1,
+            (Ok(answer), Some(known)) if answer.is_success() => {
+                sink.written += 1;
+                (known.count, known.touched) = (known.count + 1, sink.written);
+            }
             (Ok(answer), None) if answer.is_success() => {
                 let name = event.body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
-                sink.known.push(Known { hash: event.hash, namespace: event.namespace, name, count: 1 });
+                sink.written += 1;
+                let known = Known { namespace: event.namespace, name, count: 1, touched: sink.written };
+                sink.known.insert(event.hash, known);
+                sink.forget_oldest();
             }
             // The Event that was to be counted up is gone: begin a new one.
-            (Ok(answer), Some(at)) if answer.code == 404 => {
-                sink.known.remove(at);
+            (Ok(answer), Some(_)) if answer.code == 404 => {
+                sink.known.remove(&event.hash);
                 sink.queue.push_front(event);
             }
             (Ok(_), _) => {}

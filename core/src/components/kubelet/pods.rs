@@ -6,9 +6,10 @@
 //! Left out on purpose: init containers, probes, volumes and images.
 
 mod running;
+mod workers;
 mod writing;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -30,6 +31,7 @@ use crate::json;
 use crate::network::{Call, PODS, RequestId, ToClient, Verb};
 use crate::objects::{Json, Object, ObjectKey, Text};
 use running::plan_of;
+use workers::Workers;
 
 /// The shortest time that the runtime is given to stop a container.
 /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `minimumGracePeriodInSeconds`.
@@ -129,6 +131,11 @@ impl Worker {
         self.stage == Stage::Over
     }
 
+    /// Tells whether it has ended and waits for nothing: no instant, no answer, no write.
+    fn is_at_rest(&self) -> bool {
+        self.is_over() && self.victims.is_empty() && !self.is_dirty && !self.is_syncing
+    }
+
     fn is_deleted(&self) -> bool {
         !self.object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
     }
@@ -157,15 +164,15 @@ pub(super) struct Pods {
     /// The watch.
     pub(super) source: Option<Reflector>,
     chance: Chance,
-    workers: BTreeMap<Text, Worker>,
+    workers: Workers,
     due: Option<Timestamp>,
     is_filled: bool,
 }
 
 impl Pods {
     /// Begins without pods.
-    pub(super) const fn new(chance: Chance) -> Self {
-        Self { source: None, chance, workers: BTreeMap::new(), due: None, is_filled: false }
+    pub(super) fn new(chance: Chance) -> Self {
+        Self { source: None, chance, workers: Workers::default(), due: None, is_filled: false }
     }
 
     /// Tells whether a message is of the watch.
@@ -189,7 +196,7 @@ impl Pods {
     }
 
     fn reckon(&mut self, now: Timestamp) {
-        self.due = self.workers.values().filter_map(|worker| worker.next(now)).min();
+        self.due = self.workers.settle(now);
     }
 }
 
@@ -240,7 +247,7 @@ impl Kubelet {
             .host
             .runtime
             .sandboxes()
-            .filter(|(uid, _)| !self.pods.workers.contains_key(*uid))
+            .filter(|(uid, _)| !self.pods.workers.contains_key(uid))
             .map(|(uid, sandbox)| (uid.clone(), sandbox.grace_seconds))
             .collect();
         for (uid, grace) in orphans {
@@ -355,7 +362,7 @@ impl Kubelet {
     pub(super) fn start_preemptors(&mut self, turn: &mut Turn<'_>) {
         let is_over = |uid: &Text| self.pods.workers.get(uid).is_none_or(Worker::is_over);
         let free = |worker: &&Worker| !worker.victims.is_empty() && worker.victims.iter().all(is_over);
-        let ready: Vec<Text> = self.pods.workers.values().filter(free).map(|worker| worker.uid.clone()).collect();
+        let ready: Vec<Text> = self.pods.workers.awake().filter(free).map(|worker| worker.uid.clone()).collect();
         for uid in ready {
             let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
             worker.victims.clear();
@@ -413,8 +420,9 @@ impl Kubelet {
     pub(super) fn resume_pods(&mut self, turn: &mut Turn<'_>) {
         let heard: Vec<Object> = self.pods.source.iter().flat_map(Reflector::objects).cloned().collect();
         if self.pods.source.as_ref().is_some_and(Reflector::synced) {
-            let is_gone = |uid: &Text| !heard.iter().any(|pod| pod.uid() == uid.as_str());
-            let gone: Vec<Text> = self.pods.workers.keys().filter(|uid| is_gone(uid)).cloned().collect();
+            let known: BTreeSet<&str> = heard.iter().map(Object::uid).collect();
+            let mut gone = self.pods.workers.uids();
+            gone.retain(|uid| !known.contains(uid.as_str()));
             for uid in gone {
                 self.pod_gone(&uid, turn);
             }
@@ -423,7 +431,7 @@ impl Kubelet {
                 self.end_orphans(turn);
             }
         }
-        let uids: Vec<Text> = self.pods.workers.keys().cloned().collect();
+        let uids = self.pods.workers.uids();
         for uid in uids {
             let is_deleted = self.pods.workers.get(&uid).is_some_and(|worker| worker.is_deleted() && !worker.is_over());
             if is_deleted {
@@ -448,7 +456,7 @@ impl Kubelet {
     /// Returns the pods that keep their room.
     fn admitted(&self) -> impl Iterator<Item = &Object> {
         let stays = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none() && !worker.is_preempted;
-        self.pods.workers.values().filter(stays).map(|worker| &worker.object)
+        self.pods.workers.awake().filter(stays).map(|worker| &worker.object)
     }
 }
 

@@ -114,8 +114,14 @@ pub(in crate::components) struct Owned(BTreeMap<Text, BTreeSet<ObjectKey>>);
 impl Owned {
     /// Follows a change of the cache.
     pub(in crate::components) fn update(&mut self, event: &CacheEvent) {
+        self.update_those(event, |_| true);
+    }
+
+    /// Follows a change of the cache, of those objects alone that are worth knowing.
+    pub(in crate::components) fn update_those(&mut self, event: &CacheEvent, is_worth: fn(&Object) -> bool) {
         let uid = |object: &Option<Object>| {
-            object.as_ref().and_then(controller_of).and_then(|owner| owner.get("uid").as_text().cloned())
+            let own = object.as_ref().filter(|object| is_worth(object)).and_then(controller_of);
+            own.and_then(|owner| owner.get("uid").as_text().cloned())
         };
         let (before, after) = (uid(&event.before), uid(&event.after));
         if before == after {
@@ -168,17 +174,37 @@ impl Selections {
 
     /// Follows a change of the pods' cache; returns the objects that select the pod now or did before.
     pub(in crate::components) fn update(&mut self, event: &CacheEvent) -> Vec<ObjectKey> {
+        self.update_those(event, |_| true)
+    }
+
+    /// The same where only some pods are worth knowing.
+    pub(in crate::components) fn update_those(
+        &mut self,
+        event: &CacheEvent,
+        is_worth: fn(&Object) -> bool,
+    ) -> Vec<ObjectKey> {
         let pod = event.object().key();
+        let after = event.after.as_ref().filter(|pod| is_worth(pod));
         let mut concerned = Vec::new();
         let own = self.0.iter_mut().filter(|(key, _)| key.namespace == pod.namespace);
         for (key, (selector, pods)) in own {
-            let is_in = event.after.as_ref().is_some_and(|pod| selects(selector, labels(pod)));
+            let is_in = after.is_some_and(|pod| selects(selector, labels(pod)));
             let was_in = if is_in { !pods.insert(pod.clone()) } else { pods.remove(&pod) };
             if is_in || was_in {
                 concerned.push(key.clone());
             }
         }
         concerned
+    }
+
+    /// Tells whether an object selects a pod.
+    pub(in crate::components) fn has(&self, key: &ObjectKey, pod: &ObjectKey) -> bool {
+        self.0.get(key).is_some_and(|(_, pods)| pods.contains(pod))
+    }
+
+    /// Returns how many pods an object selects.
+    pub(in crate::components) fn count(&self, key: &ObjectKey) -> usize {
+        self.0.get(key).map_or(0, |(_, pods)| pods.len())
     }
 
     /// Returns the pods that an object selects, in order of their keys.

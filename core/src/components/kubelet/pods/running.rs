@@ -23,7 +23,7 @@ impl Kubelet {
         if self.pods.due.is_none_or(|at| at > turn.now) {
             return;
         }
-        let uids: Vec<Text> = self.pods.workers.keys().cloned().collect();
+        let uids = self.pods.workers.uids_awake();
         for uid in uids {
             self.retry_due(&uid, turn);
             self.start_due(&uid, turn);
@@ -155,7 +155,9 @@ impl Kubelet {
         self.pod_event(&pod, None, (Kind::Warning, "FailedKillPod", message), turn);
         if is_first {
             let at = turn.now + RELIST_PERIOD;
-            self.pods.workers.entry(uid.clone()).and_modify(|worker| worker.retry_at = Some(at));
+            if let Some(worker) = self.pods.workers.get_mut(uid) {
+                worker.retry_at = Some(at);
+            }
         } else {
             self.retry_pod(uid, FAILED_SYNC_PAUSE, turn.now);
         }

@@ -1,0 +1,81 @@
+//! The workers of a kubelet's pods, apart those that have something to do.
+//!
+//! Mirrors `podSyncStatuses` (pkg/kubelet/pod_workers.go, v1.34), which keeps ended pods until they are deleted. Inputs:
+//! workers and time. Outputs: the workers, and when the next one is due. Invariant: a worker at rest has ended and waits
+//! for nothing, so that a look at all pods costs what runs and not what ever ran; whoever changes a worker wakes it.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::Worker;
+use crate::objects::Text;
+
+/// Workers by the UIDs of their pods.
+#[derive(Debug, Default)]
+pub(super) struct Workers {
+    all: BTreeMap<Text, Worker>,
+    awake: BTreeSet<Text>,
+}
+
+impl Workers {
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(super) fn contains_key(&self, uid: &Text) -> bool {
+        self.all.contains_key(uid)
+    }
+
+    pub(super) fn get(&self, uid: &Text) -> Option<&Worker> {
+        self.all.get(uid)
+    }
+
+    /// Returns a worker to change, which wakes it.
+    pub(super) fn get_mut(&mut self, uid: &Text) -> Option<&mut Worker> {
+        let worker = self.all.get_mut(uid)?;
+        if !self.awake.contains(uid) {
+            self.awake.insert(uid.clone());
+        }
+        Some(worker)
+    }
+
+    pub(super) fn insert(&mut self, uid: Text, worker: Worker) {
+        self.awake.insert(uid.clone());
+        self.all.insert(uid, worker);
+    }
+
+    pub(super) fn remove(&mut self, uid: &Text) {
+        self.awake.remove(uid);
+        self.all.remove(uid);
+    }
+
+    /// Returns the UIDs of all pods.
+    pub(super) fn uids(&self) -> Vec<Text> {
+        self.all.keys().cloned().collect()
+    }
+
+    /// Returns the UIDs of the pods that have something to do.
+    pub(super) fn uids_awake(&self) -> Vec<Text> {
+        self.awake.iter().cloned().collect()
+    }
+
+    /// Returns the workers that have something to do.
+    pub(super) fn awake(&self) -> impl Iterator<Item = &Worker> {
+        self.awake.iter().filter_map(|uid| self.all.get(uid))
+    }
+
+    /// Lays those to rest that have nothing to do; returns when the next of the others is due.
+    pub(super) fn settle(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let mut due: Option<Timestamp> = None;
+        let all = &self.all;
+        self.awake.retain(|uid| {
+            let Some(worker) = all.get(uid) else { return false };
+            let next = worker.next(now);
+            due = due.into_iter().chain(next).min();
+            next.is_some() || !worker.is_at_rest()
+        });
+        due
+    }
+}
