@@ -490,7 +490,13 @@ impl Driver {
             }
             Task::Deed(Deed::Action(action)) => match *action {
                 Action::Api { identity, call } => return self.request(id, &identity, &call).await,
-                Action::AddMachine(spec) => self.site.add_machine(spec).await,
+                Action::AddMachine(spec) => {
+                    if self.aliases.is_stand_in(&spec.name) {
+                        // Its Node is not new, and has no route yet.
+                        self.make_route(&spec.name);
+                    }
+                    self.site.add_machine(spec).await
+                }
                 Action::Machine { name, action } => self.site.machine_do(&name, action).await,
                 Action::AddRule(fault) => self.site.lay_rule(id, fault).await,
                 Action::RemoveRule(rule) => self.site.remove_rule(rule).await,

@@ -117,9 +117,12 @@ impl Cluster {
         match &options.context {
             _ if options.create => Self::create(options, &state, &run).await,
             Some(context) => Self::attach(options, context, &state, &run).await,
-            None => Err(NoCluster::Refused(
-                "which kind cluster? say --context kind-NAME, or --create to make one".to_owned(),
-            )),
+            None => Err(match Docker::trouble() {
+                Some(why) => NoCluster::Absent(why),
+                None => NoCluster::Refused(
+                    "which kind cluster? say --context kind-NAME, or --create to make one".to_owned(),
+                ),
+            }),
         }
     }
 
@@ -246,11 +249,12 @@ impl Cluster {
         })
     }
 
-    /// Takes the cluster's own Nodes away, so that scenarios about all Nodes can have it: it goes with this run, and its
-    /// control plane needs no kubelet.
+    /// Takes the cluster's own Nodes away, so that scenarios about all Nodes can have it: it goes with this run. The
+    /// kubelet of its control plane goes on without a Node, and starts again what ends there.
     async fn put_away(&mut self, docker: &Docker, containers: &[Container]) -> Result<(), DockerError> {
         for container in containers {
-            docker.run(&container.name, "systemctl stop kubelet").await?;
+            let script = if container.is_control_plane() { NO_NODE_SCRIPT } else { "systemctl stop kubelet" };
+            docker.run(&container.name, script).await?;
             docker.perform(&Op::delete_node(&self.common.control_plane, &container.name)).await?;
         }
         self.is_emptied = true;
@@ -326,6 +330,10 @@ impl Drop for Cluster {
 fn own_workers(containers: &[Container]) -> impl Iterator<Item = &Container> {
     containers.iter().filter(|own| !own.is_control_plane() && own.run.is_none() && own.state == "running")
 }
+
+/// Lets a kubelet run without a Node.
+const NO_NODE_SCRIPT: &str = "sed -i '/^registerNode:/d' /var/lib/kubelet/config.yaml && \
+    echo 'registerNode: false' >> /var/lib/kubelet/config.yaml && systemctl restart kubelet";
 
 /// The configuration of clusters that are created unless the user has one: a control plane and two workers.
 const CLUSTER: &str = include_str!("../../../ci/cluster.yaml");
