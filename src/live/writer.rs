@@ -15,6 +15,9 @@ use nodeproof_core::scenario::Writer;
 /// The manager of everything that kube-controller-manager writes.
 const CONTROLLERS: &str = "kube-controller-manager";
 
+/// The manager of what kube-scheduler writes.
+const SCHEDULER: &str = "kube-scheduler";
+
 /// The taints that the node lifecycle controller sets and takes away.
 /// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34), `taintKeyToNodeConditionMap`.
 const LIFECYCLE_TAINTS: [&str; 7] = [
@@ -35,6 +38,9 @@ pub(super) fn writer_of(before: Option<&Json>, after: Option<&Json>) -> Writer {
     let known = |entry: &Json| old.iter().find(|other| identity(other) == identity(entry));
     let written =
         new.iter().filter(|entry| known(entry).is_none_or(|was| time(was) != time(entry) || gained(was, entry)));
+    if before.is_some_and(|before| is_bound_by(before, after)) {
+        return Writer { manager: Text::of(SCHEDULER), subresource: Text::of("binding"), user: Text::default() };
+    }
     let changes = before.map(|before| diff(before, after)).unwrap_or_default();
     let touched: Vec<(String, String)> = changes.iter().map(place).collect();
     if let Some(entry) = written.max_by_key(|entry| time(entry)) {
@@ -44,6 +50,15 @@ pub(super) fn writer_of(before: Option<&Json>, after: Option<&Json>) -> Writer {
         return Writer { manager: Text::of(CONTROLLERS), ..Writer::default() };
     }
     new.iter().max_by_key(|entry| (owned(entry, &touched), time(entry))).map(told).unwrap_or_default()
+}
+
+/// Tells whether a Pod that was there gets its node: that comes by its subresource `binding` alone, which keeps no
+/// `managedFields`, and who binds unless somebody does it by hand is the scheduler.
+///
+/// Source: pkg/registry/core/pod/storage/storage.go (v1.34), `setPodNodeAndMetadata`.
+fn is_bound_by(before: &Json, after: &Json) -> bool {
+    let node = |pod: &Json| pod.at(&["spec", "nodeName"]).as_str().is_some_and(|name| !name.is_empty());
+    after.get("kind").as_str() == Some("Pod") && !node(before) && node(after)
 }
 
 fn told(entry: &Json) -> Writer {
@@ -97,6 +112,15 @@ mod tests {
     use nodeproof_core::json;
 
     use super::*;
+
+    #[test]
+    fn a_pod_that_gets_its_node_was_bound() {
+        let pod = |spec: Json| json!({"kind": "Pod", "metadata": {"managedFields": []}, "spec": spec});
+        let (free, bound) = (pod(json!({})), pod(json!({"nodeName": "w1"})));
+        let writer = writer_of(Some(&free), Some(&bound));
+        assert_eq!((writer.manager.as_str(), writer.subresource.as_str()), ("kube-scheduler", "binding"));
+        assert_eq!(writer_of(None, Some(&bound)), Writer::default());
+    }
 
     #[test]
     fn the_entry_that_changed_is_the_writers() {
