@@ -101,6 +101,8 @@ pub struct Record {
     trace: Option<Vec<TraceLine>>,
     decisions: Vec<RecordedDecision>,
     numbers: BTreeMap<(ClientId, DecisionId), u32>,
+    /// What clients are called in decisions.
+    components: Vec<Option<Text>>,
     lines: u64,
 }
 
@@ -108,7 +110,14 @@ impl Record {
     /// Starts a record; without trace only decisions are kept.
     #[must_use]
     pub fn new(start: Timestamp, trace: bool) -> Self {
-        Self { start, trace: trace.then(Vec::new), decisions: Vec::new(), numbers: BTreeMap::new(), lines: 0 }
+        Self {
+            start,
+            trace: trace.then(Vec::new),
+            decisions: Vec::new(),
+            numbers: BTreeMap::new(),
+            components: Vec::new(),
+            lines: 0,
+        }
     }
 
     /// Returns the instant at which the simulation started: the zero of printed offsets.
@@ -165,7 +174,15 @@ impl Record {
                 Because::Fact(_) => None,
             })
             .collect();
-        let component = component_name(component);
+        let index = client.0 as usize;
+        if self.components.len() <= index {
+            self.components.resize(index + 1, None);
+        }
+        let component = self.components[index].get_or_insert_with(|| component_name(component)).clone();
+        if self.decisions.len() == self.decisions.capacity() {
+            // They are most of what a long run keeps, so that twice the room would be felt.
+            self.decisions.reserve_exact(64 + self.decisions.len() / 4);
+        }
         self.decisions.push(RecordedDecision { at, number, component, decision, because });
     }
 

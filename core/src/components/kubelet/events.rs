@@ -264,6 +264,10 @@ impl Kubelet {
                 }
             }
         }
+        if sink.queue.is_empty() {
+            // A kubelet says most when it starts; the room for that would be kept for good.
+            sink.queue = VecDeque::new();
+        }
         self.flush_events(turn);
     }
 
