@@ -75,6 +75,13 @@ async fn clean(args: &Args, lefts: &[Left]) -> ExitCode {
         line(format_args!("{} would be removed", counted(remnants.len(), "remnant")));
         return ExitCode::SUCCESS;
     }
+    for left in lefts.iter().filter(|left| !left.is_running() && !left.changes.is_empty()) {
+        let (header, changes) = (&left.header, counted(left.changes.len(), "change"));
+        note(format_args!("run {} on {} has left {changes}", header.run, header.context));
+    }
+    if let Err(why) = docker {
+        note(format_args!("containers are not looked at: {why}"));
+    }
     let mut failures = 0;
     for remnant in &remnants {
         match remnant.remove(docker, lefts).await {

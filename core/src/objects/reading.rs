@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// There is a field that nobody asked for.
     pub fn finish(self) -> Result<(), FieldError> {
-        match self.json.fields().find(|(name, _)| !self.asked.iter().any(|asked| *asked == name.as_str())) {
+        match self.json.fields().find(|(name, _)| !self.asked.contains(&name.as_str())) {
             None => Ok(()),
             Some((name, _)) => {
                 let mut known: Vec<&str> = Vec::new();

@@ -145,7 +145,7 @@ fn event(event: &Json, view: View) -> Vec<Json> {
     let source = either("source", "deprecatedSource");
     let first_of = |one: &Json, other: &Json| {
         let own = one.as_str().filter(|text| !text.is_empty());
-        String::from(own.or_else(|| other.as_str()).unwrap_or(""))
+        String::from(own.or(other.as_str()).unwrap_or(""))
     };
     let component = first_of(source.get("component"), either("reportingComponent", "reportingController"));
     let instance = first_of(source.get("host"), event.get("reportingInstance"));
