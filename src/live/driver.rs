@@ -246,7 +246,7 @@ impl Driver {
         let has_failed = outcome.verdict == Verdict::Failed;
         if let Some(why) = broken.or_else(|| site.trouble().filter(|_| has_failed)) {
             outcome = cut_short(outcome, &scenario, why);
-        } else if outcome.verdict == Verdict::Failed && (!blind.is_empty() || was_blind > site.pace().tolerance) {
+        } else if has_failed && (!blind.is_empty() || was_blind > site.pace().tolerance) {
             outcome.verdict = Verdict::Inconclusive;
             outcome.tolerance += &format!("; the API server did not answer for {}", seconds(was_blind));
         }

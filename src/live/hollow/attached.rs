@@ -9,13 +9,12 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::network::{Call, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource, Target as Address, Verb};
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::profile::{Release, Settings};
-use nodeproof_core::scenario::{Capabilities, Capability};
+use nodeproof_core::scenario::Capabilities;
 
-use super::ground::latency;
+use super::ground::{ALL_ARE_BEGUN, latency, of_hollow_nodes};
 use super::site::{HollowSite, Plane};
 use crate::live::client::Caller;
 use crate::live::feeding::is_success;
@@ -57,22 +56,14 @@ impl Attached {
     /// # Errors
     /// It must not be touched, or does not answer.
     pub fn open(options: &Options) -> Result<Self, NoCluster> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| NoCluster::Absent(error.to_string()))?;
-        let cluster = runtime.block_on(Cluster::open(options))?;
+        let cluster = NoCluster::unless(Cluster::open(options))?;
         Ok(Self { cluster: Arc::new(cluster), places: Places::of(TOGETHER_MAX) })
     }
 }
 
 impl Ground for Attached {
     fn capabilities(&self) -> Capabilities {
-        Capabilities::from([
-            Capability::KubeletFlags,
-            Capability::HandFedNodes,
-            Capability::Machines,
-            Capability::Connections,
-            Capability::Requests,
-        ])
+        of_hollow_nodes()
     }
 
     fn obstacle(&self, plan: &Plan) -> Option<String> {
@@ -94,8 +85,7 @@ impl Ground for Attached {
     }
 
     fn side_by_side(&self) -> NonZeroUsize {
-        // All are begun, and wait for their places.
-        const { NonZeroUsize::new(1024).expect("not zero") }
+        ALL_ARE_BEGUN
     }
 
     fn room(&self, plan: &Plan) -> Option<Place> {
@@ -197,13 +187,6 @@ impl Drop for Cluster {
         drop(journal.map(Journal::end));
         drop(self.guard.take());
     }
-}
-
-/// Returns the name of the Node that a machine's kubelet answers for.
-pub(super) fn node_name(spec: &MachineSpec) -> String {
-    let flag = spec.kubelet.flags.iter().find(|(name, _)| name.as_str() == "hostname-override");
-    let name = flag.map(|(_, value)| value).or(spec.node_name.as_ref()).unwrap_or(&spec.name);
-    name.trim().to_lowercase()
 }
 
 /// Returns the requests that remove a Node with its Lease, or a namespace with its Pods.

@@ -81,16 +81,25 @@ impl Hollow {
     }
 }
 
+/// All scenarios are begun: there are places for those that run, and the longest of each kind go first.
+pub(super) const ALL_ARE_BEGUN: NonZeroUsize = NonZeroUsize::new(1024).expect("not zero");
+
+/// Returns what hollow nodes are capable of, whatever control plane they have.
+pub(super) fn of_hollow_nodes() -> Capabilities {
+    Capabilities::from([
+        Capability::KubeletFlags,
+        Capability::HandFedNodes,
+        Capability::Machines,
+        Capability::Connections,
+        Capability::Requests,
+    ])
+}
+
 impl Ground for Hollow {
     fn capabilities(&self) -> Capabilities {
-        Capabilities::from([
-            Capability::ControlPlaneFlags,
-            Capability::KubeletFlags,
-            Capability::HandFedNodes,
-            Capability::Machines,
-            Capability::Connections,
-            Capability::Requests,
-        ])
+        let mut capabilities = of_hollow_nodes();
+        capabilities.insert(Capability::ControlPlaneFlags);
+        capabilities
     }
 
     fn obstacle(&self, plan: &Plan) -> Option<String> {
@@ -111,8 +120,7 @@ impl Ground for Hollow {
     }
 
     fn side_by_side(&self) -> NonZeroUsize {
-        // All are begun: there are places for those that run, and the longest of each kind go first.
-        const { NonZeroUsize::new(1024).expect("not zero") }
+        ALL_ARE_BEGUN
     }
 
     fn room(&self, plan: &Plan) -> Option<Place> {

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nodeproof_core::components::controllers::ControllerAction;
+use nodeproof_core::components::kubelet::config::node_name;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::network::{Endpoint, Fault, NODES, Resource, RuleId};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::{DeedId, FaultEffect};
 
 use super::ControlPlane;
-use super::attached::{Cluster, node_name};
+use super::attached::Cluster;
 use crate::live::kubelets::HollowNodes;
 use crate::live::record::{Recorder, Title};
 use crate::live::{Access, Doing, Pace, Site};
@@ -115,9 +116,11 @@ impl Site for HollowSite {
 
     fn add_machine(&mut self, spec: MachineSpec) -> Doing<'_, ()> {
         if let Plane::Attached { cluster, machines, .. } = &mut self.plane {
-            let name = node_name(&spec);
-            match cluster.will_make(&NODES, &name) {
-                Ok(id) => machines.push((name, id)),
+            let flag = spec.kubelet.flags.iter().find(|(name, _)| name.as_str() == "hostname-override");
+            let made = node_name(flag.map(|(_, value)| value), &spec)
+                .and_then(|name| Ok((name.to_string(), cluster.will_make(&NODES, &name)?)));
+            match made {
+                Ok(made) => machines.push(made),
                 Err(why) => return at_once(Err(why)),
             }
         }

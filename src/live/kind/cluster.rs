@@ -63,6 +63,14 @@ pub enum NoCluster {
     Absent(String),
 }
 
+impl NoCluster {
+    /// Waits for a cluster where nothing else runs yet.
+    pub(crate) fn unless<T>(opening: impl Future<Output = Result<T, Self>>) -> Result<T, Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(|error| Self::Absent(error.to_string()))?.block_on(opening)
+    }
+}
+
 impl From<DockerError> for NoCluster {
     fn from(error: DockerError) -> Self {
         Self::Absent(error.to_string())

@@ -41,9 +41,7 @@ impl Kind {
     /// # Errors
     /// Docker does not answer, or the cluster must not be touched; the text says why, and what would help.
     pub fn open(options: &Options) -> Result<Self, NoCluster> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| NoCluster::Absent(error.to_string()))?;
-        let cluster = runtime.block_on(Cluster::open(options))?;
+        let cluster = NoCluster::unless(Cluster::open(options))?;
         Ok(Self { cluster: Arc::new(cluster) })
     }
 }

@@ -519,8 +519,13 @@ fn cloud_provider(name: Option<&str>) -> Result<bool, String> {
     }
 }
 
+/// Returns the name of the Node that a machine's kubelet answers for: its `--hostname-override`, or else the machine's own.
+///
 /// Source: pkg/util/node/node.go (v1.34), `GetHostname`: trimmed and in lower case.
-fn node_name(hostname_override: Option<&Text>, machine: &MachineSpec) -> Result<Text, String> {
+///
+/// # Errors
+/// Nothing is left of it.
+pub fn node_name(hostname_override: Option<&Text>, machine: &MachineSpec) -> Result<Text, String> {
     let given = hostname_override.filter(|name| !name.is_empty());
     let name = given.or(machine.node_name.as_ref()).unwrap_or(&machine.name).trim().to_lowercase();
     if name.is_empty() {
