@@ -340,6 +340,8 @@ impl FieldSelector {
             };
             terms.push(Term { field: Text::from(field), value: Text::from(unescape(value)?), equal });
         }
+        // A watch keeps its selector, which seldom has more than one term.
+        terms.shrink_to_fit();
         Ok(Self(terms))
     }
 

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use crate::objects::{Json, ObjectKey, Text};
 
 /// An object as the graph knows it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Item {
     /// The place of its kind in the table of watched kinds.
     pub(super) kind: usize,
@@ -69,7 +69,8 @@ struct Vertex {
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     vertices: BTreeMap<Text, Vertex>,
-    dependents: BTreeMap<Text, BTreeSet<Item>>,
+    /// Each dependent beside the UID of an owner: most owners have one, for which a set would be large.
+    dependents: BTreeSet<(Text, Item)>,
 }
 
 impl Graph {
@@ -91,8 +92,9 @@ impl Graph {
     }
 
     /// Returns the dependents of an object.
-    pub(super) fn dependents(&self, uid: &str) -> impl Iterator<Item = &Item> {
-        self.dependents.get(uid).into_iter().flatten()
+    pub(super) fn dependents<'a>(&'a self, uid: &'a str) -> impl Iterator<Item = &'a Item> {
+        let first = (Text::from(uid), Item::default());
+        self.dependents.range(first..).take_while(move |(owner, _)| *owner == *uid).map(|(_, item)| item)
     }
 
     /// Returns the dependents that an owner which is deleted in the foreground waits for.
@@ -123,7 +125,7 @@ impl Graph {
         let freed = freed.filter_map(|owner| Some(self.vertices.get(&owner.uid)?.item.clone())).collect();
         self.forget_owners(item);
         for owner in owners {
-            self.dependents.entry(owner.uid.clone()).or_default().insert(item.clone());
+            self.dependents.insert((owner.uid.clone(), item.clone()));
         }
         self.vertices.insert(item.uid.clone(), Vertex { item: item.clone(), owners: owners.to_vec(), life });
         freed
@@ -138,12 +140,7 @@ impl Graph {
 
     fn forget_owners(&mut self, item: &Item) {
         for owner in self.vertices.get(&item.uid).into_iter().flat_map(|vertex| &vertex.owners) {
-            if let Some(dependents) = self.dependents.get_mut(&owner.uid) {
-                dependents.remove(item);
-                if dependents.is_empty() {
-                    self.dependents.remove(&owner.uid);
-                }
-            }
+            self.dependents.remove(&(owner.uid.clone(), item.clone()));
         }
     }
 }
