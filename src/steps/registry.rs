@@ -145,12 +145,9 @@ static READINGS: LazyLock<Vec<(Sentence, Vec<Vec<Word>>)>> =
 
 /// The words of all readings, each once.
 static VOCABULARY: LazyLock<Vec<Word>> = LazyLock::new(|| {
-    let mut words: Vec<Word> = Vec::new();
-    for word in READINGS.iter().flat_map(|(_, readings)| readings).flatten() {
-        if !words.contains(word) {
-            words.push(word.clone());
-        }
-    }
+    let mut words: Vec<Word> = READINGS.iter().flat_map(|(_, readings)| readings).flatten().cloned().collect();
+    words.sort_by(|one, other| one.as_str().cmp(other.as_str()));
+    words.dedup();
     words
 });
 
@@ -167,17 +164,16 @@ fn readings(sentence: &str) -> Vec<Vec<Word>> {
     }
     let needed = needed.replace(" {bound}", "").replace(" {for}", "");
     let fullest = sentence.replace(['[', ']'], " ");
-    let mut readings = Vec::new();
+    let mut forms: Vec<String> = Vec::new();
     for object in ["Node {node}", "Pod {pod}", "the Lease of Node {node}"] {
         for form in [&needed, &fullest] {
             let form = form.replacen("{object}", object, 1);
-            let words = words_of(&form);
-            if !readings.contains(&words) {
-                readings.push(words);
+            if !forms.contains(&form) {
+                forms.push(form);
             }
         }
     }
-    readings
+    forms.iter().map(|form| words_of(form)).collect()
 }
 
 /// Returns how near words are to a sentence, in the reading that is nearest.
