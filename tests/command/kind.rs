@@ -33,27 +33,15 @@ const JOURNAL: &str = r#"{"run":{"run":"r1","pid":1,"started":null,"at":"2026-01
 {"change":{"id":1,"what":"np-worker: it is paused","container":"np-worker","ill":"frozen","undo":[{"do":"unpause","container":"np-worker"}]}}
 "#;
 
-/// Returns why trials on a kind cluster cannot be run, or the context of one.
+/// Returns the context of the kind cluster that the environment names, or why trials on one cannot be run: a cluster that
+/// is only there is somebody's own.
 pub(crate) fn context() -> Result<String, String> {
-    let listed = Command::new("docker")
-        .args([
-            "ps",
-            "--filter",
-            "label=io.x-k8s.kind.role=control-plane",
-            "--filter",
-            "status=running",
-            "--format",
-            "{{.Label \"io.x-k8s.kind.cluster\"}}",
-        ])
-        .stdin(Stdio::null())
-        .output();
-    let listed = listed.map_err(|error| format!("docker cannot be called: {error}"))?;
-    if !listed.status.success() {
-        return Err("docker does not answer".to_owned());
+    let context = std::env::var("NODEPROOF_CONTEXT").unwrap_or_default();
+    if context.starts_with("kind-") {
+        Ok(context)
+    } else {
+        Err("NODEPROOF_CONTEXT does not name the context of a kind cluster".to_owned())
     }
-    let clusters = String::from_utf8_lossy(&listed.stdout);
-    let cluster = clusters.lines().find(|line| !line.is_empty()).ok_or("no kind cluster runs here")?;
-    Ok(format!("kind-{cluster}"))
 }
 
 fn refused() -> Result<(), String> {

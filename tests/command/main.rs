@@ -29,11 +29,16 @@ fn main() -> ExitCode {
             .concat();
     let mut trials: Vec<Trial> =
         trials.into_iter().map(|(name, run)| Trial::test(name, move || run().map_err(Failed::from))).collect();
+    let arguments = Arguments::from_args();
+    // Only a trial that ignores itself shows why; nextest, which judges by the exit code, asks for the list first.
+    let flagged = kind::context().is_err() && (arguments.list || arguments.ignored || arguments.exact);
     trials.extend(kind::LIVE.iter().map(|(name, run)| {
-        Trial::ignorable_test(*name, move || match kind::context() {
+        let trial = Trial::ignorable_test(*name, move || match kind::context() {
             Ok(_) => run().map(|()| Completion::Completed).map_err(Failed::from),
+            Err(why) if arguments.ignored => Err(Failed::from(why)),
             Err(why) => Ok(Completion::ignored_with(why)),
-        })
+        });
+        trial.with_ignored_flag(flagged)
     }));
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
