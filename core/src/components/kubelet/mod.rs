@@ -38,7 +38,7 @@ pub(crate) use self::calm::first_of_loops;
 pub use self::calm::{Beaten, Beats, Pace, Renewal, Report};
 use self::config::KubeletConfig;
 use self::csi::Csi;
-use self::events::{EventSink, Kind};
+use self::events::{Events, Kind};
 use self::lease::Lease;
 use self::pods::Pods;
 use self::runtime_state::RuntimeState;
@@ -135,7 +135,7 @@ pub struct Kubelet {
     runtime: RuntimeState,
     status: StatusLoop,
     csi: Csi,
-    events: EventSink,
+    events: Events,
     pods: Pods,
     was_unschedulable: bool,
     has_said_rebooted: bool,
@@ -156,7 +156,7 @@ impl Kubelet {
         let nodes =
             Reflector::new(identity.clone(), NODES, "", Vec::from([selector]), chance.fork("nodes"), turn.outbox);
         let mut kubelet = Self {
-            events: EventSink::new(chance.fork("events")),
+            events: Events::new(chance.fork("events")),
             status: StatusLoop::default(),
             lease: Lease::default(),
             calm: Calm::default(),
@@ -285,7 +285,7 @@ impl Kubelet {
         }
         self.nodes.handle_timeout(turn.outbox, turn.now);
         self.handle_pod_timeout(turn);
-        self.handle_event_timeout(turn);
+        self.flush_events(turn);
     }
 
     /// Returns when to call [`Self::handle_timeout`].
