@@ -1,0 +1,222 @@
+//! What becomes of a component's requests: reads are answered from the recorded world, each write is looked for among the
+//! recorded ones.
+//!
+//! Inputs: a request, the present instant. Outputs: its answer on the agenda, the prediction, the differences.
+
+use jiff::SignedDuration;
+use nodeproof_core::components::scheduler::NEW_EVENTS;
+use nodeproof_core::network::{Answer, Ask, Body, Call, EVENTS, Request, RequestId, Verb};
+use nodeproof_core::objects::{Json, Object};
+
+use super::super::load::Micros;
+use super::super::report::Difference;
+use super::super::world::{World, refusal};
+use super::super::writers::{self, Change, Place};
+use super::super::{settled, subject};
+use super::{Drive, Due, Prediction, READ_TAKES, WATCHES_LAG};
+
+impl Drive<'_> {
+    pub(super) fn request(&mut self, request: Request) {
+        let id = request.id;
+        let Ask::Call(call) = request.ask else { return };
+        let Some(place) = Place::of(&call) else { return };
+        match call.verb {
+            Verb::List => {
+                let answer = self.world.list(&place);
+                self.at(self.now, Due::Answer { life: self.life, id, answer, write: None });
+            }
+            Verb::Watch => {
+                let answer = self.world.watch(id, &place);
+                self.at(self.now, Due::Answer { life: self.life, id, answer, write: None });
+            }
+            Verb::Get => {
+                let ahead = || self.world.read_ahead(&place, self.now + WATCHES_LAG);
+                let may_be_old = call.parameter("resourceVersion").is_some_and(|version| *version == *"0");
+                let cached = if may_be_old && self.is_behind(&place) { self.world.cached(&place) } else { None };
+                let answer = cached
+                    .or_else(|| self.world.read(&place))
+                    .or_else(ahead)
+                    .map_or_else(|| World::not_found(&call), |object| Answer::object(200, object));
+                self.at(self.now + READ_TAKES, Due::Answer { life: self.life, id, answer, write: None });
+            }
+            _ => self.write(id, &call, place),
+        }
+    }
+
+    /// Tells whether the server's cache is behind what this component has written to an object.
+    fn is_behind(&self, place: &Place) -> bool {
+        self.choices.late_cache.iter().any(|write| {
+            let own = &self.recorded.writes[*write].place;
+            own.resource == place.resource
+                && own.name == place.name
+                && own.namespace == place.namespace
+                && self.run.matched.contains_key(write)
+                && !self.world.is_released(*write)
+        })
+    }
+
+    fn write(&mut self, id: RequestId, call: &Call, place: Place) {
+        let mut body = match &call.body {
+            Body::Json(body) => body.clone(),
+            _ => Json::Null,
+        };
+        let mut place = place;
+        if place.resource == NEW_EVENTS {
+            place.resource = EVENTS;
+            body = writers::as_core_event(&body);
+        }
+        if place.resource == EVENTS {
+            body = self.event(&place, body);
+        }
+        if place.name.is_empty() && place.resource != EVENTS {
+            place.name = body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
+        }
+        let change = Change::of(call.verb, &place, &body, &self.recorded.revisions);
+        let matched = self.find(call.verb, &place, &change);
+        let refused = matched.is_some_and(|index| self.recorded.writes[index].code >= 300);
+        let kept = if call.verb == Verb::Update && !refused { self.world.kept(&place, &body) } else { None };
+        let (answer, t) = match matched {
+            Some(index) => {
+                let write = &self.recorded.writes[index];
+                let answer = if write.code >= 300 {
+                    refusal(write.code, &write.message)
+                } else {
+                    let made = || self.made(index, &place, &body);
+                    let object = self
+                        .world
+                        .outcome(index)
+                        .or_else(|| kept.clone())
+                        .or_else(made)
+                        .or_else(|| self.world.read(&place));
+                    object.map_or_else(
+                        || Answer::json(write.code, body.clone()),
+                        |object| Answer::object(write.code, object),
+                    )
+                };
+                (answer, if place.resource == EVENTS { self.now + READ_TAKES } else { write.end })
+            }
+            None => {
+                let object = kept.clone().or_else(|| self.world.read(&place));
+                let answer = object.map_or_else(|| bare(200, &body), |object| Answer::object(200, object));
+                (answer, self.now + READ_TAKES)
+            }
+        };
+        let prediction = self.run.predictions.len();
+        if let Some(index) = matched
+            && settled::is_judged(self.writer, call.verb, &place)
+        {
+            self.pass_over(index, &place);
+        }
+        if let Some(index) = matched {
+            self.run.matched.insert(index, prediction);
+            self.updates += usize::from(call.verb == Verb::Update);
+            let write = &self.recorded.writes[index];
+            let settles = settled::is_judged(self.writer, call.verb, &place);
+            let fields = write.change.differences(&change, tolerance(write.tolerance));
+            for field in fields.into_iter().filter(|_| !settles) {
+                let object = subject(&write.place, &write.change);
+                let difference = Difference { object, ..Difference::of_field(self.writer, write.t, &place, field) };
+                self.run.differences.push((index, difference));
+            }
+        }
+        if (call.verb == Verb::Create || kept.is_some())
+            && let Some(object) = answer.as_object().cloned()
+        {
+            self.at(t, Due::Made(place.resource.clone(), object));
+        }
+        self.run.predictions.push(Prediction { t: self.now, verb: call.verb, place, change, matched });
+        self.at(t, Due::Answer { life: self.life, id, answer, write: matched });
+    }
+
+    /// Shows the statuses that were recorded before one that is predicted: this component took fewer syncs.
+    fn pass_over(&mut self, index: usize, place: &Place) {
+        let t = self.recorded.writes[index].t;
+        let earlier: Vec<usize> = self
+            .recorded
+            .writes_of(self.writer)
+            .filter(|(other, write)| {
+                write.place == *place && write.t < t && !self.run.matched.contains_key(other) && *other != index
+            })
+            .map(|(other, _)| other)
+            .collect();
+        for other in earlier {
+            self.world.store(other);
+            self.at(self.now, Due::Release(other));
+        }
+    }
+
+    /// Returns what a creation made of a kind that the recording does not watch: the body under the recorded name.
+    ///
+    /// The hash at its end is a choice: upstream hashes Go's print of a template.
+    fn made(&self, index: usize, place: &Place, body: &Json) -> Option<Object> {
+        let write = &self.recorded.writes[index];
+        if write.verb != Verb::Create || place.resource == EVENTS || write.place.name.is_empty() {
+            return None;
+        }
+        let mut object = body.clone();
+        object.set(&["metadata", "name"], &write.place.name);
+        for label in ["controller-revision-hash", "controller.kubernetes.io/hash"] {
+            if !object.at(&["metadata", "labels", label]).is_null() {
+                let hash = write.place.name.rsplit('-').next().unwrap_or_default().to_owned();
+                object.set(&["metadata", "labels", label], hash);
+            }
+        }
+        Some(Object::as_received(object))
+    }
+
+    /// Returns the whole Event that a creation or the patch of a count leaves behind.
+    fn event(&mut self, place: &Place, body: Json) -> Json {
+        let name = body.at(&["metadata", "name"]).as_text().unwrap_or(&place.name).clone();
+        let mut event = self.events.get(&name).cloned().unwrap_or_else(Json::object);
+        for (field, value) in body.fields() {
+            event.set(&[field], value.clone());
+        }
+        event.set(&["metadata", "name"], &name);
+        if event.at(&["metadata", "namespace"]).is_null() {
+            event.set(&["metadata", "namespace"], &place.namespace);
+        }
+        self.events.insert(name, event.clone());
+        event
+    }
+
+    /// Finds the recorded write that a predicted one is: the same in all its fields, or else about the same thing.
+    fn find(&self, verb: Verb, place: &Place, change: &Change) -> Option<usize> {
+        let is_event = place.resource == EVENTS;
+        let candidates: Vec<usize> = self
+            .recorded
+            .writes_of(self.writer)
+            .filter(|(index, write)| {
+                let same_place = if is_event {
+                    write.place.resource == EVENTS && write.place.namespace == place.namespace
+                } else {
+                    // The name of a revision or of a ReplicaSet ends with a hash, which is a choice.
+                    let is_hashed = ["controllerrevisions", "replicasets"].contains(&place.resource.plural.as_str());
+                    let same_name = write.place.name == place.name || (verb == Verb::Create && is_hashed);
+                    same_name
+                        && Place { name: place.name.clone(), ..write.place.clone() } == *place
+                        && write.verb == verb
+                };
+                same_place && (write.t - self.now).abs() <= write.tolerance && !self.run.matched.contains_key(index)
+            })
+            .map(|(index, _)| index)
+            .collect();
+        let same = |index: &&usize| {
+            let write = &self.recorded.writes[**index];
+            write.change.differences(change, tolerance(write.tolerance)).is_empty()
+        };
+        let alike = |index: &&usize| self.recorded.writes[**index].change.alike(change);
+        if settled::is_judged(self.writer, verb, place) {
+            return candidates.iter().find(same).copied();
+        }
+        candidates.iter().find(same).or_else(|| candidates.iter().find(alike)).copied()
+    }
+}
+
+/// Answers with what was sent.
+fn bare(code: u16, body: &Json) -> Answer {
+    Answer::object(code, Object::as_received(body.clone()))
+}
+
+fn tolerance(micros: Micros) -> SignedDuration {
+    SignedDuration::from_micros(micros)
+}
