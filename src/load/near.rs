@@ -40,12 +40,6 @@ impl Word {
         };
         Self { text: text.to_owned(), weight, is_value }
     }
-
-    /// Returns the word as it stands.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
 }
 
 /// What words in the same order count for; the rest is for words in any order.

@@ -1,6 +1,5 @@
 //! The reference of the vocabulary, made from the functions themselves: their patterns and the comments above them.
 
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use cucumber::codegen::{StepConstructor, WorldInventory};
@@ -112,12 +111,18 @@ fn collect() -> Vec<Sentence> {
             same.places.push((place.path, place.line));
             continue;
         }
-        let source = source.map_or_else(|| Cow::Owned(source_of(place.path)), Cow::Borrowed);
+        let says = match source {
+            Some(source) => comment_above(source, &LINES[order], place.line),
+            None => {
+                let source = source_of(place.path);
+                comment_above(&source, &lines(&source), place.line)
+            }
+        };
         sentences.push(Sentence {
             keywords: vec![keyword],
             pattern: render(&regex),
             parameters: parameters(&regex),
-            says: comment_at(&source, place.line),
+            says,
             part,
             regex,
             examples: Vec::new(),
@@ -136,9 +141,16 @@ fn place_of(place: Location) -> Option<usize> {
 
 /// Returns the source of an attribute of ours, and what follows.
 pub(super) fn source_at(place: Location) -> Option<&'static str> {
-    let (.., source) = FILES[place_of(place)?];
-    let before = usize::try_from(place.line).ok()?.checked_sub(2)?;
-    source.match_indices('\n').nth(before).map(|(at, _)| &source[at + 1..])
+    let file = place_of(place)?;
+    let line = usize::try_from(place.line).ok()?.checked_sub(1)?;
+    LINES[file].get(line).map(|at| &FILES[file].2[*at..])
+}
+
+/// Where the lines of our files begin.
+static LINES: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| FILES.iter().map(|(.., source)| lines(source)).collect());
+
+fn lines(source: &str) -> Vec<usize> {
+    std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
 /// Where sentences of other crates stand in the reference.
@@ -152,9 +164,9 @@ fn source_of(path: &str) -> String {
 }
 
 /// Returns the comment above the attribute on a line.
-fn comment_at(source: &str, line: u32) -> String {
-    let before = usize::try_from(line).unwrap_or_default().checked_sub(2);
-    let end = before.and_then(|before| source.match_indices('\n').nth(before)).map_or(0, |(at, _)| at);
+fn comment_above(source: &str, lines: &[usize], line: u32) -> String {
+    let line = usize::try_from(line).unwrap_or_default().saturating_sub(1);
+    let end = lines.get(line).copied().unwrap_or(0);
     let mut comment: Vec<&str> = source[..end]
         .lines()
         .rev()

@@ -1,5 +1,6 @@
 //! Finds the sentence of each step in cucumber's registry and lets it write into the draft; its runner is never started.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
@@ -143,15 +144,19 @@ fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, &'static Sentenc
 static READINGS: LazyLock<Vec<(Sentence, Vec<Vec<Word>>)>> =
     LazyLock::new(|| catalogue().into_iter().map(|sentence| (sentence.clone(), readings(&sentence.pattern))).collect());
 
-/// The words of all readings, each once.
+/// The words of all readings, each once. Made without the readings, which are needed for few files only.
 static VOCABULARY: LazyLock<Vec<Word>> = LazyLock::new(|| {
-    let mut words: Vec<Word> = READINGS.iter().flat_map(|(_, readings)| readings).flatten().cloned().collect();
-    words.sort_by(|one, other| one.as_str().cmp(other.as_str()));
-    words.dedup();
-    words
+    let forms: Vec<String> = catalogue().into_iter().flat_map(|sentence| forms(&sentence.pattern)).collect();
+    let words: BTreeSet<&str> = forms.iter().flat_map(|form| split(form)).collect();
+    words.into_iter().map(Word::new).collect()
 });
 
 fn readings(sentence: &str) -> Vec<Vec<Word>> {
+    forms(sentence).iter().map(|form| words_of(form)).collect()
+}
+
+/// Returns a sentence with what is needed alone and in full, about each kind of object that it may be about.
+fn forms(sentence: &str) -> Vec<String> {
     let mut needed = String::new();
     let mut depth = 0_usize;
     for c in sentence.chars() {
@@ -173,7 +178,7 @@ fn readings(sentence: &str) -> Vec<Vec<Word>> {
             }
         }
     }
-    forms.iter().map(|form| words_of(form)).collect()
+    forms
 }
 
 /// Returns how near words are to a sentence, in the reading that is nearest.
