@@ -184,7 +184,7 @@ fn share(
     Ok(plane)
 }
 
-/// Returns how many control planes for single scenarios run at a time: idle they take a tenth of a core, and no more than
+/// Returns how many control planes for single scenarios run at a time: idle they take a tenth of a core each, and no more than
 /// half of the memory that is free is taken.
 fn alone_max() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -192,7 +192,7 @@ fn alone_max() -> usize {
     let free = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let free = free.and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok());
     let fitting = free.map_or(1, |free| usize::try_from(free / 2 / MEMORY).unwrap_or(usize::MAX));
-    (4 * cores).min(fitting).max(1)
+    (5 * cores).min(fitting).max(1)
 }
 
 /// Returns the flags of a control plane that many scenarios share: the rate at which the controllers may write is meant
