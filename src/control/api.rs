@@ -146,7 +146,9 @@ fn reply(answer: &Answer) -> Reply {
     };
     let body = match &answer.content {
         AnswerContent::Text(text) => {
-            set("Content-Type", "text/plain; charset=utf-8");
+            if !answer.headers.iter().any(|(name, _)| *name == "Content-Type") {
+                set("Content-Type", "text/plain; charset=utf-8");
+            }
             Content::Raw(text.to_string())
         }
         _ => {

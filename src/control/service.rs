@@ -140,7 +140,8 @@ fn response(answer: &Answer) -> http::Response<UnsyncBoxBody<Bytes, Infallible>>
     let mut response = http::Response::new(Full::new(Bytes::from(text)).boxed_unsync());
     *response.status_mut() = http::StatusCode::from_u16(answer.code).unwrap_or(http::StatusCode::INTERNAL_SERVER_ERROR);
     let headers = answer.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    for (name, value) in [("content-type", kind)].into_iter().chain(headers) {
+    let says_kind = headers.clone().any(|(name, _)| name == "Content-Type");
+    for (name, value) in (!says_kind).then_some(("content-type", kind)).into_iter().chain(headers) {
         if let (Ok(name), Ok(value)) = (http::HeaderName::try_from(name), http::HeaderValue::try_from(value)) {
             response.headers_mut().append(name, value);
         }

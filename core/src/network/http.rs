@@ -155,6 +155,8 @@ fn verb(method: &str, target: &Target, query: &[(Text, Text)]) -> Option<Verb> {
         "PATCH" => Some(Verb::Patch),
         "DELETE" if on_collection => Some(Verb::DeleteCollection),
         "DELETE" => Some(Verb::Delete),
+        // What answers a path that is no resource mostly does not look at the method.
+        _ if matches!(target, Target::Path(_)) => Some(Verb::Create),
         _ => None,
     }
 }

@@ -28,6 +28,34 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
+/// Returns where a text departs from base64 in the usual alphabet with padding.
+/// Source: Go's encoding/base64 (1.24), `decodeQuantum`.
+#[must_use]
+pub fn problem(text: &str) -> Option<usize> {
+    let letters = text.bytes().enumerate().filter(|(_, letter)| !matches!(letter, b'\r' | b'\n'));
+    let (mut begun, mut count, mut padding) = (0, 0, 0);
+    for (at, letter) in letters {
+        let place = count % 4;
+        match letter {
+            _ if padding > 0 && place == 0 => return Some(at),
+            b'=' if place < 2 => return Some(at),
+            b'=' => padding += 1,
+            _ if padding > 0 => return Some(at),
+            letter if letter.is_ascii_alphanumeric() || matches!(letter, b'+' | b'/') => {}
+            _ => return Some(at),
+        }
+        if place == 0 {
+            begun = at;
+        }
+        count += 1;
+    }
+    match (count % 4, padding) {
+        (0, _) => None,
+        (_, 0) => Some(begun),
+        _ => Some(text.len()),
+    }
+}
+
 /// Reads either alphabet; line breaks and padding are skipped. `None` for any other letter.
 #[must_use]
 pub fn decode(text: &str) -> Option<Vec<u8>> {
@@ -53,6 +81,22 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::{decode, encode_for_url};
+
+    #[test]
+    fn a_text_that_is_no_base64_is_told_by_its_first_wrong_byte() {
+        let cases = [
+            ("", None),
+            ("YQ==", None),
+            ("YWJj", None),
+            ("!!", Some(0)),
+            ("YQ", Some(0)),
+            ("YWJjZ", Some(4)),
+            ("Y===", Some(1)),
+        ];
+        for (text, at) in cases {
+            assert_eq!(super::problem(text), at, "{text}");
+        }
+    }
 
     #[test]
     fn what_is_written_is_read_again() {

@@ -23,6 +23,7 @@ pub mod selector;
 mod share;
 mod text;
 pub mod time;
+pub mod yaml;
 
 pub use json::{Fields, Json, NULL};
 pub use json_macro::ToJson;

@@ -75,6 +75,35 @@ impl Quantity {
         Some(Self { nanos: if negative { -nanos } else { nanos }, format })
     }
 
+    /// Returns how a quantity is printed, one that is too large for anything but being printed included: a decimal one
+    /// loses its unit there. `None` for anything that Kubernetes refuses.
+    ///
+    /// An exponent after a capital `E` is kept as it is written.
+    #[must_use]
+    pub fn canonical(text: &str) -> Option<String> {
+        let number_end = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
+        let (number, suffix) = text.split_at(number_end);
+        if let Some(quantity) = Self::parse(text) {
+            let is_kept = suffix.len() > 1 && suffix.starts_with('E') && !suffix.ends_with('i');
+            return Some(if is_kept { text.to_string() } else { quantity.to_string() });
+        }
+        let power: i32 = match suffix {
+            "" => 0,
+            exponent => exponent.strip_prefix(['e', 'E'])?.parse().ok().filter(|power| *power > 0)?,
+        };
+        let sign = if number.starts_with('-') { "-" } else { "" };
+        let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let bare = digits.trim_start_matches('0').trim_end_matches('0');
+        let zeros = i32::try_from(digits.len() - digits.trim_end_matches('0').len()).ok()?;
+        let power = power.checked_add(zeros)?;
+        let padding = "0".repeat(usize::try_from(power % 3).ok()?);
+        let exponent = if suffix.is_empty() { String::new() } else { format!("e{}", power - power % 3) };
+        Some(format!("{sign}{bare}{padding}{exponent}"))
+    }
+
     /// Returns the value in whole units, rounded up.
     #[must_use]
     pub fn value(&self) -> i64 {
@@ -237,6 +266,16 @@ mod tests {
         ] {
             assert_eq!(Quantity::parse(text).unwrap().to_string(), printed, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_too_large_to_count_is_printed_all_the_same() {
+        let huge = "1000000000000000000000000000000";
+        for (text, printed) in [("1e400", "10e399"), (huge, "1"), ("1E3", "1E3"), ("1Ei", "1Ei"), ("-2e31", "-20e30")] {
+            assert_eq!(Quantity::canonical(text).as_deref(), Some(printed), "{text}");
+        }
+        assert_eq!(Quantity::canonical("1e"), None);
+        assert_eq!(Quantity::canonical("x9"), None);
     }
 
     #[test]

@@ -280,6 +280,20 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "health-has-service-cidrs",
+        says: "/healthz?verbose shows the controller of ServiceCIDRs",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(33, 0), Value::Bool(true))],
+        source: "pkg/controlplane/instance.go (v1.34), with MultiCIDRServiceAllocator",
+        flag: "",
+    },
+    Row {
+        name: "health-has-storage-readiness",
+        says: "/healthz?verbose shows storage, peers and the certificate of the loopback client",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(36, 0), Value::Bool(true))],
+        source: "k8s.io/apiserver pkg/server/config.go (v1.36)",
+        flag: "",
+    },
+    Row {
         name: "pods-have-resize",
         says: "pods have the subresource resize",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(32, 0), Value::Bool(true))],

@@ -2,9 +2,12 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/installer.go (v1.34): which paths and verbs a kind has.
 
+use alloc::format;
+use alloc::vec::Vec;
+
 use super::forms::{self, View};
 use super::options::Options;
-use super::resources::{KINDS, Trait};
+use super::resources::{KINDS, Kind, Trait};
 use super::waiting::Patience;
 use super::{ApiServer, Origin, resources, status};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
@@ -21,8 +24,22 @@ pub(super) struct Aim {
 }
 
 impl ApiServer {
-    /// Answers a request, or lets it wait.
+    /// Answers a request in the language that its client prefers, or lets it wait.
     pub(super) fn call(
+        &mut self,
+        origin: Origin,
+        id: RequestId,
+        call: Call,
+        patience: Patience,
+    ) -> Result<Option<Answer>, Answer> {
+        if !forms::wants_yaml(&call) {
+            return self.answer(origin, id, call, patience);
+        }
+        let answer = self.answer(origin, id, call, patience);
+        answer.map(|answer| answer.map(forms::in_yaml)).map_err(forms::in_yaml)
+    }
+
+    fn answer(
         &mut self,
         mut origin: Origin,
         id: RequestId,
@@ -34,7 +51,7 @@ impl ApiServer {
         origin.identity = self.impersonate(origin.identity, &call)?;
         self.check_authorised(&origin.identity, &call)?;
         let (resource, namespace, name, subresource) = match &call.target {
-            Target::Path(path) => return self.path(call.verb, path).map(Some),
+            Target::Path(path) => return self.path(&call, path).map(Some),
             Target::Resource { resource, namespace, name, subresource } => {
                 (resource.clone(), namespace.clone(), name.clone(), subresource.clone())
             }
@@ -66,6 +83,9 @@ impl ApiServer {
             return Ok(None);
         }
         let view = View { release: self.settings.profile().release(), now: origin.now };
+        if aim.subresource == *"proxy" {
+            check_proxied(table, &aim.name)?;
+        }
         let answer = match call.verb {
             Verb::Get => self.get(&aim, &options),
             Verb::List => self.list(&aim, &options),
@@ -100,6 +120,21 @@ impl ApiServer {
         let reviews = !kind.is(Trait::Review) || verb == Verb::Create;
         if fits && scoped && reviews { Ok(()) } else { Err(status::method_not_allowed()) }
     }
+}
+
+/// Refuses to reach what is not written as `name`, `name:port` or `scheme:name:port`.
+/// Source: k8s.io/apimachinery pkg/util/net/port_split.go (v1.34), `SplitSchemeNamePort`.
+fn check_proxied(kind: &Kind, id: &str) -> Result<(), Answer> {
+    let parts: Vec<&str> = id.split(':').collect();
+    let (scheme, name) = match parts.as_slice() {
+        [name] | [name, _] => ("", *name),
+        [scheme, name, _] => (*scheme, *name),
+        _ => ("", ""),
+    };
+    if name.is_empty() || !["", "http", "https"].contains(&scheme) {
+        return Err(status::bad_request(&format!("invalid {} request {id:?}", kind.singular)));
+    }
+    Ok(())
 }
 
 /// Refuses a resource that is not there: as plain text if nothing of its group is.

@@ -15,6 +15,7 @@ mod certificates;
 mod delete;
 mod eviction;
 mod forms;
+mod health;
 mod history;
 mod node_authoriser;
 mod node_restriction;

@@ -12,6 +12,10 @@ use crate::network::{Answer, Call, Verb};
 use crate::objects::Text;
 use crate::profile::Settings;
 
+/// Longest name of a manager of fields in bytes. Source: k8s.io/apimachinery pkg/apis/meta/v1/validation/validation.go
+/// (v1.34), `FieldManagerMaxLength`.
+const MANAGER_MAX: usize = 128;
+
 /// What to do about unknown fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum FieldValidation {
@@ -44,6 +48,9 @@ impl Options {
     pub(super) fn read(call: &Call, settings: &Settings) -> Result<Self, Answer> {
         let text = |name: &str| call.parameter(name).cloned().unwrap_or_default();
         let mut errors = Vec::new();
+        if matches!(call.verb, Verb::Create | Verb::Update | Verb::Patch) {
+            check_manager(call, &mut errors);
+        }
         let dry_run = text("dryRun");
         if !dry_run.is_empty() && dry_run != "All" {
             let why = "supported values: \"All\"";
@@ -104,6 +111,27 @@ impl Options {
     }
 }
 
+/// Checks who is to be named as the manager of fields, and that a patch which applies nothing is not forced.
+fn check_manager(call: &Call, errors: &mut Vec<FieldError>) {
+    let applies = call.header_value("content-type").is_some_and(|media| media.contains("apply-patch"));
+    if call.verb == Verb::Patch && call.parameter("force").is_some() && !applies {
+        errors.push(FieldError::forbidden("force", "may not be specified for non-apply patch"));
+    }
+    let manager = call.parameter("fieldManager").map_or("", Text::as_str);
+    if manager.len() > MANAGER_MAX {
+        errors.push(FieldError::too_long("fieldManager", format!("may not be more than {MANAGER_MAX} bytes")));
+    }
+    for (at, letter) in manager.char_indices().filter(|(_, letter)| !is_printable(*letter)) {
+        let why = format!("invalid character U+{:04X} (at position {at})", u32::from(letter));
+        errors.push(FieldError::invalid_text("fieldManager", manager, why));
+    }
+}
+
+/// Source: Go's unicode.IsPrint: of all spaces the usual one alone.
+fn is_printable(letter: char) -> bool {
+    letter == ' ' || !letter.is_control() && !letter.is_whitespace()
+}
+
 fn media_type(header: &str) -> String {
     header.split(';').next().unwrap_or("").trim().to_lowercase()
 }
@@ -132,4 +160,33 @@ fn why_no_number(text: &str) -> &'static str {
 /// and `0` is true, as is a parameter without value.
 pub(super) fn is_true(value: &Text) -> bool {
     !matches!(value.as_str(), "false" | "0" | "")
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::Options;
+    use crate::network::Call;
+    use crate::profile::Settings;
+
+    #[test]
+    fn a_manager_of_fields_has_a_name_that_can_be_read_and_forces_nothing_but_what_it_applies() {
+        let long = format!("fieldManager={}", "x".repeat(129));
+        let cases = [
+            ("fieldManager=me&dryRun=All", ""),
+            (long.as_str(), "fieldManager: Too long: may not be more than 128 bytes"),
+            ("fieldManager=a%01", "fieldManager: Invalid value: \"a\\x01\": invalid character U+0001 (at position 1)"),
+            ("force=false", "force: Forbidden: may not be specified for non-apply patch"),
+        ];
+        for (query, why) in cases {
+            let headers = [("Content-Type", "application/merge-patch+json")];
+            let call = Call::from_http("PATCH", &format!("/api/v1/nodes/n1?{query}"), &headers, "{}").unwrap();
+            let refused =
+                Options::read(&call, &Settings::default()).map_or_else(|refusal| refusal.message(), |_| "".into());
+            let wanted =
+                if why.is_empty() { "".into() } else { format!("PatchOptions.meta.k8s.io \"\" is invalid: {why}") };
+            assert_eq!(refused, wanted, "{query}");
+        }
+    }
 }

@@ -1,30 +1,44 @@
 //! The paths that are no resources: version, health, discovery.
 //!
-//! Mirrors k8s.io/apiserver pkg/{server/routes,endpoints/discovery} (v1.34), in the legacy form of discovery.
+//! Mirrors k8s.io/apiserver pkg/{server/routes,endpoints/discovery} (v1.34), in the legacy form of discovery. What is a web
+//! service upstream takes GET alone and says what it can answer with; a plain handler, as of `/apis`, takes any method.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::resources::{KINDS, Kind, Trait};
-use super::{ApiServer, status};
+use super::{ApiServer, forms, health, status};
 use crate::json;
-use crate::network::{Answer, Content, Verb};
-use crate::objects::{Json, Text};
+use crate::network::{Answer, Call, Verb};
+use crate::objects::Json;
 use crate::profile::Profile;
 
 const FULL: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 impl ApiServer {
     /// Answers a path without resource.
-    pub(super) fn path(&self, _verb: Verb, path: &str) -> Result<Answer, Answer> {
+    pub(super) fn path(&self, call: &Call, path: &str) -> Result<Answer, Answer> {
         let (path, _query) = path.split_once('?').unwrap_or((path, ""));
         let trimmed = path.trim_end_matches('/');
+        if let Some(answer) = health::path(trimmed, call, self.settings.profile()) {
+            return answer;
+        }
+        let answer = self.discovered(trimmed)?;
+        if call.verb != Verb::Get && trimmed != "/apis" {
+            return Err(status::method_not_allowed());
+        }
+        match trimmed {
+            "/version" => forms::check_path(call, forms::Served::Json)?,
+            "/apis" => forms::check_path(call, forms::Served::Negotiated)?,
+            _ => forms::check_path(call, forms::Served::All)?,
+        }
+        Ok(answer)
+    }
+
+    fn discovered(&self, trimmed: &str) -> Result<Answer, Answer> {
         match trimmed {
             "/version" => Ok(Answer::json(200, self.version())),
-            "/healthz" | "/livez" | "/readyz" | "/healthz/ping" | "/livez/ping" | "/readyz/ping" => {
-                Ok(Answer { code: 200, headers: Vec::new(), content: Content::Text(Text::of("ok")) })
-            }
             "/api" => Ok(Answer::json(
                 200,
                 json!({"kind": "APIVersions", "versions": ["v1"],

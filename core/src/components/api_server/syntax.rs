@@ -36,6 +36,17 @@ pub(super) fn no_object(value: &Json) -> String {
     )
 }
 
+/// Names what a value is that should be a text; nothing if it is one, or none at all.
+pub(super) fn no_text(value: &Json) -> Option<&'static str> {
+    match value {
+        Json::Str(_) | Json::Null => None,
+        Json::Array(_) => Some("array"),
+        Json::Object(_) => Some("object"),
+        Json::Bool(_) => Some("bool"),
+        Json::Int(_) | Json::Float(_) => Some("number"),
+    }
+}
+
 /// Returns the beginning of a body as messages show it: text if it looks like JSON, else hexadecimal digits.
 pub(super) fn summary(text: &str) -> String {
     let bytes = text.as_bytes();

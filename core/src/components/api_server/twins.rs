@@ -56,8 +56,9 @@ fn converted(tree: &Json, to: usize) -> (Json, Json) {
     let to_new = KINDS[to].resource == NEW_EVENTS;
     let own = tree.fields().filter(|(field, _)| !matches!(field.as_str(), "kind" | "apiVersion"));
     let own = own.map(|(field, value)| (renamed(field, to_new), value.clone()));
-    // The new form leaves an empty controller out.
-    let is_left_out = |name: &Text, value: &Json| *name == "reportingController" && value.as_str() == Some("");
+    // The new form leaves an empty controller out, and an empty instance.
+    let is_reporter = |name: &Text| *name == "reportingController" || to_new && *name == "reportingInstance";
+    let is_left_out = |name: &Text, value: &Json| is_reporter(name) && value.as_str() == Some("");
     let mut own: Vec<(Text, Json)> = own.filter(|(name, value)| !is_left_out(name, value)).collect();
     if !to_new && tree.get("reportingController").is_null() {
         own.push((Text::of("reportingComponent"), Json::from("")));

@@ -10,7 +10,7 @@ use crate::objects::Json;
 
 /// The annotation that counts the templates of a DaemonSet.
 /// Source: k8s.io/api apps/v1/types.go (v1.34), `DeprecatedTemplateGeneration`.
-const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+pub(super) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 /// Sets what the API's defaults set.
 pub(super) fn default(kind: &str, tree: &mut Json) {

@@ -15,7 +15,7 @@ use super::validation::FieldError;
 use super::{ApiServer, Origin, admission, resources, status, strategy, syntax};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::schema::Decoded;
-use crate::objects::{Json, NULL, Object, ObjectKey, Text, time};
+use crate::objects::{Json, NULL, Object, ObjectKey, Text, base64, time};
 
 /// How often the server invents a name before it gives up. Source: store.go (v1.34), `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: u32 = 8;
@@ -280,6 +280,15 @@ impl ApiServer {
                 )));
             }
         };
+        for field in ["apiVersion", "kind"] {
+            if let Some(found) = syntax::no_text(tree.get(field)) {
+                return Err(refuse(&format!(
+                    "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go struct field \
+                     .{field} of type string ({})",
+                    syntax::summary(&tree.to_string())
+                )));
+            }
+        }
         let said = |field: &str| tree.get(field).as_str().unwrap_or("");
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
         let wanted = kind.api_version();
@@ -310,6 +319,15 @@ impl ApiServer {
                 kind.name, kind.name
             ))
         })?;
+        if kind.name == "CertificateSigningRequest"
+            && let Some(at) = base64::problem(tree.at(&["spec", "request"]).as_str().unwrap_or(""))
+        {
+            let version = kind.resource.version.as_str();
+            return Err(status::bad_request(&format!(
+                "{0} in version {version:?} cannot be handled as a {0}: illegal base64 data at input byte {at}",
+                kind.name
+            )));
+        }
         let unknown = unknown_fields(&decoded);
         let mut tree = decoded.object;
         tree.set(&["kind"], kind.name);

@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{PatchError, go_value};
+use crate::json;
 use crate::objects::schema::{Kind, Merge, Schema, Struct};
 use crate::objects::{Fields, Json};
 
@@ -161,6 +162,10 @@ impl<'a> Merger<'a> {
             }
             Merge::Key(key) => key,
         };
+        if original.iter().chain(patch).any(Json::is_object) && !original.iter().chain(patch).all(Json::is_object) {
+            let shown = go_value(&json!([original, patch]));
+            return Err(PatchError::Other(format!("list element types are not identical: {shown}")));
+        }
         let mut kept = original.to_vec();
         let mut plain = Vec::new();
         let mut replace = false;
@@ -399,6 +404,12 @@ mod tests {
         assert_eq!(
             strategic_merge(&schema, "Node", &original, &patch).unwrap_err().to_string(),
             "map: map[status:True] does not contain declared merge key: type"
+        );
+        assert_eq!(
+            strategic_merge(&schema, "Node", &original, &json!({"status": {"conditions": ["Ready"]}}))
+                .unwrap_err()
+                .to_string(),
+            "list element types are not identical: [[map[type:Ready]] [Ready]]"
         );
     }
 }

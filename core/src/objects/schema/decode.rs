@@ -309,8 +309,8 @@ fn is_canonical(text: &str) -> bool {
 
 fn quantity(text: &str) -> Result<Json, DecodeError> {
     let text = text.trim();
-    match Quantity::parse(text) {
-        Some(quantity) => Ok(Json::text(quantity.to_string())),
+    match Quantity::canonical(text) {
+        Some(printed) => Ok(Json::text(printed)),
         None => Err(DecodeError(quantity_problem(text).to_owned())),
     }
 }

@@ -3,7 +3,7 @@
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/{response,get}.go and pkg/endpoints/handlers/negotiation (v1.34).
 //! Inputs: the Accept header, `includeObject`, what the server would answer. Outputs: the same as `Table`,
 //! `PartialObjectMetadata` or `PartialObjectMetadataList` of `meta.k8s.io`. A Status stays what it is.
-//! Left out on purpose: bodies as YAML and protobuf; whoever takes them gets JSON.
+//! A client that prefers YAML gets it, failures included. Left out on purpose: protobuf, instead of which there is JSON.
 
 mod cells;
 mod columns;
@@ -17,10 +17,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::resources::Kind;
 use super::status;
+use super::workloads::TEMPLATE_GENERATION;
 use super::write::BODY_TYPES;
 use crate::json;
 use crate::network::{Answer, Call, Content, Verb, WatchType};
-use crate::objects::{Json, Object, Release, Text};
+use crate::objects::{Json, Object, Release, Text, yaml};
 
 /// What a client takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,8 +71,65 @@ pub(super) fn negotiate(call: &Call) -> Result<Form, Answer> {
     if clauses.iter().any(|clause| clause.parameter("as").is_some()) {
         return Err(status::failure(406, "NotAcceptable", ACCEPTED, None));
     }
-    let message = format!("406: Not Acceptable\n\nAvailable representations: {}", BODY_TYPES.join(", "));
-    Err(status::failure(406, "NotAcceptable", &message, Some(Json::object())))
+    Err(not_acceptable(&BODY_TYPES))
+}
+
+/// What a path without resource can be answered with, and in which words it refuses anything else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Served {
+    /// JSON alone.
+    Json,
+    /// All forms, checked by the web service.
+    All,
+    /// All forms, checked by the handler.
+    Negotiated,
+}
+
+/// Checks that a client takes what a path without resource is answered with. The aggregated form of discovery counts as
+/// taken: whoever asks for it takes the legacy form too.
+///
+/// # Errors
+/// 406: it does not.
+pub(super) fn check_path(call: &Call, served: Served) -> Result<(), Answer> {
+    let Some(accept) = call.header_value("accept").filter(|accept| !accept.is_empty()) else { return Ok(()) };
+    let types = if served == Served::Json { &BODY_TYPES[..1] } else { &BODY_TYPES[..] };
+    let mut refused = served == Served::Negotiated;
+    for clause in accept.split(',').map(Clause::read) {
+        let is_discovery = clause.parameter("g") == Some("apidiscovery.k8s.io") && clause.parameter("v") == Some("v2");
+        if (types.contains(&clause.media) || clause.media == "*/*")
+            && (clause.parameter("as").is_none() || is_discovery)
+        {
+            return Ok(());
+        }
+        refused |= clause.parameter("as").is_some();
+    }
+    if refused {
+        return Err(status::failure(406, "NotAcceptable", ACCEPTED, None));
+    }
+    Err(not_acceptable(types))
+}
+
+fn not_acceptable(types: &[&str]) -> Answer {
+    let message = format!("406: Not Acceptable\n\nAvailable representations: {}", types.join(", "));
+    status::failure(406, "NotAcceptable", &message, Some(Json::object()))
+}
+
+/// Tells whether a client prefers YAML to the other forms that the server has.
+pub(super) fn wants_yaml(call: &Call) -> bool {
+    let Some(accept) = call.header_value("accept").filter(|accept| accept.contains("yaml")) else { return false };
+    let mut clauses: Vec<Clause> = accept.split(',').map(Clause::read).collect();
+    clauses.sort_by_key(|clause| core::cmp::Reverse(clause.quality));
+    let first = clauses.iter().find(|clause| BODY_TYPES.contains(&clause.media) || clause.media == "*/*");
+    first.is_some_and(|clause| clause.media == "application/yaml")
+}
+
+/// Puts an answer into YAML; plain text and watches stay what they are.
+pub(super) fn in_yaml(mut answer: Answer) -> Answer {
+    if !matches!(answer.content, Content::Text(_) | Content::Watching) {
+        answer.headers.push((Text::of("Content-Type"), Text::of("application/yaml")));
+        answer.content = Content::Text(Text::from(yaml::print(&answer.body())));
+    }
+    answer
 }
 
 /// Reads `includeObject`.
@@ -215,6 +273,13 @@ impl Form {
 fn metadata(object: &Json, version: &'static str) -> Json {
     let mut partial = json!({"kind": "PartialObjectMetadata", "apiVersion": version});
     partial.set(&["metadata"], object.get("metadata").clone());
+    if object.get("kind").as_str() == Some("DaemonSet") {
+        // The annotation is a field of the internal form, from which metadata is taken.
+        partial.remove(&["metadata", "annotations", TEMPLATE_GENERATION]);
+        if partial.at(&["metadata", "annotations"]).is_empty() {
+            partial.remove(&["metadata", "annotations"]);
+        }
+    }
     partial
 }
 
