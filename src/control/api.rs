@@ -1,5 +1,6 @@
 //! Requests of the Kubernetes API, and watches held on it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use nodeproof_core::json;
@@ -9,6 +10,7 @@ use nodeproof_core::objects::{FieldError, Json, Reader, Text};
 use super::calls::missing;
 use super::route::Call;
 use super::{Content, Control, Refusal, Reply};
+use crate::load::body;
 
 /// What a request of the Kubernetes API says beside its method and path.
 #[derive(Debug)]
@@ -29,6 +31,9 @@ impl Control {
             (None, raw) => raw.map(Text::to_string).unwrap_or_default(),
         };
         let pairs: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let media =
+            pairs.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type")).map_or("", |(_, value)| value);
+        let body = if extras.body.is_none() { body::as_json(media, &body) } else { Cow::Borrowed(body.as_str()) };
         let call = match ApiCall::from_http(method, target, &pairs, &body) {
             Ok(call) => call,
             Err(answer) => return Ok(reply(&answer)),

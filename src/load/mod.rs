@@ -5,6 +5,7 @@
 //! Invariant: no input makes it panic, and nothing that stands in a file is dropped silently; where the crate gherkin
 //! does that (see [`pitfalls`]), it is a problem here.
 
+pub mod body;
 mod document;
 pub mod near;
 mod outline;

@@ -12,6 +12,8 @@ use nodeproof_core::network::{Answer, Ask, Call, ClientId, Content, Identity, Re
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::{Release, Settings};
 
+use crate::load::body;
+
 const ASKING: ClientId = ClientId(1);
 const WATCHING: ClientId = ClientId(2);
 /// How much longer than the real server the model may take to end a watch.
@@ -60,7 +62,9 @@ impl World {
         };
         let mut form = recorded_form(&answer);
         if request.get("method").as_str() == Some("HEAD") {
-            form.remove(&["body"]);
+            for field in ["body", "bodyText"] {
+                form.remove(&[field]);
+            }
         }
         form
     }
@@ -172,11 +176,8 @@ fn call_of(request: &Json) -> Result<Call, Answer> {
         body => body.to_string(),
     };
     // A YAML body reaches the server as JSON, as from any shell.
-    let is_yaml = header(request, "content-type").contains("yaml") && request.get("body").is_null();
-    let body = match serde_yaml::from_str::<serde_json::Value>(&body) {
-        Ok(value) if is_yaml => value.to_string(),
-        _ => body,
-    };
+    let media = if request.get("body").is_null() { header(request, "content-type") } else { "" };
+    let body = body::as_json(media, &body);
     let headers: Vec<(&str, &str)> = request
         .get("headers")
         .fields()
