@@ -207,8 +207,7 @@ fn ground(backend: Backend, options: &LiveOptions) -> Result<Option<std::sync::A
             }
             Some(match live::hollow::Attached::open(&options.kind) {
                 Ok(attached) => Arc::new(attached),
-                Err(live::kind::NoCluster::Refused(why)) => return Err(why),
-                Err(live::kind::NoCluster::Absent(why)) => Arc::new(live::Nowhere::because(why)),
+                Err(error) => without(error, options)?,
             })
         }
         Backend::Hollow => Some(match live::hollow::Hollow::find(options.assets.as_deref()) {
@@ -217,8 +216,20 @@ fn ground(backend: Backend, options: &LiveOptions) -> Result<Option<std::sync::A
         }),
         Backend::Kind => Some(match live::kind::Kind::open(&options.kind) {
             Ok(kind) => Arc::new(kind),
-            Err(live::kind::NoCluster::Refused(why)) => return Err(why),
-            Err(live::kind::NoCluster::Absent(why)) => Arc::new(live::Nowhere::because(why)),
+            Err(error) => without(error, options)?,
         }),
     })
+}
+
+/// Returns what scenarios stand on without a cluster: nothing, so that all are skipped with the reason. A cluster that was
+/// named has to be there: whoever names one would take a run without a failure for a good one.
+#[cfg(feature = "live")]
+fn without(error: live::kind::NoCluster, options: &LiveOptions) -> Result<std::sync::Arc<dyn Ground>, String> {
+    match (error, &options.kind.context) {
+        (live::kind::NoCluster::Absent(why), None) => Ok(std::sync::Arc::new(live::Nowhere::because(why))),
+        (live::kind::NoCluster::Absent(why), Some(context)) if !why.contains(context.as_str()) => {
+            Err(format!("context {context} cannot be used: {why}"))
+        }
+        (error, _) => Err(error.to_string()),
+    }
 }

@@ -229,10 +229,18 @@ async fn examine(access: &Access, context: &str) -> Result<(Target, Release), St
     let answer = caller.ask(&call).await;
     let version = answer.body.get("gitVersion").as_str().unwrap_or_default().to_owned();
     let release = release_of(&version);
-    let release = release
-        .ok_or_else(|| format!("context {context} does not say what it is: {} {}", answer.code, answer.message))?;
+    let release = release.ok_or_else(|| silence(context, &access.server(), &answer))?;
     let nodes = caller.ask(&Call::new(Verb::List, NODES, "", "")).await.body.get("items").items().len();
     Ok((Target { context: context.to_owned(), server: access.server(), version, nodes }, release))
+}
+
+/// Says what a cluster answered that should have told its version, and what was asked of whom.
+fn silence(context: &str, server: &str, answer: &nodeproof_core::scenario::AnswerSeen) -> String {
+    let asked = format!("GET {server}/version");
+    if answer.code == 0 {
+        return format!("the cluster of context {context} does not answer: {asked}: {}", answer.message);
+    }
+    format!("context {context} does not say what it is: {asked}: {} {}", answer.code, answer.message)
 }
 
 fn absolute(path: &Path) -> std::path::PathBuf {
@@ -255,6 +263,24 @@ mod tests {
         assert_eq!(
             shown(&NAMESPACES, "default-np"),
             ["/api/v1/namespaces/default-np/pods?gracePeriodSeconds=0", "/api/v1/namespaces/default-np"]
+        );
+    }
+
+    #[test]
+    fn a_cluster_that_does_not_answer_is_told_from_one_that_answers_something_else() {
+        let answer = |code, message: &str| nodeproof_core::scenario::AnswerSeen {
+            code,
+            message: message.to_owned(),
+            body: nodeproof_core::objects::Json::Null,
+        };
+        let server = "https://10.0.0.1:6443";
+        assert_eq!(
+            silence("prod", server, &answer(0, "Connection refused")),
+            "the cluster of context prod does not answer: GET https://10.0.0.1:6443/version: Connection refused"
+        );
+        assert_eq!(
+            silence("prod", server, &answer(401, "Unauthorized")),
+            "context prod does not say what it is: GET https://10.0.0.1:6443/version: 401 Unauthorized"
         );
     }
 

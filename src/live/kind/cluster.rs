@@ -55,7 +55,7 @@ pub struct Options {
 /// Why a run has no kind cluster.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCluster {
-    /// What was asked for must not be touched, or cannot be understood.
+    /// What was asked for must not be touched, cannot be understood, or did not come to be.
     #[error("{0}")]
     Refused(String),
     /// What is needed for it is not there.
@@ -156,9 +156,14 @@ impl Cluster {
 
     async fn create(options: &Options, state: &Path, run: &str) -> Result<Self, NoCluster> {
         let docker = Docker::connect().await?;
-        Self::create_with(&docker, options, state, run).await.map_err(NoCluster::Absent)
+        if let Err(error) = tokio::process::Command::new("kind").arg("version").output().await {
+            let help = "install it, or say --context kind-NAME";
+            return Err(NoCluster::Absent(format!("kind cannot be called: {error}; {help}")));
+        }
+        Self::create_with(&docker, options, state, run).await.map_err(NoCluster::Refused)
     }
 
+    /// With Docker and kind there, what fails is a mistake in what was asked for, or in the machine.
     async fn create_with(docker: &Docker, options: &Options, state: &Path, run: &str) -> Result<Self, String> {
         let cluster = format!("nodeproof-{run}");
         let context = format!("kind-{cluster}");
@@ -394,9 +399,7 @@ async fn kind_create(cluster: &str, image: Option<&str>, config: &Path, kubeconf
     command.args(create_arguments(cluster, image, config, kubeconfig)).stdin(Stdio::null()).kill_on_drop(true);
     let output = match tokio::time::timeout(CREATE_LIMIT, command.output()).await {
         Ok(Ok(output)) => output,
-        Ok(Err(error)) => {
-            return Err(format!("kind cannot be called: {error}; install it, or say --context kind-NAME"));
-        }
+        Ok(Err(error)) => return Err(format!("kind cannot be called: {error}")),
         Err(_) => return Err(format!("kind create cluster took longer than {} s", CREATE_LIMIT.as_secs())),
     };
     if output.status.success() {
