@@ -25,6 +25,10 @@ pub(super) const CHAIN: &str = "NODEPROOF";
 pub(super) const DROP_IN: &str = "/run/systemd/system/kubelet.service.d/90-nodeproof.conf";
 /// Where the network configuration waits for its return.
 pub(super) const CNI_ASIDE: &str = "/var/lib/nodeproof/cni";
+/// Where the template waits from which containerd would write a network configuration again.
+const CNI_TEMPLATE_ASIDE: &str = "/var/lib/nodeproof/cni-template";
+/// Prints the files from which containerd writes a network configuration when a kubelet tells it the node's range.
+const CNI_TEMPLATES: &str = "$(sed -n 's/^ *conf_template *= *\"\\(..*\\)\"$/\\1/p' /etc/containerd/config.toml)";
 /// Which kubelet configuration waits for its return.
 pub(super) const KUBELET_ASIDE: &str = "/var/lib/nodeproof/kubelet";
 /// What ails the node because of us: an empty file for each.
@@ -136,7 +140,11 @@ impl Ill {
             Self::RuntimeDown => "systemctl start --no-block containerd".to_owned(),
             // containerd notices a file that is written, and not one that is moved into the directory.
             Self::CniGone => {
-                format!("if [ -d {CNI_ASIDE} ]; then cp {CNI_ASIDE}/* /etc/cni/net.d/ && rm -rf {CNI_ASIDE}; fi; true")
+                format!(
+                    "for t in {CNI_TEMPLATES}; do if [ -f {CNI_TEMPLATE_ASIDE} ]; then cat {CNI_TEMPLATE_ASIDE} > $t && \
+                     rm {CNI_TEMPLATE_ASIDE}; fi; done; \
+                     if [ -d {CNI_ASIDE} ]; then cp {CNI_ASIDE}/* /etc/cni/net.d/ && rm -rf {CNI_ASIDE}; fi; true"
+                )
             }
             Self::ShutdownAnnounced => {
                 format!("systemctl stop {SHUTDOWN}.timer 2>/dev/null; {}", announce(false))
@@ -281,8 +289,14 @@ fn kill_kubelet() -> String {
     )
 }
 
+/// A template is emptied and not moved: without the file each status of a kubelet that starts again would be an error.
+/// Source: containerd pkg/cri/server/update_runtime_config.go (v1.6), `UpdateRuntimeConfig`;
+/// pkg/kubelet/kubelet_network.go (v1.34), `updatePodCIDR`.
 fn remove_cni() -> String {
-    format!("mkdir -p {CNI_ASIDE} && mv /etc/cni/net.d/*.conf* {CNI_ASIDE}/")
+    format!(
+        "mkdir -p {CNI_ASIDE} && mv /etc/cni/net.d/*.conf* {CNI_ASIDE}/ && \
+         for t in {CNI_TEMPLATES}; do if [ -s $t ]; then cp -a $t {CNI_TEMPLATE_ASIDE} && : > $t; fi; done"
+    )
 }
 
 /// Returns the script that says to all who listen that the machine will shut down, or that it will not.
@@ -542,6 +556,15 @@ mod tests {
             let healing = ill.healing("w").last().unwrap().to_string();
             assert!(healing.contains(&format!("rm -f /var/lib/nodeproof/ills/{}", ill.name())), "{healing}");
         }
+    }
+
+    #[test]
+    fn a_network_that_is_away_is_not_written_again_from_its_template() {
+        let removal = commands(&plan(&json!({"action": "cni-remove"})).unwrap()).concat();
+        assert!(removal.contains("cp -a $t /var/lib/nodeproof/cni-template && : > $t"), "{removal}");
+        let healing = Ill::CniGone.healing("w").last().unwrap().to_string();
+        let (template, network) = (healing.find("> $t").unwrap(), healing.find("/etc/cni/net.d/").unwrap());
+        assert!(template < network, "{healing}");
     }
 
     #[test]

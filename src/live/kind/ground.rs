@@ -88,6 +88,10 @@ impl Ground for Kind {
         plan.alone == Some(Alone::Scheduler)
     }
 
+    fn trouble(&self) -> Option<String> {
+        Docker::trouble()
+    }
+
     fn rehearse(&self, plan: &Plan) -> Vec<String> {
         rehearse(plan, &self.cluster.stand_ins)
     }
@@ -156,9 +160,16 @@ fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
     })
 }
 
+/// Tells whether something leaves traces on a worker that kind has made, or comes out otherwise there: such a worker starts
+/// again once when it has gone down by itself.
+///
+/// Source: sigs.k8s.io/kind pkg/cluster/internal/providers/docker/provision.go (v0.27), `--restart=on-failure:1`.
 const fn leaves_traces(action: &MachineAction) -> bool {
-    use MachineAction::{Behave, Change, KubeletRestart, PowerOn, Reboot};
-    matches!(action, PowerOn { .. } | Reboot { .. } | KubeletRestart(Some(_)) | Change(_) | Behave { .. })
+    use MachineAction::{Behave, Change, KubeletRestart, PowerOn, Reboot, Shutdown};
+    matches!(
+        action,
+        PowerOn { .. } | Reboot { .. } | Shutdown { .. } | KubeletRestart(Some(_)) | Change(_) | Behave { .. }
+    )
 }
 
 fn machines(plan: &Plan) -> impl Iterator<Item = &MachineSpec> {

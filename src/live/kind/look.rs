@@ -51,7 +51,7 @@ pub(crate) fn read(name: &str, node: &str, state: &str, output: &str) -> Json {
             Some("CREATED") => "created",
             _ => "exited",
         };
-        containers.push(json!({"namespace": namespace, "pod": pod, "name": container, "state": state}));
+        containers.push(json!({"namespace": namespace, "pod": pod, "container": container, "state": state}));
     }
     let mut shown = json!({
         "name": name, "nodeName": node, "state": shown_state, "powered": shown_state != "off",
@@ -78,6 +78,8 @@ pub(crate) fn refusal(said: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use nodeproof_core::json;
+
     use super::{read, refusal};
 
     #[test]
@@ -85,7 +87,8 @@ mod tests {
         let shown = read("w", "n", "running", "kubelet active\nruntime inactive\ncontainer default p main RUNNING\n");
         assert_eq!(shown.at(&["processes", "kubelet", "running"]).as_bool(), Some(true));
         assert_eq!(shown.at(&["processes", "containerRuntime", "running"]).as_bool(), Some(false));
-        assert_eq!(shown.get("containers").items()[0].get("state").as_str(), Some("running"));
+        let container = json!({"namespace": "default", "pod": "p", "container": "main", "state": "running"});
+        assert_eq!(shown.get("containers").items(), [container]);
         assert_eq!(read("w", "n", "exited", "").get("state").as_str(), Some("off"));
     }
 
