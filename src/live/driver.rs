@@ -16,9 +16,9 @@ use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{
-    Action, AnswerSeen, Capability, Change, Deed, DeedId, FaultEffect, Given, HandFedNode, Observation, Outcome, Run,
-    RunOptions, RunOutput, Scenario, Setup, StepVerdict, Subject, Taint, Task, Verdict, Writer, company, route,
-    taints_patch,
+    Action, AnswerSeen, Capability, Change, Deed, DeedId, FaultEffect, Given, HandFedNode, Observation, Outcome,
+    Position, Run, RunOptions, RunOutput, Scenario, Setup, StepVerdict, Subject, Taint, Task, Verdict, Writer, company,
+    route, taints_patch,
 };
 
 use super::client::Caller;
@@ -42,6 +42,9 @@ const QUIET_WAIT: SignedDuration = SignedDuration::from_secs(1);
 const LEAD: SignedDuration = SignedDuration::from_secs(2);
 /// How long the first lists may take.
 const FIRST_LIST_WAIT: Duration = Duration::from_secs(30);
+/// How long the service account of a new namespace is awaited. It is made in one write, so this is only ever used up by a
+/// manager that is busy or has just been elected: a lease of its is worth 15 s, and twice that leaves room for load.
+const ACCOUNT_WAIT: SignedDuration = SignedDuration::from_secs(30);
 /// How often machines are looked at that lines speak of.
 const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(250);
 /// How long the API server may not answer before the scenario ends: what happens meanwhile is not seen in time.
@@ -65,7 +68,11 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
     runtime.block_on(async {
         let site = match ground.site(plan).await {
             Ok(site) => site,
-            Err(why) => return broken(&plan.scenario, why, clock.now()),
+            Err(why) => {
+                let outcome = broken(&plan.scenario, why, clock.now());
+                let is_ours = ground.trouble().is_some();
+                return Outcome { verdict: if is_ours { Verdict::Inconclusive } else { outcome.verdict }, ..outcome };
+            }
         };
         let has_machines = ground.has_room(plan) && ground.capabilities().contains(&Capability::Machines);
         match Driver::begin(site, plan, clock, has_machines).await {
@@ -116,6 +123,8 @@ struct Driver {
     own: Vec<Written>,
     /// Who asked for it.
     asked: Writer,
+    /// The line whose deeds are being done: they follow each other at once, as one deed.
+    line: Option<Position>,
     /// When something other than a Lease changed last.
     stirred: Timestamp,
     machines: BTreeMap<Text, Json>,
@@ -168,6 +177,7 @@ impl Driver {
             told: clock.now(),
             own: Vec::new(),
             asked: Writer::default(),
+            line: None,
             stirred: clock.now(),
             machines,
             looked: clock.now(),
@@ -423,8 +433,13 @@ impl Driver {
 
     async fn serve(&mut self, output: RunOutput) {
         match output {
-            RunOutput::Perform { id, task, .. } => {
-                self.settle().await;
+            RunOutput::Perform { id, task, step } => {
+                if self.line.as_ref() == Some(&step) {
+                    self.catch_up().await;
+                } else {
+                    self.settle().await;
+                    self.line = Some(step);
+                }
                 let observation = self.perform(id, self.aliases.task(task)).await;
                 self.catch_up().await;
                 self.own.clear();
@@ -598,16 +613,16 @@ impl Driver {
 
     /// Pods are refused until a controller has made the namespace's service account.
     async fn await_service_account(&self, namespace: &Text) -> Result<(), String> {
-        const TRIES: u32 = 100;
         let accounts = Resource::of("", "v1", "serviceaccounts");
         let call = Call::new(Verb::Get, accounts, namespace.clone(), "default");
-        for _ in 0..TRIES {
+        let since = self.clock.now();
+        while self.clock.now().duration_since(since) < ACCOUNT_WAIT {
             if is_success(&self.caller.ask(&call).await) {
                 return Ok(());
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        Err(format!("namespace {namespace} gets no service account within 10s"))
+        Err(format!("namespace {namespace} gets no service account within {}", seconds(ACCOUNT_WAIT)))
     }
 
     /// Does what a cloud's route controller does for a new Node, beside everything else.
