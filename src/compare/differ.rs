@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::LazyLock;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::objects::diff::diff;
 use nodeproof_core::objects::time::{parse_duration, seconds};
 use nodeproof_core::objects::{Json, Text};
@@ -133,7 +133,7 @@ pub fn differences(sim: &Outcome, real: &Outcome, tolerances: &Tolerances) -> Ve
     };
     let (here, there) = (named(sim), named(real));
     for name in here.keys().chain(there.keys()).collect::<BTreeSet<_>>() {
-        histories(name, here.get(name), there.get(name), tolerances, &mut found);
+        histories(name, (here.get(name), there.get(name)), (sim, real), tolerances, &mut found);
     }
     snapshots(sim, real, tolerances, &mut found);
     found
@@ -143,6 +143,8 @@ pub fn differences(sim: &Outcome, real: &Outcome, tolerances: &Tolerances) -> Ve
 #[derive(Debug)]
 struct Step<'a> {
     at: SignedDuration,
+    /// The zero of its act.
+    zero: Timestamp,
     by: &'a str,
     text: &'a str,
 }
@@ -164,7 +166,7 @@ fn by_path(history: Option<&History>) -> BTreeMap<String, Vec<Step<'_>>> {
                 let item = text.strip_prefix("+ ").or_else(|| text.strip_prefix("- "));
                 let path = item.map_or_else(|| path.clone(), |item| format!("{path}[{}]", masked(item)));
                 let at = entry.at.duration_since(entry.zero);
-                paths.entry(path).or_default().push(Step { at, by: &entry.by, text });
+                paths.entry(path).or_default().push(Step { at, zero: entry.zero, by: &entry.by, text });
             }
         }
     }
@@ -180,20 +182,22 @@ fn parts(texts: &str) -> Vec<&str> {
 
 fn histories(
     object: &str,
-    sim: Option<&History>,
-    real: Option<&History>,
+    (here, there): (Option<&History>, Option<&History>),
+    (sim, real): (&Outcome, &Outcome),
     tolerances: &Tolerances,
     found: &mut Vec<Difference>,
 ) {
-    let (here, there) = (by_path(sim), by_path(real));
+    let (here, there) = (by_path(here), by_path(there));
     for path in here.keys().chain(there.keys()).collect::<BTreeSet<_>>() {
         let none = Vec::new();
         let (own, other) = (here.get(path).unwrap_or(&none), there.get(path).unwrap_or(&none));
         for at in 0..own.len().max(other.len()) {
             let (kind, sim, real) = match (own.get(at), other.get(at)) {
+                (Some(own), None) if is_past(own, sim, real, tolerances) => continue,
+                (None, Some(other)) if is_past(other, real, sim, tolerances) => continue,
                 (Some(own), None) => (Kind::OnlySim, own.said(), String::new()),
                 (None, Some(other)) => (Kind::OnlyReal, String::new(), other.said()),
-                (Some(own), Some(other)) => match step_kind(own, other, tolerances) {
+                (Some(own), Some(other)) => match step_kind(own, other, shift(own, sim, other, real), tolerances) {
                     Some(kind) => (kind, own.said(), other.said()),
                     None => continue,
                 },
@@ -205,14 +209,28 @@ fn histories(
     }
 }
 
-fn step_kind(sim: &Step<'_>, real: &Step<'_>, tolerances: &Tolerances) -> Option<Kind> {
+/// Tells whether another run may have been over before it could show a step: runs end as soon as they are judged.
+fn is_past(step: &Step<'_>, own: &Outcome, other: &Outcome, tolerances: &Tolerances) -> bool {
+    let (Some(last), Some(zero)) = (own.zeros.last(), other.zeros.last()) else { return false };
+    let length = (other.start + other.duration).duration_since(*zero);
+    step.zero == *last && step.at + tolerances.of(step.by) >= length
+}
+
+/// Returns how much later the zero of the real step's act is on the simulator than that of the step there: near the end
+/// of an act, one run may show a write in it and the other in the next.
+fn shift(own: &Step<'_>, sim: &Outcome, other: &Step<'_>, real: &Outcome) -> SignedDuration {
+    let act = real.zeros.iter().position(|zero| *zero == other.zero);
+    act.and_then(|act| sim.zeros.get(act)).map_or(SignedDuration::ZERO, |zero| zero.duration_since(own.zero))
+}
+
+fn step_kind(sim: &Step<'_>, real: &Step<'_>, shift: SignedDuration, tolerances: &Tolerances) -> Option<Kind> {
     let tolerance = tolerances.of(sim.by);
-    if !same_text(sim.text, real.text, tolerance) {
+    if !same_text(sim.text, real.text, shift, tolerance) {
         Some(Kind::Value)
     } else if !real.by.is_empty() && sim.by != real.by {
         // Watches tell a writer by managedFields alone: a deletion has none, nor has an object that keeps none.
         Some(Kind::Writer)
-    } else if (sim.at - real.at).abs() > tolerance {
+    } else if (sim.at - shift - real.at).abs() > tolerance {
         Some(Kind::Time)
     } else {
         None
@@ -233,7 +251,7 @@ fn snapshots(sim: &Outcome, real: &Outcome, tolerances: &Tolerances, found: &mut
             let kind = match (change.old.is_null(), change.new.is_null()) {
                 (false, true) => Kind::OnlySim,
                 (true, false) => Kind::OnlyReal,
-                _ if same_text(&sim, &real, tolerance) => continue,
+                _ if same_text(&sim, &real, SignedDuration::ZERO, tolerance) => continue,
                 _ => Kind::Value,
             };
             let (object, path) = (format!("snapshot/{name}"), change.path.to_string());
@@ -263,8 +281,9 @@ fn masked(text: &str) -> String {
     OFFSET.replace_all(text, "…").into_owned()
 }
 
-/// Tells whether two texts are the same but for offsets, and these are near.
-fn same_text(one: &str, other: &str, tolerance: SignedDuration) -> bool {
+/// Tells whether two texts are the same but for offsets, and these are near, once those of the first count from a zero
+/// that is so much later.
+fn same_text(one: &str, other: &str, shift: SignedDuration, tolerance: SignedDuration) -> bool {
     let offsets = |text: &str| -> Vec<SignedDuration> {
         OFFSET.find_iter(text).filter_map(|found| parse_duration(found.as_str())).collect()
     };
@@ -274,12 +293,11 @@ fn same_text(one: &str, other: &str, tolerance: SignedDuration) -> bool {
     let (own, others) = (offsets(one), offsets(other));
     masked(one) == masked(other)
         && own.len() == others.len()
-        && own.iter().zip(&others).all(|(one, other)| (*one - *other).abs() <= tolerance)
+        && own.iter().zip(&others).all(|(one, other)| (*one - shift - *other).abs() <= tolerance)
 }
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
     use nodeproof_core::json;
     use nodeproof_core::scenario::{HistoryEntry, ObjectRef, Position, Snapshot, Verdict};
 
@@ -310,8 +328,8 @@ mod tests {
             decisions: Vec::new(),
             trace: Vec::new(),
             start: zero,
-            zero,
-            duration: SignedDuration::ZERO,
+            zeros: vec![zero],
+            duration: SignedDuration::from_secs(600),
             tolerance: String::new(),
         }
     }
@@ -385,6 +403,39 @@ mod tests {
             &with(json!({"spec": {"taints": [{"key": "b", "effect": "E", "value": "v"}]}})),
             &[("spec.taints[a:E]", Kind::OnlySim), ("spec.taints[b:E].value", Kind::OnlyReal)],
         );
+    }
+
+    /// Acts that begin at 0 s and 60 s; the second one ends at 30 s.
+    fn two_acts(entries: &[(f64, f64, &str)]) -> Outcome {
+        let mut outcome = outcome(&[]);
+        let second = outcome.start + SignedDuration::from_secs(60);
+        outcome.zeros.push(second);
+        outcome.duration = SignedDuration::from_secs(90);
+        let entry = |(zero, at, text): &(f64, f64, &str)| {
+            let zero = Timestamp::UNIX_EPOCH + SignedDuration::from_secs_f64(*zero);
+            HistoryEntry {
+                at: zero + SignedDuration::from_secs_f64(*at),
+                zero,
+                resource_version: 1,
+                by: "kubelet/status".to_owned(),
+                changed: vec![(READY.to_owned(), (*text).to_owned())],
+                because: None,
+            }
+        };
+        outcome.histories[0].entries = entries.iter().map(entry).collect();
+        outcome
+    }
+
+    #[test]
+    fn a_write_at_the_end_of_an_act_may_come_in_the_next_or_after_the_end() {
+        let early = two_acts(&[(0.0, 58.0, "+48s -> +58s")]);
+        check(&early, &two_acts(&[(60.0, 1.0, "-9s -> +1s")]), &[]);
+        check(&early, &two_acts(&[(60.0, 15.0, "+5s -> +15s")]), &[(READY, Kind::Value)]);
+        let last = |at| two_acts(&[(60.0, at, "True -> False")]);
+        check(&last(20.0), &two_acts(&[]), &[]);
+        check(&two_acts(&[]), &last(29.0), &[]);
+        check(&last(10.0), &two_acts(&[]), &[(READY, Kind::OnlySim)]);
+        check(&early, &two_acts(&[]), &[(READY, Kind::OnlySim)]);
     }
 
     #[test]

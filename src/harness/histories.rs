@@ -3,7 +3,7 @@
 //! Rules, each with its reason: offsets are not compared, since the steps' bounds judge time. Writers that do not wait for
 //! each other race, so writes that the stored history has within a few seconds may come in any order. An object whose
 //! creator set no field that the server keeps an account of (a Node with nothing but a name and a status) has no
-//! `managedFields`, then or later, so who wrote is not known.
+//! `managedFields`, then or later, so who wrote is not known; nor is it of a deletion, which keeps no account.
 //! Source: k8s.io/apimachinery pkg/util/managedfields/internal/skipnonapplied.go (v1.34), `Update`.
 
 use jiff::SignedDuration;
@@ -18,8 +18,16 @@ struct Entry {
     /// How many times offsets began anew before it.
     act: usize,
     offset: SignedDuration,
-    /// Writer and fields, without offsets.
+    /// The writer; empty where nobody knows him.
+    by: String,
+    /// The fields, without offsets.
     text: String,
+}
+
+impl Entry {
+    fn is_like(&self, stored: &Self) -> bool {
+        self.text == stored.text && (self.by.is_empty() || self.by == stored.by)
+    }
 }
 
 /// Tells whether a text is a history.
@@ -29,8 +37,7 @@ pub(super) fn is_history(text: &str) -> bool {
 
 /// Tells whether a real history is as a stored one.
 pub(super) fn is_same(stored: &str, live: &str, mask: impl Fn(&str) -> String) -> bool {
-    let is_known = !live.lines().any(|line| matches!(line.trim(), "by: \"\"" | "by: ''"));
-    let (stored, live) = (entries(stored, is_known, &mask), entries(live, is_known, &mask));
+    let (stored, live) = (entries(stored, &mask), entries(live, &mask));
     if stored.len() != live.len() {
         return false;
     }
@@ -38,7 +45,7 @@ pub(super) fn is_same(stored: &str, live: &str, mask: impl Fn(&str) -> String) -
     let mut taken = vec![false; live.len()];
     let mut places = Vec::with_capacity(stored.len());
     for entry in &stored {
-        let Some(at) = (0..live.len()).find(|at| !taken[*at] && live[*at].text == entry.text) else { return false };
+        let Some(at) = (0..live.len()).find(|at| !taken[*at] && live[*at].is_like(entry)) else { return false };
         taken[at] = true;
         places.push(at);
     }
@@ -50,19 +57,19 @@ pub(super) fn is_same(stored: &str, live: &str, mask: impl Fn(&str) -> String) -
     })
 }
 
-fn entries(history: &str, is_known: bool, mask: &impl Fn(&str) -> String) -> Vec<Entry> {
+fn entries(history: &str, mask: &impl Fn(&str) -> String) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     for line in history.lines() {
         if let Some(at) = line.strip_prefix("- at: ") {
             let offset = offset(at.trim_matches('"'));
             let last = entries.last().map_or((0, offset), |last| (last.act, last.offset));
             let act = if offset < last.1 { last.0 + 1 } else { last.0 };
-            entries.push(Entry { act, offset, text: String::new() });
-        } else if let Some(entry) = entries.last_mut()
-            && (is_known || !line.trim_start().starts_with("by: "))
-        {
-            entry.text.push_str(line);
-            entry.text.push('\n');
+            entries.push(Entry { act, offset, by: String::new(), text: String::new() });
+        } else if let Some(entry) = entries.last_mut() {
+            match line.trim_start().strip_prefix("by: ") {
+                Some(writer) => writer.trim_matches(['"', '\'']).clone_into(&mut entry.by),
+                None => entry.text.extend([line, "\n"]),
+            }
         }
     }
     for entry in &mut entries {
@@ -114,5 +121,8 @@ mod tests {
         let stored = [("+1s", "a", "x")];
         assert!(same(&stored, &[("+1s", "\"\"", "x")]));
         assert!(!same(&stored, &[("+1s", "b", "x")]));
+        let stored = [("+1s", "a", "x"), ("+20s", "b", "y")];
+        assert!(same(&stored, &[("+1s", "\"\"", "x"), ("+20s", "b", "y")]));
+        assert!(!same(&stored, &[("+1s", "\"\"", "x"), ("+20s", "c", "y")]));
     }
 }

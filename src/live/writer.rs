@@ -3,7 +3,7 @@
 //! A write renews the time of its manager's entry, in whole seconds, when what stands in it changes. Whoever removes what
 //! another manager had set leaves no entry of his own: the other's only shrinks. Then, and within a second of the last
 //! write, the fields tell: what the node lifecycle controller alone may remove was removed by it, anything else by whoever
-//! has most of the fields that changed.
+//! has most of the fields that changed. A deletion leaves nothing by which anybody could be told.
 //!
 //! Source: sigs.k8s.io/structured-merge-diff v6 merge/update.go, `Update`; k8s.io/apimachinery
 //! pkg/util/managedfields/internal/managedfieldsupdater.go (v1.34).
@@ -46,6 +46,9 @@ pub(super) fn writer_of(before: Option<&Json>, after: Option<&Json>) -> Writer {
     if let Some(entry) = written.max_by_key(|entry| time(entry)) {
         return told(entry);
     }
+    if changes.iter().any(is_deletion) {
+        return Writer::default();
+    }
     if changes.iter().any(is_taint_of_lifecycle) {
         return Writer { manager: Text::of(CONTROLLERS), ..Writer::default() };
     }
@@ -87,6 +90,15 @@ fn gained(was: &Json, entry: &Json) -> bool {
 fn place(change: &FieldChange) -> (String, String) {
     let mut names = change.path.segments().iter().map(|segment| segment.name().to_string());
     (names.next().unwrap_or_default(), names.next().unwrap_or_default())
+}
+
+/// Tells whether an object was marked for deletion, or is to be gone earlier. A deletion keeps no `managedFields`: who asked
+/// for it is not known, and nobody who has written before is any likelier than another.
+///
+/// Source: k8s.io/apiserver pkg/registry/rest/delete.go (v1.34), `BeforeDelete`.
+fn is_deletion(change: &FieldChange) -> bool {
+    let (first, second) = place(change);
+    first == "metadata" && matches!(second.as_str(), "deletionTimestamp" | "deletionGracePeriodSeconds")
 }
 
 /// Tells whether a taint of the node lifecycle controller came or went.
@@ -133,6 +145,19 @@ mod tests {
         assert_eq!(writer_of(Some(&old), Some(&new)).manager.as_str(), "a");
         assert_eq!(writer_of(Some(&old), Some(&old)).subresource.as_str(), "status");
         assert_eq!(writer_of(Some(&old), None), Writer::default());
+    }
+
+    #[test]
+    fn a_deletion_names_nobody() {
+        let object = |metadata: Json| {
+            let mut object = json!({"kind": "Pod", "metadata": metadata, "status": {"phase": "Running"}});
+            let entry = json!({"manager": "kubelet", "time": "t", "subresource": "status", "fieldsV1": {"f:status": {"f:phase": {}}}});
+            object.set(&["metadata", "managedFields"], Json::array(vec![entry]));
+            object
+        };
+        let alive = object(json!({"generation": 1}));
+        let doomed = object(json!({"generation": 2, "deletionTimestamp": "t", "deletionGracePeriodSeconds": 30}));
+        assert_eq!(writer_of(Some(&alive), Some(&doomed)), Writer::default());
     }
 
     #[test]

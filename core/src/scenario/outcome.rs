@@ -108,8 +108,8 @@ pub struct Outcome {
     pub trace: Vec<TraceLine>,
     /// The instant at which the scenario started.
     pub start: Timestamp,
-    /// The first act's zero.
-    pub zero: Timestamp,
+    /// Each act's zero, in order, as far as the scenario came.
+    pub zeros: Vec<Timestamp>,
     /// How much time went by in the cluster.
     pub duration: SignedDuration,
     /// How far bounds may have been missed, and why, for people; empty where they are exact.
@@ -138,7 +138,7 @@ impl Outcome {
             decisions: Vec::new(),
             trace: Vec::new(),
             start,
-            zero: start,
+            zeros: Vec::new(),
             duration: SignedDuration::ZERO,
             tolerance: String::new(),
         }

@@ -135,7 +135,7 @@ pub struct Run {
     baseline: View,
     revision: u64,
     zero: Timestamp,
-    first_zero: Option<Timestamp>,
+    zeros: Vec<Timestamp>,
     judges: Vec<Judge>,
     /// Deeds of the act that must have an effect.
     faults: Vec<(DeedId, Position)>,
@@ -170,7 +170,7 @@ impl Run {
             baseline: View::default(),
             revision: 0,
             zero: now,
-            first_zero: None,
+            zeros: Vec::new(),
             judges: Vec::new(),
             faults: Vec::new(),
             idle: Vec::new(),
@@ -287,7 +287,7 @@ impl Run {
             decisions: self.decisions.into_values().collect(),
             trace: Vec::new(),
             start: self.start,
-            zero: self.first_zero.unwrap_or(self.zero),
+            zeros: self.zeros,
             duration: self.ended.duration_since(self.start),
             tolerance: String::new(),
         }

@@ -197,7 +197,7 @@ impl Run {
     pub(super) fn enter_then(&mut self, act: usize, now: Timestamp) {
         self.phase = Phase::Then(act);
         self.zero = now;
-        self.first_zero.get_or_insert(now);
+        self.zeros.push(now);
         self.log.begin_act(now);
         self.each_judge(None, now, |judge, scene| judge.begin(now, scene));
     }
