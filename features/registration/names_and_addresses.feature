@@ -42,6 +42,23 @@ Feature: The name and the addresses that a kubelet gives its Node
       Then Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"192.0.2.8"},{"type":"Hostname","address":"worker-1"}] within 1s
       And Node "worker-1" keeps field metadata.uid unchanged for 10m
 
+    Scenario Outline: <address> can be no address of a Node
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | flag    | value     |
+        | node-ip | <address> |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.addresses absent for 10m
+
+      Examples:
+        | address     |
+        | 127.0.0.1   |
+        | 169.254.1.1 |
+        | 224.0.0.1   |
+        | ::1         |
+        | fe80::1     |
+
     Scenario Outline: <list> is refused
       When a kubelet named "worker-1" registers with:
         | flag    | value  |

@@ -6,6 +6,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::net::IpAddr;
 
 use super::Kubelet;
 use super::conditions::{PRESSURES, set_ready};
@@ -107,6 +108,10 @@ impl Kubelet {
         let config = &self.config;
         let is_any = |ip: &Text| matches!(ip.as_str(), "0.0.0.0" | "::");
         let specific: Vec<&Text> = config.node_ips.iter().filter(|ip| !is_any(ip)).collect();
+        if !specific.iter().all(|ip| is_of_node(ip)) {
+            // The setter fails, which the kubelet logs; the Node keeps the addresses that it has.
+            return;
+        }
         if config.external_cloud && !specific.is_empty() {
             let list = specific.iter().map(|ip| ip.as_str()).collect::<Vec<_>>().join(",");
             node.set(&["metadata", "annotations", PROVIDED_IP_ANNOTATION], list);
@@ -281,5 +286,16 @@ impl Kubelet {
         if let Some(reason) = set_ready(conditions, &errors, &time) {
             said.push(self.status_event(reason));
         }
+    }
+}
+/// Tells whether an address can be a Node's. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `validateNodeIP`; whether
+/// an interface of the machine has it is not looked at.
+fn is_of_node(ip: &str) -> bool {
+    match ip.parse::<IpAddr>() {
+        Ok(IpAddr::V4(ip)) => !(ip.is_loopback() || ip.is_multicast() || ip.is_link_local() || ip.is_unspecified()),
+        Ok(IpAddr::V6(ip)) => {
+            !(ip.is_loopback() || ip.is_multicast() || ip.is_unicast_link_local() || ip.is_unspecified())
+        }
+        Err(_) => false,
     }
 }
