@@ -188,7 +188,7 @@ impl Pods {
 
     /// Takes a bookmark of the watch, if there is nothing that its instant could matter to.
     pub(super) fn handle_bookmark(&mut self, id: RequestId, resource_version: u64) -> bool {
-        let is_idle = self.is_filled && self.workers.is_empty() && self.due.is_none();
+        let is_idle = self.is_filled && self.due.is_none() && self.workers.awake().all(|own| own.victims.is_empty());
         match &mut self.source {
             Some(source) if is_idle && source.owns(id) => source.handle_bookmark(resource_version),
             _ => false,

@@ -20,10 +20,6 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     pub(super) fn contains_key(&self, uid: &Text) -> bool {
         self.all.contains_key(uid)
     }
