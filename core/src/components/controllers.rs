@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::client::Heartbeat;
+use super::client::{Heartbeat, Reflector};
 use super::garbage_collector::GarbageCollector;
 use super::node_ipam::NodeIpam;
 use super::node_lifecycle::NodeLifecycle;
@@ -69,6 +69,12 @@ pub trait Controller: Component + Send {
     /// it does is to note them. False, with nothing changed, if the event has to come as a message.
     fn handle_heartbeat(&mut self, _heartbeat: &Heartbeat<'_>) -> bool {
         false
+    }
+
+    /// Returns the informer that a watch feeds. A bookmark goes to it alone, as long as the controller has nothing else to
+    /// do: it changes nothing but the revision that the watch goes on from.
+    fn informer(&mut self, _watch: RequestId) -> Option<&mut Reflector> {
+        None
     }
 
     /// Tells whether [`Self::handle_renewal`] may succeed for a watch.

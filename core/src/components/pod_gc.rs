@@ -370,6 +370,10 @@ impl Component for PodGc {
 }
 
 impl Controller for PodGc {
+    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        [&mut self.nodes, &mut self.pods].into_iter().find(|informer| informer.owns(watch))
+    }
+
     fn loops(&self) -> Vec<LoopInfo> {
         Vec::from([LoopInfo { name: "gc-pass", period: PERIOD, next: self.next_pass }])
     }

@@ -150,6 +150,10 @@ impl Component for Ttl {
 }
 
 impl Controller for Ttl {
+    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        Some(&mut self.nodes).filter(|informer| informer.owns(watch))
+    }
+
     fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
         if self.is_due(heartbeat.node) {
             return false;

@@ -4,6 +4,7 @@
 //! no rule lies on the connections and nothing else is under way, what such a wake does is known: the renewal is
 //! committed, the kubelet hears that it went well, each watch of the Leases hears of it, in this order and at this
 //! instant. So it is done here, without a request and an answer that would only wait in a queue for each other.
+//! A bookmark, which changes nothing but the revision that a watch goes on from, is noted by the informer alone.
 //! Inputs: a component that is due. Outputs: what the messages would have done, trace and commits included.
 //! Invariant (tested): [`Heartbeats::Sent`] gives the same trace, commits, objects and watch events, byte for byte.
 
@@ -236,6 +237,38 @@ impl Simulation {
         };
         if !is_taken {
             self.take_message(reader, message());
+        }
+    }
+
+    /// Gives the bookmarks that are due to those who only note them; the first that has to come as a message ends it.
+    pub(super) fn give_bookmarks(&mut self) {
+        if self.options.heartbeats == Heartbeats::Sent || self.record.is_traced() || !self.network.is_idle() {
+            return;
+        }
+        let (now, revision) = (self.now, self.api.resource_version());
+        while self.api.next_deadline().is_some_and(|deadline| deadline.at <= now)
+            && let Some((client, watch)) = self.api.next_bookmark()
+            && self.network.is_clear(client)
+            && self.note_bookmark(client, watch, revision)
+        {
+            self.api.skip_bookmark(now);
+            self.network.touch(client, now);
+            self.deliveries += 1;
+        }
+    }
+
+    /// Notes a bookmark for a component that has nothing else to do now; false if it has to come as a message.
+    pub(super) fn note_bookmark(&mut self, client: ClientId, watch: RequestId, revision: u64) -> bool {
+        if self.options.heartbeats == Heartbeats::Sent {
+            return false;
+        }
+        let is_free = self.deadlines[client.0 as usize].is_none_or(|deadline| deadline.at > self.now);
+        match &mut self.slots[client.0 as usize].actor {
+            Actor::Machine(machine) => machine.handle_bookmark(watch, revision),
+            Actor::Controller(_, Some(controller)) if is_free => {
+                controller.informer(watch).is_some_and(|informer| informer.handle_bookmark(revision))
+            }
+            _ => false,
         }
     }
 

@@ -289,6 +289,7 @@ impl Simulation {
         let before = self.deliveries;
         loop {
             self.network.handle_timeout(self.now);
+            self.give_bookmarks();
             if self.api.next_deadline().is_some_and(|deadline| deadline.at <= self.now) {
                 self.api.handle_timeout(self.now);
                 self.pump_api();
@@ -632,10 +633,8 @@ impl Simulation {
 
     fn take_message(&mut self, client: ClientId, message: ToClient) {
         let now = self.now;
-        let slot = &mut self.slots[client.0 as usize];
-        if let (Actor::Machine(machine), ToClient::Watch { id, event: WatchType::Bookmark, object }) =
-            (&mut slot.actor, &message)
-            && machine.handle_bookmark(*id, object.resource_version())
+        if let ToClient::Watch { id, event: WatchType::Bookmark, object } = &message
+            && self.note_bookmark(client, *id, object.resource_version())
         {
             return;
         }

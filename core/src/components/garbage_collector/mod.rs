@@ -439,6 +439,10 @@ impl Component for GarbageCollector {
 }
 
 impl Controller for GarbageCollector {
+    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        self.caches.iter_mut().find(|informer| informer.owns(watch))
+    }
+
     fn queues(&self) -> Vec<(&'static str, usize)> {
         Vec::from([
             ("garbage_collector_attempt_to_delete", self.queue.len() + self.missing.len()),

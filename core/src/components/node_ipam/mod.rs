@@ -308,6 +308,10 @@ impl Component for NodeIpam {
 }
 
 impl Controller for NodeIpam {
+    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        Some(&mut self.nodes).filter(|informer| informer.owns(watch))
+    }
+
     fn queues(&self) -> Vec<(&'static str, usize)> {
         Vec::from([
             ("cidrallocator_node", self.queue.len()),

@@ -462,6 +462,10 @@ impl Component for NodeLifecycle {
 }
 
 impl Controller for NodeLifecycle {
+    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        [&mut self.nodes, &mut self.pods, &mut self.leases].into_iter().find(|informer| informer.owns(watch))
+    }
+
     fn handle_renewal(&mut self, watch: RequestId, before: Beat, after: Beat) -> bool {
         self.take_renewal(watch, before, after)
     }

@@ -110,6 +110,11 @@ impl Informers {
         self.all().into_iter().all(Reflector::synced)
     }
 
+    /// Returns the one that a watch feeds.
+    pub(super) fn of_watch(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        self.all_mut().into_iter().find(|informer| informer.owns(watch))
+    }
+
     pub(super) fn owns(&self, id: RequestId) -> bool {
         self.all().into_iter().any(|reflector| reflector.owns(id))
     }

@@ -49,7 +49,7 @@ use self::queue::{Queue, Queued};
 use self::recorder::Recorder;
 use self::score::Balance;
 use self::writes::{Job, Write};
-use super::client::{CacheEvent, Client};
+use super::client::{CacheEvent, Client, Reflector};
 use super::controllers::{Context, Controller};
 use super::workload::pods::is_terminal;
 use super::{Because, Component, Deadline, Outbox, Output, earliest};
@@ -450,6 +450,10 @@ impl Component for Scheduler {
 }
 
 impl Controller for Scheduler {
+    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        self.informers.of_watch(watch)
+    }
+
     fn queues(&self) -> Vec<(&'static str, usize)> {
         let [active, backoff, unschedulable] = self.queue.lengths();
         Vec::from([

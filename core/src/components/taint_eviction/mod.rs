@@ -333,6 +333,10 @@ impl Component for TaintEviction {
 }
 
 impl Controller for TaintEviction {
+    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        [&mut self.nodes, &mut self.pods].into_iter().find(|informer| informer.owns(watch))
+    }
+
     fn queues(&self) -> Vec<(&'static str, usize)> {
         Vec::from([
             ("pods_waiting", self.timers.len()),

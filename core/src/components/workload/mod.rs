@@ -281,6 +281,10 @@ impl<L: Logic> Component for Workload<L> {
 }
 
 impl<L: Logic> Controller for Workload<L> {
+    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        self.shop.caches.iter_mut().find(|informer| informer.owns(watch))
+    }
+
     fn queues(&self) -> Vec<(&'static str, usize)> {
         Vec::from([
             (self.queue_name, self.shop.queue.len()),
