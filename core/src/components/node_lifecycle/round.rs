@@ -481,11 +481,8 @@ impl NodeLifecycle {
         now: Timestamp,
     ) {
         let (wanted, opposite) = (Taint::no_execute(wanted), Taint::no_execute(opposite));
-        let about = format!("node/{}", self.node(id).name);
-        let status = self.decided_status(&check.found).map_or("", Status::name);
-        let mut reasons = Vec::from([Because::Fact(format!("Ready={status}"))]);
-        reasons.extend(check.because.map(Because::Decision));
         if opposite.is_on(check.node.stable()) {
+            let (about, reasons) = (format!("node/{}", self.node(id).name), self.reasons_for_taint(&check));
             let because = self.outbox.decide(about, format!("+{wanted} -{opposite}"), reasons);
             let write = TaintWrite::swap(&check.node, [wanted].into(), [opposite].into(), Some(because), now);
             check.stage = Stage::Taints;
@@ -498,10 +495,19 @@ impl NodeLifecycle {
         // A node without its taint goes to the end of the queue with each pass.
         let was_known = if tainted { queue.is_known(id) } else { queue.forget(id) };
         if queue.add(id, now) && !was_known {
-            reasons.push(Because::Fact(format!("zone {zone} lets {} nodes per second go", queue.rate())));
+            let rate = queue.rate();
+            let (about, mut reasons) = (format!("node/{}", self.node(id).name), self.reasons_for_taint(&check));
+            reasons.push(Because::Fact(format!("zone {zone} lets {rate} nodes per second go")));
             self.outbox.decide(about, format!("queued for taint {wanted}"), reasons);
         }
         self.after_taints(id, check, now);
+    }
+
+    fn reasons_for_taint(&self, check: &Check) -> Vec<Because> {
+        let status = self.decided_status(&check.found).map_or("", Status::name);
+        let mut reasons = Vec::from([Because::Fact(format!("Ready={status}"))]);
+        reasons.extend(check.because.map(Because::Decision));
+        reasons
     }
 
     fn after_taints(&mut self, id: NodeId, mut check: Check, now: Timestamp) {
