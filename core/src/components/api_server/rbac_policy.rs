@@ -149,12 +149,15 @@ const GATHERED: [(&str, &[&str]); 3] = [
 
 /// A line of a table that holds at a release: its name and its text.
 fn lines(table: &'static str, release: Release) -> impl Iterator<Item = (&'static str, &'static str)> {
-    table.lines().filter(|line| !line.is_empty()).filter_map(move |line| {
-        let (name, text) = line.split_once('=')?;
-        let mut words = name.split_whitespace();
-        let (name, marks) = (words.next()?, words.next().unwrap_or(""));
-        holds(marks, release).then_some((name, text.trim()))
-    })
+    table.lines().filter_map(move |line| entry(line, release))
+}
+
+/// Reads a line of a table, unless it is empty or for other releases.
+fn entry(line: &'static str, release: Release) -> Option<(&'static str, &'static str)> {
+    let (name, text) = line.split_once('=')?;
+    let mut words = name.split_whitespace();
+    let (name, marks) = (words.next()?, words.next().unwrap_or(""));
+    holds(marks, release).then_some((name, text.trim()))
 }
 
 /// Tells whether marks as `>1.34<1.36` hold at a release.
@@ -165,7 +168,7 @@ fn holds(marks: &str, release: Release) -> bool {
     since.is_none_or(|since| release.minor >= since) && until.is_none_or(|until| release.minor < until)
 }
 
-fn rules_of(text: &str, release: Release) -> Vec<Rule> {
+fn rules_of(text: &'static str, release: Release) -> Vec<Rule> {
     text.split(" | ")
         .map(str::trim)
         .filter(|rule| !rule.is_empty())
@@ -176,14 +179,14 @@ fn rules_of(text: &str, release: Release) -> Vec<Rule> {
         .collect()
 }
 
-fn rule_of(text: &str) -> Rule {
-    let list = |text: &str| text.split(',').map(Text::from).collect::<Vec<Text>>();
+fn rule_of(text: &'static str) -> Rule {
+    let list = |text: &'static str| text.split(',').map(Text::of).collect::<Vec<Text>>();
     let mut rule = Rule::default();
     for (at, word) in text.split(' ').enumerate() {
         match word.split_at(1) {
             _ if at == 0 => rule.verbs = list(word),
             ("@", groups) => {
-                let group = |group: &str| if group == "core" { Text::of("") } else { Text::from(group) };
+                let group = |group: &'static str| Text::of(if group == "core" { "" } else { group });
                 rule.groups = groups.split(',').map(group).collect();
             }
             ("#", names) => rule.names = list(names),
@@ -209,7 +212,9 @@ pub(super) fn cluster_rules(name: &str, release: Release) -> Option<Vec<Rule>> {
         Some(short) => (CONTROLLERS, short),
         None => (CLUSTER, name),
     };
-    lines(table, release).find(|(own, _)| *own == short).map(|(_, text)| rules_of(text, release))
+    // Most lines are passed over by their first word.
+    let own = table.lines().filter(|line| line.starts_with(short));
+    own.filter_map(|line| entry(line, release)).find(|(own, _)| *own == short).map(|(_, text)| rules_of(text, release))
 }
 
 /// Returns the rules of a Role that every cluster has.
@@ -237,14 +242,14 @@ pub(super) enum Subject {
     ServiceAccount(Text, Text),
 }
 
-fn subjects(text: &str) -> Vec<Subject> {
+fn subjects(text: &'static str) -> Vec<Subject> {
     text.split_whitespace()
         .filter_map(|word| {
             let (kind, name) = word.split_once(':')?;
             Some(match kind {
-                "u" => Subject::User(Text::from(name)),
-                "g" => Subject::Group(Text::from(name)),
-                _ => Subject::ServiceAccount(Text::of("kube-system"), Text::from(name)),
+                "u" => Subject::User(Text::of(name)),
+                "g" => Subject::Group(Text::of(name)),
+                _ => Subject::ServiceAccount(Text::of("kube-system"), Text::of(name)),
             })
         })
         .collect()
@@ -257,7 +262,7 @@ pub(super) fn bindings(release: Release) -> Vec<Binding> {
         .collect();
     all.extend(lines(CONTROLLERS, release).map(|(short, _)| {
         let name = format!("system:controller:{short}");
-        let account = Subject::ServiceAccount(Text::of("kube-system"), Text::from(short));
+        let account = Subject::ServiceAccount(Text::of("kube-system"), Text::of(short));
         Binding { namespace: "", role: name.clone(), name, subjects: Vec::from([account]) }
     }));
     all.sort_by(|one, other| one.name.cmp(&other.name));
