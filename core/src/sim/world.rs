@@ -21,8 +21,8 @@ use crate::components::api_server::{Commit, Tap};
 use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
 use crate::objects::{Json, Text};
 use crate::scenario::{
-    Action, AnswerSeen, Change, Deed, DeedId, FaultEffect, Feed, Feeder, HandFedNode, Observation, Outcome, Run,
-    RunOptions, RunOutput, Scenario, Subject, Taint, Task, Writer, company, route, taints_patch,
+    Action, AnswerSeen, Change, Deed, DeedId, FaultEffect, Feed, Feeder, HandFedNode, Observation, Outcome, Predicate,
+    Run, RunOptions, RunOutput, Scenario, Subject, Taint, Task, Writer, company, route, taints_patch,
 };
 
 /// Runs a scenario in a simulated cluster of its own.
@@ -46,6 +46,14 @@ pub fn run_scenario_with(scenario: &Scenario, mut options: Options, own: &Own) -
     World::new(scenario, options, own).play()
 }
 
+/// A machine that lines look at.
+struct Looked {
+    /// What it showed last.
+    shown: Json,
+    /// Whether no line asks for more than its containers: its clock goes on all the time.
+    of_containers: bool,
+}
+
 struct World<'a> {
     /// What the user's own steps do.
     own: &'a Own,
@@ -58,8 +66,8 @@ struct World<'a> {
     /// What rules had met when they were taken away.
     hits: BTreeMap<RuleId, u64>,
     decisions_told: usize,
-    /// Machines that lines look at, with what they showed last.
-    machines: BTreeMap<Text, Json>,
+    /// Machines that lines look at.
+    machines: BTreeMap<Text, Looked>,
     /// What the run waits for, as long as it is told nothing.
     bound: Option<Option<Timestamp>>,
 }
@@ -73,10 +81,14 @@ impl<'a> World<'a> {
         let health_period = options.settings.duration("node-monitor-period");
         let machines = scenario.acts.iter().flat_map(|act| &act.expectations);
         let machines = machines.filter_map(|line| match &line.fact.subject {
-            Subject::Machine(name) => Some((name.clone(), Json::Null)),
+            Subject::Machine(name) => Some((name, is_of_containers(&line.fact.predicate))),
             _ => None,
         });
-        let machines = machines.collect();
+        let machines = machines.fold(BTreeMap::new(), |mut looked: BTreeMap<Text, Looked>, (name, of_containers)| {
+            let look = looked.entry(name.clone()).or_insert(Looked { shown: Json::Null, of_containers });
+            look.of_containers &= of_containers;
+            looked
+        });
         let looks = Looks::of(&scenario, own);
         let lead = health_period.mul_f64(phase(options.seed));
         let grace_period = options.settings.duration("node-monitor-grace-period");
@@ -194,11 +206,14 @@ impl<'a> World<'a> {
 
     fn look_around(&mut self) {
         let now = self.simulation.now();
-        for (name, shown) in &mut self.machines {
+        for (name, looked) in &mut self.machines {
             let Some(machine) = self.simulation.machine(name) else { continue };
+            if looked.of_containers && *looked.shown.get("containers") == machine.describe_containers(now) {
+                continue;
+            }
             let state = machine.describe(now);
-            if state != *shown {
-                *shown = state.clone();
+            if state != looked.shown {
+                looked.shown = state.clone();
                 self.bound = None;
                 self.run.handle_observation(Observation::Machine { name: name.clone(), state }, now);
             }
@@ -343,6 +358,15 @@ impl<'a> World<'a> {
                 let _ = self.simulation.request(feeder.identity(), call);
             }
         }
+    }
+}
+
+/// Tells whether a predicate of a machine says something of its containers alone.
+fn is_of_containers(predicate: &Predicate) -> bool {
+    match predicate {
+        Predicate::Not(inner) => is_of_containers(inner),
+        Predicate::ContainerRuns { .. } => true,
+        _ => false,
     }
 }
 

@@ -47,8 +47,15 @@ impl Machine {
             shown.set(&["capacity", name], amount.to_string());
         }
         shown.set(&["processes", "kubelet"], self.describe_kubelet());
-        shown.set(&["containers"], host.runtime.describe(now, |at| host.wall(at)));
+        shown.set(&["containers"], self.describe_containers(now));
         shown
+    }
+
+    /// Shows the containers, as [`Self::describe`] does.
+    #[must_use]
+    pub fn describe_containers(&self, now: Timestamp) -> Json {
+        let host = self.host();
+        host.runtime.describe(now, |at| host.wall(at))
     }
 
     fn describe_kubelet(&self) -> Json {
