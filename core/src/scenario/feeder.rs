@@ -31,6 +31,7 @@ struct Condition {
 #[derive(Debug)]
 pub struct Feeder {
     node: HandFedNode,
+    identity: Arc<Identity>,
     uid: Text,
     conditions: Vec<Condition>,
     renew_at: Option<Timestamp>,
@@ -63,6 +64,7 @@ impl Feeder {
         Self {
             renew_at: Some(now + node.lease_every),
             post_at: Some(now),
+            identity: Identity::kubelet(&node.name),
             node,
             uid: Text::default(),
             conditions,
@@ -79,7 +81,7 @@ impl Feeder {
     /// Returns as whom the Node is fed.
     #[must_use]
     pub fn identity(&self) -> Arc<Identity> {
-        Identity::kubelet(&self.node.name)
+        self.identity.clone()
     }
 
     /// Returns the requests that make Node and Lease.

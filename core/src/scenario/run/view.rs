@@ -1,6 +1,6 @@
 //! The cluster as the observations show it: the objects that are there now, and what an act began with.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -14,14 +14,20 @@ use crate::scenario::{ObjectRef, OwnLook};
 
 type Place = (Resource, ObjectKey);
 
+/// What is known of an object.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// As it is now, if it is there.
+    object: Option<Object>,
+    /// The uid under which it was seen first in this act.
+    first_uid: Option<Text>,
+}
+
 /// What is known of the cluster.
 #[derive(Clone, Debug, Default)]
 pub(super) struct View {
-    objects: BTreeMap<Place, Object>,
-    /// Objects that were there at some time.
-    known: BTreeSet<Place>,
-    /// The uid under which an object was seen first in this act.
-    first_uid: BTreeMap<Place, String>,
+    /// The objects that were there at some time.
+    objects: BTreeMap<Place, Known>,
     status_written: BTreeMap<Text, Timestamp>,
     /// When a Node's Ready condition got another status last.
     ready_turned: BTreeMap<Text, Timestamp>,
@@ -73,20 +79,18 @@ impl View {
         if beat(change.after.as_ref()).is_some() && beat(change.before.as_ref()) != beat(change.after.as_ref()) {
             self.heard.insert(change.key.name.clone(), now);
         }
-        self.known.insert(place.clone());
-        match &change.after {
-            Some(object) => {
-                self.first_uid.entry(place.clone()).or_insert_with(|| String::from(object.uid()));
-                self.objects.insert(place, object.clone());
-            }
-            None => drop(self.objects.remove(&place)),
+        let known = self.objects.entry(place).or_default();
+        if let Some(object) = &change.after {
+            known.first_uid.get_or_insert_with(|| Text::from(object.uid()));
         }
+        known.object.clone_from(&change.after);
     }
 
     /// Begins an act: what is there now is what objects are told apart by.
     pub(super) fn begin_act(&mut self) {
-        self.first_uid =
-            self.objects.iter().map(|(place, object)| (place.clone(), String::from(object.uid()))).collect();
+        for known in self.objects.values_mut() {
+            known.first_uid = known.object.as_ref().map(|object| Text::from(object.uid()));
+        }
         self.answer = None;
         self.refusal = None;
     }
@@ -133,33 +137,39 @@ impl View {
 
     /// Returns an object as it is now.
     pub(super) fn object(&self, of: &ObjectRef) -> Option<&Object> {
+        self.known(of)?.object.as_ref()
+    }
+
+    fn known(&self, of: &ObjectRef) -> Option<&Known> {
         self.objects.get(&(of.resource.clone(), of.key.clone()))
     }
 
     /// Tells whether an object was ever there.
     pub(super) fn is_known(&self, of: &ObjectRef) -> bool {
-        self.known.contains(&(of.resource.clone(), of.key.clone()))
+        self.known(of).is_some()
     }
 
     /// Tells whether the object that the act began with, or saw first, is there no longer.
     pub(super) fn is_gone(&self, of: &ObjectRef) -> bool {
-        let place = (of.resource.clone(), of.key.clone());
-        match (self.objects.get(&place), self.first_uid.get(&place)) {
-            (Some(object), Some(uid)) => object.uid() != uid,
+        self.known(of).is_some_and(|known| match (&known.object, &known.first_uid) {
+            (Some(object), Some(uid)) => object.uid() != uid.as_str(),
             (Some(_), None) => false,
-            (None, _) => self.known.contains(&place),
-        }
+            (None, _) => true,
+        })
     }
 
     /// Returns all objects of a kind in order of their keys.
     pub(super) fn objects_of(&self, resource: &Resource) -> impl Iterator<Item = &Object> {
         let first = (resource.clone(), ObjectKey::default());
-        self.objects.range(first..).take_while(move |((of, _), _)| of == resource).map(|(_, object)| object)
+        self.objects
+            .range(first..)
+            .take_while(move |((of, _), _)| of == resource)
+            .filter_map(|(_, known)| known.object.as_ref())
     }
 
     /// Returns every object.
     pub(super) fn all(&self) -> impl Iterator<Item = (&Resource, &Object)> {
-        self.objects.iter().map(|((resource, _), object)| (resource, object))
+        self.objects.iter().filter_map(|((resource, _), known)| Some((resource, known.object.as_ref()?)))
     }
 
     /// Returns when a Node's status was written last.
