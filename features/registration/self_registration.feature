@@ -100,8 +100,8 @@ Feature: A kubelet registers its own Node
     Scenario: In its first two minutes a kubelet says at once that it has become ready
       Given a ready Node "worker-1"
       And the container network on "worker-1" is removed
-      And the kubelet on "worker-1" restarts
       And Node "worker-1" has condition Ready=False
+      And the kubelet on "worker-1" restarts
       And 30s pass
       When the container network on "worker-1" is installed
       Then Node "worker-1" has condition Ready=True within 300ms
