@@ -234,21 +234,9 @@ impl Driver {
             self.look_around().await;
             self.judge(settled);
         }
-        let Self {
-            mut site,
-            run,
-            feeding,
-            watches,
-            caller,
-            aliases,
-            namespaces,
-            broken,
-            scenario,
-            lag,
-            blind,
-            was_blind,
-            ..
-        } = self;
+        let silence = self.longest_silence();
+        let Self { mut site, run, feeding, watches, caller, aliases, namespaces, broken, scenario, lag, blind, .. } =
+            self;
         drop((feeding, watches));
         let removed = remove_what_is_left(&caller, &aliases, namespaces).await.and_then(|()| site.has_removed());
         let mut outcome = run.into_outcome();
@@ -256,9 +244,9 @@ impl Driver {
         let has_failed = outcome.verdict == Verdict::Failed;
         if let Some(why) = broken.or_else(|| site.trouble().filter(|_| has_failed)) {
             outcome = cut_short(outcome, &scenario, why);
-        } else if has_failed && (!blind.is_empty() || was_blind > site.pace().tolerance) {
+        } else if has_failed && (!blind.is_empty() || silence > site.pace().tolerance) {
             outcome.verdict = Verdict::Inconclusive;
-            outcome.tolerance += &format!("; the API server did not answer for {}", seconds(was_blind));
+            outcome.tolerance += &format!("; the API server did not answer for {}", seconds(silence));
         }
         if let Err(why) = site.leave().await.and(removed) {
             let position = outcome.mismatch.as_ref().map(|mismatch| mismatch.step.clone()).unwrap_or_default();
@@ -266,6 +254,12 @@ impl Driver {
             outcome.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed: why });
         }
         outcome
+    }
+
+    /// Returns how long the API server did not answer at the longest, up to now where it still does not.
+    fn longest_silence(&self) -> SignedDuration {
+        let now = self.clock.now();
+        self.blind.values().map(|since| now.duration_since(*since)).fold(self.was_blind, SignedDuration::max)
     }
 
     /// Looks from time to time whether the cluster itself is in order, and whether it can be seen.
