@@ -161,9 +161,12 @@ fn pass(sim: &mut Simulation, args: &Args) {
             .step_by(args.zones as usize)
             .map(|at| sim.add_rule(Fault::disconnect(format!("machine/{}", node(at)))))
             .collect();
-        sim.advance_until((sim.now() + OUTAGE).min(end));
-        for rule in cut {
-            sim.remove_rule(rule).expect("the rule was laid above and has no end of its own");
+        let returns = sim.now() + OUTAGE;
+        if returns < end {
+            sim.advance_until(returns);
+            for rule in cut {
+                sim.remove_rule(rule).expect("the rule was laid above and has no end of its own");
+            }
         }
     }
     sim.advance_until(end);

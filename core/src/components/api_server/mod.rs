@@ -61,7 +61,7 @@ use super::Deadline;
 use super::controllers::Context;
 use crate::chance::Chance;
 use crate::network::{
-    Ask, ClientId, DecisionId, Identity, LEASES, NAMESPACES, NODES, Request, RequestId, Resource, ToClient, Verb,
+    Ask, ClientId, DecisionId, Identity, LEASES, NAMESPACES, NODES, PODS, Request, RequestId, Resource, ToClient, Verb,
     WatchType,
 };
 use crate::objects::schema::Schema;
@@ -227,8 +227,8 @@ impl ApiServer {
             rbac: rbac::Rbac::new(),
             tables: KINDS
                 .iter()
-                .map(|_| Table {
-                    store: Store::default(),
+                .map(|kind| Table {
+                    store: if kind.resource == PODS { Store::by_node() } else { Store::default() },
                     history: History::new(0),
                     watches: Index::default(),
                     last: Json::Null,

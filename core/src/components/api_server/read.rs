@@ -67,6 +67,10 @@ impl ApiServer {
             let found = store.get(&selection.namespace, name).into_iter();
             return found.filter(|object| selection.matches(plural, object)).cloned().collect();
         }
+        let node = selection.fields.exactly("spec.nodeName").filter(|node| !node.is_empty());
+        if let Some(own) = node.and_then(|node| store.on_node(node)) {
+            return own.filter(|object| selection.matches(plural, object)).cloned().collect();
+        }
         store.iter(&selection.namespace).filter(|object| selection.matches(plural, object)).cloned().collect()
     }
 

@@ -6,7 +6,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::objects::{Object, Text};
+use crate::objects::{Object, ObjectKey, Text};
 
 /// A place in the slab.
 pub(super) type Place = u32;
@@ -24,6 +24,8 @@ pub(super) struct Store {
     slots: Vec<Option<Slot>>,
     free: Vec<Place>,
     order: BTreeMap<Text, BTreeMap<Text, Place>>,
+    /// The objects of each node in order of their keys, where they are asked for: each kubelet lists its own pods.
+    by_node: Option<BTreeMap<Text, BTreeMap<ObjectKey, Place>>>,
     /// Open addressing: the hash's upper half beside a place plus one; zero is empty.
     index: Vec<(u32, u32)>,
     len: usize,
@@ -41,7 +43,16 @@ const fn halves(hash: u64) -> (usize, u32) {
     (mixed as u32 as usize, (hash >> 32) as u32)
 }
 
+fn node_of(object: &Object) -> Option<&Text> {
+    object.stable().at(&["spec", "nodeName"]).as_text()
+}
+
 impl Store {
+    /// Makes a store that finds the objects of a node: see [`Self::on_node`].
+    pub(super) fn by_node() -> Self {
+        Self { by_node: Some(BTreeMap::new()), ..Self::default() }
+    }
+
     /// Finds an object's place.
     pub(super) fn find(&self, namespace: &str, name: &str) -> Option<Place> {
         if self.index.is_empty() {
@@ -89,7 +100,34 @@ impl Store {
     /// Puts a newer revision in the place of an object; returns the older one.
     pub(super) fn replace(&mut self, place: Place, object: Object) -> Object {
         let slot = self.slots[place as usize].as_mut().expect("a found place holds an object");
-        core::mem::replace(&mut slot.object, object)
+        let before = core::mem::replace(&mut slot.object, object);
+        if self.by_node.is_some() {
+            let slot = self.slots[place as usize].as_ref().expect("a found place holds an object");
+            let (old, new) = (node_of(&before).cloned(), node_of(&slot.object).cloned());
+            if old != new {
+                let key = ObjectKey { namespace: slot.namespace.clone(), name: slot.name.clone() };
+                self.leave_node(old.as_ref(), &key);
+                self.join_node(new, key, place);
+            }
+        }
+        before
+    }
+
+    fn join_node(&mut self, node: Option<Text>, key: ObjectKey, place: Place) {
+        if let (Some(by_node), Some(node)) = (&mut self.by_node, node) {
+            by_node.entry(node).or_default().insert(key, place);
+        }
+    }
+
+    fn leave_node(&mut self, node: Option<&Text>, key: &ObjectKey) {
+        if let (Some(by_node), Some(node)) = (&mut self.by_node, node)
+            && let Some(own) = by_node.get_mut(node)
+        {
+            own.remove(key);
+            if own.is_empty() {
+                by_node.remove(node);
+            }
+        }
     }
 
     /// Adds an object whose key is not there yet.
@@ -103,6 +141,10 @@ impl Store {
         });
         self.point(hash(&namespace, &name), place);
         self.order.entry(namespace.clone()).or_default().insert(name.clone(), place);
+        if self.by_node.is_some() {
+            let key = ObjectKey { namespace: namespace.clone(), name: name.clone() };
+            self.join_node(node_of(&object).cloned(), key, place);
+        }
         self.slots[place as usize] = Some(Slot { namespace, name, object });
         self.len += 1;
     }
@@ -118,7 +160,16 @@ impl Store {
         self.unpoint(namespace, name, place);
         self.free.push(place);
         self.len -= 1;
-        self.slots[place as usize].take().map(|slot| slot.object)
+        let slot = self.slots[place as usize].take()?;
+        let key = ObjectKey { namespace: slot.namespace, name: slot.name };
+        self.leave_node(node_of(&slot.object), &key);
+        Some(slot.object)
+    }
+
+    /// Returns the objects of a node in order of their keys; `None` where nobody keeps them apart.
+    pub(super) fn on_node(&self, node: &str) -> Option<impl Iterator<Item = &Object>> {
+        let own = self.by_node.as_ref()?.get(node);
+        Some(own.into_iter().flat_map(BTreeMap::values).map(|place| self.at(*place)))
     }
 
     /// Returns all objects, or those of one namespace, in order of their keys.
@@ -190,6 +241,29 @@ mod tests {
     use crate::chance::Chance;
     use crate::json;
     use crate::objects::{Object, Text};
+
+    #[test]
+    fn the_objects_of_a_node_are_those_that_name_it_now() {
+        let mut chance = Chance::new(5);
+        let mut store = Store::by_node();
+        for version in 1..5_000 {
+            let (namespace, name) = (format!("ns{}", chance.below(2)), format!("n{}", chance.below(60)));
+            let node = [json!({}), json!({"spec": {"nodeName": "a"}}), json!({"spec": {"nodeName": "b"}})];
+            let tree = node[usize::try_from(chance.below(3)).unwrap()].clone();
+            match store.find(&namespace, &name) {
+                None => store.insert(Text::from(&namespace), Text::from(&name), Object::new(tree, version)),
+                Some(_) if chance.below(3) == 0 => drop(store.remove(&namespace, &name)),
+                Some(place) => drop(store.replace(place, Object::new(tree, version))),
+            }
+            for node in ["a", "b", "c"] {
+                let named = |object: &&Object| object.stable().at(&["spec", "nodeName"]).as_str() == Some(node);
+                let expected: Vec<u64> = store.iter("").filter(named).map(Object::resource_version).collect();
+                let found: Vec<u64> = store.on_node(node).unwrap().map(Object::resource_version).collect();
+                assert_eq!(found, expected);
+            }
+        }
+        assert!(Store::default().on_node("a").is_none());
+    }
 
     #[test]
     fn it_agrees_with_a_sorted_map_under_random_changes() {
