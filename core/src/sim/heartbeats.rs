@@ -13,6 +13,8 @@ mod tests;
 
 use alloc::vec::Vec;
 
+use jiff::Timestamp;
+
 use super::{Actor, Simulation};
 use crate::components::Component;
 use crate::components::api_server::{Beating, Reader, Renewable};
@@ -247,14 +249,25 @@ impl Simulation {
         }
         let (now, revision) = (self.now, self.api.resource_version());
         while self.api.next_deadline().is_some_and(|deadline| deadline.at <= now)
-            && let Some((client, watch)) = self.api.next_bookmark()
-            && self.network.is_clear(client)
-            && self.note_bookmark(client, watch, revision)
-        {
+            && let Some(watch) = self.api.next_bookmark()
+            && self.give_bookmark(watch, revision, now)
+        {}
+    }
+
+    /// Gives the bookmark that is due to one who only notes it; false if it has to come as a message.
+    pub(super) fn give_bookmark(
+        &mut self,
+        (client, watch): (ClientId, RequestId),
+        revision: u64,
+        now: Timestamp,
+    ) -> bool {
+        let is_noted = self.network.is_clear(client) && self.note_bookmark(client, watch, revision);
+        if is_noted {
             self.api.skip_bookmark(now);
             self.network.touch(client, now);
             self.deliveries += 1;
         }
+        is_noted
     }
 
     /// Notes a bookmark for a component that has nothing else to do now; false if it has to come as a message.

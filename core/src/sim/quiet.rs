@@ -323,12 +323,9 @@ impl Simulation {
     /// Gives a calm kubelet the bookmark that is due; false if it has to come as a message.
     fn bookmark(&mut self, now: Timestamp, revision: u64) -> bool {
         let Some((client, watch)) = self.api.next_bookmark() else { return false };
-        let Actor::Machine(machine) = &mut self.slots[client.0 as usize].actor else { return false };
-        let is_taken = self.network.is_clear(client) && machine.handle_bookmark(watch, revision);
+        let is_kubelets = matches!(self.slots[client.0 as usize].actor, Actor::Machine(_));
+        let is_taken = is_kubelets && self.give_bookmark((client, watch), revision, now);
         if is_taken {
-            self.api.skip_bookmark(now);
-            self.network.touch(client, now);
-            self.deliveries += 1;
             self.now = now;
         }
         is_taken
