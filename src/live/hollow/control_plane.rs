@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nodeproof_core::network::{Call, Resource, Target, Verb};
-use nodeproof_core::objects::Text;
+use nodeproof_core::objects::{Text, base64};
 use nodeproof_core::profile::Settings;
 use serde_json::json;
 
@@ -308,8 +308,8 @@ impl Ports {
 
 /// Writes a kubeconfig as JSON, which is YAML as well.
 fn kubeconfig(server: &str, authority: &str, who: &Certified) -> String {
-    let cluster = json!({"server": server, "certificate-authority-data": base64(authority)});
-    let user = json!({"client-certificate-data": base64(&who.certificate), "client-key-data": base64(&who.key)});
+    let cluster = json!({"server": server, "certificate-authority-data": base64::encode(authority.as_bytes())});
+    let user = json!({"client-certificate-data": base64::encode(who.certificate.as_bytes()), "client-key-data": base64::encode(who.key.as_bytes())});
     json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "nodeproof",
         "clusters": [{"name": "nodeproof", "cluster": cluster}],
@@ -435,31 +435,9 @@ fn flags_of<'a>(program: &'a str, flags: &'a Flags) -> impl Iterator<Item = Stri
     })
 }
 
-/// Encodes bytes as base64, RFC 4648 section 4.
-fn base64(text: &str) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(text.len().div_ceil(3) * 4);
-    for part in text.as_bytes().chunks(3) {
-        let byte = |at: usize| u32::from(part.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for at in 0..4 {
-            let index = usize::try_from(bits >> (18 - 6 * at) & 63).unwrap_or(0);
-            out.push(if at <= part.len() { char::from(LETTERS[index]) } else { '=' });
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_are_encoded_with_padding() {
-        for (text, encoded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
-            assert_eq!(base64(text), encoded);
-        }
-    }
 
     #[test]
     fn a_flag_goes_to_the_program_that_has_it() {

@@ -15,7 +15,7 @@ use super::validation::FieldError;
 use super::watch::Selection;
 use super::{ApiServer, status};
 use crate::network::{Answer, WatchType};
-use crate::objects::{Json, Object, ObjectKey};
+use crate::objects::{Json, Object, ObjectKey, base64};
 
 const VERSION: &str = "meta.k8s.io/v1";
 /// Source: k8s.io/apiserver pkg/storage/errors.go (v1.34), `expired`.
@@ -37,7 +37,8 @@ struct Token {
 impl Token {
     fn parse(text: &str) -> Result<Self, String> {
         let bad = |why: String| format!("invalid continue token: continue key is not valid: {why}");
-        let bytes = decode(text).map_err(|at| bad(format!("illegal base64 data at input byte {at}")))?;
+        let bytes =
+            base64::decode_for_url(text).map_err(|at| bad(format!("illegal base64 data at input byte {at}")))?;
         let text = String::from_utf8(bytes.clone());
         let json = text.ok().and_then(|text| Json::parse(&text).ok());
         let Some(json) = json else {
@@ -59,7 +60,8 @@ impl Token {
     }
 
     fn text(&self) -> String {
-        encode(format!("{{\"v\":\"{VERSION}\",\"rv\":{},\"start\":\"/{}\\u0000\"}}", self.revision, self.start))
+        let text = format!("{{\"v\":\"{VERSION}\",\"rv\":{},\"start\":\"/{}\\u0000\"}}", self.revision, self.start);
+        base64::encode_for_url(text.as_bytes())
     }
 }
 
@@ -265,36 +267,6 @@ pub(super) fn check_watch(options: &Options, streams_lists: WatchList) -> Result
 pub(super) enum WatchList {
     On,
     Off,
-}
-
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-/// Base64 for URLs without padding (RFC 4648, section 5).
-fn encode(text: String) -> String {
-    let mut out = String::new();
-    for chunk in text.as_bytes().chunks(3) {
-        let bits = chunk.iter().fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..=chunk.len() {
-            out.push(char::from(ALPHABET[bits >> (18 - 6 * place) & 63]));
-        }
-    }
-    out
-}
-
-/// Reads base64 for URLs; the error is the place of the first wrong character.
-fn decode(text: &str) -> Result<Vec<u8>, usize> {
-    let mut out = Vec::new();
-    let (mut bits, mut count) = (0_usize, 0);
-    for (at, byte) in text.bytes().enumerate() {
-        bits = bits << 6 | ALPHABET.iter().position(|own| *own == byte).ok_or(at)?;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            out.push(u8::try_from(bits >> count & 255).unwrap_or(0));
-            bits &= (1 << count) - 1;
-        }
-    }
-    if count == 6 { Err(text.len()) } else { Ok(out) }
 }
 
 #[cfg(test)]
