@@ -181,6 +181,13 @@ pub static ROWS: &[Row] = &[
         flag: "kube-apiserver.default-unreachable-toleration-seconds",
     },
     Row {
+        name: "event-ttl",
+        says: "how long an Event stays after its last write",
+        values: &[(OLDEST, secs(3600))],
+        source: "pkg/controlplane/apiserver/options/options.go (v1.34), EventTTL",
+        flag: "kube-apiserver.event-ttl",
+    },
+    Row {
         name: "enable-admission-plugins",
         says: "admission plugins that run beside those that run anyway, separated by commas",
         values: &[(OLDEST, Value::Text(""))],

@@ -14,6 +14,7 @@ mod call;
 mod certificates;
 mod delete;
 mod eviction;
+mod expiry;
 mod forms;
 mod health;
 mod history;
@@ -68,6 +69,7 @@ use crate::objects::schema::Schema;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 use crate::profile::Settings;
 use alarms::Alarms;
+use expiry::Expiry;
 use forms::{Form, View};
 use history::{Event, History};
 use renewal::Lent;
@@ -201,6 +203,7 @@ pub struct ApiServer {
     candidates: Vec<WatcherId>,
     lent: Lent,
     waiting: Waiting,
+    expiry: Expiry,
     /// Whether the Events' face in `events.k8s.io/v1` has a store of its own.
     keeps_new_events: bool,
 }
@@ -244,6 +247,7 @@ impl ApiServer {
             candidates: Vec::new(),
             lent: Lent::default(),
             waiting: Waiting::default(),
+            expiry: Expiry::default(),
             keeps_new_events: false,
         };
         for (kind, object) in strategy::initial_objects() {
@@ -319,9 +323,10 @@ impl ApiServer {
         self.waiting.forget(client, None);
     }
 
-    /// Sends bookmarks, ends watches whose time is over, compacts.
+    /// Sends bookmarks, ends watches whose time is over, compacts, removes what does not stay.
     pub fn handle_timeout(&mut self, now: Timestamp) {
         self.end_waits(now);
+        self.expire(now);
         while let Some((at, id)) = self.timers.first() {
             if at > now {
                 break;
@@ -354,7 +359,8 @@ impl ApiServer {
     pub(crate) fn next_bookmark(&self) -> Option<Reader> {
         let (at, id) = self.timers.first().filter(|_| self.waiting.is_empty())?;
         let watcher = self.watchers[id as usize].as_ref()?;
-        let is_plain = watcher.bookmarks && watcher.ends > at && watcher.form == Form::Plain;
+        let is_first = self.next_expiry().is_none_or(|other| other > at);
+        let is_plain = is_first && watcher.bookmarks && watcher.ends > at && watcher.form == Form::Plain;
         is_plain.then_some((watcher.client, watcher.id))
     }
 
@@ -379,7 +385,8 @@ impl ApiServer {
     pub fn next_deadline(&self) -> Option<Deadline> {
         let watch = self.timers.first().map(|(at, _)| Deadline { at, reason: "watch bookmark or timeout" });
         let wait = self.waiting.next_end().map(|at| Deadline { at, reason: "wait for a revision" });
-        watch.into_iter().chain(wait).min_by_key(|deadline| deadline.at)
+        let expiry = self.next_expiry().map(|at| Deadline { at, reason: "end of what does not stay" });
+        watch.into_iter().chain(wait).chain(expiry).min_by_key(|deadline| deadline.at)
     }
 
     /// Looks an object up, beside the network.
@@ -432,6 +439,7 @@ impl ApiServer {
         let event = if before.is_some() { WatchType::Modified } else { WatchType::Added };
         self.publish(kind, origin, Change { namespace: &key.namespace, event, before }, object.clone());
         self.write_twin(kind, origin, event, &object);
+        self.hang_on_lease(kind, &object, origin.now);
         object
     }
 

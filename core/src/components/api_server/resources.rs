@@ -29,6 +29,8 @@ pub(super) enum Trait {
     Generation,
     /// A review: it is answered and not stored.
     Review,
+    /// It goes when its time to live is over.
+    Expires,
     /// There is no DELETE of the collection.
     NoDeleteCollection,
 }
@@ -137,7 +139,7 @@ kinds! {
     "" "v1" "bindings" "Binding" "binding" Namespaced [] [] [Review] &[];
     "" "v1" "configmaps" "ConfigMap" "configmap" Namespaced ["cm"] [] [] &[];
     "" "v1" "endpoints" "Endpoints" "endpoints" Namespaced ["ep"] [] [] &[];
-    "" "v1" "events" "Event" "event" Namespaced ["ev"] [] [CreateOnUpdate] &[];
+    "" "v1" "events" "Event" "event" Namespaced ["ev"] [] [CreateOnUpdate, Expires] &[];
     "" "v1" "limitranges" "LimitRange" "limitrange" Namespaced ["limits"] [] [] &[];
     "" "v1" "namespaces" "Namespace" "namespace" Cluster ["ns"] [] [ReturnsObject, NoDeleteCollection]
         &[sub("finalize", "Namespace", &["update"]), sub("status", "Namespace", GET_PATCH_UPDATE)];
@@ -195,7 +197,7 @@ kinds! {
           sub("status", "CertificateSigningRequest", GET_PATCH_UPDATE)];
     "coordination.k8s.io" "v1" "leases" "Lease" "lease" Namespaced [] [] [CreateOnUpdate, Conditional] &[];
     "discovery.k8s.io" "v1" "endpointslices" "EndpointSlice" "endpointslice" Namespaced [] [] [Generation] &[];
-    "events.k8s.io" "v1" "events" "Event" "event" Namespaced ["ev"] [] [CreateOnUpdate] &[];
+    "events.k8s.io" "v1" "events" "Event" "event" Namespaced ["ev"] [] [CreateOnUpdate, Expires] &[];
     "networking.k8s.io" "v1" "networkpolicies" "NetworkPolicy" "networkpolicy" Namespaced ["netpol"] [] [Generation] &[];
     "node.k8s.io" "v1" "runtimeclasses" "RuntimeClass" "runtimeclass" Cluster [] [] [] &[];
     "policy" "v1" "poddisruptionbudgets" "PodDisruptionBudget" "poddisruptionbudget" Namespaced ["pdb"] []

@@ -433,3 +433,61 @@ fn the_newer_face_of_events_is_the_same_whenever_somebody_looks_first() {
     assert_eq!(beside[0].at(&["regarding", "name"]).as_str(), Some("n"));
     assert_eq!((beside, told, listed), seen(true));
 }
+
+#[test]
+fn events_go_with_the_lease_of_their_last_write() {
+    let seconds = SignedDuration::from_secs;
+    let mut fixture = Fixture::new();
+    let start = fixture.now;
+    let event = |name: &str| {
+        let about = json!({"kind": "Node", "name": "n"});
+        let body = json!({"metadata": {"name": name}, "involvedObject": about, "count": 1});
+        Call::new(Verb::Create, EVENTS, "default", "").body(body)
+    };
+    let count = |count: i64| Call::strategic_patch(EVENTS, "default", "counted", json!({"count": count}));
+    assert!(fixture.call(event("first")).is_success());
+    assert!(fixture.call(event("counted")).is_success());
+    let watch = Call::new(Verb::Watch, EVENTS, "default", "").query("timeoutSeconds", "86400");
+    fixture.ask(Ask::Call(watch.into()));
+    for (at, call) in [
+        (30, event("shares")),
+        (59, count(2)),
+        // A minute after its grant a lease lives no longer than asked for: the next one is granted.
+        (60, event("next")),
+        (70, count(2)),
+    ] {
+        fixture.now = start + seconds(at);
+        assert!(fixture.call(call).is_success());
+    }
+    let mut gone = Vec::new();
+    while let Some(deadline) = fixture.server.next_deadline().filter(|next| next.at < start + seconds(7200)) {
+        fixture.server.handle_timeout(deadline.at);
+        let outputs: Vec<ServerOutput> = core::iter::from_fn(|| fixture.server.poll_output()).collect();
+        for (event, object) in events(&outputs) {
+            assert_eq!(event, WatchType::Deleted);
+            gone.push((deadline.at.duration_since(start).as_millis(), Text::from(object.name())));
+        }
+    }
+    let names = |at: i128, names: &[&str]| names.iter().map(|name| (at, Text::from(*name))).collect::<Vec<_>>();
+    assert_eq!(gone, [names(3_660_500, &["counted", "first", "shares"]), names(3_720_500, &["next"])].concat());
+    assert!(fixture.server.objects(&EVENTS).is_empty());
+}
+
+#[test]
+fn events_stay_as_long_as_the_flag_says() {
+    for (ttl, longest) in [("10m", 630), ("30s", 31), ("900ms", 7200)] {
+        let mut fixture = Fixture::new();
+        let mut settings = Settings::default();
+        settings.set("event-ttl", ttl).unwrap();
+        let context = Context { settings: Arc::new(settings), chance: Chance::new(1) };
+        fixture.server = ApiServer::new(context, fixture.now);
+        let body = json!({"metadata": {"name": "e"}, "involvedObject": {"kind": "Node", "name": "n"}});
+        assert!(fixture.call(Call::new(Verb::Create, EVENTS, "default", "").body(body)).is_success());
+        fixture.server.handle_timeout(fixture.now + SignedDuration::from_secs(longest));
+        assert_eq!(fixture.server.objects(&EVENTS).len(), 1, "{ttl}");
+        if ttl != "900ms" {
+            fixture.server.handle_timeout(fixture.now + SignedDuration::from_secs(longest + 1));
+            assert!(fixture.server.objects(&EVENTS).is_empty(), "{ttl}");
+        }
+    }
+}

@@ -473,6 +473,12 @@ fn events_count_from_zero_on() {
         .object(2_000, EVENTS, event("e1", "NodeNotReady", 2))
         .passes("at +9s");
     ready_node(said(Some(2)), Bound::Within(sec(9)))
+        .object(1_000, EVENTS, event("e1", "NodeNotReady", 1))
+        .delete(2_000, EVENTS, ObjectKey::namespaced("default", "e1"))
+        .object(3_000, EVENTS, event("e2", "NodeNotReady", 1))
+        .delete(4_000, EVENTS, ObjectKey::namespaced("default", "e2"))
+        .passes("at +9s");
+    ready_node(said(Some(2)), Bound::Within(sec(9)))
         .object(1_000, EVENTS, event("e1", "NodeNotReady", 2))
         .object(2_000, EVENTS, event("e1", "NodeNotReady", 3))
         .fails(

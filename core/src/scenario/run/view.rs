@@ -19,6 +19,8 @@ type Place = (Resource, ObjectKey);
 struct Known {
     /// As it is now, if it is there.
     object: Option<Object>,
+    /// An Event as it was last: what it tells of has happened, also when the API server no longer keeps it.
+    told: Option<Object>,
     /// The uid under which it was seen first in this act.
     first_uid: Option<Text>,
 }
@@ -82,6 +84,9 @@ impl View {
         let known = self.objects.entry(place).or_default();
         if let Some(object) = &change.after {
             known.first_uid.get_or_insert_with(|| Text::from(object.uid()));
+        }
+        if change.resource == EVENTS && change.after.is_some() {
+            known.told.clone_from(&change.after);
         }
         known.object.clone_from(&change.after);
     }
@@ -160,11 +165,12 @@ impl View {
 
     /// Returns all objects of a kind in order of their keys.
     pub(super) fn objects_of(&self, resource: &Resource) -> impl Iterator<Item = &Object> {
+        self.known_of(resource).filter_map(|known| known.object.as_ref())
+    }
+
+    fn known_of(&self, resource: &Resource) -> impl Iterator<Item = &Known> {
         let first = (resource.clone(), ObjectKey::default());
-        self.objects
-            .range(first..)
-            .take_while(move |((of, _), _)| of == resource)
-            .filter_map(|(_, known)| known.object.as_ref())
+        self.objects.range(first..).take_while(move |((of, _), _)| of == resource).map(|(_, known)| known)
     }
 
     /// Returns every object.
@@ -182,10 +188,10 @@ impl View {
         self.ready_turned.get(node).copied()
     }
 
-    /// Returns reason, message and count of each Event about an object, by the Event's key.
+    /// Returns reason, message and count of each Event about an object that there was, by the Event's key.
     pub(super) fn events_about(&self, of: &ObjectRef) -> Vec<EventSeen> {
-        self.objects_of(&EVENTS)
-            .map(Object::stable)
+        self.known_of(&EVENTS)
+            .filter_map(|known| known.told.as_ref().map(Object::stable))
             .filter(|event| is_event_about(event, of))
             .map(|event| EventSeen {
                 name: event.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default(),

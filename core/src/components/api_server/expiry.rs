@@ -1,0 +1,108 @@
+//! Events go when their time is over.
+//!
+//! Mirrors k8s.io/apiserver pkg/storage/etcd3/lease_manager.go (v1.34): what is written within a minute shares one lease
+//! of etcd, which is as much longer, and each write of an Event is given a lease anew; and etcd 3.6
+//! server/lease/lessor.go, which looks for leases that are over twice a second. Inputs: commits of Events, time. Outputs:
+//! when to look, and which Events go. Invariant: an Event goes with the lease of its last write. Known difference: etcd
+//! removes all that hangs on one lease under one revision; here each removal has its own.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::resources::{KINDS, Trait};
+use super::{ApiServer, Origin};
+use crate::network::{ClientId, Identity, Verb};
+use crate::objects::{Object, ObjectKey, Text};
+
+/// How much longer than asked for a lease is granted, so that it can be used again. Source: lease_manager.go (v1.34),
+/// `defaultLeaseReuseDurationSeconds`.
+const REUSE: SignedDuration = SignedDuration::from_secs(60);
+
+/// The largest share of the time that was asked for which a lease may be longer. Source: lease_manager.go (v1.34),
+/// `leaseReuseDurationPercent` (5 %).
+const REUSE_SHARE: i64 = 20;
+
+/// How many objects may hang on a lease. Source: lease_manager.go (v1.34), `defaultLeaseMaxObjectCount`.
+const OBJECTS_MAX: usize = 1000;
+
+/// How often etcd looks for leases that are over. Source: etcd server/lease/lessor.go (3.6), `runLoop`.
+const LOOK_EACH_MS: i128 = 500;
+
+/// A lease of etcd, with the revisions that hang on it.
+#[derive(Debug)]
+struct Lease {
+    ends: Timestamp,
+    count: usize,
+    holds: Vec<(usize, ObjectKey, u64)>,
+}
+
+/// The leases, in order of their ends.
+#[derive(Debug, Default)]
+pub(super) struct Expiry(VecDeque<Lease>);
+
+impl Expiry {
+    /// Hangs a revision of an object on a lease; without a whole second to live it stays for ever.
+    fn hang(&mut self, kind: usize, object: &Object, ttl: SignedDuration, now: Timestamp) {
+        let seconds = ttl.as_secs();
+        if seconds == 0 {
+            return;
+        }
+        let reuse = REUSE.min(SignedDuration::from_secs(seconds / REUSE_SHARE));
+        let until = now + SignedDuration::from_secs(seconds);
+        let is_fit = |lease: &Lease| until < lease.ends && lease.ends <= until + reuse && lease.count < OBJECTS_MAX;
+        if !self.0.back().is_some_and(is_fit) {
+            self.0.push_back(Lease { ends: until + reuse, count: 0, holds: Vec::new() });
+        }
+        let lease = self.0.back_mut().expect("there is one now");
+        lease.count += 1;
+        lease.holds.push((kind, object.key(), object.resource_version()));
+    }
+}
+
+impl ApiServer {
+    /// Hangs what was written on a lease, if it is of a kind that does not stay.
+    pub(super) fn hang_on_lease(&mut self, kind: usize, object: &Object, now: Timestamp) {
+        if KINDS[kind].is(Trait::Expires) {
+            self.expiry.hang(kind, object, self.settings.duration("event-ttl"), now);
+        }
+    }
+
+    /// Returns when etcd finds that the next lease is over.
+    pub(super) fn next_expiry(&self) -> Option<Timestamp> {
+        let ends = self.expiry.0.front()?.ends;
+        let since = ends.duration_since(self.started).as_millis();
+        let late = i64::try_from(since % LOOK_EACH_MS).unwrap_or_default();
+        Some(ends + SignedDuration::from_millis(i64::try_from(LOOK_EACH_MS).unwrap_or_default() - late))
+    }
+
+    /// Removes what hangs on leases that are over.
+    pub(super) fn expire(&mut self, now: Timestamp) {
+        while self.next_expiry().is_some_and(|at| at <= now) {
+            let Some(mut lease) = self.expiry.0.pop_front() else { return };
+            // etcd removes the keys of a lease in order. Source: etcd server/lease/lessor.go (3.6), `Revoke`.
+            lease.holds.sort();
+            for (kind, key, revision) in lease.holds {
+                let found = self.tables[kind].store.get(&key.namespace, &key.name);
+                if found.is_some_and(|object| object.resource_version() == revision) {
+                    self.commit_removal(kind, &by_etcd(now), &key);
+                }
+            }
+        }
+        self.outputs.append(&mut self.events);
+        self.answer_the_waiting(now);
+    }
+}
+
+/// Nobody asks for it: no client, no user.
+fn by_etcd(now: Timestamp) -> Origin {
+    Origin {
+        client: ClientId(u32::MAX),
+        identity: Identity::unknown("etcd"),
+        verb: Verb::Delete,
+        subresource: Text::of(""),
+        because: None,
+        now,
+    }
+}
