@@ -83,10 +83,15 @@ fn weight(words: &[Word]) -> f64 {
 /// something in common with a word of the vocabulary stood in one pattern, in their order, and nothing else.
 #[must_use]
 pub fn likeness_at_most(sentence: &[Word], vocabulary: &[Word]) -> f64 {
-    let is_known = |word: &&Word| vocabulary.iter().any(|other| in_common(word, other) > 0.0);
+    let is_known = |word: &&Word| is_among(word, vocabulary);
     let known: f64 = sentence.iter().filter(is_known).map(|word| word.weight).sum();
     let whole = weight(sentence);
     (2.0 * known / (whole + known).max(f64::MIN_POSITIVE)).min(1.0)
+}
+
+/// Tells whether a word has something in common with a word of some vocabulary.
+pub fn is_among(word: &Word, vocabulary: &[Word]) -> bool {
+    vocabulary.iter().any(|other| in_common(word, other) > 0.0)
 }
 
 /// Returns what two words have in common: at most the weight of the lighter one.
@@ -96,12 +101,13 @@ fn in_common(word: &Word, other: &Word) -> f64 {
     if word.is_value && other.is_value {
         return weight;
     }
-    let (word, is_value, other) = (word.text.as_str(), word.is_value, other.text.as_str());
+    let has_value = word.is_value || other.is_value;
+    let (word, other) = (word.text.as_str(), other.text.as_str());
     if other == "{condition}" && word.contains('=') {
         return 1.0;
     }
     let most = 1 + word.len() / 5;
-    let may_be_typo = !is_value && word.len() > 3 && word.len() < 40;
+    let may_be_typo = !has_value && word.len() > 3 && word.len() < 40;
     // Each letter that only one of two words has is a difference: that is counted much faster than the distance.
     let strange = |one: &str, other: &str| (letters(one) & !letters(other)).count_ones() as usize;
     let is_near = |choice: &str| {

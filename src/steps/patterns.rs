@@ -6,6 +6,8 @@
 //! found is what cucumber's own collection finds. Left out on purpose: sentences of other crates are always compiled,
 //! since their source need not be at hand.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::{LazyLock, OnceLock};
 
 use cucumber::World as _;
@@ -22,6 +24,8 @@ struct Known {
     place: Location,
     regex: LazyRegex,
     function: Function<Draft>,
+    /// The pattern, where its source is at hand.
+    pattern: Option<&'static str>,
     /// What must stand in a step, in this order.
     parts: Vec<String>,
     /// The pattern, compiled, with its function.
@@ -33,8 +37,9 @@ static ALL: LazyLock<Collection<Draft>> = LazyLock::new(Draft::collection);
 static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
     let mut known = Vec::new();
     let mut note = |keyword, (place, regex, function): (Location, LazyRegex, Function<Draft>)| {
-        let parts = pattern_at(place).map(fixed_parts).unwrap_or_default();
-        known.push(Known { keyword, place, regex, function, parts, alone: OnceLock::new() });
+        let pattern = pattern_at(place);
+        let parts = pattern.map(fixed_parts).unwrap_or_default();
+        known.push(Known { keyword, place, regex, function, pattern, parts, alone: OnceLock::new() });
     };
     for step in inventory::iter::<<Draft as WorldInventory>::Given> {
         note(StepType::Given, step.inner());
@@ -86,6 +91,15 @@ pub(super) fn find(step: &Step) -> Result<Option<WithContext<'static, Draft>>, A
         }
     }
     Ok(found)
+}
+
+/// Returns the patterns of all sentences, each once.
+pub(super) fn all() -> BTreeSet<Cow<'static, str>> {
+    let pattern = |known: &Known| match known.pattern {
+        Some(pattern) => Cow::Borrowed(pattern),
+        None => Cow::Owned((known.regex)().as_str().to_owned()),
+    };
+    KNOWN.iter().map(pattern).collect()
 }
 
 /// Reads the pattern of the attribute at a place of our own sources.

@@ -144,16 +144,25 @@ fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, &'static Sentenc
 static READINGS: LazyLock<Vec<(Sentence, Vec<Vec<Word>>)>> =
     LazyLock::new(|| catalogue().into_iter().map(|sentence| (sentence.clone(), readings(&sentence.pattern))).collect());
 
-/// The words of all readings, each once. Made without the readings, which are needed for few files only.
+/// What the words of all readings are made of: whatever stands between the signs of the patterns. Made without the
+/// readings, which are needed for few files only.
 static VOCABULARY: LazyLock<Vec<Word>> = LazyLock::new(|| {
-    let forms: Vec<String> = catalogue().into_iter().flat_map(|sentence| forms(&sentence.pattern)).collect();
-    let words: BTreeSet<&str> = forms.iter().flat_map(|form| split(form)).collect();
-    words.into_iter().map(Word::new).collect()
+    let patterns = patterns::all();
+    let is_sign = |b: &u8| b" ^$()[]{}?*+|\\\"<>".contains(b);
+    let between = |pattern| str::as_bytes(pattern).split(is_sign);
+    let words: BTreeSet<&[u8]> = patterns.iter().map(AsRef::as_ref).chain(OBJECTS).flat_map(between).collect();
+    let words = words.into_iter().filter_map(|word| str::from_utf8(word).ok());
+    // Behind `(?:` there is a sign too many; a colon may also stand for itself.
+    let bare = words.map(|word| word.strip_prefix(':').filter(|bare| !bare.is_empty()).unwrap_or(word));
+    bare.chain(["{condition}"]).map(Word::new).collect()
 });
 
 fn readings(sentence: &str) -> Vec<Vec<Word>> {
     forms(sentence).iter().map(|form| words_of(form)).collect()
 }
+
+/// What `{object}` stands for in a sentence.
+const OBJECTS: [&str; 3] = ["Node {node}", "Pod {pod}", "the Lease of Node {node}"];
 
 /// Returns a sentence with what is needed alone and in full, about each kind of object that it may be about.
 fn forms(sentence: &str) -> Vec<String> {
@@ -170,7 +179,7 @@ fn forms(sentence: &str) -> Vec<String> {
     let needed = needed.replace(" {bound}", "").replace(" {for}", "");
     let fullest = sentence.replace(['[', ']'], " ");
     let mut forms: Vec<String> = Vec::new();
-    for object in ["Node {node}", "Pod {pod}", "the Lease of Node {node}"] {
+    for object in OBJECTS {
         for form in [&needed, &fullest] {
             let form = form.replacen("{object}", object, 1);
             if !forms.contains(&form) {

@@ -3,6 +3,7 @@
 use nodeproof_core::scenario::{Bound, Deed, Predicate, Setup};
 
 use super::*;
+use crate::load::near::is_among;
 use crate::load::{Requirements, Source, check_one};
 
 fn read(steps: &str) -> (Vec<Compiled>, Vec<Problem>) {
@@ -247,6 +248,18 @@ fn a_step_that_lost_its_keyword_is_found() {
     let file = check_one(&Source::new("features/a/b.feature", text.as_bytes().to_vec()), &Requirements::default());
     let (_, problems) = compile(&file);
     assert_eq!((problems.len(), problems[0].line), (1, 2));
+}
+
+#[test]
+fn the_vocabulary_has_the_words_of_all_readings() {
+    for sentence in catalogue() {
+        for word in forms(&sentence.pattern).iter().flat_map(|form| split(form)) {
+            let choices = if word.contains(['{', '"']) { vec![word] } else { word.split('|').collect() };
+            for choice in choices {
+                assert!(is_among(&Word::new(choice), &VOCABULARY), "{choice:?} of {word:?}");
+            }
+        }
+    }
 }
 
 #[test]
