@@ -140,6 +140,13 @@ impl Object {
         Self { base, beat: Beat::of(Change::Revision, resource_version) }
     }
 
+    /// Returns this object under another revision, without building JSON where its times are those of its tree.
+    #[must_use]
+    pub fn at_revision(&self, resource_version: u64) -> Self {
+        let base = if self.is_heartbeat() { self.json() } else { self.base.clone() };
+        Self { base, beat: Beat::of(Change::Revision, resource_version) }
+    }
+
     /// Makes a revision of a tree as it came, with whatever resourceVersion it holds.
     #[must_use]
     pub fn as_received(base: Json) -> Self {

@@ -28,12 +28,14 @@ const REUSE_SHARE: i64 = 20;
 const OBJECTS_MAX: usize = 1000;
 
 /// How often etcd looks for leases that are over. Source: etcd server/lease/lessor.go (3.6), `runLoop`.
-const LOOK_EACH_MS: i128 = 500;
+const LOOK_EACH_MS: i64 = 500;
 
 /// A lease of etcd, with the revisions that hang on it.
 #[derive(Debug)]
 struct Lease {
     ends: Timestamp,
+    /// When etcd finds that it is over.
+    found: Timestamp,
     count: usize,
     holds: Vec<(usize, ObjectKey, u64)>,
 }
@@ -44,7 +46,7 @@ pub(super) struct Expiry(VecDeque<Lease>);
 
 impl Expiry {
     /// Hangs a revision of an object on a lease; without a whole second to live it stays for ever.
-    fn hang(&mut self, kind: usize, object: &Object, ttl: SignedDuration, now: Timestamp) {
+    fn hang(&mut self, kind: usize, object: &Object, ttl: SignedDuration, started: Timestamp, now: Timestamp) {
         let seconds = ttl.as_secs();
         if seconds == 0 {
             return;
@@ -53,7 +55,10 @@ impl Expiry {
         let until = now + SignedDuration::from_secs(seconds);
         let is_fit = |lease: &Lease| until < lease.ends && lease.ends <= until + reuse && lease.count < OBJECTS_MAX;
         if !self.0.back().is_some_and(is_fit) {
-            self.0.push_back(Lease { ends: until + reuse, count: 0, holds: Vec::new() });
+            let ends = until + reuse;
+            let late = i64::try_from(ends.duration_since(started).as_millis()).unwrap_or(0) % LOOK_EACH_MS;
+            let found = ends + SignedDuration::from_millis(LOOK_EACH_MS - late);
+            self.0.push_back(Lease { ends, found, count: 0, holds: Vec::new() });
         }
         let lease = self.0.back_mut().expect("there is one now");
         lease.count += 1;
@@ -65,16 +70,13 @@ impl ApiServer {
     /// Hangs what was written on a lease, if it is of a kind that does not stay.
     pub(super) fn hang_on_lease(&mut self, kind: usize, object: &Object, now: Timestamp) {
         if KINDS[kind].is(Trait::Expires) {
-            self.expiry.hang(kind, object, self.settings.duration("event-ttl"), now);
+            self.expiry.hang(kind, object, self.settings.duration("event-ttl"), self.started, now);
         }
     }
 
     /// Returns when etcd finds that the next lease is over.
     pub(super) fn next_expiry(&self) -> Option<Timestamp> {
-        let ends = self.expiry.0.front()?.ends;
-        let since = ends.duration_since(self.started).as_millis();
-        let late = i64::try_from(since % LOOK_EACH_MS).unwrap_or_default();
-        Some(ends + SignedDuration::from_millis(i64::try_from(LOOK_EACH_MS).unwrap_or_default() - late))
+        self.expiry.0.front().map(|lease| lease.found)
     }
 
     /// Removes what hangs on leases that are over.

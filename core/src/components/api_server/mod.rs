@@ -453,7 +453,7 @@ impl ApiServer {
         }
         let before = store.remove(&key.namespace, &key.name)?;
         self.revision += 1;
-        let object = Object::new(before.json(), self.revision);
+        let object = before.at_revision(self.revision);
         let change = Change { namespace: &key.namespace, event: WatchType::Deleted, before: Some(before) };
         self.publish(kind, origin, change, object.clone());
         self.write_twin(kind, origin, WatchType::Deleted, &object);
