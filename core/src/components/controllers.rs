@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::client::{Heartbeat, Reflector};
 use super::garbage_collector::GarbageCollector;
+use super::namespace::Namespaces;
 use super::node_ipam::NodeIpam;
 use super::node_lifecycle::NodeLifecycle;
 use super::pod_gc::PodGc;
@@ -120,6 +121,7 @@ pub enum ControllerAction {
 pub const CONTROLLERS: &[&str] = &[
     "endpointslice-controller",
     "pod-garbage-collector-controller",
+    "namespace-controller",
     "garbage-collector-controller",
     "daemonset-controller",
     "deployment-controller",
@@ -146,6 +148,7 @@ pub fn processes() -> impl Iterator<Item = &'static str> + Clone {
 const ALIASES: &[(&str, &str)] = &[
     ("endpointslice", "endpointslice-controller"),
     ("podgc", "pod-garbage-collector-controller"),
+    ("namespace", "namespace-controller"),
     ("garbagecollector", "garbage-collector-controller"),
     ("daemonset", "daemonset-controller"),
     ("deployment", "deployment-controller"),
@@ -197,6 +200,7 @@ pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Con
         "disruption-controller" => Box::new(disruption::start(&context, now)),
         "statefulset-controller" => Box::new(statefulset::start(&context, now)),
         "pod-garbage-collector-controller" => Box::new(PodGc::new(&context, now)),
+        "namespace-controller" => Box::new(Namespaces::new(&context, now)),
         "ttl-controller" => Box::new(Ttl::new(&context, now)),
         "garbage-collector-controller" => Box::new(GarbageCollector::new(&context, now)),
         "node-ipam-controller" => Box::new(NodeIpam::new(&context, now)?),

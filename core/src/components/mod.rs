@@ -13,6 +13,7 @@ pub mod events;
 pub mod garbage_collector;
 pub mod kubelet;
 pub mod machine;
+pub mod namespace;
 pub mod node_affinity;
 pub mod node_ipam;
 pub mod node_lifecycle;

@@ -334,6 +334,13 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "namespace-deletes-pods-first",
+        says: "nothing else in a namespace that is being deleted goes before all of its pods are gone",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(33, 0), Value::Bool(true))],
+        source: "pkg/features/kube_features.go (v1.33), OrderedNamespaceDeletion; KEP 5080",
+        flag: "",
+    },
+    Row {
         name: "pod-generation",
         says: "the API server counts changes of a pod's specification in metadata.generation",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(33, 0), Value::Bool(true))],

@@ -11,6 +11,8 @@ mod heartbeats;
 mod kubelet_pod_tests;
 #[cfg(test)]
 mod kubelet_tests;
+#[cfg(test)]
+mod namespace_tests;
 mod own;
 mod quiet;
 mod wakes;

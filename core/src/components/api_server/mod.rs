@@ -75,7 +75,7 @@ use history::{Event, History};
 use renewal::Lent;
 pub(crate) use renewal::{Beating, Reader, Renewable, Renewed};
 use resources::{KINDS, Kind};
-pub use resources::{UnknownResource, find_kind, is_namespaced, kind_names, known_resource};
+pub use resources::{UnknownResource, collections, find_kind, is_namespaced, kind_names, known_resource};
 use store::Store;
 use waiting::{Patience, Waiting};
 use watch::{Index, Watcher, WatcherId};

@@ -238,6 +238,15 @@ pub fn is_namespaced(resource: &Resource) -> bool {
     find(resource).is_none_or(|kind| KINDS[kind].is_namespaced())
 }
 
+/// Returns the kinds in namespaces whose collections can be deleted.
+pub fn collections() -> impl Iterator<Item = Resource> {
+    let has_collections = |kind: &&Kind| {
+        let has_none = kind.is(Trait::Review) || kind.is(Trait::NoDeleteCollection);
+        kind.is_namespaced() && !has_none
+    };
+    KINDS.iter().filter(has_collections).map(|kind| kind.resource.clone())
+}
+
 /// Returns the names of all kinds.
 pub fn kind_names() -> impl Iterator<Item = &'static str> + Clone {
     KINDS.iter().map(|kind| kind.name)

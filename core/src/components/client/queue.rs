@@ -60,24 +60,23 @@ impl<K: Ord + Clone> WorkQueue<K> {
         }
     }
 
-    /// Adds a key again after its pause; one that is in a shorter pause already stays there.
+    /// Adds a key again after its pause.
     pub fn retry(&mut self, key: K, now: Timestamp) {
         let failures = self.failures.entry(key.clone()).or_default();
         let pause = self.pause_first.saturating_mul(1 << (*failures).min(20)).min(PAUSE_MAX);
         *failures += 1;
+        self.add_at(key, now + pause);
+    }
+
+    /// Adds a key at an instant; one that is due earlier already stays where it is.
+    pub fn add_at(&mut self, key: K, at: Timestamp) {
         match self.due.get(&key) {
-            Some((at, _)) if *at <= now + pause => return,
+            Some((due, _)) if *due <= at => return,
             Some(later) => self.delayed.remove(later),
             None => None,
         };
         self.added += 1;
-        self.due.insert(key.clone(), (now + pause, self.added));
-        self.delayed.insert((now + pause, self.added), key);
-    }
-
-    /// Adds a key at an instant.
-    pub fn add_at(&mut self, key: K, at: Timestamp) {
-        self.added += 1;
+        self.due.insert(key.clone(), (at, self.added));
         self.delayed.insert((at, self.added), key);
     }
 

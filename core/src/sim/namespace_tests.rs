@@ -1,0 +1,130 @@
+//! Namespaces that are deleted in a simulated cluster: what goes when, and what holds them up.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::kubelet_tests::{add, advance};
+use crate::components::controllers::CONTROLLERS;
+use crate::json;
+use crate::network::{Call, Identity, NAMESPACES, PODS, Resource, Verb};
+use crate::objects::Json;
+
+use crate::profile::{Release, Settings};
+use crate::sim::{Options, Simulation};
+
+const CONFIG_MAPS: Resource = Resource::of("", "v1", "configmaps");
+
+fn ask(sim: &mut Simulation, call: Call) -> Json {
+    let answer = sim.request(Identity::admin(), call).unwrap();
+    assert!(answer.is_success(), "{}", answer.message());
+    answer.body()
+}
+
+/// Makes a cluster of one node and a namespace in which are a Pod, with so many seconds of grace, and a ConfigMap.
+fn cluster(settings: Settings, pod: Json) -> Simulation {
+    let options = Options { controllers: CONTROLLERS.to_vec(), settings, ..Options::default() };
+    let mut sim = Simulation::new(options);
+    add(&mut sim, json!({"name": "w1"}));
+    advance(&mut sim, 30_000);
+    ask(&mut sim, Call::new(Verb::Create, NAMESPACES, "", "").body(json!({"metadata": {"name": "x"}})));
+    ask(&mut sim, Call::new(Verb::Create, PODS, "x", "").body(pod));
+    ask(&mut sim, Call::new(Verb::Create, CONFIG_MAPS, "x", "").body(json!({"metadata": {"name": "c"}})));
+    advance(&mut sim, 15_000);
+    ask(&mut sim, Call::new(Verb::Delete, NAMESPACES, "", "x"));
+    sim
+}
+
+fn pod(grace: i64) -> Json {
+    json!({"metadata": {"name": "p"}, "spec": {"nodeName": "w1", "terminationGracePeriodSeconds": grace,
+        "containers": [{"name": "main", "image": "pause"}]}})
+}
+
+fn names(sim: &mut Simulation, resource: &Resource) -> Vec<String> {
+    let list = ask(sim, Call::new(Verb::List, resource.clone(), "", ""));
+    let of = |item: &Json, field| item.at(&["metadata", field]).as_str().unwrap_or("").to_string();
+    list.get("items")
+        .items()
+        .iter()
+        .filter(|item| of(item, "namespace") == "x" || of(item, "name") == "x")
+        .map(|item| of(item, "name"))
+        .collect()
+}
+
+fn condition(sim: &mut Simulation, kind: &str) -> (String, String) {
+    let namespace = ask(sim, Call::new(Verb::Get, NAMESPACES, "", "x"));
+    let conditions = namespace.at(&["status", "conditions"]).items();
+    let found = conditions.iter().find(|item| item.get("type").as_str() == Some(kind)).cloned().unwrap_or_default();
+    let text = |field| found.get(field).as_str().unwrap_or("").to_string();
+    (text("status"), text("message"))
+}
+
+#[test]
+fn pods_go_first_and_then_everything_else() {
+    let mut sim = cluster(Settings::default(), pod(20));
+    advance(&mut sim, 4_900);
+    let phase = ask(&mut sim, Call::new(Verb::Get, NAMESPACES, "", "x")).at(&["status", "phase"]).clone();
+    assert_eq!(
+        (phase.as_str(), condition(&mut sim, "NamespaceContentRemaining").0.as_str()),
+        (Some("Terminating"), "")
+    );
+    advance(&mut sim, 200);
+    let pods = ask(&mut sim, Call::new(Verb::Get, PODS, "x", "p"));
+    assert!(!pods.at(&["metadata", "deletionTimestamp"]).is_null());
+    let remaining = "Some resources are remaining: pods. has 1 resource instances";
+    assert_eq!(condition(&mut sim, "NamespaceContentRemaining"), ("True".into(), remaining.into()));
+    assert_eq!(condition(&mut sim, "NamespaceDeletionContentFailure").0, "False");
+    assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c"]);
+    // The conditions are an update of the namespace, which is looked at five seconds after each; the Pod has gone.
+    advance(&mut sim, 5_000);
+    assert!(names(&mut sim, &PODS).is_empty() && names(&mut sim, &CONFIG_MAPS).is_empty());
+    assert!(names(&mut sim, &NAMESPACES).is_empty());
+}
+
+#[test]
+fn after_half_of_the_longest_grace_it_is_looked_at_again() {
+    let mut stays = pod(20);
+    stays.set(&["spec", "nodeName"], "nowhere");
+    let mut sim = cluster(Settings::default(), stays);
+    advance(&mut sim, 11_000);
+    ask(&mut sim, Call::new(Verb::Delete, PODS, "x", "p").query("gracePeriodSeconds", "0"));
+    // Looked at after 5 s, after 10 s for the conditions, and then after 11 s more.
+    advance(&mut sim, 9_800);
+    assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c"]);
+    advance(&mut sim, 300);
+    assert!(names(&mut sim, &NAMESPACES).is_empty());
+}
+
+#[test]
+fn before_1_33_everything_goes_at_once() {
+    let mut sim = cluster(Settings::of(Release::new(31, 0)), pod(20));
+    advance(&mut sim, 5_100);
+    assert!(names(&mut sim, &CONFIG_MAPS).is_empty());
+    assert_eq!(names(&mut sim, &NAMESPACES), ["x"]);
+    advance(&mut sim, 12_000);
+    assert!(names(&mut sim, &NAMESPACES).is_empty());
+}
+
+#[test]
+fn a_finalizer_holds_it_up() {
+    let mut held = pod(0);
+    held.set(&["metadata", "finalizers"], json!(["example.com/held"]));
+    let mut sim = cluster(Settings::default(), held);
+    advance(&mut sim, 3_600_000);
+    let text = "Some content in the namespace has finalizers remaining: example.com/held in 1 resource instances";
+    assert_eq!(condition(&mut sim, "NamespaceFinalizersRemaining"), ("True".into(), text.into()));
+    assert_eq!(names(&mut sim, &CONFIG_MAPS), ["c"]);
+    let patch = Call::strategic_patch(PODS, "x", "p", json!({"metadata": {"finalizers": null}}));
+    ask(&mut sim, patch);
+    advance(&mut sim, 10_000);
+    assert!(names(&mut sim, &NAMESPACES).is_empty());
+}
+
+#[test]
+fn without_the_controller_it_stays() {
+    let controllers = CONTROLLERS.iter().copied().filter(|name| *name != "namespace-controller").collect();
+    let mut sim = Simulation::new(Options { controllers, ..Options::default() });
+    ask(&mut sim, Call::new(Verb::Create, NAMESPACES, "", "").body(json!({"metadata": {"name": "x"}})));
+    ask(&mut sim, Call::new(Verb::Delete, NAMESPACES, "", "x"));
+    advance(&mut sim, 3_600_000);
+    assert_eq!(names(&mut sim, &NAMESPACES), ["x"]);
+}
