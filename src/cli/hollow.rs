@@ -19,6 +19,7 @@ use nodeproof_core::profile::{Release, Settings};
 use super::misuse;
 use super::terminal::{counted, line, note};
 use crate::control::HollowSession;
+use crate::live::interrupt::signalled;
 use crate::live::kubelets::{Administrator, HollowNodes, Server, Signer};
 use crate::live::safety::permission;
 use crate::live::{Access, Clock};
@@ -121,7 +122,7 @@ async fn keep_alive(args: &Args) -> Result<(), String> {
             Ok(()) => attend(&nodes, count, args.lasts).await,
             Err(message) => Err(message),
         },
-        () = interrupted() => Ok(()),
+        () = signalled() => Ok(()),
     };
     // Whatever happened, what was made is removed.
     let names = nodes.node_names();
@@ -180,7 +181,7 @@ async fn attend(nodes: &HollowNodes, count: usize, lasts: Option<Duration>) -> R
     let began = Instant::now();
     let mut usage: Option<Usage> = None;
     let mut look = tokio::time::interval(Duration::from_millis(250));
-    let mut interrupted = std::pin::pin!(interrupted());
+    let mut interrupted = std::pin::pin!(signalled());
     loop {
         tokio::select! {
             () = &mut interrupted => break,
@@ -216,16 +217,6 @@ fn input() -> tokio::sync::mpsc::Receiver<Vec<u8>> {
         }
     });
     receiver
-}
-
-/// Waits for SIGINT or SIGTERM.
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
 }
 
 /// What the process has used.

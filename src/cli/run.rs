@@ -37,7 +37,8 @@ object a scenario: name, backend, k8s, seed, result (passed, failed, inconclusiv
 virtualSeconds, wallSeconds. --report writes DIR/<area>/<topic>.../<scenario>.trace.jsonl (each message),
 .decisions.jsonl (what each controller decided, and why) and .history.yaml (what changed in each object).
 
-Exit code: 0 all passed, 1 a scenario failed, 2 misuse or a broken feature file (the other files are run).")]
+Exit code: 0 all passed, 1 a scenario failed, 2 misuse or a broken feature file (the other files are run), 130 a run
+in real time was interrupted: what ran was ended and put back.")]
 pub struct Args {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
@@ -100,11 +101,12 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     keep_panics_quiet();
     let started = Instant::now();
     let mut count = Count::default();
-    let threads = options.stage.threads();
+    let (threads, stage) = (options.stage.threads(), options.stage.clone());
     let jobs = jobs(&chosen, args, options);
     if args.live.dry_run {
         return rehearse(&jobs);
     }
+    stage.heed_signals(|| note("interrupted: what runs is ended and put back; once more ends this at once"));
     let progress = Progress::new(jobs.len());
     let mut broken_report = None;
     let door = if args.accept { Door::Accept } else { Door::Command };
@@ -123,9 +125,13 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
         progress.show(count.total());
     });
     progress.clear();
-    count.summary(args, started, problems.len());
+    count.summary(args, started, problems.len(), jobs.len());
     if let Some(message) = broken_report {
         return misuse(message);
+    }
+    #[cfg(feature = "live")]
+    if stage.is_interrupted() {
+        return ExitCode::from(crate::live::interrupt::EXIT);
     }
     match (problems.is_empty(), count.failed + count.inconclusive) {
         (false, _) => ExitCode::from(MISUSE),
@@ -244,13 +250,16 @@ impl Count {
         self.passed + self.failed + self.inconclusive + self.skipped()
     }
 
-    fn summary(&self, args: &Args, started: Instant, problems: usize) {
+    fn summary(&self, args: &Args, started: Instant, problems: usize, jobs: usize) {
         let mut text = format!("{} passed", self.passed);
         for (count, word) in [(self.failed, "failed"), (self.inconclusive, "inconclusive"), (self.skipped(), "skipped")]
         {
             if count > 0 {
                 text += &format!(", {count} {word}");
             }
+        }
+        if self.total() < jobs {
+            text += &format!(", {} not begun", jobs - self.total());
         }
         if problems > 0 {
             text += &format!("; {} in feature files", counted(problems, "problem"));

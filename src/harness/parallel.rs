@@ -40,7 +40,7 @@ pub fn run_all<'a>(
             scope.spawn(move || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(at) else { return };
+                    let Some(job) = jobs.get(at).filter(|job| !job.options.stage.is_interrupted()) else { return };
                     let judged = match &job.skipped {
                         Some(why) => Judged::skipped(why.clone()),
                         None => run(job.planned, &job.options, suite, door),

@@ -116,6 +116,26 @@ impl Stage {
         }
     }
 
+    /// Lets SIGINT and SIGTERM end a run in real time in order; calls `first` at the first of them.
+    pub fn heed_signals(&self, first: impl FnOnce() + Send + 'static) {
+        #[cfg(feature = "live")]
+        if self.live.is_some() {
+            // Without it a signal ends the process, as it does anyway.
+            let _ = live::interrupt::heed(first);
+        }
+        #[cfg(not(feature = "live"))]
+        drop(first);
+    }
+
+    /// Tells whether no further scenario is to begin.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        #[cfg(feature = "live")]
+        return self.live.is_some() && live::interrupt::is_asked();
+        #[cfg(not(feature = "live"))]
+        false
+    }
+
     /// Returns how many scenarios run at a time where that does not hang on the cores: in real time most only wait.
     #[must_use]
     pub fn threads(&self) -> Option<NonZeroUsize> {

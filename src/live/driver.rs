@@ -26,7 +26,7 @@ use super::clock::Clock;
 use super::feeding::{Feeding, Written, is_success};
 use super::watches::{Arrival, Seen, Watches, revision_of};
 use super::writer::writer_of;
-use super::{Aliases, Ground, Pace, Plan, Site};
+use super::{Aliases, Ground, Pace, Plan, Site, interrupt};
 
 /// How long arrivals are held, so that those of one kind do not overtake those of another.
 const HOLD: SignedDuration = SignedDuration::from_millis(150);
@@ -51,6 +51,10 @@ const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(250);
 const BLIND_MAX: SignedDuration = SignedDuration::from_secs(20);
 /// How often the cluster itself is looked at.
 const TROUBLE_PERIOD: SignedDuration = SignedDuration::from_secs(3);
+/// How often an interrupted run is noticed at least.
+const INTERRUPT_PERIOD: Duration = Duration::from_millis(500);
+/// Why a scenario of an interrupted run ends.
+const INTERRUPTED: &str = "the run was interrupted";
 /// How long a missed line is still awaited.
 const WAIT_FOR_LATE: SignedDuration = SignedDuration::from_secs(30);
 
@@ -60,6 +64,10 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
     // Before the clock and the runtime: what waits costs nothing.
     let _room = ground.room(plan);
     let clock = Clock::new();
+    if interrupt::is_asked() {
+        let outcome = broken(&plan.scenario, INTERRUPTED.to_owned(), clock.now());
+        return Outcome { verdict: Verdict::Inconclusive, ..outcome };
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
@@ -264,6 +272,9 @@ impl Driver {
 
     /// Looks from time to time whether the cluster itself is in order, and whether it can be seen.
     fn find_trouble(&mut self) -> Option<String> {
+        if interrupt::is_asked() {
+            return Some(INTERRUPTED.to_owned());
+        }
         let now = self.clock.now();
         if now < self.examined + TROUBLE_PERIOD {
             return None;
@@ -284,7 +295,7 @@ impl Driver {
         let bound = self.run.next_deadline().map(|deadline| deadline.at + HOLD);
         let look = (!self.machines.is_empty()).then_some(self.looked + LOOK_PERIOD);
         let until = hold.into_iter().chain(bound).chain(look).min();
-        let pause = until.map_or(Duration::from_secs(1), |at| self.clock.until(at));
+        let pause = until.map_or(INTERRUPT_PERIOD, |at| self.clock.until(at).min(INTERRUPT_PERIOD));
         let woken = self.clock.now() + pause;
         match tokio::time::timeout(pause, self.watches.next()).await {
             Ok(Some(arrival)) => self.held.push(arrival),

@@ -20,6 +20,7 @@ use super::Access;
 use super::client::{Caller, request, told};
 use super::clock::Clock;
 use super::feeding::is_success;
+use super::interrupt::signalled;
 use super::record::{NEEDED, Privacy, Recorded, Recorder, WELCOME};
 use super::watches::{Arrival, Seen, Watches, namespace_of, revision_of};
 
@@ -115,7 +116,7 @@ impl Lookout {
         self.runtime.block_on(self.play(scenarios, options))
     }
 
-    /// Records what happens for some time, or until Ctrl-C; returns it with the kinds that may not be watched.
+    /// Records what happens for some time, or until Ctrl-C or SIGTERM; returns it with the kinds that may not be watched.
     ///
     /// # Errors
     /// What a replay needs may not be watched, or cannot be had.
@@ -129,7 +130,7 @@ impl Lookout {
             tokio::select! {
                 () = sleep(Duration::try_from(length).unwrap_or_default()) => {}
                 // Where signals cannot be had the time is waited for.
-                Ok(()) = tokio::signal::ctrl_c() => {}
+                () = signalled() => {}
             }
             Ok((recorder.end().await?, closed))
         })

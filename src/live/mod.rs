@@ -13,6 +13,7 @@ mod feeding;
 mod ground;
 pub mod guard;
 pub mod hollow;
+pub mod interrupt;
 pub mod journal;
 pub mod kind;
 pub mod kubelets;
