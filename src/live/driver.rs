@@ -3,7 +3,9 @@
 //! The counterpart of the simulator's world, in real time. Arrivals of all watches are held for a moment and handed over
 //! in the order of their revisions; limits are judged after everything that arrived before them. What no component of
 //! the cluster does is done here: routes for Nodes as a cloud makes them, and the feeding of Nodes without a kubelet.
-//! An expectation is never retried and a failed scenario never run again.
+//! An expectation is never retried and a failed scenario never run again. How deeds are done stands in [`deeds`].
+
+mod deeds;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,14 +13,13 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::components::machine::MachineSpec;
-use nodeproof_core::network::{Body, Call, Identity, LEASES, NAMESPACES, NODES, Resource, Target, Verb};
+use nodeproof_core::network::{Call, LEASES, NAMESPACES, NODES, Resource, Verb};
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{
-    Action, AnswerSeen, Capability, Change, Deed, DeedId, FaultEffect, Given, HandFedNode, Observation, Outcome,
-    Position, Run, RunOptions, RunOutput, Scenario, Setup, StepVerdict, Subject, Taint, Task, Verdict, Writer, company,
-    route, taints_patch,
+    AnswerSeen, Capability, Change, FaultEffect, Given, HandFedNode, Observation, Outcome, Position, Run, RunOptions,
+    RunOutput, Scenario, Setup, StepVerdict, Subject, Verdict, Writer, company,
 };
 
 use super::client::Caller;
@@ -42,9 +43,6 @@ const QUIET_WAIT: SignedDuration = SignedDuration::from_secs(1);
 const LEAD: SignedDuration = SignedDuration::from_secs(2);
 /// How long the first lists may take.
 const FIRST_LIST_WAIT: Duration = Duration::from_secs(30);
-/// How long the service account of a new namespace is awaited. It is made in one write, so this is only ever used up by a
-/// manager that is busy or has just been elected: a lease of its is worth 15 s, and twice that leaves room for load.
-const ACCOUNT_WAIT: SignedDuration = SignedDuration::from_secs(30);
 /// How often machines are looked at that lines speak of.
 const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(250);
 /// How long the API server may not answer before the scenario ends: what happens meanwhile is not seen in time.
@@ -129,6 +127,8 @@ struct Driver {
     told: Timestamp,
     /// What the deed under way has written.
     own: Vec<Written>,
+    /// What it has removed: the object's uid, where it was answered that nothing is left of it.
+    removed: Option<(Resource, ObjectKey, Text)>,
     /// Who asked for it.
     asked: Writer,
     /// The line whose deeds are being done: they follow each other at once, as one deed.
@@ -184,6 +184,7 @@ impl Driver {
             shown: BTreeMap::new(),
             told: clock.now(),
             own: Vec::new(),
+            removed: None,
             asked: Writer::default(),
             line: None,
             stirred: clock.now(),
@@ -393,7 +394,9 @@ impl Driver {
             }
         }
         let mut writer = writer_of(before.as_ref(), now.as_ref());
-        if self.own.contains(&(resource.clone(), revision)) {
+        let is_removed =
+            now.is_none() && before.as_ref().is_some_and(|before| self.has_removed(resource, &key, before));
+        if is_removed || self.own.contains(&(resource.clone(), revision)) {
             // What only removes leaves no trace of its manager; of our own requests it is known.
             let is_known = !self.asked.manager.is_empty() && now.is_some();
             writer = if is_known { self.asked.clone() } else { Writer { user: self.asked.user.clone(), ..writer } };
@@ -448,6 +451,7 @@ impl Driver {
                 let observation = self.perform(id, self.aliases.task(task)).await;
                 self.catch_up().await;
                 self.own.clear();
+                self.removed = None;
                 self.told = self.told.max(self.clock.now());
                 self.run.handle_observation(observation, self.told);
             }
@@ -486,7 +490,11 @@ impl Driver {
             self.hand_over(self.clock.now());
             // A kind that nobody watches is not awaited, and a write that no watch shows has changed nothing.
             let shown = |(resource, own): &Written| self.shown.get(resource).is_none_or(|shown| shown >= own);
-            if self.own.iter().all(shown) || self.clock.now() >= end {
+            let is_there = self.removed.as_ref().is_some_and(|(resource, key, _)| {
+                let known = self.objects.get(&(resource.clone(), key.clone()));
+                known.is_some_and(|known| self.has_removed(resource, key, known))
+            });
+            if !is_there && self.own.iter().all(shown) || self.clock.now() >= end {
                 return;
             }
             let pause = self.clock.until(end);
@@ -494,147 +502,6 @@ impl Driver {
                 self.held.push(arrival);
             }
         }
-    }
-
-    async fn perform(&mut self, id: DeedId, task: Task) -> Observation {
-        let done = match task {
-            Task::Feed(node) => {
-                self.asked = Writer::default();
-                match self.will_make(&NODES, &node.name) {
-                    Ok(()) => {
-                        let started = self.feeding.start(node, &self.caller, self.clock).await;
-                        started.map(|written| self.own = written)
-                    }
-                    Err(why) => Err(why),
-                }
-            }
-            Task::Deed(Deed::Action(action)) => match *action {
-                Action::Api { identity, call } => return self.request(id, &identity, &call).await,
-                Action::AddMachine(spec) => {
-                    if self.aliases.is_stand_in(&spec.name) {
-                        // Its Node is not new, and has no route yet.
-                        self.make_route(&spec.name);
-                    }
-                    self.site.add_machine(spec).await
-                }
-                Action::Machine { name, action } => self.site.machine_do(&name, action).await,
-                Action::AddRule(fault) => self.site.lay_rule(id, fault).await,
-                Action::RemoveRule(rule) => self.site.remove_rule(rule).await,
-                Action::Controller { name, action } => self.site.controller_do(&name, action).await,
-                Action::Custom { name, .. } => Err(format!("{name:?} is a step of the simulator's only")),
-            },
-            Task::Deed(Deed::Heal(endpoint)) => self.site.heal(endpoint).await,
-            Task::Deed(Deed::Feed { node, feed }) => {
-                self.asked = Writer::default();
-                let changed = self.feeding.change(&node, feed).await;
-                changed.map(|written| self.own = written)
-            }
-            Task::Deed(Deed::Taint { node, add, remove }) => return self.taint(id, &node, &add, &remove).await,
-            Task::Deed(Deed::Pass(_) | Deed::Until(_)) => Ok(()),
-        };
-        match done {
-            Ok(()) => Observation::Done(id),
-            Err(why) => Observation::Refused(id, self.aliases.home_text(&why)),
-        }
-    }
-
-    /// Reads the Node and patches the whole list, as `kubectl taint` does.
-    async fn taint(&mut self, id: DeedId, node: &Text, add: &[Taint], remove: &[Taint]) -> Observation {
-        let admin = Identity::admin();
-        let read = Call::new(Verb::Get, NODES, "", node.clone());
-        let found = self.caller.send(&admin, &read).await;
-        if !is_success(&found) {
-            return Observation::Answer(id, self.home_answer(found));
-        }
-        let call = taints_patch(&found.body, node, add, remove);
-        self.request(id, &admin, &call).await
-    }
-
-    async fn request(&mut self, id: DeedId, identity: &Identity, call: &Call) -> Observation {
-        if call.verb == Verb::Create
-            && let Err(why) = self.prepare(call).await
-        {
-            return Observation::Refused(id, why);
-        }
-        let answer = self.caller.send(identity, call).await;
-        if !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) && is_success(&answer) {
-            self.asked = Writer { user: identity.user.clone(), ..Writer::default() };
-            if let Target::Resource { resource, subresource, .. } = &call.target
-                && revision_of(&answer.body) > 0
-            {
-                let named = call.parameter("fieldManager").map(Text::from);
-                self.asked.manager = named.unwrap_or_else(|| identity.agent.clone());
-                self.asked.subresource = subresource.clone();
-                self.own = vec![(resource.clone(), revision_of(&answer.body))];
-            }
-        }
-        Observation::Answer(id, self.home_answer(answer))
-    }
-
-    /// Notes what a creation makes, and makes the namespace that it needs.
-    async fn prepare(&mut self, call: &Call) -> Result<(), String> {
-        let Target::Resource { resource, namespace, .. } = &call.target else { return Ok(()) };
-        if let (true, Body::Json(body)) = (*resource == NODES, &call.body) {
-            self.will_make(resource, body.at(&["metadata", "name"]).as_str().unwrap_or_default())?;
-        }
-        self.make_real_namespace(&namespace.clone()).await
-    }
-
-    /// Has it noted that something is about to be made which others would find; what has a control plane for itself
-    /// goes with it.
-    fn will_make(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
-        if self.aliases.is_none() || name.is_empty() { Ok(()) } else { self.site.will_make(resource, name) }
-    }
-
-    fn home_answer(&self, answer: AnswerSeen) -> AnswerSeen {
-        AnswerSeen {
-            code: answer.code,
-            message: self.aliases.home_text(&answer.message),
-            body: self.aliases.home(&answer.body),
-        }
-    }
-
-    /// Makes the scenario's own namespace behind one that every cluster has.
-    async fn make_namespace(&mut self, alias: &str) -> Result<(), String> {
-        self.make_real_namespace(&self.aliases.namespace(alias)).await
-    }
-
-    async fn make_real_namespace(&mut self, name: &Text) -> Result<(), String> {
-        let is_ours = !self.aliases.is_none() && name.ends_with(self.aliases.suffix());
-        if !is_ours || self.namespaces.contains(name) {
-            return Ok(());
-        }
-        self.site.will_make(&NAMESPACES, name)?;
-        self.namespaces.insert(name.clone());
-        let mut namespace = nodeproof_core::json!({"kind": "Namespace", "apiVersion": "v1"});
-        namespace.set(&["metadata", "name"], name.clone());
-        let call = Call::new(Verb::Create, NAMESPACES, "", "").body(namespace);
-        let answer = self.caller.ask(&call).await;
-        if !is_success(&answer) && answer.code != 409 {
-            return Err(format!("namespace {name} cannot be made: {}", answer.message));
-        }
-        self.await_service_account(name).await
-    }
-
-    /// Pods are refused until a controller has made the namespace's service account.
-    async fn await_service_account(&self, namespace: &Text) -> Result<(), String> {
-        let accounts = Resource::of("", "v1", "serviceaccounts");
-        let call = Call::new(Verb::Get, accounts, namespace.clone(), "default");
-        let since = self.clock.now();
-        while self.clock.now().duration_since(since) < ACCOUNT_WAIT {
-            if is_success(&self.caller.ask(&call).await) {
-                return Ok(());
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        Err(format!("namespace {namespace} gets no service account within {}", seconds(ACCOUNT_WAIT)))
-    }
-
-    /// Does what a cloud's route controller does for a new Node, beside everything else.
-    fn make_route(&self, node: &Text) {
-        let (caller, (identity, call)) = (self.caller.clone(), route(node, self.clock.now()));
-        // A Node that is deleted at once needs no route.
-        tokio::spawn(async move { caller.send(&identity, &call).await });
     }
 }
 

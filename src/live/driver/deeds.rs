@@ -1,0 +1,179 @@
+//! Does the deeds of a scenario on a real cluster, and what they need first: a namespace, its service account.
+//!
+//! Input: a task with the names of the cluster. Output: the observation that it ends with; what it has written itself is
+//! noted in the driver, which awaits it on the watches.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use nodeproof_core::network::{Body, Call, Identity, NAMESPACES, NODES, Resource, Target, Verb};
+use nodeproof_core::objects::time::seconds;
+use nodeproof_core::objects::{Json, ObjectKey, Text};
+use nodeproof_core::scenario::{
+    Action, AnswerSeen, Deed, DeedId, Observation, Taint, Task, Writer, route, taints_patch,
+};
+
+use super::super::feeding::is_success;
+use super::super::watches::revision_of;
+use super::Driver;
+
+/// How long the service account of a new namespace is awaited. It is made in one write, so this is only ever used up by a
+/// manager that is busy or has just been elected: a lease of its is worth 15 s, and twice that leaves room for load.
+const ACCOUNT_WAIT: SignedDuration = SignedDuration::from_secs(30);
+impl Driver {
+    pub(super) async fn perform(&mut self, id: DeedId, task: Task) -> Observation {
+        let done = match task {
+            Task::Feed(node) => {
+                self.asked = Writer::default();
+                match self.will_make(&NODES, &node.name) {
+                    Ok(()) => {
+                        let started = self.feeding.start(node, &self.caller, self.clock).await;
+                        started.map(|written| self.own = written)
+                    }
+                    Err(why) => Err(why),
+                }
+            }
+            Task::Deed(Deed::Action(action)) => match *action {
+                Action::Api { identity, call } => return self.request(id, &identity, &call).await,
+                Action::AddMachine(spec) => {
+                    if self.aliases.is_stand_in(&spec.name) {
+                        // Its Node is not new, and has no route yet.
+                        self.make_route(&spec.name);
+                    }
+                    self.site.add_machine(spec).await
+                }
+                Action::Machine { name, action } => self.site.machine_do(&name, action).await,
+                Action::AddRule(fault) => self.site.lay_rule(id, fault).await,
+                Action::RemoveRule(rule) => self.site.remove_rule(rule).await,
+                Action::Controller { name, action } => self.site.controller_do(&name, action).await,
+                Action::Custom { name, .. } => Err(format!("{name:?} is a step of the simulator's only")),
+            },
+            Task::Deed(Deed::Heal(endpoint)) => self.site.heal(endpoint).await,
+            Task::Deed(Deed::Feed { node, feed }) => {
+                self.asked = Writer::default();
+                let changed = self.feeding.change(&node, feed).await;
+                changed.map(|written| self.own = written)
+            }
+            Task::Deed(Deed::Taint { node, add, remove }) => return self.taint(id, &node, &add, &remove).await,
+            Task::Deed(Deed::Pass(_) | Deed::Until(_)) => Ok(()),
+        };
+        match done {
+            Ok(()) => Observation::Done(id),
+            Err(why) => Observation::Refused(id, self.aliases.home_text(&why)),
+        }
+    }
+
+    /// Reads the Node and patches the whole list, as `kubectl taint` does.
+    async fn taint(&mut self, id: DeedId, node: &Text, add: &[Taint], remove: &[Taint]) -> Observation {
+        let admin = Identity::admin();
+        let read = Call::new(Verb::Get, NODES, "", node.clone());
+        let found = self.caller.send(&admin, &read).await;
+        if !is_success(&found) {
+            return Observation::Answer(id, self.home_answer(found));
+        }
+        let call = taints_patch(&found.body, node, add, remove);
+        self.request(id, &admin, &call).await
+    }
+
+    async fn request(&mut self, id: DeedId, identity: &Identity, call: &Call) -> Observation {
+        if call.verb == Verb::Create
+            && let Err(why) = self.prepare(call).await
+        {
+            return Observation::Refused(id, why);
+        }
+        let answer = self.caller.send(identity, call).await;
+        if !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) && is_success(&answer) {
+            self.asked = Writer { user: identity.user.clone(), ..Writer::default() };
+            if let Target::Resource { resource, subresource, .. } = &call.target
+                && revision_of(&answer.body) > 0
+            {
+                let named = call.parameter("fieldManager").map(Text::from);
+                self.asked.manager = named.unwrap_or_else(|| identity.agent.clone());
+                self.asked.subresource = subresource.clone();
+                self.own = vec![(resource.clone(), revision_of(&answer.body))];
+            }
+            self.removed = removed_by(call, &answer.body);
+        }
+        Observation::Answer(id, self.home_answer(answer))
+    }
+
+    /// Tells whether an object is the one that the deed under way has removed.
+    pub(super) fn has_removed(&self, resource: &Resource, key: &ObjectKey, object: &Json) -> bool {
+        self.removed.as_ref().is_some_and(|(of, name, uid)| {
+            of == resource && name == key && object.at(&["metadata", "uid"]).as_str() == Some(uid)
+        })
+    }
+
+    /// Notes what a creation makes, and makes the namespace that it needs.
+    async fn prepare(&mut self, call: &Call) -> Result<(), String> {
+        let Target::Resource { resource, namespace, .. } = &call.target else { return Ok(()) };
+        if let (true, Body::Json(body)) = (*resource == NODES, &call.body) {
+            self.will_make(resource, body.at(&["metadata", "name"]).as_str().unwrap_or_default())?;
+        }
+        self.make_real_namespace(&namespace.clone()).await
+    }
+
+    /// Has it noted that something is about to be made which others would find; what has a control plane for itself
+    /// goes with it.
+    fn will_make(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
+        if self.aliases.is_none() || name.is_empty() { Ok(()) } else { self.site.will_make(resource, name) }
+    }
+
+    fn home_answer(&self, answer: AnswerSeen) -> AnswerSeen {
+        AnswerSeen {
+            code: answer.code,
+            message: self.aliases.home_text(&answer.message),
+            body: self.aliases.home(&answer.body),
+        }
+    }
+
+    /// Makes the scenario's own namespace behind one that every cluster has.
+    pub(super) async fn make_namespace(&mut self, alias: &str) -> Result<(), String> {
+        self.make_real_namespace(&self.aliases.namespace(alias)).await
+    }
+
+    async fn make_real_namespace(&mut self, name: &Text) -> Result<(), String> {
+        let is_ours = !self.aliases.is_none() && name.ends_with(self.aliases.suffix());
+        if !is_ours || self.namespaces.contains(name) {
+            return Ok(());
+        }
+        self.site.will_make(&NAMESPACES, name)?;
+        self.namespaces.insert(name.clone());
+        let mut namespace = nodeproof_core::json!({"kind": "Namespace", "apiVersion": "v1"});
+        namespace.set(&["metadata", "name"], name.clone());
+        let call = Call::new(Verb::Create, NAMESPACES, "", "").body(namespace);
+        let answer = self.caller.ask(&call).await;
+        if !is_success(&answer) && answer.code != 409 {
+            return Err(format!("namespace {name} cannot be made: {}", answer.message));
+        }
+        self.await_service_account(name).await
+    }
+
+    /// Pods are refused until a controller has made the namespace's service account.
+    async fn await_service_account(&self, namespace: &Text) -> Result<(), String> {
+        let accounts = Resource::of("", "v1", "serviceaccounts");
+        let call = Call::new(Verb::Get, accounts, namespace.clone(), "default");
+        let since = self.clock.now();
+        while self.clock.now().duration_since(since) < ACCOUNT_WAIT {
+            if is_success(&self.caller.ask(&call).await) {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Err(format!("namespace {namespace} gets no service account within {}", seconds(ACCOUNT_WAIT)))
+    }
+
+    /// Does what a cloud's route controller does for a new Node, beside everything else.
+    pub(super) fn make_route(&self, node: &Text) {
+        let (caller, (identity, call)) = (self.caller.clone(), route(node, self.clock.now()));
+        // A Node that is deleted at once needs no route.
+        tokio::spawn(async move { caller.send(&identity, &call).await });
+    }
+}
+
+/// Returns what a deletion has removed, if the answer says that nothing is left of it.
+fn removed_by(call: &Call, answer: &Json) -> Option<(Resource, ObjectKey, Text)> {
+    let Target::Resource { resource, namespace, name, .. } = &call.target else { return None };
+    let uid = answer.at(&["details", "uid"]).as_text().filter(|_| call.verb == Verb::Delete)?;
+    Some((resource.clone(), ObjectKey { namespace: namespace.clone(), name: name.clone() }, uid.clone()))
+}
