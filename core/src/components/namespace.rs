@@ -56,8 +56,9 @@ const CONTENT_REMAINING: &str = "NamespaceContentRemaining";
 const FINALIZERS_REMAINING: &str = "NamespaceFinalizersRemaining";
 
 /// What the answer that is awaited is to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Step {
+    #[default]
     Read,
     /// The Pods, for the longest grace among them.
     Grace,
@@ -70,7 +71,7 @@ enum Step {
 }
 
 /// The work on a namespace.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Sweep {
     step: Step,
     namespace: Json,
@@ -131,18 +132,7 @@ impl Namespaces {
         while self.sweeps.len() < WORKERS
             && let Some(name) = self.queue.take()
         {
-            let sweep = Sweep {
-                step: Step::Read,
-                namespace: Json::Null,
-                because: None,
-                kinds: VecDeque::new(),
-                grace: 0,
-                estimate: 0,
-                remaining: BTreeMap::new(),
-                finalizers: BTreeMap::new(),
-                problems: Vec::new(),
-            };
-            self.sweeps.insert(name.clone(), sweep);
+            self.sweeps.insert(name.clone(), Sweep::default());
             self.ask(&name, Step::Read, Call::new(Verb::Get, NAMESPACES, "", &name), now);
         }
     }
@@ -213,8 +203,11 @@ impl Namespaces {
         let Some(sweep) = self.sweeps.get_mut(name) else { return };
         sweep.namespace = tree;
         sweep.because = Some(because);
-        let (pods, others): (Vec<_>, Vec<_>) = collections().partition(|kind| *kind == PODS);
-        sweep.kinds = if self.pods_first { pods.into_iter().chain(others).collect() } else { collections().collect() };
+        let mut kinds: Vec<Resource> = collections().collect();
+        if self.pods_first {
+            kinds.sort_by_key(|kind| *kind != PODS);
+        }
+        sweep.kinds = kinds.into();
         self.next_kind(name, now);
     }
 

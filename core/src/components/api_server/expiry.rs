@@ -36,7 +36,6 @@ struct Lease {
     ends: Timestamp,
     /// When etcd finds that it is over.
     found: Timestamp,
-    count: usize,
     holds: Vec<(usize, ObjectKey, u64)>,
 }
 
@@ -53,15 +52,15 @@ impl Expiry {
         }
         let reuse = REUSE.min(SignedDuration::from_secs(seconds / REUSE_SHARE));
         let until = now + SignedDuration::from_secs(seconds);
-        let is_fit = |lease: &Lease| until < lease.ends && lease.ends <= until + reuse && lease.count < OBJECTS_MAX;
+        let is_fit =
+            |lease: &Lease| until < lease.ends && lease.ends <= until + reuse && lease.holds.len() < OBJECTS_MAX;
         if !self.0.back().is_some_and(is_fit) {
             let ends = until + reuse;
             let late = i64::try_from(ends.duration_since(started).as_millis()).unwrap_or(0) % LOOK_EACH_MS;
             let found = ends + SignedDuration::from_millis(LOOK_EACH_MS - late);
-            self.0.push_back(Lease { ends, found, count: 0, holds: Vec::new() });
+            self.0.push_back(Lease { ends, found, holds: Vec::new() });
         }
         let lease = self.0.back_mut().expect("there is one now");
-        lease.count += 1;
         lease.holds.push((kind, object.key(), object.resource_version()));
     }
 }
