@@ -13,7 +13,7 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Text;
+use super::{Text, is_same, order};
 
 /// A JSON value. Cloning is cheap.
 #[derive(Clone, Default)]
@@ -244,12 +244,6 @@ pub struct Fields(Vec<(Text, Json)>);
 /// Up to so many fields are looked through in turn: most are told from the wanted one by their length.
 const FEW: usize = 16;
 
-/// Compares names, most of which are words of the program's own and lie in one place.
-fn is_same(field: &Text, name: &str) -> bool {
-    let field = field.as_str();
-    field.len() == name.len() && (core::ptr::eq(field, name) || field == name)
-}
-
 impl Fields {
     fn sorted(mut fields: Vec<(Text, Json)>) -> Self {
         if !fields.is_sorted_by(|(own, _), (next, _)| own < next) {
@@ -269,7 +263,7 @@ impl Fields {
     fn find(&self, name: &str) -> Result<usize, usize> {
         let few = if self.0.len() > FEW { &[] } else { &self.0[..] };
         let found = few.iter().position(|(field, _)| is_same(field, name));
-        found.map_or_else(|| self.0.binary_search_by(|(field, _)| field.as_str().cmp(name)), Ok)
+        found.map_or_else(|| self.0.binary_search_by(|(field, _)| order(field, name)), Ok)
     }
 
     /// Returns a field.

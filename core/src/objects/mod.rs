@@ -35,3 +35,4 @@ pub use path::{Path, PathError, Segment};
 pub use reading::{FieldError, Reader};
 pub use release::{DEFAULT_RELEASE, RELEASES, Release, UnknownRelease};
 pub use text::Text;
+pub(crate) use text::{is_same, order};

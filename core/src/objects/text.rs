@@ -38,6 +38,59 @@ impl Text {
     }
 }
 
+/// Tells whether two strings are the same. Nearly all that are compared are short words, for which a call of `memcmp`
+/// takes longer than the comparison.
+#[must_use]
+#[inline]
+pub(crate) fn is_same(own: &str, other: &str) -> bool {
+    let (own, other) = (own.as_bytes(), other.as_bytes());
+    if own.len() != other.len() {
+        return false;
+    }
+    if core::ptr::eq(own, other) {
+        return true;
+    }
+    // The ends overlap where the length is no multiple.
+    match (own.last_chunk::<8>(), other.last_chunk::<8>()) {
+        (Some(own_end), Some(other_end)) => {
+            let (own, other) = (own.as_chunks::<8>().0, other.as_chunks::<8>().0);
+            own_end == other_end && own.iter().zip(other).all(|(own, other)| own == other)
+        }
+        _ => match (own.split_first_chunk::<4>(), other.split_first_chunk::<4>()) {
+            (Some((own_start, _)), Some((other_start, _))) => {
+                own_start == other_start && own.last_chunk::<4>() == other.last_chunk::<4>()
+            }
+            _ => own.iter().eq(other),
+        },
+    }
+}
+
+/// Orders two strings by their bytes, as [`str`]'s own order does; see [`is_same`].
+#[must_use]
+#[inline]
+pub(crate) fn order(own: &str, other: &str) -> Ordering {
+    let heads = head(own.as_bytes()).cmp(&head(other.as_bytes()));
+    heads.then_with(|| if own.len().max(other.len()) < HEAD { own.len().cmp(&other.len()) } else { own.cmp(other) })
+}
+
+/// How many bytes are compared at once.
+const HEAD: usize = 8;
+
+/// Returns the first bytes as a number of the same order, zeros after the last.
+#[inline]
+fn head(bytes: &[u8]) -> u64 {
+    if let Some(head) = bytes.first_chunk::<HEAD>() {
+        return u64::from_be_bytes(*head);
+    }
+    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(start), Some(end)) => {
+            let (start, end) = (u64::from(u32::from_be_bytes(*start)), u64::from(u32::from_be_bytes(*end)));
+            (start << 32) | ((end << ((HEAD - bytes.len()) * 8)) & u64::from(u32::MAX))
+        }
+        _ => bytes.iter().zip([56, 48, 40]).fold(0, |head, (byte, place)| head | (u64::from(*byte) << place)),
+    }
+}
+
 impl Default for Text {
     fn default() -> Self {
         Self::Static("")
@@ -104,7 +157,7 @@ fn word(text: &str) -> Option<&'static str> {
     let mut at = place(text);
     while TABLE[at] != 0 {
         let word = WORDS[usize::from(TABLE[at]) - 1];
-        if word == text {
+        if is_same(word, text) {
             return Some(word);
         }
         at = (at + 1) % PLACES;
@@ -138,8 +191,7 @@ impl From<&Text> for Text {
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        let (own, other) = (self.as_str(), other.as_str());
-        core::ptr::eq(own, other) || own == other
+        is_same(self, other)
     }
 }
 
@@ -147,19 +199,19 @@ impl Eq for Text {}
 
 impl PartialEq<str> for Text {
     fn eq(&self, other: &str) -> bool {
-        self.as_str() == other
+        is_same(self, other)
     }
 }
 
 impl PartialEq<&str> for Text {
     fn eq(&self, other: &&str) -> bool {
-        self.as_str() == *other
+        is_same(self, other)
     }
 }
 
 impl PartialEq<String> for Text {
     fn eq(&self, other: &String) -> bool {
-        self.as_str() == other
+        is_same(self, other)
     }
 }
 
@@ -171,7 +223,7 @@ impl PartialOrd for Text {
 
 impl Ord for Text {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.as_str().cmp(other.as_str())
+        order(self, other)
     }
 }
 
@@ -325,7 +377,11 @@ static WORDS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{Text, WORDS};
+    use alloc::format;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    use super::{Text, WORDS, is_same, order};
 
     #[test]
     fn each_word_of_the_sorted_list_is_found_and_no_other() {
@@ -333,6 +389,21 @@ mod tests {
         assert!(WORDS.iter().all(|word| matches!(Text::from(*word), Text::Static(_))));
         assert!(matches!(Text::from("a word of nobody"), Text::Shared(_)));
         assert!(WORDS.len() * 4 <= super::PLACES);
+    }
+
+    #[test]
+    fn words_are_compared_as_their_bytes_are() {
+        let letters = ["", "a", "b", "\0", "\u{e9}"];
+        let ends: Vec<String> =
+            letters.iter().flat_map(|one| letters.iter().map(move |other| format!("{one}{other}"))).collect();
+        let words: Vec<String> =
+            (0..18).flat_map(|count| ends.iter().map(move |end| format!("{}{end}", "a".repeat(count)))).collect();
+        for own in &words {
+            for other in &words {
+                assert_eq!(is_same(own, other), own == other, "{own:?} {other:?}");
+                assert_eq!(order(own, other), own.as_bytes().cmp(other.as_bytes()), "{own:?} {other:?}");
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 
 use super::Release;
+use crate::objects::is_same;
 
 /// The value of a row.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -43,7 +44,7 @@ impl Row {
 /// Finds a row by its name.
 #[must_use]
 pub fn row(name: &str) -> Option<&'static Row> {
-    ROWS.iter().find(|row| row.name == name)
+    ROWS.iter().find(|row| is_same(row.name, name))
 }
 
 const OLDEST: Release = Release::new(24, 0);

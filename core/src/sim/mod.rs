@@ -286,7 +286,25 @@ impl Simulation {
     /// Goes to the next instant, not after `until`, at which something is due, and does all of that instant; false if
     /// there is none (the clock stays then).
     pub fn step(&mut self, until: Timestamp) -> bool {
-        let Some(at) = self.next_instant().filter(|at| *at <= until) else { return false };
+        let next = self.next_instant().filter(|at| *at <= until);
+        next.map(|at| self.do_instant(at)).is_some()
+    }
+
+    /// Goes on as [`Self::step`] does, up to an instant that brings a commit or a decision; false if none does.
+    pub(crate) fn step_to_news(&mut self, until: Timestamp) -> bool {
+        let decided = self.record.decisions().len();
+        let mut next = self.next_instant();
+        while let Some(at) = next.filter(|at| *at <= until) {
+            next = self.do_instant(at);
+            if !self.commits.is_empty() || self.record.decisions().len() > decided {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Does all that is due at an instant; returns the next at which something is.
+    fn do_instant(&mut self, at: Timestamp) -> Option<Timestamp> {
         self.now = self.now.max(at);
         let before = self.deliveries;
         loop {
@@ -303,8 +321,9 @@ impl Simulation {
                 }
                 self.settle();
             }
-            if self.next_instant().is_none_or(|next| next > self.now) {
-                return true;
+            let next = self.next_instant();
+            if next.is_none_or(|next| next > self.now) {
+                return next;
             }
             self.deliveries += 1;
             assert!(

@@ -76,6 +76,11 @@ struct Looking {
 }
 
 impl Looks {
+    /// Tells whether nothing is looked at.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Finds the looks that a scenario asks for.
     pub(super) fn of(scenario: &Scenario, own: &Own) -> Self {
         let given = scenario.given.iter().filter_map(|given| match &given.setup {

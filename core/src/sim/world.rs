@@ -115,7 +115,9 @@ impl<'a> World<'a> {
             let bound = *self.bound.get_or_insert_with(|| run.next_deadline().map(|deadline| deadline.at));
             let feed = self.feeders.values().filter_map(Feeder::next_deadline).min();
             let until = bound.into_iter().chain(feed).min().expect("a run that is not over waits for some instant");
-            if self.simulation.step(until) {
+            // What a line looks at may change with each instant.
+            let is_watched = !self.machines.is_empty() || !self.looks.is_empty();
+            if if is_watched { self.simulation.step(until) } else { self.simulation.step_to_news(until) } {
                 self.tell();
                 continue;
             }

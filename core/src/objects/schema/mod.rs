@@ -12,7 +12,7 @@ use core::cell::OnceCell;
 
 pub use decode::{DecodeError, Decoded};
 
-use crate::objects::Release;
+use crate::objects::{Release, order};
 
 /// The fields of all known types in one release.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ impl Struct {
     /// Returns a field.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
-        self.fields.binary_search_by(|field| field.name.cmp(name)).ok().map(|at| &self.fields[at])
+        self.fields.binary_search_by(|field| order(field.name, name)).ok().map(|at| &self.fields[at])
     }
 }
 
@@ -141,7 +141,7 @@ impl Schema {
             names.push((name, types.len()));
             types.push((fields, OnceCell::new()));
         }
-        names.sort_unstable();
+        names.sort_unstable_by(|(own, _), (other, _)| order(own, other));
         Self { release, types, names }
     }
 
@@ -166,7 +166,7 @@ impl Schema {
 }
 
 fn place_of(name: &str, names: &Names) -> Option<usize> {
-    names.binary_search_by(|(own, _)| (*own).cmp(name)).ok().map(|at| names[at].1)
+    names.binary_search_by(|(own, _)| order(own, name)).ok().map(|at| names[at].1)
 }
 
 fn parse_field(text: &'static str, names: &Names, release: Release) -> Option<Field> {
