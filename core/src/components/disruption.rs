@@ -2,9 +2,10 @@
 //!
 //! Mirrors kube-controller-manager's `disruption-controller` (pkg/controller/disruption/disruption.go, v1.34). A pod that
 //! is Ready and not on its way out is healthy, unless the eviction of it is under way (`status.disruptedPods`, believed
-//! for two minutes). Inputs: PodDisruptionBudgets, Pods, their owners, answers, time. Outputs: statuses, Events, and the
-//! end of a condition DisruptionTarget that no deletion followed for two minutes.
-//! Left out on purpose: owners of other kinds with a subresource `scale`.
+//! for two minutes). Pods without an owner count as healthy but not as expected, where owners are counted.
+//! Inputs: PodDisruptionBudgets, Pods, their owners, answers, time. Outputs: statuses, Events, and the end of a condition
+//! DisruptionTarget that no deletion followed for two minutes.
+//! Left out on purpose: owners of kinds of one's own with a subresource `scale`, and ReplicationControllers.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -14,11 +15,12 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Because;
+use super::api_server::find_kind;
 use super::client::CacheEvent;
 use super::controllers::{Context, Controller};
 use super::events::{About, EventType};
 use super::workload::pods::{
-    Rounding, Selections, condition, controller_of, is_ending, is_ready, number, owner_key, scaled,
+    Rounding, Selections, condition, controller_of, is_ending, is_ready, is_terminal, number, owner_key, scaled,
 };
 use super::workload::{
     DEPLOYMENTS, Flow, Logic, Plan, REPLICA_SETS, Reply, Retries, STATEFUL_SETS, Shop, Workload, code, failure,
@@ -53,7 +55,8 @@ const PLAN: Plan = Plan {
 
 /// Starts the controller with empty caches.
 pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
-    Workload::new(Disruption::default(), &PLAN, context, now)
+    let tells_generation = context.settings.profile().is("pod-conditions-observe-generation");
+    Workload::new(Disruption { tells_generation, ..Disruption::default() }, &PLAN, context, now)
 }
 
 /// What a request is for.
@@ -65,6 +68,8 @@ enum Step {
 
 #[derive(Debug, Default)]
 struct Disruption {
+    /// Whether conditions of pods say which generation they are about.
+    tells_generation: bool,
     pods: Selections,
     /// Those of the pods that are ready.
     ready: Selections,
@@ -80,18 +85,33 @@ fn pod_key(pod: &ObjectKey) -> ObjectKey {
     ObjectKey::namespaced(format!("{POD_KEYS}{}", pod.namespace), pod.name.clone())
 }
 
-/// How many pods there should be, or why that is not known.
-enum Expected {
-    Pods(i64),
-    Unknown(String),
+/// How many pods there should be by what their owners say.
+struct Scale {
+    pods: i64,
+    /// Whether some pod has no owner, and so counts for nothing.
+    leaves_out: bool,
 }
 
 impl Disruption {
     fn handle_pod(&mut self, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
         self.ready.update_those(event, is_ready);
-        // Each pod counts for one budget: the first of them by name is woken, as upstream does it.
-        if let Some(key) = self.pods.update(event).into_iter().next() {
-            shop.add(key);
+        let pod = event.object();
+        let mut budgets = self.pods.update(event);
+        // What a pod was before its labels changed is not asked.
+        if event.after.is_some() {
+            budgets.retain(|budget| self.pods.has(budget, &pod.key()));
+        }
+        // Each pod counts for one budget: the first of them by name, where upstream's is arbitrary.
+        if let [first, others @ ..] = budgets.as_slice() {
+            if !others.is_empty() {
+                let (namespace, name) = (&pod.key().namespace, pod.name());
+                let message = format!(
+                    "Pod {namespace:?}/{name:?} matches multiple PodDisruptionBudgets.  Chose {:?} arbitrarily.",
+                    first.name
+                );
+                shop.emit(&About::pod(pod), EventType::Warning, "MultiplePodDisruptionBudgets", &message, now);
+            }
+            shop.add(first.clone());
         }
         if let Some(pod) = &event.after
             && let Some(since) = targeted_since(pod)
@@ -111,11 +131,15 @@ impl Disruption {
         };
         let fact = format!("DisruptionTarget is True since {}, and nobody deletes it", to_time(since));
         let because = shop.decide(format!("pod/{pod}"), "DisruptionTarget -> False", Vec::from([Because::Fact(fact)]));
+        let mut condition = json!({"type": "DisruptionTarget", "status": "False", "lastProbeTime": null, "lastTransitionTime": to_time(now)});
+        let generation = object.stable().at(&["metadata", "generation"]);
+        if self.tells_generation && !generation.is_null() {
+            condition.set(&["observedGeneration"], generation.clone());
+        }
         let mut body = object.json();
         for one in body.entry(&["status", "conditions"]).make_array() {
             if one.get("type").as_str() == Some("DisruptionTarget") {
-                *one = json!({"type": "DisruptionTarget", "status": "False", "lastProbeTime": null,
-                    "lastTransitionTime": to_time(now)});
+                *one = condition.clone();
             }
         }
         let call = Call::new(Verb::Update, PODS, &pod.namespace, &pod.name).subresource("status").body(body);
@@ -123,29 +147,35 @@ impl Disruption {
         Flow::Next
     }
 
-    /// Counts the pods that the owners of a budget's pods are meant to have.
-    fn scale(&self, budget: &ObjectKey, shop: &Shop<Step>) -> Expected {
+    /// Counts the pods that the owners of a budget's pods are meant to have; an owner that cannot be asked is an error.
+    ///
+    /// Source: disruption.go (v1.34), `getExpectedScale`, `finders` and `getScaleController`.
+    fn scale(&self, budget: &ObjectKey, shop: &Shop<Step>) -> Result<Scale, String> {
         let mut owners: BTreeMap<String, i64> = BTreeMap::new();
+        let mut leaves_out = false;
         for pod in self.pods.of(budget).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
             let Some(owner) = controller_of(pod) else {
-                return Expected::Unknown(format!("found no controller ref for pod {:?}", pod.name()));
+                leaves_out = true;
+                continue;
             };
             let kind = owner.get("kind").as_str().unwrap_or("");
             let source = match kind {
                 "ReplicaSet" => SETS,
                 "StatefulSet" => STATEFUL,
-                _ => return Expected::Unknown(format!("{kind} does not implement the scale subresource")),
+                "Deployment" => DEPLOYMENT_CACHE,
+                _ => return Err(unscaled(owner, kind, pod.name())),
             };
-            let Some((key, uid)) = owner_key(pod, kind) else { continue };
-            let Some(mut own) = shop.cache(source).get(&key).filter(|own| own.uid() == &*uid) else { continue };
-            if let Some((deployment, _)) = owner_key(own, "Deployment")
-                && let Some(above) = shop.cache(DEPLOYMENT_CACHE).get(&deployment)
+            let own = owner_key(pod, kind)
+                .and_then(|(key, uid)| shop.cache(source).get(&key).filter(|own| own.uid() == &*uid));
+            let Some(mut own) = own else { return Err(format!("found no controllers for pod {:?}", pod.name())) };
+            if let Some((deployment, uid)) = owner_key(own, "Deployment")
+                && let Some(above) = shop.cache(DEPLOYMENT_CACHE).get(&deployment).filter(|above| above.uid() == &*uid)
             {
                 own = above;
             }
             owners.insert(String::from(own.uid()), number(own, &["spec", "replicas"], 1));
         }
-        Expected::Pods(owners.values().sum())
+        Ok(Scale { pods: owners.values().sum(), leaves_out })
     }
 
     fn sync_budget(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
@@ -158,14 +188,20 @@ impl Disruption {
         let spec = budget.stable().get("spec");
         let least = spec.get("minAvailable");
         let most = spec.get("maxUnavailable");
-        let expected = match least.as_i64() {
-            Some(_) => Expected::Pods(count),
-            None if least.is_null() && most.is_null() => Expected::Pods(count),
-            None => self.scale(key, shop),
+        let scale = if most.is_null() && (least.is_null() || least.as_i64().is_some()) {
+            Ok(Scale { pods: if least.is_null() { 0 } else { count }, leaves_out: false })
+        } else {
+            self.scale(key, shop)
         };
-        let expected = match expected {
-            Expected::Pods(number) => number,
-            Expected::Unknown(why) => {
+        let expected = match scale {
+            Ok(scale) => {
+                if scale.leaves_out {
+                    let message = unmanaged(spec.get("selector"));
+                    shop.emit(&about, EventType::Warning, "UnmanagedPods", &message, now);
+                }
+                scale.pods
+            }
+            Err(why) => {
                 let message = format!("Failed to calculate the number of expected pods: {why}");
                 shop.emit(&about, EventType::Warning, "CalculateExpectedPodCountFailed", &message, now);
                 return self.fail(key, &budget, &why, shop, now);
@@ -197,22 +233,20 @@ impl Disruption {
             status.set(&["disruptedPods"], disrupted);
         }
         let (truth, reason) = if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
-        set_allowed(&mut status, &budget, truth, reason, "", now);
+        set_allowed(&mut status, truth, reason, "", now);
         let fact = format!("{healthy} of {expected} pods are healthy, and {desired} are needed");
         self.write(key, &budget, status, fact, shop, now)
     }
 
-    /// Allows nothing while the number of pods is not known.
+    /// Allows nothing while the number of pods is not known; what the budget said before stays. Once that is written the
+    /// failure is dealt with, and the next change of the budget or its pods brings the next try.
+    ///
+    /// Source: disruption.go (v1.34), `failSafe`.
     fn fail(&mut self, key: &ObjectKey, budget: &Object, why: &str, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
         let mut status = budget.stable().get("status").clone();
         status.set(&["disruptionsAllowed"], 0_i64);
-        set_allowed(&mut status, budget, "False", "SyncFailed", why, now);
-        let flow = self.write(key, budget, status, String::from(why), shop, now);
-        if flow == Flow::Next {
-            self.ends.insert(key.clone(), Flow::Retry);
-            return flow;
-        }
-        Flow::Retry
+        set_allowed(&mut status, "False", "SyncFailed", why, now);
+        self.write(key, budget, status, String::from(why), shop, now)
     }
 
     fn write(
@@ -248,8 +282,9 @@ impl Disruption {
             let (Some(pod), Some(begin)) = (pod, since.as_str().and_then(parse)) else { continue };
             let until = begin + EVICTION_WITHIN;
             if until < now {
+                // Upstream names the namespace twice.
                 let namespace = &key.namespace;
-                let message = format!("Pod was expected by PDB {namespace}/{} to be deleted but it wasn't", key.name);
+                let message = format!("Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't");
                 shop.emit(&About::pod(&pod), EventType::Warning, "NotDeleted", &message, now);
             } else {
                 kept.set(&[name.as_str()], since.clone());
@@ -260,17 +295,69 @@ impl Disruption {
     }
 }
 
-/// Returns since when a pod that is not being deleted has DisruptionTarget.
+/// Returns since when a pod has a condition DisruptionTarget that a deletion should have followed: a pod that has ended
+/// keeps it, and so does one that its kubelet ends.
+///
+/// Source: disruption.go (v1.34), `nonTerminatingPodHasStaleDisruptionCondition`.
 fn targeted_since(pod: &Object) -> Option<Timestamp> {
     let target = condition(pod, "DisruptionTarget");
-    let is_set = target.get("status").as_str() == Some("True") && !is_ending(pod);
-    is_set.then(|| target.get("lastTransitionTime").as_str().and_then(parse))?
+    let is_stale = target.get("status").as_str() == Some("True")
+        && target.get("reason").as_str() != Some("TerminationByKubelet")
+        && !is_ending(pod)
+        && !is_terminal(pod);
+    is_stale.then(|| target.get("lastTransitionTime").as_str().and_then(parse))?
 }
 
-fn set_allowed(status: &mut Json, budget: &Object, truth: &str, reason: &str, message: &str, now: Timestamp) {
-    let generation = number(budget, &["metadata", "generation"], 0);
-    let mut new = json!({"type": "DisruptionAllowed", "status": truth, "observedGeneration": generation,
+/// Says why an owner of a kind without known scale cannot be asked.
+fn unscaled(owner: &Json, kind: &str, pod: &str) -> String {
+    let version = owner.get("apiVersion").as_str().unwrap_or("");
+    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
+    match find_kind(kind).map(|(resource, _)| resource).filter(|resource| resource.group == *group) {
+        Some(resource) if resource.plural == *"replicationcontrollers" => {
+            format!("found no controllers for pod {pod:?}")
+        }
+        Some(resource) if group.is_empty() => format!("{} does not implement the scale subresource", resource.plural),
+        Some(resource) => format!("{}.{group} does not implement the scale subresource", resource.plural),
+        None => format!("no matches for kind {kind:?} in version {version:?}"),
+    }
+}
+
+/// Says that a budget selects pods without an owner.
+fn unmanaged(selector: &Json) -> String {
+    format!(
+        "Pods selected by this PodDisruptionBudget (selector: {}) were found to be unmanaged. As a result, the status of \
+         the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please \
+         set \".spec.minAvailable\" field of the PDB to an integer value.",
+        printed(selector)
+    )
+}
+
+/// Prints a selector as Go does. Source: k8s.io/apimachinery pkg/apis/meta/v1/generated.pb.go (v1.34), `String`.
+fn printed(selector: &Json) -> String {
+    let text = |value: &Json| String::from(value.as_str().unwrap_or(""));
+    let labels = selector.get("matchLabels").fields();
+    let labels: String = labels.map(|(key, value)| format!("{key}: {},", text(value))).collect();
+    let terms = selector.get("matchExpressions").items().iter();
+    let terms: String = terms
+        .map(|term| {
+            let values: Vec<String> = term.get("values").items().iter().map(text).collect();
+            let (key, operator) = (text(term.get("key")), text(term.get("operator")));
+            format!("LabelSelectorRequirement{{Key:{key},Operator:{operator},Values:[{}],}},", values.join(" "))
+        })
+        .collect();
+    format!(
+        "&LabelSelector{{MatchLabels:map[string]string{{{labels}}},MatchExpressions:[]LabelSelectorRequirement{{{terms}}},}}"
+    )
+}
+
+/// Sets the condition DisruptionAllowed, about the generation that the status is about.
+fn set_allowed(status: &mut Json, truth: &str, reason: &str, message: &str, now: Timestamp) {
+    let generation = status.get("observedGeneration").as_i64().unwrap_or(0);
+    let mut new = json!({"type": "DisruptionAllowed", "status": truth,
         "lastTransitionTime": to_time(now), "reason": reason, "message": message});
+    if generation != 0 {
+        new.set(&["observedGeneration"], generation);
+    }
     let conditions = status.entry(&["conditions"]).make_array();
     match conditions.iter_mut().find(|one| one.get("type").as_str() == Some("DisruptionAllowed")) {
         Some(old) => {

@@ -405,6 +405,13 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "kubelet-registers-cordoned",
+        says: "kubelets have the flag --register-schedulable, and register a cordoned node where it is false",
+        values: &[(OLDEST, Value::Bool(true)), (Release::new(34, 0), Value::Bool(false))],
+        source: "cmd/kubelet/app/options/options.go, pkg/kubelet/kubelet_node_status.go (v1.33, v1.34)",
+        flag: "",
+    },
+    Row {
         name: "node-status-update-frequency",
         says: "how often a kubelet computes the status of its node",
         values: &[(OLDEST, secs(10))],

@@ -42,6 +42,7 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("port", "port"),
     ("provider-id", "providerID"),
     ("register-node", "registerNode"),
+    ("register-schedulable", ""),
     ("register-with-taints", "registerWithTaints"),
     ("system-reserved", "systemReserved"),
 ];
@@ -226,8 +227,12 @@ pub struct KubeletConfig {
     pub node_name: Text,
     /// As whom the kubelet comes to the API server: what `--kubeconfig` holds.
     pub identity: Arc<Identity>,
+    /// Whether `--kubeconfig` is empty, so that the kubelet knows of no API server.
+    pub is_standalone: bool,
     /// Whether the kubelet creates its Node. Default true.
     pub register_node: bool,
+    /// `--register-schedulable`, which releases before 1.34 have: whether the Node is not cordoned from the start.
+    pub register_schedulable: bool,
     /// The taints that the Node is created with, as JSON.
     pub taints: Vec<Json>,
     /// `--node-labels`, sorted by key, with the machine's zone and region.
@@ -295,7 +300,9 @@ impl KubeletConfig {
             release: settings.profile().release(),
             node_name: Text::default(),
             identity: Identity::unknown("kubelet"),
+            is_standalone: flag("kubeconfig").is_some_and(|path| path.is_empty()),
             register_node: read.bool("registerNode")?.unwrap_or(true),
+            register_schedulable: register_schedulable(flag("register-schedulable").as_deref(), settings)?,
             taints: read.list("registerWithTaints")?.to_vec(),
             node_labels: Vec::new(),
             node_ips: Vec::new(),
@@ -317,8 +324,10 @@ impl KubeletConfig {
         config.external_cloud = cloud_provider(flag("cloud-provider").as_deref())?;
         let hostname = flag("hostname-override");
         config.node_name = node_name(hostname.as_ref(), machine)?;
-        config.identity =
-            credentials(flag("kubeconfig").as_deref().unwrap_or(KUBECONFIG), hardware)?.identity(&config.node_name);
+        if !config.is_standalone {
+            let path = flag("kubeconfig");
+            config.identity = credentials(path.as_deref().unwrap_or(KUBECONFIG), hardware)?.identity(&config.node_name);
+        }
         config.node_ips = node_ips(flag("node-ip").as_deref().unwrap_or_default())?;
         if !config.external_cloud {
             for (key, value) in
@@ -532,6 +541,20 @@ pub fn node_name(hostname_override: Option<&Text>, machine: &MachineSpec) -> Res
         return Err("failed to construct kubelet dependencies: empty hostname is invalid".to_string());
     }
     Ok(if name == machine.name.as_str() { machine.name.clone() } else { Text::from(name) })
+}
+
+/// Reads `--register-schedulable`, where there is such a flag. Source: cmd/kubelet/app/options/options.go (v1.33).
+fn register_schedulable(text: Option<&str>, settings: &Settings) -> Result<bool, String> {
+    let Some(text) = text else { return Ok(true) };
+    if !settings.profile().is("kubelet-registers-cordoned") {
+        return Err("failed to parse kubelet flag: unknown flag: --register-schedulable".to_string());
+    }
+    parse_bool(text).ok_or_else(|| {
+        format!(
+            "failed to parse kubelet flag: invalid argument \"{text}\" for \"--register-schedulable\" flag: \
+             strconv.ParseBool: parsing \"{text}\": invalid syntax"
+        )
+    })
 }
 
 /// Source: cmd/kubelet/app/server.go (v1.34), `buildKubeletClientConfig`.

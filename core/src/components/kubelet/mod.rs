@@ -148,13 +148,16 @@ pub struct Kubelet {
 }
 
 impl Kubelet {
-    /// Starts the process.
+    /// Starts the process. Without a kubeconfig it stands alone: it asks no API server for anything, and tells none.
+    ///
+    /// Source: cmd/kubelet/app/server.go (v1.34), `run`, `standaloneMode`.
     #[must_use]
     pub fn new(config: Arc<KubeletConfig>, settings: Arc<Settings>, chance: Chance, turn: &mut Turn<'_>) -> Self {
         let identity = config.identity.clone();
         let selector = (Text::of("fieldSelector"), Text::from(alloc::format!("metadata.name={}", config.node_name)));
-        let nodes =
-            Reflector::new(identity.clone(), NODES, "", Vec::from([selector]), chance.fork("nodes"), turn.outbox);
+        let mut nowhere = Outbox::default();
+        let outbox = if config.is_standalone { &mut nowhere } else { &mut *turn.outbox };
+        let nodes = Reflector::new(identity.clone(), NODES, "", Vec::from([selector]), chance.fork("nodes"), outbox);
         let mut kubelet = Self {
             events: Events::new(chance.fork("events")),
             status: StatusLoop::default(),
@@ -178,6 +181,11 @@ impl Kubelet {
             chance,
             nodes,
         };
+        if kubelet.config.is_standalone {
+            kubelet.log(String::from("Standalone mode, no API client"), turn);
+            kubelet.poll_runtime(turn);
+            return kubelet;
+        }
         kubelet.node_event(Kind::Normal, "Starting", "Starting kubelet.".into(), None, turn);
         if turn.host.spec.hardware.cgroup_version == 1 {
             let message = kubelet.settings.profile().text("cgroup-v1-warning");

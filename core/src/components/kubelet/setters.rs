@@ -62,11 +62,19 @@ impl Kubelet {
         if config.attach_detach {
             node.set(&["metadata", "annotations", ATTACH_ANNOTATION], "true");
         }
+        node.set(&["spec"], Json::object());
         let mut taints = config.taints.clone();
+        if !config.register_schedulable {
+            node.set(&["spec", "unschedulable"], true);
+            let taint = json!({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"});
+            let is_same = |other: &Json| ["key", "effect"].iter().all(|field| other.get(field) == taint.get(field));
+            if !taints.iter().any(is_same) {
+                taints.push(taint);
+            }
+        }
         if config.external_cloud {
             taints.push(json!({"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}));
         }
-        node.set(&["spec"], Json::object());
         if !taints.is_empty() {
             node.set(&["spec", "taints"], taints);
         }
