@@ -2,7 +2,7 @@
 Feature: The credentials of a kubelet
   Source: k8s.io/apiserver pkg/endpoints/filters/authentication.go (v1.34), withAuthentication
   Source: pkg/kubelet/kubelet_node_status.go (v1.34), registerWithAPIServer
-  Source: cmd/kubelet/app/server.go (v1.34), buildKubeletClientConfig
+  Source: cmd/kubelet/app/server.go (v1.34), run, buildKubeletClientConfig
 
   @req:REG-03
   Rule: Without valid credentials no Node appears
@@ -31,6 +31,13 @@ Feature: The credentials of a kubelet
         | kubeconfig | /etc/kubernetes/missing.conf |
       Then the kubelet refuses to start with "failed to run Kubelet: invalid kubeconfig: stat /etc/kubernetes/missing.conf: no such file or directory"
       And Node "worker-1" never appears for 10m
+
+    Scenario: The flag is empty, and the kubelet stands alone
+      When a kubelet named "worker-1" registers with:
+        | flag       | value |
+        | kubeconfig |       |
+      Then Node "worker-1" never appears for 10m
+      And the Lease of Node "worker-1" never appears for 10m
 
   @req:REG-03
   Rule: With them the user is system:node:<name> in group system:nodes

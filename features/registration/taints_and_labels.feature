@@ -75,6 +75,20 @@ Feature: What a kubelet gives its Node when it registers
       But Pod "agent" stays for 10m
       And Pod "agent" has phase Running within 10s
 
+  @req:REG-05 @until:1.31
+  Rule: Up to 1.33 a kubelet can register a Node that is cordoned, with the taint of one
+
+    Scenario: --register-schedulable=false
+      When a kubelet named "worker-1" registers with:
+        | flag                 | value                     |
+        | register-schedulable | false                     |
+        | register-with-taints | dedicated=infra:NoExecute |
+      Then Node "worker-1" exists within 1s
+      And Node "worker-1" field spec.unschedulable is true within 1s
+      And Node "worker-1" is never without taint "node.kubernetes.io/unschedulable:NoSchedule" for 10m
+      And Node "worker-1" is never without taint "dedicated=infra:NoExecute" for 10m
+      And Node "worker-1" has condition Ready=True within 15s
+
   @req:REG-05
   Rule: The taints are given once, when the Node is created
 

@@ -1,7 +1,7 @@
 @core
 Feature: A PodDisruptionBudget holds evictions that are asked for, and nothing else
   Source: pkg/registry/core/pod/storage/eviction.go (v1.34), EvictionREST.Create
-  Source: pkg/controller/disruption/disruption.go (v1.34), updatePdbStatus
+  Source: pkg/controller/disruption/disruption.go (v1.34), updatePdbStatus, getExpectedScale
 
   Background:
     Given a ready Node "worker-1"
@@ -50,6 +50,27 @@ Feature: A PodDisruptionBudget holds evictions that are asked for, and nothing e
         """
       Then the request is answered with 201
       And Pod "db-1" is terminating at once
+
+    Scenario: A Pod without an owner is healthy, and is not among those that there should be
+      Given a PodDisruptionBudget "db" that keeps 100% of "app=db"
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: alone, labels: {app: db}}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: pause}]
+        """
+      And 5s pass
+      When the user sends POST /api/v1/namespaces/default/pods/db-0/eviction:
+        """
+        apiVersion: policy/v1
+        kind: Eviction
+        metadata: {name: db-0}
+        """
+      Then the request is answered with 201
+      And Pod "db-0" is terminating at once
 
   Rule: A deletion, and an eviction by taint, ask no budget
 

@@ -217,6 +217,8 @@ fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
                 }
                 _ if !is_whole() => Err("a whole number is needed"),
                 "node-lease-duration-seconds" if number < 1.0 => Err("it must be greater than zero"),
+                // Zero and less turn the collection off.
+                "terminated-pod-gc-threshold" => Ok(Value::Number(number)),
                 _ if number < 0.0 => Err("it must not be negative"),
                 _ => Ok(Value::Number(number)),
             }
@@ -257,6 +259,7 @@ mod tests {
         assert_eq!(settings, Settings::default());
         for (flag, value) in [
             ("node-monitor-period", "2s"),
+            ("terminated-pod-gc-threshold", "-1"),
             ("kube-controller-manager.node-monitor-grace-period", "1m30s"),
             ("node-eviction-rate", "0"),
             ("unhealthy-zone-threshold", "0.3"),

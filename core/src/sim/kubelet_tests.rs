@@ -199,3 +199,19 @@ fn a_clock_that_steps_moves_what_the_kubelet_writes_and_not_when_it_writes() {
         get(&sim, &LEASES, NODE_LEASES, "w1").at(&["spec", "renewTime"]).as_text().cloned().unwrap_or_default();
     assert!(written.starts_with("2025-12-31T23:00:3"), "{written}");
 }
+
+#[test]
+fn a_kubelet_without_a_kubeconfig_asks_for_nothing_until_it_is_given_one() {
+    let mut sim = cluster();
+    let start = sim.now();
+    add(&mut sim, json!({"name": "w1", "kubelet": {"flags": {"kubeconfig": ""}}}));
+    advance(&mut sim, 60_000);
+    act(&mut sim, json!({"action": "runtime-stop"}));
+    advance(&mut sim, 600_000);
+    for resource in ["nodes", "leases", "csinodes", "events", "pods"] {
+        assert_eq!(requests(&sim, start, resource), [], "{resource}");
+    }
+    act(&mut sim, json!({"action": "kubelet-restart", "kubelet": {}}));
+    advance(&mut sim, 1_000);
+    assert!(!get(&sim, &NODES, "", "w1").is_null());
+}

@@ -11,6 +11,7 @@ use crate::network::{Answer, Call, Identity, NODES, PODS, Resource, Verb};
 use crate::objects::Json;
 use crate::sim::{Options, Simulation};
 
+const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
 const APPS: [(&str, &str); 3] =
     [("Deployment", "deployments"), ("StatefulSet", "statefulsets"), ("DaemonSet", "daemonsets")];
 
@@ -175,7 +176,7 @@ fn a_daemon_pod_runs_on_each_node_even_a_cordoned_one() {
 #[test]
 fn a_budget_follows_its_pods_and_refuses_the_eviction_that_would_break_it() {
     let mut sim = cluster();
-    let budgets = Resource::of("policy", "v1", "poddisruptionbudgets");
+    let budgets = BUDGETS;
     let body = json!({"kind": "PodDisruptionBudget", "apiVersion": "policy/v1",
         "metadata": {"name": "web", "namespace": "default"},
         "spec": {"minAvailable": 2, "selector": {"matchLabels": {"app": "web"}}}});
@@ -196,6 +197,87 @@ fn a_budget_follows_its_pods_and_refuses_the_eviction_that_would_break_it() {
         .collect();
     assert_eq!(codes, [201, 429]);
     assert_eq!(status(&mut sim, budgets, "web").get("disruptionsAllowed").as_i64(), Some(0));
+}
+
+fn budget(sim: &mut Simulation, called: &str, spec: Json) {
+    let mut body = json!({"kind": "PodDisruptionBudget", "apiVersion": "policy/v1",
+        "metadata": {"name": called, "namespace": "default"}});
+    body.set(&["spec"], spec);
+    assert_eq!(ask(sim, Call::new(Verb::Create, BUDGETS, "default", "").body(body)).code, 201);
+}
+
+fn pod(sim: &mut Simulation, metadata: Json) {
+    let mut body = json!({"kind": "Pod", "apiVersion": "v1",
+        "spec": {"containers": [{"name": "main", "image": "pause"}], "nodeName": "w1"}});
+    body.set(&["metadata"], metadata);
+    assert_eq!(ask(sim, Call::new(Verb::Create, PODS, "default", "").body(body)).code, 201);
+}
+
+/// Returns what is said about an object: reason and message.
+fn said(sim: &mut Simulation, about: &str) -> Vec<(String, String)> {
+    let events = list(sim, &Resource::of("", "v1", "events"));
+    let own = events.iter().filter(|event| event.at(&["involvedObject", "name"]).as_str() == Some(about));
+    let text = |event: &Json, field: &str| event.get(field).as_str().unwrap_or("").to_string();
+    own.map(|event| (text(event, "reason"), text(event, "message"))).collect()
+}
+
+#[test]
+fn a_pod_without_an_owner_is_healthy_and_not_expected_and_one_of_another_kind_stops_the_budget() {
+    let mut sim = cluster();
+    workload(&mut sim, "StatefulSet", "db", 1);
+    pod(&mut sim, json!({"name": "alone", "labels": {"app": "db"}}));
+    workload(&mut sim, "DaemonSet", "agent", 0);
+    bind(&mut sim, "w1");
+    budget(&mut sim, "of-db", json!({"minAvailable": "100%", "selector": {"matchLabels": {"app": "db"}}}));
+    budget(&mut sim, "of-agent", json!({"maxUnavailable": 1, "selector": {"matchLabels": {"app": "agent"}}}));
+    advance(&mut sim, 10_000);
+    let told = status(&mut sim, BUDGETS, "of-db");
+    let numbers = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"];
+    assert_eq!(numbers.map(|field| told.get(field).as_i64()), [Some(1), Some(2), Some(1), Some(1)]);
+    let (reason, message) = said(&mut sim, "of-db").remove(0);
+    assert_eq!(reason, "UnmanagedPods");
+    let selector =
+        "&LabelSelector{MatchLabels:map[string]string{app: db,},MatchExpressions:[]LabelSelectorRequirement{},}";
+    assert!(
+        message.starts_with(&format!("Pods selected by this PodDisruptionBudget (selector: {selector}) were found"))
+    );
+    let why = "daemonsets.apps does not implement the scale subresource";
+    let told = status(&mut sim, BUDGETS, "of-agent").get("conditions").items()[0].clone();
+    assert_eq!((told.get("reason").as_str(), told.get("message").as_str()), (Some("SyncFailed"), Some(why)));
+    assert!(told.get("observedGeneration").is_null());
+    let failed = "CalculateExpectedPodCountFailed";
+    assert_eq!(
+        said(&mut sim, "of-agent"),
+        [(failed.into(), format!("Failed to calculate the number of expected pods: {why}"))]
+    );
+}
+
+#[test]
+fn a_pod_that_has_ended_keeps_its_disruption_target_and_one_that_lives_loses_it_after_two_minutes() {
+    let mut sim = Simulation::new(Options::default());
+    let target = json!({"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"});
+    for (called, phase) in [("lives", "Running"), ("ended", "Failed")] {
+        pod(&mut sim, json!({"name": called}));
+        let mut patch = json!({"status": {"phase": phase}});
+        let mut condition = target.clone();
+        condition.set(&["lastTransitionTime"], crate::objects::time::to_time(sim.now()));
+        patch.set(&["status", "conditions"], Json::array([condition].into()));
+        let call = Call::strategic_patch(PODS, "default", called, patch).subresource("status");
+        assert_eq!(ask(&mut sim, call).code, 200);
+    }
+    for (after, lives) in [(119_000, "True"), (2_000, "False")] {
+        // Without its node the Pod would be collected before long.
+        if lives == "True" {
+            let body = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "w1"}});
+            assert_eq!(ask(&mut sim, Call::new(Verb::Create, NODES, "", "").body(body)).code, 201);
+        }
+        advance(&mut sim, after);
+        for (called, expected) in [("lives", lives), ("ended", "True")] {
+            let conditions = status(&mut sim, PODS, called).get("conditions").items().to_vec();
+            let found = conditions.iter().find(|one| one.get("type").as_str() == Some("DisruptionTarget")).unwrap();
+            assert_eq!(found.get("status").as_str(), Some(expected), "{called}");
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,154 @@
+//! What a kubelet reads at its start, and with which words it refuses.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+
+use super::KubeletConfig;
+use crate::components::machine::{KubeletSpec, MachineSpec};
+use crate::json;
+use crate::objects::Json;
+use crate::profile::{Release, Settings};
+
+fn resolve(flags: Json, config: Json) -> Result<KubeletConfig, String> {
+    let spec = KubeletSpec::from_json(&json!({}), "kubelet").unwrap();
+    let mut body = json!({});
+    body.set(&["flags"], flags);
+    body.set(&["config"], config);
+    let kubelet = Arc::new(KubeletSpec::from_json(&body, "kubelet").unwrap());
+    assert_eq!(spec.version, None);
+    let machine = MachineSpec { name: "W1".into(), kubelet: kubelet.clone(), ..MachineSpec::default() };
+    KubeletConfig::resolve(&machine, &kubelet, &Settings::default())
+}
+
+#[test]
+fn without_flags_everything_has_its_default() {
+    let config = resolve(json!({}), json!({})).unwrap();
+    assert_eq!(config.node_name, "w1");
+    assert_eq!((config.status_update.as_secs(), config.status_report.as_secs()), (10, 300));
+    assert_eq!((config.lease_duration_seconds, config.max_pods), (40, 110));
+    assert_eq!(config.reservations.memory.value(), 100 << 20);
+}
+
+#[test]
+fn flags_win_and_the_update_frequency_alone_sets_the_report_frequency_too() {
+    let config = resolve(
+        json!({"node-status-update-frequency": "4s", "max-pods": 30, "register-with-taints": "a=b:NoSchedule,c:NoExecute"}),
+        json!({"nodeStatusUpdateFrequency": "20s", "maxPods": 50}),
+    )
+    .unwrap();
+    assert_eq!((config.status_update.as_secs(), config.status_report.as_secs()), (4, 4));
+    assert_eq!(config.max_pods, 30);
+    assert_eq!(
+        Json::array(config.taints),
+        json!([{"key": "a", "value": "b", "effect": "NoSchedule"}, {"key": "c", "effect": "NoExecute"}])
+    );
+}
+
+#[test]
+fn without_a_kubeconfig_a_kubelet_stands_alone() {
+    assert!(resolve(json!({"kubeconfig": ""}), json!({})).unwrap().is_standalone);
+    assert!(!resolve(json!({}), json!({})).unwrap().is_standalone);
+}
+
+#[test]
+fn a_node_is_registered_cordoned_only_where_there_is_the_flag() {
+    let flags = json!({"flags": {"register-schedulable": false}});
+    let kubelet = Arc::new(KubeletSpec::from_json(&flags, "kubelet").unwrap());
+    let machine = MachineSpec { name: "w1".into(), kubelet: kubelet.clone(), ..MachineSpec::default() };
+    let read = |minor| KubeletConfig::resolve(&machine, &kubelet, &Settings::of(Release::new(minor, 0)));
+    assert!(!read(31).unwrap().register_schedulable);
+    assert_eq!(read(34).unwrap_err(), "failed to parse kubelet flag: unknown flag: --register-schedulable");
+}
+
+#[test]
+fn a_kubelet_refuses_in_its_own_words() {
+    for (flags, config, message) in [
+        (
+            json!({"node-labels": "node-role.kubernetes.io/worker=,foo.k8s.io/x=y"}),
+            json!({}),
+            "failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [foo.k8s.io/x node-role.kubernetes.io/worker]\n--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix (kubelet.kubernetes.io, node.kubernetes.io) or be in the specifically allowed set (beta.kubernetes.io/arch, beta.kubernetes.io/instance-type, beta.kubernetes.io/os, failure-domain.beta.kubernetes.io/region, failure-domain.beta.kubernetes.io/zone, kubernetes.io/arch, kubernetes.io/hostname, kubernetes.io/os, node.kubernetes.io/instance-type, topology.kubernetes.io/region, topology.kubernetes.io/zone)",
+        ),
+        (
+            json!({"node-labels": "a/b/c=d"}),
+            json!({}),
+            "failed to validate kubelet flags: invalid node labels: 'a/b/c' - a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+        ),
+        (
+            json!({"max-pods": -5}),
+            json!({}),
+            "failed to validate kubelet configuration, error: invalid configuration: maxPods (--max-pods) -5 must not be a negative number, path: &TypeMeta{Kind:,APIVersion:,}",
+        ),
+        (
+            json!({}),
+            json!({"shutdownGracePeriod": "-5s"}),
+            "failed to validate kubelet configuration, error: [invalid configuration: shutdownGracePeriodCriticalPods {0s} must be <= shutdownGracePeriod {-5s}, invalid configuration: shutdownGracePeriod {-5s} must be either zero or otherwise >= 1 sec], path: &TypeMeta{Kind:,APIVersion:,}",
+        ),
+        (
+            json!({}),
+            json!({"registerWithTaints": [{"key": "a", "value": "b", "effect": "Never"}]}),
+            "failed to validate kubelet configuration, error: invalid taint: {a b Never <nil>}, path: &TypeMeta{Kind:,APIVersion:,}",
+        ),
+        (
+            json!({"register-with-taints": ":NoSchedule"}),
+            json!({}),
+            "failed to parse kubelet flag: invalid argument \":NoSchedule\" for \"--register-with-taints\" flag: invalid taint spec: :NoSchedule, name part must be non-empty; name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+        ),
+        (
+            json!({"register-with-taints": "dedicated"}),
+            json!({}),
+            "failed to parse kubelet flag: invalid argument \"dedicated\" for \"--register-with-taints\" flag: invalid taint spec: dedicated",
+        ),
+        (
+            json!({"register-with-taints": "a=b:NoSchedule,a=c:NoSchedule"}),
+            json!({}),
+            "failed to parse kubelet flag: invalid argument \"a=b:NoSchedule,a=c:NoSchedule\" for \"--register-with-taints\" flag: duplicated taints with the same key and effect: {a c NoSchedule <nil>}",
+        ),
+        (
+            json!({"node-status-update-frequency": "10"}),
+            json!({}),
+            "failed to parse kubelet flag: invalid argument \"10\" for \"--node-status-update-frequency\" flag: time: missing unit in duration \"10\"",
+        ),
+        (
+            json!({}),
+            json!({"nodeStatusUpdateFrequency": "1d"}),
+            "failed to load kubelet config file, error: failed to decode: time: unknown unit \"d\" in duration \"1d\"",
+        ),
+        (
+            json!({"node-ip": "1.2.3.4,1.2.3.5"}),
+            json!({}),
+            "failed to run Kubelet: bad --node-ip \"1.2.3.4,1.2.3.5\": must contain either a single IP or a dual-stack pair of IPs",
+        ),
+        (
+            json!({"hostname-override": " "}),
+            json!({}),
+            "failed to construct kubelet dependencies: empty hostname is invalid",
+        ),
+        (
+            json!({"kubeconfig": "/nowhere"}),
+            json!({}),
+            "failed to run Kubelet: invalid kubeconfig: stat /nowhere: no such file or directory",
+        ),
+        (
+            json!({"cloud-provider": "aws"}),
+            json!({}),
+            "failed to run Kubelet: cloud provider \"aws\" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider",
+        ),
+        (
+            json!({}),
+            json!({"kubeReserved": {"gpu": "1"}}),
+            "failed to run Kubelet: --kube-reserved value failed to parse: cannot reserve \"gpu\" resource",
+        ),
+        (
+            json!({}),
+            json!({"evictionHard": {"nodefs.available": "110%"}}),
+            "failed to run Kubelet: eviction percentage threshold nodefs.available must be <= 100%: 110%",
+        ),
+        (
+            json!({}),
+            json!({"nodeLeaseDurationSeconds": -1}),
+            "failed to validate kubelet configuration, error: invalid configuration: nodeLeaseDurationSeconds must be greater than 0, path: &TypeMeta{Kind:,APIVersion:,}",
+        ),
+    ] {
+        assert_eq!(resolve(flags, config).unwrap_err(), message);
+    }
+}
