@@ -2,10 +2,11 @@
 //!
 //! Mirrors kube-controller-manager's `replicaset-controller` (pkg/controller/replicaset/{replica_set,
 //! replica_set_utils}.go, v1.34). A pod that ends or is being deleted counts no more, so that its replacement is made
-//! when its deletion begins. Creations go in batches of 1, 2, 4 …, at most 500 in one sync. The status is that of the
-//! pods before the sync made or deleted any.
-//! Inputs: ReplicaSets, Pods, answers, time. Outputs: pods made and deleted, statuses, Events.
-//! Left out on purpose: adoption, and the ranks of pods on one node among those of related ReplicaSets.
+//! when its deletion begins. A pod that its selector selects and that nobody owns is taken, and one of its own whose
+//! labels changed is let go, before they are counted. Creations go in batches of 1, 2, 4 …, at most 500 in one sync. The
+//! status is that of the pods before the sync made or deleted any.
+//! Inputs: ReplicaSets, Pods, answers, time. Outputs: pods made, deleted, taken and let go, statuses, Events.
+//! Left out on purpose: the ranks of pods on one node among those of related ReplicaSets.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -18,15 +19,16 @@ use super::client::{CacheEvent, node_name};
 use super::controllers::{Context, Controller};
 use super::events::About;
 use super::workload::pods::{
-    Owned, became_ready, condition, from_template, is_active, is_available, is_ending, is_ready, is_terminal, labels,
-    number, owner_key, phase, set_unless_zero,
+    Orphans, Owned, adoption, became_ready, condition, controller_of, from_template, is_active, is_available,
+    is_ending, is_ready, is_terminal, labels, number, owner_key, phase, reference_to, release, set_unless_zero,
 };
 use super::workload::{
-    Expectations, Flow, Logic, Plan, REPLICA_SETS, Reply, Retries, Shop, Workload, failure, object, pod_control,
+    Expectations, Flow, Logic, Plan, REPLICA_SETS, Reply, Retries, Shop, Workload, code, failure, object, pod_control,
 };
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
+use crate::objects::selector::selects;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -52,6 +54,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
     let logic = ReplicaSets {
         tells_terminating: context.settings.is_gate_on("DeploymentReplicaSetTerminatingReplicas"),
         pods: Owned::default(),
+        orphans: Orphans::default(),
         expectations: Expectations::default(),
         work: BTreeMap::new(),
     };
@@ -61,6 +64,10 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 /// What a request is for.
 #[derive(Debug)]
 enum Step {
+    /// Look whether the set is still there, before it takes a pod.
+    Confirm,
+    Adopt(Object),
+    Release,
     Create,
     Delete(Object),
     Status,
@@ -70,6 +77,10 @@ enum Step {
 /// What comes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
+    /// Take pods and let pods go.
+    Claim,
+    /// Find out how many pods are missing or too much.
+    Manage,
     /// Make so many pods more, in batches of this size.
     Create { left: usize, batch: usize },
     /// Write the status of the pods.
@@ -86,6 +97,8 @@ struct Work {
     set: Object,
     stage: Stage,
     because: Option<DecisionId>,
+    /// Pods that the set would take.
+    wanted: Vec<Object>,
     /// The pods that counted at the beginning.
     active: Vec<Object>,
     terminating: usize,
@@ -98,6 +111,7 @@ struct Work {
 struct ReplicaSets {
     tells_terminating: bool,
     pods: Owned,
+    orphans: Orphans,
     expectations: Expectations,
     work: BTreeMap<ObjectKey, Work>,
 }
@@ -110,7 +124,18 @@ impl ReplicaSets {
     fn handle_pod(&mut self, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
         // A set may leave any number of ended pods behind: none of them counts.
         self.pods.update_those(event, |pod| !is_terminal(pod));
+        self.orphans.update(event);
         let pod = event.object();
+        if let (Some(before), Some(after)) = (&event.before, &event.after)
+            && let Some(owner) = owner_key(before, "ReplicaSet")
+            && owner_key(after, "ReplicaSet").as_ref() != Some(&owner)
+        {
+            shop.add(owner.0);
+        }
+        if controller_of(pod).is_none() {
+            Self::offer(event, shop);
+            return;
+        }
         let Some((key, uid)) = owner_key(pod, "ReplicaSet") else { return };
         let Some(set) = shop.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
@@ -119,6 +144,66 @@ impl ReplicaSets {
             shop.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
         }
         shop.add(key);
+    }
+
+    /// Wakes the sets that select a pod that nobody owns, when it comes, and when its labels or owners changed.
+    fn offer(event: &CacheEvent, shop: &mut Shop<Step>) {
+        let Some(pod) = &event.after else { return };
+        let same = |before: &Object| labels(before) == labels(pod) && controller_of(before).is_none();
+        if is_ending(pod) || event.before.as_ref().is_some_and(same) {
+            return;
+        }
+        let namespace = pod.key().namespace;
+        let takes = |set: &&Object| {
+            set.key().namespace == namespace && selects(set.stable().at(&["spec", "selector"]), labels(pod))
+        };
+        let keys: Vec<ObjectKey> = shop.cache(SETS).objects().filter(takes).map(Object::key).collect();
+        for key in keys {
+            shop.add(key);
+        }
+    }
+
+    /// Lets go what is no longer selected, and looks for what can be taken.
+    fn claim(&self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+        let selector = work.set.stable().at(&["spec", "selector"]).clone();
+        let selected = |pod: &Object| selects(&selector, labels(pod));
+        let lost: Vec<Object> = work.active.iter().filter(|pod| !selected(pod)).cloned().collect();
+        work.active.retain(selected);
+        if is_ending(&work.set) {
+            return;
+        }
+        for pod in lost {
+            let fact = String::from("its labels are no longer those that the set selects");
+            let about = format!("pod/{}", pod.key());
+            let because =
+                shop.decide(about, format!("let go by ReplicaSet {}", key.name), [Because::Fact(fact)].into());
+            let call = Call::strategic_patch(PODS, &key.namespace, pod.name(), release(&work.set, &pod));
+            shop.send(key, Step::Release, call, Some(because), now);
+        }
+        let pods = shop.cache(PODS_CACHE);
+        work.wanted = self
+            .orphans
+            .of(&key.namespace)
+            .filter_map(|pod| pods.get(pod))
+            .filter(|pod| selected(pod))
+            .cloned()
+            .collect();
+        if !work.wanted.is_empty() {
+            let call = Call::new(Verb::Get, REPLICA_SETS, &key.namespace, &key.name);
+            shop.send(key, Step::Confirm, call, None, now);
+        }
+    }
+
+    /// Takes the pods that it would take.
+    fn adopt(key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+        for pod in core::mem::take(&mut work.wanted) {
+            let fact = String::from("the set selects it, and nobody owns it");
+            let about = format!("pod/{}", pod.key());
+            let because = shop.decide(about, format!("taken by ReplicaSet {}", key.name), [Because::Fact(fact)].into());
+            let patch = adoption(reference_to(&work.set, "apps/v1", "ReplicaSet"), &pod);
+            let call = Call::strategic_patch(PODS, &key.namespace, pod.name(), patch);
+            shop.send(key, Step::Adopt(pod), call, Some(because), now);
+        }
     }
 
     /// Makes or deletes what is missing or too much.
@@ -227,11 +312,9 @@ impl Logic for ReplicaSets {
             self.pods.of(set.uid()).filter_map(|pod| shop.cache(PODS_CACHE).get(pod).cloned()).collect();
         let terminating = own.iter().filter(|pod| is_ending(pod) && !is_terminal(pod)).count();
         let active = own.into_iter().filter(is_active).collect();
-        let ends = is_ending(&set);
-        let mut work = Work { set, stage: Stage::Status, because: None, active, terminating, error: None, tries: 0 };
-        if !ends && self.expectations.are_met(key, now) {
-            self.manage(key, &mut work, shop, now);
-        }
+        let (stage, wanted) = (Stage::Claim, Vec::new());
+        let mut work = Work { set, stage, because: None, wanted, active, terminating, error: None, tries: 0 };
+        self.claim(key, &mut work, shop, now);
         self.work.insert(key.clone(), work);
         Flow::Next
     }
@@ -240,6 +323,20 @@ impl Logic for ReplicaSets {
         let Some(work) = self.work.get_mut(key) else { return };
         let error = failure(reply);
         match (step, error) {
+            (Step::Confirm, error) => {
+                let is_same = object(reply).is_some_and(|set| set.uid() == work.set.uid() && !is_ending(&set));
+                match error {
+                    None if is_same => Self::adopt(key, work, shop, now),
+                    _ => work.stage = Stage::Failed,
+                }
+            }
+            (Step::Adopt(pod), error) => match error {
+                None => work.active.push(object(reply).unwrap_or(pod)),
+                Some(_) if code(reply) == 404 => {}
+                Some(_) => work.stage = Stage::Failed,
+            },
+            (Step::Release, Some(_)) if !matches!(code(reply), 404 | 422) => work.stage = Stage::Failed,
+            (Step::Release, _) => {}
             (Step::Create, _) => {
                 let tools = (&mut self.expectations, shop);
                 work.error = pod_control::created(key, &about(&work.set), reply, tools, now).or(work.error.take());
@@ -264,6 +361,13 @@ impl Logic for ReplicaSets {
     fn proceed(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Done };
         match work.stage {
+            Stage::Claim => work.stage = Stage::Manage,
+            Stage::Manage => {
+                work.stage = Stage::Status;
+                if !is_ending(&work.set) && self.expectations.are_met(key, now) {
+                    self.manage(key, &mut work, shop, now);
+                }
+            }
             Stage::Create { left, .. } if work.error.is_some() => {
                 for _ in 0..left {
                     self.expectations.created(key);

@@ -102,6 +102,39 @@ fn a_deployment_has_its_pods_and_replaces_one_when_its_deletion_begins() {
 }
 
 #[test]
+fn a_replica_set_takes_pods_that_nobody_owns_and_lets_those_go_that_it_no_longer_selects() {
+    let mut sim = cluster();
+    let owners = |pod: &Json| {
+        let owners = pod.at(&["metadata", "ownerReferences"]).items();
+        owners.iter().map(|owner| owner.get("name").as_str().unwrap().to_string()).collect::<Vec<_>>()
+    };
+    pod(&mut sim, json!({"name": "alone", "labels": {"app": "web"}}));
+    let body = json!({"kind": "ReplicaSet", "apiVersion": "apps/v1", "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "main", "image": "pause"}]}}}});
+    assert_eq!(ask(&mut sim, Call::new(Verb::Create, apps("replicasets"), "default", "").body(body)).code, 201);
+    bind(&mut sim, "w2");
+    let pods = list(&mut sim, &PODS);
+    assert_eq!((pods.len(), name(&pods[0]).as_str(), owners(&pods[0])), (2, "alone", Vec::from([String::from("web")])));
+    assert_eq!(pods[0].at(&["metadata", "ownerReferences"]).items()[0].get("controller").as_bool(), Some(true));
+    assert_eq!(status(&mut sim, apps("replicasets"), "web").get("readyReplicas").as_i64(), Some(2));
+    // One pod more than asked for: of the two on one node it is not the one that is ready for longer.
+    pod(&mut sim, json!({"name": "more", "labels": {"app": "web"}}));
+    advance(&mut sim, 1);
+    let more = list(&mut sim, &PODS).into_iter().find(|pod| name(pod) == "more").unwrap();
+    assert_eq!(owners(&more), ["web"]);
+    assert!(!more.at(&["metadata", "deletionTimestamp"]).is_null());
+    let call = Call::strategic_patch(PODS, "default", "alone", json!({"metadata": {"labels": {"app": "other"}}}));
+    assert_eq!(ask(&mut sim, call).code, 200);
+    bind(&mut sim, "w2");
+    let pods = list(&mut sim, &PODS);
+    let alone = pods.iter().find(|pod| name(pod) == "alone").unwrap();
+    assert!(owners(alone).is_empty());
+    assert_eq!(pods.iter().filter(|pod| owners(pod) == ["web"]).count(), 2);
+}
+
+#[test]
 fn a_deployment_rolls_to_a_new_template_and_scales() {
     let mut sim = cluster();
     workload(&mut sim, "Deployment", "web", 3);

@@ -1,7 +1,6 @@
 //! Pods as the controllers of workloads see them: whose they are, whether they count, and how they are made.
 //!
 //! Mirrors pkg/api/v1/pod/util.go, pkg/controller/controller_utils.go and controller_ref_manager.go (v1.34).
-//! Left out on purpose: the adoption of pods without an owner, and the release of those whose labels changed.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -145,6 +144,44 @@ impl Owned {
     pub(in crate::components) fn of(&self, uid: &str) -> impl Iterator<Item = &ObjectKey> {
         self.0.get(uid).into_iter().flatten()
     }
+}
+
+/// Pods that belong to no controller, by namespace: those that have ended or are being deleted are nobody's any more.
+#[derive(Debug, Default)]
+pub(in crate::components) struct Orphans(BTreeMap<Text, BTreeSet<ObjectKey>>);
+
+impl Orphans {
+    /// Follows a change of the cache.
+    pub(in crate::components) fn update(&mut self, event: &CacheEvent) {
+        let key = event.object().key();
+        let is_orphan = event.after.as_ref().is_some_and(|pod| is_active(pod) && controller_of(pod).is_none());
+        if is_orphan {
+            self.0.entry(key.namespace.clone()).or_default().insert(key);
+        } else if let Some(own) = self.0.get_mut(&key.namespace) {
+            own.remove(&key);
+        }
+    }
+
+    /// Returns the keys of a namespace, in order.
+    pub(in crate::components) fn of(&self, namespace: &str) -> impl Iterator<Item = &ObjectKey> {
+        self.0.get(namespace).into_iter().flatten()
+    }
+}
+
+/// Makes the patch by which a controller takes a pod that has none.
+///
+/// Source: pkg/controller/controller_ref_manager.go (v1.34), `ownerRefControllerPatch`.
+pub(in crate::components) fn adoption(owner: Json, pod: &Object) -> Json {
+    let mut patch = json!({"metadata": {"uid": pod.uid()}});
+    patch.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
+    patch
+}
+
+/// Makes the patch by which a controller lets a pod go.
+///
+/// Source: pkg/controller/controller_ref_manager.go (v1.34), `GenerateDeleteOwnerRefStrategicMergeBytes`.
+pub(in crate::components) fn release(owner: &Object, pod: &Object) -> Json {
+    json!({"metadata": {"uid": pod.uid(), "ownerReferences": [{"$patch": "delete", "uid": owner.uid()}]}})
 }
 
 /// Pods by the objects that select them by their labels.
