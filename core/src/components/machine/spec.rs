@@ -471,6 +471,11 @@ mod tests {
             (json!({"name": "w", "cgroupVersion": 3}), "cgroupVersion", None),
             (json!({"name": "w", "kubelet": {"config": {"maxpods": 3}}}), "kubelet.config.maxpods", Some("maxPods")),
             (
+                json!({"name": "w", "kubelet": {"flags": {"feature-gates": "a=true"}}}),
+                "kubelet.flags.feature-gates",
+                None,
+            ),
+            (
                 json!({"name": "w", "kubelet": {"flags": {"node-label": 1}}}),
                 "kubelet.flags.node-label",
                 Some("node-labels"),
