@@ -12,7 +12,7 @@ use std::sync::Arc;
 use nodeproof_core::components::machine::{Credentials, KubeletSpec, MachineAction, MachineSpec};
 use nodeproof_core::network::{Body, Call, Endpoint, Fault, Identity, Match, NAMESPACES, NODES, Target};
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
-use nodeproof_core::scenario::{Action, Deed, HandFedNode, Scenario, Setup, Subject, Task};
+use nodeproof_core::scenario::{Action, Deed, HandFedNode, Scenario, Setup, Subject, Task, company};
 
 /// The label of a Node's zone.
 const ZONE: &str = "topology.kubernetes.io/zone";
@@ -40,9 +40,9 @@ impl Aliases {
     /// Maps the names of a scenario by a suffix, without its hyphen.
     #[must_use]
     pub fn of(scenario: &Scenario, suffix: &str) -> Self {
-        let mut names = BTreeSet::from(["bystander".to_owned()]);
+        let mut names = BTreeSet::new();
         let deeds = scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds);
-        for given in &scenario.given {
+        for given in company(scenario).iter().chain(&scenario.given) {
             match &given.setup {
                 Setup::ReadyNodes(specs) => specs.iter().for_each(|spec| names.extend(names_of_machine(spec))),
                 Setup::HandFedNode(node) => names.extend(names_of_fed(node)),
@@ -427,7 +427,7 @@ impl Aliases {
 mod tests {
     use nodeproof_core::json;
     use nodeproof_core::network::{PODS, Verb};
-    use nodeproof_core::scenario::{Given, Position};
+    use nodeproof_core::scenario::{Company, Given, Position};
 
     use super::*;
 
@@ -450,6 +450,19 @@ mod tests {
         ] {
             assert_eq!(aliases.words(text), real, "{text}");
             assert_eq!(aliases.home_text(real), text);
+        }
+    }
+
+    #[test]
+    fn the_company_of_a_scenario_is_mapped_as_its_own_nodes_are() {
+        for (company, text, real) in [
+            (Company::Bystander, "bystander", "bystander-x7"),
+            (Company::AsItIs, "node-1", "node-1-x7"),
+            (Company::Nobody, "node-1", "node-1"),
+        ] {
+            let mut scenario = Scenario::default();
+            scenario.cluster.company = company;
+            assert_eq!(Aliases::of(&scenario, "x7").words(text), real);
         }
     }
 

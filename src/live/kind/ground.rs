@@ -13,8 +13,8 @@ use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::network::{Endpoint, Fault, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{
-    Action, Capabilities, Capability, Deed, DeedId, Expectation, FaultEffect, FieldTest, Predicate, Scenario, Setup,
-    Subject,
+    Action, Capabilities, Capability, Company, Deed, DeedId, Expectation, FaultEffect, FieldTest, Predicate, Scenario,
+    Setup, Subject,
 };
 
 use super::cluster::{Cluster, NoCluster, Options, Share};
@@ -84,8 +84,9 @@ impl Ground for Kind {
     }
 
     fn has_room(&self, plan: &Plan) -> bool {
-        // A scheduler would choose a Node that is fed by hand, and nobody would run its Pods.
-        plan.alone == Some(Alone::Scheduler)
+        // A scheduler would choose a Node that is fed by hand, and nobody would run its Pods; and a look at a cluster as it
+        // is would see what the driver writes.
+        plan.alone == Some(Alone::Scheduler) || plan.scenario.cluster.company == Company::AsItIs
     }
 
     fn trouble(&self) -> Option<String> {
