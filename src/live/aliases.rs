@@ -28,6 +28,8 @@ pub struct Aliases {
     names: BTreeSet<String>,
     /// The real names of machines that were there before, by the names that the scenario has for them.
     stand_ins: BTreeMap<String, String>,
+    /// Whether no other scenario has Nodes there at the same time.
+    is_alone: bool,
 }
 
 impl Aliases {
@@ -62,13 +64,20 @@ impl Aliases {
                 names.insert(of.key.name.to_string());
             }
         }
-        Self { suffix: format!("-{suffix}"), names, stand_ins: BTreeMap::new() }
+        Self { suffix: format!("-{suffix}"), names, stand_ins: BTreeMap::new(), is_alone: false }
     }
 
     /// Lets machines that were there before stand in for some of the scenario's.
     #[must_use]
     pub fn standing_in(self, stand_ins: BTreeMap<String, String>) -> Self {
         if self.is_none() { self } else { Self { stand_ins, ..self } }
+    }
+
+    /// Leaves the zones of Nodes alone that name none: there are no others from which they are to be kept apart, and the
+    /// scheduler spreads Pods by zones.
+    #[must_use]
+    pub fn without_others(self) -> Self {
+        Self { is_alone: true, ..self }
     }
 
     /// Returns what stands behind each name, with its hyphen; empty if names are left alone.
@@ -99,7 +108,7 @@ impl Aliases {
     /// Returns the zone of Nodes that name none: without one all scenarios would share it.
     #[must_use]
     pub fn private_zone(&self) -> Option<Text> {
-        (!self.is_none()).then(|| Text::from(format!("zone{}", self.suffix)))
+        (!self.is_none() && !self.is_alone).then(|| Text::from(format!("zone{}", self.suffix)))
     }
 
     /// Takes a text from outside back to the names of the scenario.
@@ -451,6 +460,16 @@ mod tests {
             assert_eq!(aliases.words(text), real, "{text}");
             assert_eq!(aliases.home_text(real), text);
         }
+    }
+
+    #[test]
+    fn a_node_without_a_zone_gets_one_only_beside_others() {
+        let zone =
+            |aliases: &Aliases| aliases.machine(MachineSpec { name: "w1".into(), ..MachineSpec::default() }).zone;
+        assert_eq!(zone(&aliases()).as_deref(), Some("zone-x7"));
+        let alone = aliases().without_others();
+        assert_eq!((zone(&alone), alone.words("w1")), (None, "w1-x7".to_owned()));
+        assert!(alone.fed(HandFedNode::new("w1")).labels.is_empty());
     }
 
     #[test]

@@ -91,8 +91,11 @@ impl Plan {
             Some(why) if why.is_about_nodes() => odd().or(Some(why)),
             alone => alone.or_else(odd).or_else(|| ground.parts_all().map(Alone::Asked)),
         };
-        let has_own = alone.is_some() && ground.gives_control_planes();
-        let aliases = if has_own { Aliases::none() } else { mapped };
+        let aliases = match alone {
+            Some(_) if ground.gives_control_planes() => Aliases::none(),
+            Some(_) if ground.has_no_others() => mapped.without_others(),
+            _ => mapped,
+        };
         Ok(Self { scenario: Arc::new(scenario.clone()), settings, seed, alone, aliases })
     }
 
