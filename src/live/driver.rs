@@ -63,8 +63,7 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
     let _room = ground.room(plan);
     let clock = Clock::new();
     if interrupt::is_asked() {
-        let outcome = broken(&plan.scenario, INTERRUPTED.to_owned(), clock.now());
-        return Outcome { verdict: Verdict::Inconclusive, ..outcome };
+        return interrupted(&plan.scenario, clock.now());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = match runtime {
@@ -80,6 +79,11 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
                 return Outcome { verdict: if is_ours { Verdict::Inconclusive } else { outcome.verdict }, ..outcome };
             }
         };
+        // It may have waited for its place until now.
+        if interrupt::is_asked() {
+            drop(site.leave().await);
+            return interrupted(&plan.scenario, clock.now());
+        }
         let has_machines = ground.has_room(plan) && ground.capabilities().contains(&Capability::Machines);
         match Driver::begin(site, plan, clock, has_machines).await {
             Ok(driver) => driver.play().await,
@@ -97,6 +101,11 @@ pub fn unplayable(scenario: &Scenario, why: String) -> Outcome {
 /// The outcome of a scenario that could not be played.
 fn broken(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
     Outcome::never_began(scenario, "a cluster on which the scenario can be played", why, start)
+}
+
+/// The outcome of a scenario that was not begun, since the run was interrupted.
+fn interrupted(scenario: &Scenario, start: Timestamp) -> Outcome {
+    Outcome { verdict: Verdict::Inconclusive, ..broken(scenario, INTERRUPTED.to_owned(), start) }
 }
 
 /// Ends the outcome of a scenario whose cluster broke down under it: nothing can be said of what was not seen.
