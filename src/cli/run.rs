@@ -157,9 +157,12 @@ fn options(args: &Args) -> Result<Options, String> {
     Ok(options)
 }
 
-/// Returns the scenarios with the seeds under which they run, seed by seed.
+/// Returns the scenarios with the seeds under which they run, seed by seed. Those that have to wait until no other runs
+/// come last: what runs side by side would wait for them in turn.
 fn jobs<'a>(chosen: &[&'a Planned], args: &Args, options: Options) -> Vec<Job<'a>> {
     let seeds = args.seeds.unwrap_or(Seeds::one(options.seed));
+    let mut chosen = chosen.to_vec();
+    chosen.sort_by_cached_key(|planned| options.stage.runs_alone(planned, &options));
     let skipped: Vec<Option<String>> = chosen.iter().map(|planned| planned.skipped(&options)).collect();
     let mut jobs = Vec::new();
     for seed in seeds.iter() {

@@ -145,6 +145,18 @@ impl Stage {
         None
     }
 
+    /// Tells whether a scenario has to wait until no other runs.
+    #[must_use]
+    pub fn runs_alone(&self, planned: &Planned, options: &Options) -> bool {
+        #[cfg(feature = "live")]
+        return self.live.as_ref().is_some_and(|live| live.runs_alone(planned, options));
+        #[cfg(not(feature = "live"))]
+        {
+            let _ = (planned, options);
+            false
+        }
+    }
+
     /// Returns what people should know before anything is written.
     #[must_use]
     pub fn greeting(&self) -> Option<String> {
@@ -205,6 +217,10 @@ impl Live {
     fn obstacle(&self, planned: &Planned, options: &Options) -> Option<String> {
         // A flag that cannot be is a failure of the scenario, not a reason to skip it.
         self.plan(planned, options).ok()?.obstacle(self.ground.as_ref(), self.patience)
+    }
+
+    fn runs_alone(&self, planned: &Planned, options: &Options) -> bool {
+        !self.ground.gives_control_planes() && self.plan(planned, options).is_ok_and(|plan| plan.alone.is_some())
     }
 
     fn play(&self, planned: &Planned, options: &Options) -> Outcome {
