@@ -119,13 +119,20 @@ impl Pace {
     #[must_use]
     pub fn widened(&self, scenario: &Scenario) -> Scenario {
         let mut scenario = scenario.clone();
-        for line in scenario.acts.iter_mut().flat_map(|act| &mut act.expectations) {
-            // An exact number of Events is counted at the limit, and an answer is there at once.
-            let is_counted = matches!(line.fact.predicate, Predicate::Event { times: Some(_), .. });
-            if line.fact.subject != Subject::Answer && !is_counted {
-                line.bound = self.widen(&line.bound);
+        for act in &mut scenario.acts {
+            // What is looked at as long as the act lasts is to be there by then.
+            let is_looked_at = act.expectations.iter().any(|line| line.bound == Bound::Act);
+            for line in &mut act.expectations {
+                // An exact number of Events is counted at the limit, and an answer is there at once.
+                let is_counted = matches!(line.fact.predicate, Predicate::Event { times: Some(_), .. });
+                if line.fact.subject != Subject::Answer && !is_counted {
+                    line.bound = match &line.bound {
+                        Bound::AtOnce if is_looked_at => Bound::Within(self.tolerance),
+                        bound => self.widen(bound),
+                    };
+                }
+                widen_pauses(&mut line.fact, self.tolerance);
             }
-            widen_pauses(&mut line.fact, self.tolerance);
         }
         scenario
     }
@@ -133,7 +140,8 @@ impl Pace {
     fn widen(&self, bound: &Bound) -> Bound {
         let earlier = |at: SignedDuration| (at - self.tolerance).max(SignedDuration::ZERO);
         match bound {
-            Bound::AtOnce => Bound::Within(self.tolerance),
+            // What is done next follows at once, as it does where news take no time.
+            Bound::AtOnce => Bound::Soon(self.tolerance),
             Bound::Within(limit) => Bound::Within(*limit + self.tolerance),
             Bound::Between(first, last) => Bound::Between(earlier(*first), *last + self.tolerance),
             Bound::For(limit) => Bound::For(earlier(*limit).max(*limit / 2)),
@@ -144,7 +152,7 @@ impl Pace {
                 Bound::After { fact: fact.clone(), within: within.map(|within| within + self.tolerance) }
             }
             // An exact instant has the run's own tolerance; an act has none.
-            Bound::At { .. } | Bound::Act => bound.clone(),
+            Bound::At { .. } | Bound::Soon(_) | Bound::Act => bound.clone(),
         }
     }
 }
@@ -179,7 +187,7 @@ mod tests {
         let sec = SignedDuration::from_secs;
         assert_eq!(pace.tolerance, sec(2));
         for (bound, wider) in [
-            (Bound::AtOnce, Bound::Within(sec(2))),
+            (Bound::AtOnce, Bound::Soon(sec(2))),
             (Bound::Within(sec(60)), Bound::Within(sec(62))),
             (Bound::Between(sec(1), sec(5)), Bound::Between(sec(0), sec(7))),
             (Bound::For(sec(25)), Bound::For(sec(23))),

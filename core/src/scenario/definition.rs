@@ -359,7 +359,7 @@ impl Bound {
             Self::Within(limit) | Self::Between(_, limit) | Self::For(limit) => *limit,
             Self::At { offset, after: None } => *offset,
             Self::After { within, .. } => within.unwrap_or_default(),
-            Self::AtOnce | Self::At { .. } | Self::Apart { .. } | Self::Act => SignedDuration::ZERO,
+            Self::AtOnce | Self::Soon(_) | Self::At { .. } | Self::Apart { .. } | Self::Act => SignedDuration::ZERO,
         }
     }
 }

@@ -350,6 +350,8 @@ pub enum SnapshotKind {
 pub enum Bound {
     /// At zero.
     AtOnce,
+    /// At zero, or as long after it as its news take; an act does not go on for it.
+    Soon(SignedDuration),
     /// At some moment from zero to this.
     Within(SignedDuration),
     /// It becomes true in this interval and not before.

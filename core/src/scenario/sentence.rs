@@ -148,7 +148,7 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AtOnce => f.write_str("at once"),
-            Self::Within(limit) => write!(f, "within {}", seconds(*limit)),
+            Self::Soon(limit) | Self::Within(limit) => write!(f, "within {}", seconds(*limit)),
             Self::Between(first, last) => write!(f, "between {} and {}", seconds(*first), seconds(*last)),
             Self::For(limit) => write!(f, "for {}", seconds(*limit)),
             Self::At { offset, after: None } => write!(f, "at {}", seconds(*offset)),

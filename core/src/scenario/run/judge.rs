@@ -294,7 +294,7 @@ impl Judge {
         let passed = now.duration_since(zero);
         match self.expectation.bound.clone() {
             Bound::AtOnce if holds => self.pass(now),
-            Bound::Within(limit) => {
+            Bound::Soon(limit) | Bound::Within(limit) => {
                 if holds && passed <= limit && !self.counts() {
                     self.pass(now);
                 }
@@ -374,7 +374,9 @@ impl Judge {
         }
         match &self.expectation.bound {
             Bound::AtOnce | Bound::Act => None,
-            Bound::Within(limit) | Bound::Between(_, limit) | Bound::For(limit) => Some(zero + *limit),
+            Bound::Soon(limit) | Bound::Within(limit) | Bound::Between(_, limit) | Bound::For(limit) => {
+                Some(zero + *limit)
+            }
             Bound::At { offset: end, .. } | Bound::Apart { to: end, .. } => {
                 self.due(zero, *end).map(|due| due + self.tolerance)
             }
@@ -466,6 +468,7 @@ impl Judge {
         }
         let limit = match &self.expectation.bound {
             Bound::At { offset: end, .. } | Bound::Apart { to: end, .. } => self.due(zero, *end).unwrap_or(zero),
+            Bound::Soon(limit) => zero + *limit,
             bound => zero + bound.end(),
         };
         let text = format!("{}: {} late", self.until_then(zero), seconds(now.duration_since(limit)));

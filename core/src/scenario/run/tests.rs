@@ -253,6 +253,22 @@ fn within_that_is_true_already_passes_at_zero() {
 }
 
 #[test]
+fn what_comes_soon_ends_its_act_when_it_is_there() {
+    for (bound, length) in [(Bound::Soon(sec(3)), sec(1)), (Bound::Within(sec(3)), sec(3))] {
+        let first = Vec::from([on_node(ready("Unknown"), bound)]);
+        let second = Vec::from([on_node(ready("Unknown"), Bound::AtOnce)]);
+        let mut driver = Driver::with_node(Vec::from([first, second]), with("True", &[]));
+        let zero = driver.zero;
+        driver.node(1_000, "Unknown", &[]).settle();
+        driver.go(4_000);
+        assert_eq!(driver.zero.duration_since(zero), length);
+    }
+    ready_node(ready("Unknown"), Bound::Soon(sec(3)))
+        .node(3_001, "Unknown", &[])
+        .fails("Ready=True (R) until +3.001s, then Unknown: 0.001s late");
+}
+
+#[test]
 fn within_that_never_comes_says_how_long_it_was_awaited() {
     ready_node(ready("Unknown"), Bound::Within(sec(40))).fails("Ready=True (R) up to +160s");
     ready_node(ready("Unknown"), Bound::Within(sec(40)))
