@@ -16,6 +16,8 @@ use nodeproof_core::network::{Effect, Endpoint, Fault};
 use super::op::{Op, quoted};
 use super::settings::KubeletSettings;
 
+/// Why containers do not behave as a scenario says.
+pub(super) const BEHAVIOUR: &str = "how containers behave is said by their image on kind";
 /// The port of the API server inside a kind cluster.
 /// Source: sigs.k8s.io/kind pkg/cluster/internal/providers/common/constants.go (v0.27), `APIServerInternalPort`.
 const API_PORT: u16 = 6443;
@@ -262,7 +264,7 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
             Err(format!("{what}: a container shares disk, memory and process ids with its host"))
         }
         MachineAction::Change(_) => Err("a container has the parts and the clock of its host".to_owned()),
-        MachineAction::Behave { .. } => Err("how containers behave is said by their image on kind".to_owned()),
+        MachineAction::Behave { .. } => Err(BEHAVIOUR.to_owned()),
     }
 }
 

@@ -9,8 +9,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nodeproof_core::components::machine::{MachineAction, MachineSpec};
-use nodeproof_core::network::{Endpoint, Fault, NODES, Resource, Target, Verb};
+use nodeproof_core::components::machine::{BEHAVIOUR_PREFIX, MachineAction, MachineSpec};
+use nodeproof_core::network::{Body, Call, Endpoint, Fault, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{
     Action, Capabilities, Capability, Company, Deed, DeedId, Expectation, FaultEffect, FieldTest, Predicate, Scenario,
@@ -198,7 +198,12 @@ fn obstacle_in(plan: &Plan, version: &str) -> Option<String> {
     if let Some(why) = machines(plan).find_map(|spec| obstacle(spec, version)) {
         return Some(why);
     }
-    if let Some(why) = plan.scenario.acts.iter().flat_map(|act| &act.expectations).find_map(of_line) {
+    if has_behaviour(&plan.scenario) {
+        return Some(fault::BEHAVIOUR.to_owned());
+    }
+    // What is said of the cluster here does not hold of one with other flags.
+    let lines = plan.scenario.acts.iter().flat_map(|act| &act.expectations);
+    if let Some(why) = lines.filter(|_| plan.scenario.cluster.flags.is_empty()).find_map(of_line) {
         return Some(why);
     }
     let settings = KubeletSettings::default();
@@ -213,6 +218,24 @@ fn obstacle_in(plan: &Plan, version: &str) -> Option<String> {
         },
         _ => None,
     })
+}
+
+/// Tells whether a Pod of a scenario says by its annotations how its containers behave.
+fn has_behaviour(scenario: &Scenario) -> bool {
+    let says =
+        |pod: &Json| pod.at(&["metadata", "annotations"]).fields().any(|(name, _)| name.starts_with(BEHAVIOUR_PREFIX));
+    let is_given = scenario.given.iter().any(|given| match &given.setup {
+        Setup::RunningPod { pod } => says(pod),
+        Setup::Objects(objects) => objects.iter().any(|(_, object)| says(object)),
+        _ => false,
+    });
+    is_given
+        || deeds_of(scenario).any(|deed| match deed {
+            Deed::Action(action) => {
+                matches!(&**action, Action::Api { call: Call { body: Body::Json(body), .. }, .. } if says(body))
+            }
+            _ => false,
+        })
 }
 
 /// Says why a line cannot hold of a kind node: it wants a value that is another one here.

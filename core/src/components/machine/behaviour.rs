@@ -16,8 +16,8 @@ use crate::objects::{FieldError, Json, Reader, Text};
 const STARTS_AFTER: SignedDuration = SignedDuration::from_secs(1);
 /// From SIGTERM to the end of a process that minds it.
 const STOPS_AFTER: SignedDuration = SignedDuration::from_secs(1);
-/// The prefix of the annotations.
-const PREFIX: &str = "nodeproof.dev/";
+/// How annotations of a Pod begin that say how its containers behave.
+pub const BEHAVIOUR_PREFIX: &str = "nodeproof.dev/";
 
 /// How a process meets SIGTERM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,7 +91,7 @@ impl ContainerBehaviour {
     /// Reads the annotations of a pod about one of its containers; what cannot be read is as if it were not there.
     #[must_use]
     pub fn from_annotations(annotations: &Json, container: &str) -> Self {
-        let read = |what: &str| annotations.get(&format!("{PREFIX}{container}.{what}")).as_str();
+        let read = |what: &str| annotations.get(&format!("{BEHAVIOUR_PREFIX}{container}.{what}")).as_str();
         let span = |what| read(what).and_then(parse_duration).filter(|span: &SignedDuration| !span.is_negative());
         let stops_after = match read("stops-after") {
             Some("never") => Some(StopsAfter::Never),

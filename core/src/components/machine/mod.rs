@@ -33,7 +33,7 @@ use crate::objects::{Beat, Object, ObjectKey, Text};
 use crate::profile::Settings;
 
 pub use action::{MACHINE_ACTIONS, MachineAction};
-pub use behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
+pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
 pub use spec::{Address, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 
 /// Pause after which systemd starts a kubelet again that ended by itself.
