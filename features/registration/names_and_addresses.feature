@@ -93,18 +93,20 @@ Feature: The name and the addresses that a kubelet gives its Node
       Then Node "worker-7.example.com" exists within 1s
       And Node "worker-7.example.com" field metadata.labels["kubernetes.io/hostname"] is "worker-7.example.com" within 1s
 
-    Scenario: Another name after a restart is another Node
-      The old Node is left behind and falls silent.
+    Scenario: Another name after a restart is refused
+      The kubelet still has the credentials that it got when it joined, and they are those of the old name. The old Node
+      is left behind and falls silent.
+      Source: plugin/pkg/admission/noderestriction/admission.go (v1.34), admitNode;
+      pkg/controller/certificates/approver/sarapprove.go (v1.34), isSelfNodeClientCert
 
       Given a ready Node "worker-1"
       When the kubelet on "worker-1" restarts with:
         | flag              | value    |
         | hostname-override | worker-2 |
-      Then Node "worker-2" exists within 1s
-      And Node "worker-2" has condition Ready=True within 15s
-      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", within 60s
-      And Node "worker-1" keeps field metadata.uid unchanged for 10m
-      And Node "worker-1" keeps field metadata.labels["kubernetes.io/hostname"] unchanged for 10m
+      Then Node "worker-2" never appears for 90s
+      But Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", within 60s
+      And Node "worker-1" keeps field metadata.uid unchanged for 90s
+      And Node "worker-1" keeps field metadata.labels["kubernetes.io/hostname"] unchanged for 90s
 
   @req:REG-14
   Rule: A second kubelet of the same name takes the Node for its own, and both write over each other

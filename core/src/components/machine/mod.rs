@@ -28,7 +28,7 @@ use super::controllers::Context;
 use super::kubelet::config::KubeletConfig;
 use super::kubelet::{Beaten, Beats, Kubelet, Pace, Renewal, Report, Turn};
 use super::{Component, Deadline, Outbox, Output, earliest};
-use crate::network::{RequestId, ToClient};
+use crate::network::{Identity, RequestId, ToClient};
 use crate::objects::{Beat, Object, ObjectKey, Text};
 use crate::profile::Settings;
 
@@ -61,6 +61,8 @@ pub struct Machine {
     settings: Arc<Settings>,
     context: Context,
     kubelet_spec: Arc<KubeletSpec>,
+    /// The name under which the kubelet joined first, and for which it has its certificate.
+    joined: Option<Text>,
     /// How often the kubelet was started: each process has luck of its own.
     starts: u32,
     restart_at: Option<Timestamp>,
@@ -105,6 +107,7 @@ impl Machine {
             context,
             kubelet_spec,
             kubelet: None,
+            joined: None,
             starts: 0,
             restart_at: None,
             is_powered,
@@ -318,11 +321,17 @@ impl Machine {
 
     fn start_kubelet(&mut self, now: Timestamp) -> Result<(), MachineError> {
         self.restart_at = None;
-        let config =
+        let mut config =
             KubeletConfig::resolve(&self.host.spec, &self.kubelet_spec, &self.settings).map_err(|message| {
                 self.last_log.clone_from(&message);
                 MachineError::KubeletRefuses(message)
             })?;
+        // A certificate is not given up for one of another name: who asks for that is not its owner.
+        // Source: pkg/controller/certificates/approver/sarapprove.go (v1.34), `isSelfNodeClientCert`.
+        let joined = self.joined.get_or_insert_with(|| config.node_name.clone());
+        if *joined != config.node_name && config.identity == Identity::kubelet(&config.node_name) {
+            config.identity = Identity::kubelet(joined);
+        }
         self.starts += 1;
         let chance = self.context.chance.fork(&format!("start/{}", self.starts));
         let mut turn = Turn { host: &mut self.host, outbox: &mut self.outbox, now };
