@@ -57,6 +57,21 @@ Feature: Pods of a node behind a partition end when the partition does
       But Pod "agent" stays for 10m
       And container "main" of Pod "agent" keeps running on machine "worker-1" for 10m
 
+    @req:EV-03 @req:EV-04 @req:EV-05
+    Scenario: A user's deletion is carried out when the partition ends
+      Longer than the grace period of 30 s, which counts from when the kubelet learns of the deletion.
+
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And machine "worker-1" loses its connection to the API server
+      When the user deletes Pod "web"
+      Then Pod "web" stays terminating for 35s
+      And Pod "web" keeps phase Running for 35s
+      And container "main" of Pod "web" keeps running on machine "worker-1" for 35s
+      When machine "worker-1" regains its connection to the API server
+      Then container "main" of Pod "web" stops on machine "worker-1" within 60s
+      And Pod "web" is gone within 60s
+
     @req:EV-05
     Scenario: A container that takes long to stop has the grace period of its pod
       Given a ready Node "worker-1"
