@@ -242,6 +242,13 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "shortened-grace-ends-now",
+        says: "a grace period that is made shorter than what is over of it ends now, not in the past",
+        values: &[(OLDEST, Value::Bool(false)), (Release::new(33, 0), Value::Bool(true))],
+        source: "k8s.io/apiserver pkg/registry/rest/delete.go (v0.33.0; not in v0.32.0), BeforeDelete",
+        flag: "",
+    },
+    Row {
         name: "bad-delete-options-are-bad-requests",
         says: "a DELETE whose body is no DeleteOptions gets code 400, not 500",
         values: &[(OLDEST, Value::Bool(false)), (Release::new(36, 0), Value::Bool(true))],
