@@ -34,9 +34,9 @@ Feature: Where no kubelet stands behind a Node, no pod goes
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 2h
-      But Pod "web" keeps field spec.nodeName absent for 2h
-      And no Event Scheduled about Pod "web" for 2h
+      And Pod "web" keeps phase Pending for 24h
+      But Pod "web" keeps field spec.nodeName absent for 24h
+      And no Event Scheduled about Pod "web" for 24h
 
     @until:1.33
     Scenario: Once it is marked no pod is bound to it, up to 1.33
@@ -65,9 +65,9 @@ Feature: Where no kubelet stands behind a Node, no pod goes
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/unreachable: }. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/unreachable: }. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 2h
-      But Pod "web" keeps field spec.nodeName absent for 2h
-      And no Event Scheduled about Pod "web" for 2h
+      And Pod "web" keeps phase Pending for 24h
+      But Pod "web" keeps field spec.nodeName absent for 24h
+      And no Event Scheduled about Pod "web" for 24h
 
     Scenario: Without any Node a pod waits
       Given no other Node

@@ -122,8 +122,8 @@ Feature: The pods of a DaemonSet stay with their nodes
       When machine "worker-1" loses its connection to the API server
       Then Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" within 77s
       And Pod "web" is deleted at 300s after Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
-      But the Pod of "agent" on Node "worker-1" stays for 2h
-      And 2 Pods of "agent" keep running for 2h
+      But the Pod of "agent" on Node "worker-1" stays for 24h
+      And 2 Pods of "agent" keep running for 24h
 
   Rule: A pod gets a toleration of 300 s for each of two taints, unless it brings its own
 
