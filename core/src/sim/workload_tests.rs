@@ -209,14 +209,10 @@ fn a_daemon_pod_runs_on_each_node_even_a_cordoned_one() {
 #[test]
 fn a_budget_follows_its_pods_and_refuses_the_eviction_that_would_break_it() {
     let mut sim = cluster();
-    let budgets = BUDGETS;
-    let body = json!({"kind": "PodDisruptionBudget", "apiVersion": "policy/v1",
-        "metadata": {"name": "web", "namespace": "default"},
-        "spec": {"minAvailable": 2, "selector": {"matchLabels": {"app": "web"}}}});
-    assert_eq!(ask(&mut sim, Call::new(Verb::Create, budgets.clone(), "default", "").body(body)).code, 201);
+    budget(&mut sim, "web", json!({"minAvailable": 2, "selector": {"matchLabels": {"app": "web"}}}));
     workload(&mut sim, "Deployment", "web", 3);
     bind(&mut sim, "w1");
-    let told = status(&mut sim, budgets.clone(), "web");
+    let told = status(&mut sim, BUDGETS, "web");
     let numbers = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"];
     assert_eq!(numbers.map(|field| told.get(field).as_i64()), [Some(1), Some(3), Some(2), Some(3)]);
     let pods = running(&mut sim);
@@ -229,7 +225,7 @@ fn a_budget_follows_its_pods_and_refuses_the_eviction_that_would_break_it() {
         })
         .collect();
     assert_eq!(codes, [201, 429]);
-    assert_eq!(status(&mut sim, budgets, "web").get("disruptionsAllowed").as_i64(), Some(0));
+    assert_eq!(status(&mut sim, BUDGETS, "web").get("disruptionsAllowed").as_i64(), Some(0));
 }
 
 fn budget(sim: &mut Simulation, called: &str, spec: Json) {
