@@ -281,7 +281,38 @@ fn requirements_in(file: &Path) -> (Requirements, Option<Problem>) {
 
 #[cfg(test)]
 mod tests {
+    use nodeproof_core::profile::Settings;
+    use nodeproof_core::sim;
+
     use super::*;
+
+    /// A run without a trace is told less of what nobody looks at, and heartbeats in it are not sent. A second thread
+    /// halves the time of the longest test of the crate.
+    #[test]
+    fn a_run_comes_to_the_same_outcome_with_and_without_a_trace() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let suite = Suite::of_tree(root, &Places::of_tree(root), None);
+        assert!(suite.planned.len() > 600, "{}", suite.planned.len());
+        let (some, others) = suite.planned.split_at(suite.planned.len() / 2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| some.iter().for_each(ends_alike));
+            others.iter().for_each(ends_alike);
+        });
+    }
+
+    #[track_caller]
+    fn ends_alike(planned: &Planned) {
+        let settings = Settings::of(planned.release(&Options::default()));
+        let run = |trace| {
+            let options = sim::Options { seed: 2, trace, settings: settings.clone(), ..sim::Options::default() };
+            let outcome = sim::run_scenario(&planned.compiled.scenario, options);
+            nodeproof_core::scenario::Outcome { trace: Vec::new(), ..outcome }
+        };
+        let (brief, whole) = (run(false), run(true));
+        assert_eq!(brief.steps, whole.steps, "{}", planned.name);
+        assert_eq!(brief.snapshots, whole.snapshots, "{}", planned.name);
+        assert!(brief == whole, "{}: histories or decisions differ", planned.name);
+    }
 
     #[test]
     fn other_files_stand_beside_the_features() {

@@ -234,6 +234,12 @@ impl Object {
         matches!(self.beat.change, Change::Renewal | Change::Heartbeat)
     }
 
+    /// Tells whether the last write renewed a Lease and went through the typed path.
+    #[must_use]
+    pub fn is_renewal(&self) -> bool {
+        self.beat.change == Change::Renewal
+    }
+
     /// Returns where the store keeps the object, if the last write said so.
     ///
     /// A hint that saves a look for the name: whoever follows it has to make sure that this object stands there.

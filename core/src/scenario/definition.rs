@@ -266,13 +266,28 @@ impl Scenario {
     /// Returns the kinds of objects that its lines look at.
     #[must_use]
     pub fn looks_at(&self) -> BTreeSet<Resource> {
-        let waited = self.given.iter().filter_map(|given| match &given.setup {
+        self.facts().flat_map(Fact::looks_at).collect()
+    }
+
+    /// Tells whether the renewal of a Lease can make one of its lines true or false.
+    #[must_use]
+    pub fn heeds_renewals(&self) -> bool {
+        self.facts().any(Fact::heeds_renewals)
+    }
+
+    /// Returns all that its lines speak of: what they wait for, what they expect, and what bounds hang on.
+    fn facts(&self) -> impl Iterator<Item = &Fact> {
+        let given = self.given.iter().filter_map(|given| match &given.setup {
             Setup::Until(fact) | Setup::Do(Deed::Until(fact)) => Some(fact),
             _ => None,
         });
+        let when = self.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds);
+        let when = when.filter_map(|deed| match deed {
+            Deed::Until(fact) => Some(fact),
+            _ => None,
+        });
         let lines = self.acts.iter().flat_map(|act| &act.expectations);
-        let lines = lines.flat_map(|line| core::iter::once(&line.fact).chain(line.bound.anchor()));
-        waited.chain(lines).flat_map(Fact::looks_at).collect()
+        given.chain(when).chain(lines.flat_map(|line| core::iter::once(&line.fact).chain(line.bound.anchor())))
     }
 
     /// Returns what a backend must be able to do.

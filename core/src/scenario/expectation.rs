@@ -75,6 +75,12 @@ impl Subject {
 }
 
 impl Fact {
+    /// Tells whether the renewal of a Lease can make it true or false.
+    #[must_use]
+    pub fn heeds_renewals(&self) -> bool {
+        self.predicate.is_of_renewals() || self.looks_at().contains(&LEASES)
+    }
+
     /// Returns the kinds of objects that it looks at.
     #[must_use]
     pub fn looks_at(&self) -> Vec<Resource> {
@@ -272,6 +278,16 @@ pub enum Predicate {
 }
 
 impl Predicate {
+    /// Tells whether it says something of renewals, whatever the subject.
+    fn is_of_renewals(&self) -> bool {
+        match self {
+            Self::Sound(_) | Self::Costs { .. } => true,
+            Self::Not(inner) | Self::Count { of: inner, .. } => inner.is_of_renewals(),
+            Self::All(parts) => parts.iter().any(Self::is_of_renewals),
+            _ => false,
+        }
+    }
+
     fn is_of_events(&self) -> bool {
         match self {
             Self::Event { .. } => true,

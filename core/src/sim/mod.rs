@@ -293,13 +293,17 @@ impl Simulation {
     /// Goes on as [`Self::step`] does, up to an instant that brings a commit or a decision; false if none does.
     pub(crate) fn step_to_news(&mut self, until: Timestamp) -> bool {
         let decided = self.record.decisions().len();
-        let mut next = self.next_instant();
-        while let Some(at) = next.filter(|at| *at <= until) {
-            next = self.do_instant(at);
+        loop {
+            self.run_quiet(until);
+            if !self.step(until) {
+                break;
+            }
             if !self.commits.is_empty() || self.record.decisions().len() > decided {
+                self.level();
                 return true;
             }
         }
+        self.level();
         false
     }
 
@@ -553,12 +557,16 @@ impl Simulation {
         }
     }
 
+    /// Returns the client that stands for a person or a test, if it has asked for something before.
+    fn user(&self, name: &str) -> Option<ClientId> {
+        self.by_name.get(user_path(name).as_str()).copied()
+    }
+
     fn send_as_user(&mut self, identity: Arc<Identity>, call: Call) -> (ClientId, RequestId) {
         self.settle();
-        let path = Text::from(format!("user/{}", identity.user));
-        let client = match self.by_name.get(&path) {
-            Some(client) => *client,
-            None => self.add_slot(path, Actor::User(Box::default())),
+        let client = match self.user(&identity.user) {
+            Some(client) => client,
+            None => self.add_slot(user_path(&identity.user), Actor::User(Box::default())),
         };
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         user.last_request += 1;
@@ -735,6 +743,10 @@ impl Simulation {
     pub fn client_name(&self, client: ClientId) -> &str {
         self.slots.get(client.0 as usize).map_or("", |slot| &slot.name)
     }
+}
+
+fn user_path(name: &str) -> String {
+    format!("user/{name}")
 }
 
 impl User {

@@ -44,6 +44,11 @@ impl Own {
         self.looks.insert(Text::from(name), look);
     }
 
+    /// Tells whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.actions.is_empty() && self.looks.is_empty()
+    }
+
     /// Returns the names of the actions.
     pub fn actions(&self) -> impl Iterator<Item = &str> {
         self.actions.keys().map(Text::as_str)

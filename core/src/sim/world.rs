@@ -22,7 +22,7 @@ use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
 use crate::objects::{Json, Text};
 use crate::scenario::{
     Action, AnswerSeen, Change, Deed, DeedId, FaultEffect, Feed, Feeder, HandFedNode, Observation, Outcome, Predicate,
-    Run, RunOptions, RunOutput, Scenario, Subject, Taint, Task, Writer, company, route, taints_patch,
+    Run, RunOptions, RunOutput, Scenario, Subject, Taint, Task, Verdict, Writer, company, route, taints_patch,
 };
 
 /// Runs a scenario in a simulated cluster of its own.
@@ -43,7 +43,15 @@ pub fn run_scenario_with(scenario: &Scenario, mut options: Options, own: &Own) -
             return Outcome::never_began(scenario, expected, error.to_string(), options.start);
         }
     }
-    World::new(scenario, options, own).play()
+    // A look of the user's own may ask for anything, and a trace is to hold all.
+    if !options.trace && own.is_empty() && !scenario.heeds_renewals() {
+        let outcome = World::new(scenario, options.clone(), own, Tap::AllButRenewals).play();
+        if outcome.verdict == Verdict::Passed {
+            return outcome;
+        }
+        // Why a line does not hold may hang on when a Lease was renewed last: the same once more, with an eye on that.
+    }
+    World::new(scenario, options, own, Tap::Everything).play()
 }
 
 /// A machine that lines look at.
@@ -73,7 +81,7 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(scenario: &Scenario, options: Options, own: &'a Own) -> Self {
+    fn new(scenario: &Scenario, options: Options, own: &'a Own, tap: Tap) -> Self {
         let mut scenario = scenario.clone();
         if let Some(company) = company(&scenario) {
             scenario.given.insert(0, company);
@@ -95,7 +103,7 @@ impl<'a> World<'a> {
         let server = options.settings.profile().release();
         let run_options = RunOptions { health_period, lead, grace_period, server, ..RunOptions::default() };
         let mut simulation = Simulation::new(options);
-        simulation.tap(Tap::Everything);
+        simulation.tap(tap);
         let run = Run::new(Arc::new(scenario), run_options, simulation.now());
         let (feeders, rules, hits) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Self { own, looks, simulation, run, feeders, rules, hits, decisions_told: 0, machines, bound: None }
@@ -355,6 +363,9 @@ impl<'a> World<'a> {
     fn feed(&mut self) {
         let now = self.simulation.now();
         for feeder in self.feeders.values_mut() {
+            if feeder.has_to_renew(now) && self.simulation.renew_at_once(&feeder.identity(), now) {
+                feeder.handle_renewed(now);
+            }
             feeder.handle_timeout(now);
             while let Some(call) = feeder.poll_call() {
                 let _ = self.simulation.request(feeder.identity(), call);

@@ -115,6 +115,8 @@ pub enum Tap {
     Closed,
     /// All but the renewals of Leases and status heartbeats that went the typed way.
     Changes,
+    /// All but the renewals of Leases that went the typed way.
+    AllButRenewals,
     /// All.
     Everything,
 }

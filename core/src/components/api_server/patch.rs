@@ -7,12 +7,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::call::Aim;
+use super::node_authoriser::node_of;
 use super::options::{FieldValidation, Options};
 use super::resources::{KINDS, Kind};
 use super::validation::FieldError;
 use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
 use super::{ApiServer, Origin, status, syntax};
-use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH};
+use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, NODE_LEASES, STRATEGIC_MERGE_PATCH};
 use crate::objects::Json;
 use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};
 
@@ -32,6 +33,14 @@ impl ApiServer {
         let content_type = call.header_value("content-type").map_or("", |value| value.as_str());
         let content_type = content_type.split(';').next().unwrap_or("").trim().to_lowercase();
         let patch = patch_body(&call.body, &content_type)?;
+        if aim.kind == self.leases
+            && !options.dry_run
+            && aim.namespace == *NODE_LEASES
+            && node_of(&origin.identity) == Some(aim.name.as_str())
+            && let Some(answer) = self.renew_by_patch(origin, &patch)
+        {
+            return Ok(answer);
+        }
         let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
             return Err(status::not_found(&kind.resource, &aim.name));
         };

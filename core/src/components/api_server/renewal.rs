@@ -19,7 +19,7 @@ use super::resources::KINDS;
 use super::{ApiServer, Change, Commit, Origin, ServerOutput, Tap, status, write};
 use crate::components::kubelet::Report;
 use crate::network::{Answer, ClientId, Identity, LEASES, NODE_LEASES, NODES, RequestId, Verb, WatchType};
-use crate::objects::{Beat, KUBELET_CONDITIONS, Object, Text, time};
+use crate::objects::{Beat, Json, KUBELET_CONDITIONS, Object, Text, time};
 
 /// An open watch that sees a write: whose, and the request that opened it.
 pub(crate) type Reader = (ClientId, RequestId);
@@ -62,11 +62,32 @@ impl ApiServer {
         if !self.waiting.is_empty() {
             return None;
         }
-        let table = &self.tables[self.leases];
-        let current = table.store.stands_at(place).filter(|object| object.resource_version() == resource_version)?;
+        let current = self.tables[self.leases].store.stands_at(place);
+        let current = current.filter(|object| object.resource_version() == resource_version)?;
         if current.beat().time()? == renew_time || node_of(holder) != Some(current.name()) {
             return None;
         }
+        self.readers_at(place, renew_time, readers)
+    }
+
+    /// Finds the watches that would see a patch of nothing but `spec.renewTime`, which a node asks of its own Lease, as
+    /// [`Self::readers_of`] does.
+    pub(crate) fn readers_of_patch(
+        &self,
+        (holder, renew_time): (&Identity, Timestamp),
+        readers: &mut Vec<Reader>,
+    ) -> Option<Renewable> {
+        let place = self.own_lease(holder)?;
+        let current = self.tables[self.leases].store.at(place);
+        if !self.waiting.is_empty() || current.renew_time() == Some(time::whole_micros(renew_time)) {
+            return None;
+        }
+        self.readers_at(place, renew_time, readers)
+    }
+
+    fn readers_at(&self, place: u32, renew_time: Timestamp, readers: &mut Vec<Reader>) -> Option<Renewable> {
+        let table = &self.tables[self.leases];
+        let current = table.store.at(place);
         for id in table.watches.general_alone(current)? {
             let watcher = self.watchers[*id as usize].as_ref().expect("an indexed watch is open");
             if watcher.form != Form::Plain {
@@ -172,7 +193,7 @@ impl ApiServer {
     }
 
     /// Commits a heartbeat of a Node's status; returns its beat before. The writer is needed where
-    /// [`Self::tells_renewals`].
+    /// [`Self::tells_heartbeats`].
     pub(crate) fn beat(
         &mut self,
         Beating { place, at }: Beating,
@@ -213,19 +234,25 @@ impl ApiServer {
         self.tap == Tap::Everything
     }
 
+    /// Tells whether somebody beside the network wants to know who wrote a heartbeat of a Node.
+    pub(crate) fn tells_heartbeats(&self) -> bool {
+        matches!(self.tap, Tap::AllButRenewals | Tap::Everything)
+    }
+
     /// Renews a Lease for its holder; returns its beat before and after. The writer is needed where [`Self::tells_renewals`].
     pub(crate) fn renew(
         &mut self,
         Renewable { place, renew_time }: Renewable,
-        writer: Option<(ClientId, Arc<Identity>)>,
+        writer: Option<(ClientId, Arc<Identity>, Verb)>,
         now: Timestamp,
     ) -> (Beat, Beat) {
         self.revision += 1;
+        self.lent.recall(place);
         let table = &mut self.tables[self.leases];
         let object = table.store.at_mut(place);
         let before = object.beat();
         object.renew(renew_time, self.revision, place);
-        if let Some((client, identity)) = writer {
+        if let Some((client, identity, verb)) = writer {
             self.outputs.push_back(ServerOutput::Commit(Box::new(Commit {
                 at: now,
                 resource_version: self.revision,
@@ -235,7 +262,7 @@ impl ApiServer {
                 before: Some(object.at_beat(before)),
                 client,
                 identity,
-                verb: Verb::Update,
+                verb,
                 subresource: Text::of(""),
                 because: None,
             })));
@@ -270,8 +297,13 @@ impl ApiServer {
         if current.resource_version() != resource_version {
             return Err(status::conflict(&LEASES, name, status::MODIFIED));
         }
+        Ok(self.renew_at(place, origin, renew_time))
+    }
+
+    fn renew_at(&mut self, place: u32, origin: &Origin, renew_time: Timestamp) -> Answer {
+        let current = self.tables[self.leases].store.at(place);
         if current.renew_time() == Some(time::whole_micros(renew_time)) {
-            return Ok(Answer::object(200, current.clone()));
+            return Answer::object(200, current.clone());
         }
         self.revision += 1;
         self.lent.recall(place);
@@ -280,7 +312,26 @@ impl ApiServer {
         let before = self.tables[self.leases].store.replace(place, object.clone());
         let change = Change { namespace: NODE_LEASES, event: WatchType::Modified, before: Some(before) };
         self.publish(self.leases, origin, change, object.clone());
-        Ok(Answer::object(200, object))
+        Answer::object(200, object)
+    }
+
+    /// Does what a patch does by which a node gives its own Lease a new `spec.renewTime`; `None` if that is not all.
+    pub(super) fn renew_by_patch(&mut self, origin: &Origin, patch: &Json) -> Option<Answer> {
+        let place = self.own_lease(&origin.identity)?;
+        let (spec, text) = (patch.get("spec"), patch.at(&["spec", "renewTime"]).as_str()?);
+        let renew_time = time::parse(text)?;
+        let is_all = patch.fields().len() == 1 && spec.fields().len() == 1;
+        let is_canonical = is_all && text == time::to_micro_time(renew_time);
+        is_canonical.then(|| self.renew_at(place, origin, renew_time))
+    }
+
+    /// Finds the Lease of a node that writes as itself, if it has been renewed before and is to stay.
+    fn own_lease(&self, holder: &Identity) -> Option<u32> {
+        let store = &self.tables[self.leases].store;
+        let place = store.find(NODE_LEASES, node_of(holder)?)?;
+        let current = store.at(place);
+        let is_ending = !current.stable().at(&["metadata", "deletionTimestamp"]).is_null();
+        (current.renew_time().is_some() && !is_ending).then_some(place)
     }
 
     /// A PUT with the uid of a Lease that is gone: the create that it would become finds no such uid.

@@ -121,6 +121,7 @@ impl ApiServer {
 pub(super) fn is_tapped(tap: Tap, kind: usize, event: WatchType, object: &Object) -> bool {
     let wanted = match tap {
         Tap::Everything => true,
+        Tap::AllButRenewals => event != WatchType::Modified || !object.is_renewal(),
         Tap::Changes => event != WatchType::Modified || !object.is_heartbeat(),
         Tap::Closed => false,
     };

@@ -13,9 +13,10 @@ use crate::components::controllers::{CONTROLLERS, ControllerAction};
 use crate::components::machine::{MachineAction, MachineSpec};
 use crate::json;
 use crate::network::{
-    Call, ClientId, Effect, Endpoint, Fault, Identity, LEASES, Match, NODE_LEASES, NODES, PODS, Reply, RequestId,
-    Resource, RuleId, Verb,
+    Call, ClientId, Effect, Endpoint, Fault, Identity, LEASES, MERGE_PATCH, Match, NODE_LEASES, NODES, PODS, Reply,
+    RequestId, Resource, RuleId, Verb,
 };
+use crate::objects::time::to_micro_time;
 use crate::objects::{Json, Text};
 use crate::profile::{Release, Settings};
 use crate::sim::{Options, Simulation};
@@ -79,6 +80,21 @@ impl Rig {
     fn ask(&mut self, call: Call) {
         let answer = self.sim.request(Identity::admin(), call).map(|answer| (answer.code, answer.body().to_string()));
         self.seen.push(format!("{answer:?}"));
+    }
+
+    /// Renews the Lease of a node in its name, three times.
+    fn renew(&mut self, node: &str) {
+        let identity = Identity::kubelet(node);
+        for _ in 0..3 {
+            let now = self.sim.now();
+            if !self.sim.renew_at_once(&identity, now) {
+                let patch = json!({"spec": {"renewTime": to_micro_time(now)}});
+                let call = Call::new(Verb::Patch, LEASES, NODE_LEASES, node);
+                let call = call.header("content-type", Text::of(MERGE_PATCH)).body(patch);
+                let _ = self.sim.request(identity.clone(), call);
+            }
+            self.pass(SignedDuration::from_secs(10));
+        }
     }
 
     fn rule(&mut self, fault: Fault) {
@@ -151,7 +167,7 @@ fn disturb(rig: &mut Rig, chance: &mut Chance) {
     let node = format!("w{}", chance.below(NODES_IN_CLUSTER));
     let machine = |action: Json| MachineAction::from_json(&action).unwrap();
     let controller = CONTROLLERS[usize::try_from(chance.below(CONTROLLERS.len() as u64)).unwrap()];
-    let choice = chance.below(16);
+    let choice = chance.below(18);
     match choice {
         0..=2 => rig.rule(fault(chance, format!("machine/{node}"))),
         3 => rig.rule(fault(chance, format!("controller/{controller}"))),
@@ -184,9 +200,10 @@ fn disturb(rig: &mut Rig, chance: &mut Chance) {
             "metadata": {"generateName": "pod-"},
             "spec": {"nodeName": node, "containers": [{"name": "main", "image": "pause"}]},
         }))),
+        15 | 16 => rig.renew(&node),
         _ => rig.ask(
             Call::new(Verb::Patch, LEASES, NODE_LEASES, node.as_str())
-                .header("content-type", Text::of(crate::network::MERGE_PATCH))
+                .header("content-type", Text::of(MERGE_PATCH))
                 .body(json!({"metadata": {"labels": {"touched": "yes"}}})),
         ),
     }
@@ -224,8 +241,9 @@ fn direct_heartbeats_leave_the_same_trace_commits_objects_and_watch_events() {
 
 #[test]
 fn without_trace_and_tap_the_cluster_is_the_same_too() {
-    for seed in 5..=12 {
-        let tap = if seed % 4 == 0 { Tap::Changes } else { Tap::Closed };
+    for seed in 5..=16 {
+        let taps = [Tap::Changes, Tap::Closed, Tap::AllButRenewals, Tap::Everything];
+        let tap = taps[usize::try_from(seed % 4).unwrap()];
         both_ways_are_the_same(seed, false, tap, 12);
     }
 }
@@ -241,4 +259,20 @@ fn a_calm_kubelet_sends_next_to_no_heartbeat() {
     // What else is written are the first reports of the status, at a random instant of the first minutes.
     let writes = rig.sim.api().resource_version() - revision;
     assert!((renewals..=renewals + NODES_IN_CLUSTER).contains(&writes), "{writes} writes, {renewals} renewals");
+}
+
+#[test]
+fn a_node_that_is_fed_by_hand_renews_its_lease_without_a_request() {
+    let mut rig = Rig::new(1, Heartbeats::Direct, false, Tap::Everything);
+    rig.pass(SignedDuration::from_secs(20));
+    rig.sim.machine_do("w1", MachineAction::PowerOff).unwrap();
+    rig.pass(SignedDuration::from_secs(20));
+    let renew = |rig: &mut Rig, holder: &str| rig.sim.renew_at_once(&Identity::kubelet(holder), rig.sim.now());
+    // The first request opens the connection.
+    assert!(!renew(&mut rig, "w1"));
+    rig.renew("w1");
+    assert!(renew(&mut rig, "w1"));
+    // What would change nothing, and whose Lease is not there.
+    assert!(!renew(&mut rig, "w1"));
+    assert!(!renew(&mut rig, "nobody"));
 }
