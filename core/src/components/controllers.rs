@@ -78,6 +78,12 @@ pub trait Controller: Component + Send {
         None
     }
 
+    /// Does all that is due at an instant, if nothing follows from it but the instant at which the controller wakes next: no
+    /// request, no decision, nothing that others could see. False, with nothing changed, if it has to be woken.
+    fn rest(&mut self, _now: Timestamp) -> bool {
+        false
+    }
+
     /// Tells whether [`Self::handle_renewal`] may succeed for a watch.
     fn takes_renewals(&self, _watch: RequestId) -> bool {
         false

@@ -374,6 +374,22 @@ impl Controller for PodGc {
         [&mut self.nodes, &mut self.pods].into_iter().find(|informer| informer.owns(watch))
     }
 
+    fn rest(&mut self, now: Timestamp) -> bool {
+        let others = earliest([self.nodes.next_deadline(), self.pods.next_deadline(), self.client.next_deadline()]);
+        let is_alone = self.next_pass.is_some_and(|at| at <= now) && others.is_none_or(|other| other.at > now);
+        let is_idle = self.pass.is_none()
+            && self.under_way.is_empty()
+            && self.quarantine.is_empty()
+            && self.ending.is_empty()
+            && (self.threshold == 0 || self.terminated.len() <= self.threshold);
+        let is_here = |name: &Text| self.nodes.cache().get("", name).is_some();
+        if !is_alone || !is_idle || !self.pods_by_node.nodes().all(is_here) {
+            return false;
+        }
+        self.next_pass = Some(now + PASS_COST + PERIOD);
+        true
+    }
+
     fn loops(&self) -> Vec<LoopInfo> {
         Vec::from([LoopInfo { name: "gc-pass", period: PERIOD, next: self.next_pass }])
     }

@@ -258,13 +258,15 @@ impl Simulation {
             })
     }
 
-    /// Does heartbeats and bookmarks as long as nothing else is due; true if it stopped because the list is full.
+    /// Does heartbeats, bookmarks and the rounds of controllers that find nothing to do, as long as nothing else is due; true
+    /// if it stopped because somebody has to hear of the renewals.
     fn beat_until(&mut self, until: Timestamp, readers: u64) -> bool {
         // What waits in the network is held back by rules, and no heartbeat changes it.
         let limit = self.network.next_deadline().unwrap_or(Timestamp::MAX);
         let mut revision = self.api.resource_version();
         let mut last = None;
-        while self.rows.renewals.len() < LIST_MAX {
+        let mut is_awaited = false;
+        while self.rows.renewals.len() < LIST_MAX && !is_awaited {
             let wake = self.wakes.peek();
             let alarm = self.api.next_deadline().map(|deadline| deadline.at);
             let Some(at) = wake.map(|(at, _)| at).into_iter().chain(alarm).min() else { break };
@@ -272,8 +274,10 @@ impl Simulation {
                 break;
             }
             if alarm == Some(at) {
-                if !self.bookmark(at, revision) {
-                    break;
+                match self.bookmark(at, revision) {
+                    Some(true) => {}
+                    Some(false) => break,
+                    None => is_awaited = true,
                 }
                 continue;
             }
@@ -281,6 +285,17 @@ impl Simulation {
             let is_held = self.rows.rows[client as usize].state != State::Absent;
             if if is_held { self.rows.rows[client as usize].due() != now } else { !self.is_scheduled(client, at) } {
                 self.wakes.pop();
+                continue;
+            }
+            if self.is_controller(ClientId(client)) {
+                if !self.rows.renewals.is_empty() {
+                    is_awaited = true;
+                } else if self.rest(ClientId(client), at) {
+                    self.deliveries += u64::from(last == Some(at));
+                    last = Some(at);
+                } else {
+                    break;
+                }
                 continue;
             }
             if !is_held && !self.enter(ClientId(client)) {
@@ -315,20 +330,41 @@ impl Simulation {
             last = Some(at);
             self.now = at;
         }
-        let is_full = self.rows.renewals.len() >= LIST_MAX;
+        let is_awaited = is_awaited || self.rows.renewals.len() >= LIST_MAX;
         self.deliveries += u64::from(last.is_some() && self.next_instant() == last);
-        is_full
+        is_awaited
     }
 
-    /// Gives a calm kubelet the bookmark that is due; false if it has to come as a message.
-    fn bookmark(&mut self, now: Timestamp, revision: u64) -> bool {
-        let Some((client, watch)) = self.api.next_bookmark() else { return false };
-        let is_kubelets = matches!(self.slots[client.0 as usize].actor, Actor::Machine(_));
-        let is_taken = is_kubelets && self.give_bookmark((client, watch), revision, now);
-        if is_taken {
-            self.now = now;
+    /// Gives the bookmark that is due; false if it has to come as a message, `None` if its reader has to hear of renewals
+    /// before.
+    fn bookmark(&mut self, now: Timestamp, revision: u64) -> Option<bool> {
+        let Some((client, watch)) = self.api.next_bookmark() else { return Some(false) };
+        if self.is_controller(client) && !self.rows.renewals.is_empty() {
+            return None;
         }
-        is_taken
+        let before = core::mem::replace(&mut self.now, now);
+        let is_taken = self.give_bookmark((client, watch), revision, now);
+        if !is_taken {
+            self.now = before;
+        }
+        Some(is_taken)
+    }
+
+    fn is_controller(&self, client: ClientId) -> bool {
+        matches!(self.slots[client.0 as usize].actor, Actor::Controller(..))
+    }
+
+    /// Lets a controller do what is due, if nothing follows from it; false if it has to be woken.
+    fn rest(&mut self, client: ClientId, now: Timestamp) -> bool {
+        let Actor::Controller(_, Some(controller)) = &mut self.slots[client.0 as usize].actor else { return false };
+        if !controller.rest(now) {
+            return false;
+        }
+        self.wakes.pop();
+        self.now = now;
+        self.deadlines[client.0 as usize] = None;
+        self.schedule(client);
+        true
     }
 
     /// Gives a kubelet a row for what is due now; false if that is not the heartbeat of a calm kubelet.

@@ -141,6 +141,8 @@ pub struct NodeLifecycle {
     zones: Zones,
     known_zones: BTreeMap<ZoneKey, BTreeSet<NodeId>>,
     round: Option<Round>,
+    /// The last pass found nothing to do, and so will the next one unless something comes between or some grace ends.
+    calm: bool,
     round_end: Timestamp,
     next_round: Option<Timestamp>,
     started: bool,
@@ -212,6 +214,7 @@ impl NodeLifecycle {
             zones: Zones::default(),
             known_zones: BTreeMap::new(),
             round: None,
+            calm: false,
             round_end: now,
             next_round: None,
             started: false,
@@ -341,6 +344,20 @@ impl NodeLifecycle {
         }
     }
 
+    /// Returns what is due next beside the passes.
+    fn next_of_others(&self) -> Option<Deadline> {
+        earliest([
+            self.nodes.next_deadline(),
+            self.pods.next_deadline(),
+            self.leases.next_deadline(),
+            self.client.next_deadline(),
+            self.jobs.next_deadline(),
+            self.events.next_deadline(),
+            self.node_queue.next_deadline(),
+            self.pod_queue.next_deadline(),
+        ])
+    }
+
     fn start_job(&mut self, owner: Owner, job: Job, now: Timestamp) {
         if let Some((owner, end)) = self.jobs.start(owner, job, io!(self, now)) {
             self.handle_end(owner, end, now);
@@ -348,6 +365,7 @@ impl NodeLifecycle {
     }
 
     fn handle_end(&mut self, owner: Owner, end: End, now: Timestamp) {
+        self.calm = false;
         match owner {
             Owner::Added(id) | Owner::Cleanup(id) => self.handle_reachable(id, &end, now),
             Owner::Check(id) => self.handle_check(id, end, now),
@@ -427,6 +445,9 @@ impl Component for NodeLifecycle {
     }
 
     fn handle_timeout(&mut self, now: Timestamp) {
+        if NodeLifecycle::rest(self, now) {
+            return;
+        }
         for reflector in [&mut self.nodes, &mut self.pods, &mut self.leases] {
             reflector.handle_timeout(&mut self.outbox, now);
         }
@@ -447,14 +468,7 @@ impl Component for NodeLifecycle {
 
     fn next_deadline(&self) -> Option<Deadline> {
         earliest([
-            self.nodes.next_deadline(),
-            self.pods.next_deadline(),
-            self.leases.next_deadline(),
-            self.client.next_deadline(),
-            self.jobs.next_deadline(),
-            self.events.next_deadline(),
-            self.node_queue.next_deadline(),
-            self.pod_queue.next_deadline(),
+            self.next_of_others(),
             self.next_round.filter(|_| self.round.is_none()).map(|at| Deadline { at, reason: "health pass" }),
             self.next_tick.map(|at| Deadline { at, reason: "taint pass" }),
         ])
@@ -482,6 +496,10 @@ impl Controller for NodeLifecycle {
             self.changed.push(id);
         }
         true
+    }
+
+    fn rest(&mut self, now: Timestamp) -> bool {
+        NodeLifecycle::rest(self, now)
     }
 
     fn takes_renewals(&self, watch: RequestId) -> bool {
@@ -525,11 +543,13 @@ impl Controller for NodeLifecycle {
 
     fn hold_loops(&mut self) {
         self.held = true;
+        self.calm = false;
         self.next_round = None;
         self.next_tick = None;
     }
 
     fn prefer(&mut self, choice: &str, order: &[Text]) {
+        self.calm = false;
         match choice {
             "node-order" => self.preferred = order.to_vec(),
             "taint-pass-before-judgement" => self.tick_before_judgement = true,
@@ -543,6 +563,7 @@ impl Controller for NodeLifecycle {
         if !self.started {
             return false;
         }
+        self.calm = false;
         match name {
             "health-pass" if self.round.is_none() => self.begin_round(now),
             "taint-pass" if self.tick.is_none() => self.begin_tick(now),

@@ -45,6 +45,8 @@ pub(super) struct Round {
     /// A new or a cleaned node has writes under way.
     writing: bool,
     judged: bool,
+    /// Nothing has followed from it so far.
+    idle: bool,
 }
 
 impl Round {
@@ -99,6 +101,7 @@ impl NodeLifecycle {
         self.sort_by_name(&mut added);
         self.sort_by_name(&mut gone);
         self.renew_zones(now);
+        let idle = added.is_empty() && gone.is_empty();
         let mut welcome = VecDeque::new();
         for id in added {
             if let Some(node) = self.welcome(id, now) {
@@ -120,7 +123,30 @@ impl NodeLifecycle {
             cleanup: VecDeque::new(),
             writing: false,
             judged: false,
+            idle,
         });
+    }
+
+    /// Makes a pass that finds the same as the last one, from which nothing followed: nothing is new, and no grace is over.
+    /// False, and nothing done, if a look is worth while.
+    pub(super) fn rest(&mut self, now: Timestamp) -> bool {
+        let is_due = self.next_round.is_some_and(|at| at <= now) && self.next_tick.is_none();
+        let is_alone = self.next_of_others().is_none_or(|deadline| deadline.at > now);
+        if !(self.calm && is_due && is_alone && self.changed.is_empty()) {
+            return false;
+        }
+        let pass = self.next_pass();
+        if let Some(id) = self.overdue(pass, now) {
+            // The look that this pass needs finds it again.
+            let at = now - SignedDuration::from_nanos(1);
+            self.table[id as usize].armed = Some(at);
+            self.due.push(at, id);
+            return false;
+        }
+        self.passes.push(now);
+        self.round_end = now + ROUND_COST;
+        self.next_round = Some(self.round_end + self.period);
+        true
     }
 
     fn sort_by_name(&self, ids: &mut [NodeId]) {
@@ -197,19 +223,8 @@ impl NodeLifecycle {
     fn worth_a_look(&mut self, changed: &[NodeId], pass: u32, now: Timestamp) -> VecDeque<(NodeId, Object)> {
         let mut ids: BTreeSet<NodeId> = changed.iter().copied().collect();
         ids.extend(self.not_ready.iter().chain(&self.lingering).chain(&self.retry));
-        while let Some((at, id)) = self.due.pop_before(now) {
-            let node = &mut self.table[id as usize];
-            if node.armed != Some(at) {
-                continue;
-            }
-            node.armed = None;
-            node.signs.catch_up(pass, &self.passes);
-            match node.signs.expiry(&self.graces) {
-                Some(expiry) if expiry >= now => self.arm(id),
-                _ => {
-                    ids.insert(id);
-                }
-            }
+        while let Some(id) = self.overdue(pass, now) {
+            ids.insert(id);
         }
         match self.reach {
             Reach::Changed => {}
@@ -219,6 +234,23 @@ impl NodeLifecycle {
         let mut ids: Vec<NodeId> = ids.into_iter().filter(|id| self.node(*id).slot.is_some()).collect();
         self.sort_by_name(&mut ids);
         ids.into_iter().filter_map(|id| self.cached(id).map(|node| (id, node.clone()))).collect()
+    }
+
+    /// Takes out a node whose grace is over at the given pass.
+    fn overdue(&mut self, pass: u32, now: Timestamp) -> Option<NodeId> {
+        while let Some((at, id)) = self.due.pop_before(now) {
+            let node = &mut self.table[id as usize];
+            if node.armed != Some(at) {
+                continue;
+            }
+            node.armed = None;
+            node.signs.catch_up(pass, &self.passes);
+            match node.signs.expiry(&self.graces) {
+                Some(expiry) if expiry >= now => self.arm(id),
+                _ => return Some(id),
+            }
+        }
+        None
     }
 
     /// Sees to it that a pass looks at the node when its grace is over.
@@ -272,10 +304,23 @@ impl NodeLifecycle {
 
     fn end_round(&mut self, now: Timestamp) {
         let Some(round) = self.round.take() else { return };
+        self.calm = round.idle && round.scheduled && self.is_calm();
         self.round_end = now.max(round.began + ROUND_COST);
         if round.scheduled && !self.held {
             self.next_round = Some(self.round_end + self.period);
         }
+    }
+
+    /// Tells whether the next pass would find what the last one found, if nothing from outside came between.
+    fn is_calm(&self) -> bool {
+        let in_use = |(key, _): (&ZoneKey, _)| self.zones.is_known(key);
+        self.reach == Reach::Changed
+            && self.changed.is_empty()
+            && self.lingering.is_empty()
+            && self.retry.is_empty()
+            && self.tick.is_none()
+            && self.known_zones.iter().all(in_use)
+            && self.zones.iter().all(|(_, zone)| zone.queue.next_grant().is_none())
     }
 
     pub(super) fn handle_reachable(&mut self, id: NodeId, end: &End, now: Timestamp) {
@@ -345,6 +390,7 @@ impl NodeLifecycle {
 
     fn keep_check(&mut self, id: NodeId, check: Check) {
         if let Some(round) = &mut self.round {
+            round.idle = false;
             round.checks.insert(id, check);
         }
     }
@@ -409,7 +455,10 @@ impl NodeLifecycle {
     }
 
     fn after_health(&mut self, id: NodeId, check: Check, now: Timestamp) {
-        self.arm(id);
+        // Of a node that is Unknown already nothing more is written when its grace is over.
+        if check.found.current != Some(Status::Unknown) {
+            self.arm(id);
+        }
         self.table[id as usize].well = None;
         let tree = check.node.stable();
         let zone = ZoneKey::of(tree);
@@ -530,7 +579,11 @@ impl NodeLifecycle {
 
     /// Judges the zones at the end of a pass.
     fn judge(&mut self, now: Timestamp) {
-        match self.zones.handle_disruption(&self.rates, now) {
+        let found = self.zones.handle_disruption(&self.rates, now);
+        if let Some(round) = &mut self.round {
+            round.idle &= matches!(&found, Disruption::Zones(changes) if changes.is_empty());
+        }
+        match found {
             Disruption::Zones(changes) => self.tell_zones(changes),
             Disruption::Left(changes) => {
                 let next = self.next_pass();
