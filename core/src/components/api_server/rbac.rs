@@ -24,22 +24,63 @@ use crate::objects::{Json, Object, ObjectKey, Text, time};
 const REMEMBERED_MOST: usize = 64;
 
 /// What a role allows: verbs on resources of groups, perhaps on some names alone; or verbs on paths.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rule {
-    pub(super) verbs: Vec<Text>,
-    pub(super) groups: Vec<Text>,
-    pub(super) resources: Vec<Text>,
-    pub(super) names: Vec<Text>,
-    pub(super) urls: Vec<Text>,
+    pub(super) verbs: Words,
+    pub(super) groups: Words,
+    pub(super) resources: Words,
+    pub(super) names: Words,
+    pub(super) urls: Words,
 }
 
-fn has(list: &[Text], wanted: &str) -> bool {
-    list.iter().any(|own| own.as_str() == "*" || own.as_str() == wanted)
+/// A list of words of a rule.
+#[derive(Clone, Debug)]
+pub(super) enum Words {
+    /// As the tables have it, with commas between them; `core` stands for the group without a name.
+    Fixed(&'static str),
+    Given(Vec<Text>),
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self::Fixed("")
+    }
+}
+
+impl Words {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        let (fixed, given) = match self {
+            Self::Fixed(text) => (*text, &[][..]),
+            Self::Given(list) => ("", list.as_slice()),
+        };
+        let fixed = fixed.split(',').filter(|word| !word.is_empty());
+        fixed.map(|word| if word == "core" { "" } else { word }).chain(given.iter().map(Text::as_str))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    fn has(&self, wanted: &str) -> bool {
+        self.any(|own| own == b"*" || own == wanted.as_bytes())
+    }
+
+    /// Asks of each word as bytes, which are the quicker to part: each request asks dozens of rules.
+    fn any(&self, test: impl Fn(&[u8]) -> bool) -> bool {
+        match self {
+            Self::Fixed("") => false,
+            Self::Fixed(text) => {
+                text.as_bytes().split(|byte| *byte == b',').any(|word| test(if word == b"core" { b"" } else { word }))
+            }
+            Self::Given(list) => list.iter().any(|word| test(word.as_bytes())),
+        }
+    }
 }
 
 impl Rule {
     fn read(json: &Json) -> Self {
-        let list = |field: &str| json.get(field).items().iter().filter_map(Json::as_text).cloned().collect();
+        let list =
+            |field: &str| Words::Given(json.get(field).items().iter().filter_map(Json::as_text).cloned().collect());
         Self {
             verbs: list("verbs"),
             groups: list("apiGroups"),
@@ -60,22 +101,22 @@ impl Rule {
             ("nonResourceURLs", &self.urls),
         ];
         for (field, list) in fields.into_iter().filter(|(_, list)| !list.is_empty()) {
-            rule.set(&[field], list.iter().map(|text| Json::from(text.as_str())).collect::<Json>());
+            rule.set(&[field], list.iter().map(Json::from).collect::<Json>());
         }
         rule
     }
 
     /// Tells whether the rule allows a request.
     pub(super) fn allows(&self, asked: &Attributes<'_>) -> bool {
-        if !has(&self.verbs, asked.verb) {
+        if !self.verbs.has(asked.verb) {
             return false;
         }
         if let Some(path) = asked.path {
             return self.urls.iter().any(|url| matches_path(url, path));
         }
-        has(&self.groups, asked.group)
-            && self.resources.iter().any(|resource| matches_resource(resource, asked))
-            && (self.names.is_empty() || self.names.iter().any(|name| name.as_str() == asked.name))
+        self.groups.has(asked.group)
+            && self.resources.any(|resource| matches_resource(resource, asked))
+            && (self.names.is_empty() || self.names.iter().any(|name| name == asked.name))
     }
 }
 
@@ -83,16 +124,14 @@ fn matches_path(url: &str, path: &str) -> bool {
     url == "*" || url == path || url.strip_suffix('*').is_some_and(|prefix| path.starts_with(prefix))
 }
 
-fn matches_resource(rule: &str, asked: &Attributes<'_>) -> bool {
-    if rule == "*" {
-        return true;
-    }
-    match rule.split_once('/') {
-        None => asked.subresource.is_empty() && rule == asked.resource,
-        Some((resource, subresource)) => {
-            subresource == asked.subresource && (resource == "*" || resource == asked.resource)
-        }
-    }
+fn matches_resource(rule: &[u8], asked: &Attributes<'_>) -> bool {
+    let resource = if asked.subresource.is_empty() {
+        Some(rule)
+    } else {
+        rule.strip_suffix(asked.subresource.as_bytes()).and_then(|rest| rest.strip_suffix(b"/"))
+    };
+    let is_named = resource.is_some_and(|resource| resource == asked.resource.as_bytes());
+    rule == b"*" || is_named || !asked.subresource.is_empty() && resource == Some(b"*")
 }
 
 /// Rules that hold for somebody.
@@ -101,8 +140,16 @@ struct Held {
     /// The namespace in which they hold; empty for all.
     place: Text,
     rules: Arc<[Rule]>,
-    /// The binding by which they do, as reviews name it.
-    by: Text,
+    by: By,
+}
+
+/// The binding by which rules hold.
+#[derive(Clone, Debug)]
+struct By {
+    name: Text,
+    /// Kind and name of the role.
+    role: (Text, Text),
+    subject: Subject,
 }
 
 /// What one identity may do.
@@ -120,7 +167,7 @@ pub(super) struct Rbac {
     /// The bindings of the tables, once somebody needed them.
     bindings: Vec<Binding>,
     /// The rules of the tables' ClusterRoles that somebody needed.
-    roles: BTreeMap<String, Arc<[Rule]>>,
+    roles: BTreeMap<Text, Arc<[Rule]>>,
     /// Whether roles and bindings stand in the store.
     stored: bool,
     /// The rules of the Node authoriser, once somebody needed them.
@@ -174,7 +221,7 @@ impl ApiServer {
         let here = |place: &Text| place.is_empty() || place.as_str() == asked.namespace && asked.path.is_none();
         let mut held = access.rules.iter().filter(|held| here(&held.place));
         let held = held.find(|held| held.rules.iter().any(|rule| rule.allows(asked)))?;
-        Some(format!("RBAC: allowed by {}", held.by))
+        Some(format!("RBAC: allowed by {}", describe(&held.place, &held.by)))
     }
 
     fn access_of(&mut self, identity: &Arc<Identity>) -> Arc<Access> {
@@ -217,8 +264,8 @@ impl ApiServer {
                 namespace => namespace_rules(namespace, &binding.role, release).unwrap_or_default().into(),
             };
             let place = Text::of(binding.namespace);
-            let kind = if place.is_empty() { "ClusterRole" } else { "Role" };
-            let by = describe(&place, &binding.name, (kind, &binding.role), subject);
+            let kind = Text::of(if place.is_empty() { "ClusterRole" } else { "Role" });
+            let by = By { name: binding.name.clone(), role: (kind, binding.role.clone()), subject: subject.clone() };
             access.rules.push(Held { place, rules, by });
         }
         access
@@ -240,8 +287,8 @@ impl ApiServer {
             };
             match found {
                 Some(found) => {
-                    let kind = tree.at(&["roleRef", "kind"]).as_str().unwrap_or("");
-                    let by = describe(&place, binding.name(), (kind, &role), &subject);
+                    let kind = tree.at(&["roleRef", "kind"]).as_text().cloned().unwrap_or_default();
+                    let by = By { name: binding.key().name, role: (kind, role), subject };
                     let rules = found.stable().get("rules").items().iter().map(Rule::read).collect();
                     access.rules.push(Held { place: place.clone(), rules, by });
                 }
@@ -273,17 +320,18 @@ impl ApiServer {
 }
 
 /// Names a binding. Source: pkg/registry/rbac/validation/rule.go (v1.34), `describeSubject` and the describers.
-fn describe(place: &str, name: &str, (kind, role): (&str, &str), subject: &Subject) -> Text {
+fn describe(place: &str, By { name, role: (kind, role), subject }: &By) -> String {
+    let (name, role) = (name.as_str(), role.as_str());
     let subject = match subject {
         Subject::User(name) => format!("User {:?}", name.as_str()),
         Subject::Group(name) => format!("Group {:?}", name.as_str()),
         Subject::ServiceAccount(namespace, name) => format!("ServiceAccount {:?}", format!("{name}/{namespace}")),
     };
-    Text::from(if place.is_empty() {
+    if place.is_empty() {
         format!("ClusterRoleBinding {name:?} of {kind} {role:?} to {subject}")
     } else {
         format!("RoleBinding {:?} of {kind} {role:?} to {subject}", format!("{name}/{place}"))
-    })
+    }
 }
 
 /// Makes a uid (RFC 4122, version 4) of a name, so that when it is asked for does not matter.
@@ -325,7 +373,7 @@ fn is_meant(subject: &Subject, identity: &Identity) -> bool {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::{Rule, matches_path, uid_of};
+    use super::{Rule, Words, matches_path, uid_of};
     use crate::components::api_server::authorisation::Attributes;
     use crate::json;
     use crate::network::PODS;
@@ -358,7 +406,7 @@ mod tests {
         for (url, path, matches) in cases {
             assert_eq!(matches_path(url, path), matches, "{url} {path}");
         }
-        let rule = Rule { verbs: Vec::from(["get".into()]), urls: Vec::from(["/healthz".into()]), ..Rule::default() };
+        let rule = Rule { verbs: Words::Fixed("get"), urls: Words::Fixed("/healthz"), ..Rule::default() };
         assert!(rule.allows(&Attributes { verb: "get", path: Some("/healthz"), ..Attributes::default() }));
         assert!(!rule.allows(&asked("get", "pods", "", "")));
     }

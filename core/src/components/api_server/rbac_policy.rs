@@ -7,10 +7,10 @@
 //! as clusterrole-aggregation-controller leaves them. Inputs: a release. Outputs: rules, or whole objects.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::rbac::Rule;
+use super::rbac::{Rule, Words};
 use crate::json;
 use crate::network::Resource;
 use crate::objects::{Json, Release, Text};
@@ -180,15 +180,12 @@ fn rules_of(text: &'static str, release: Release) -> Vec<Rule> {
 }
 
 fn rule_of(text: &'static str) -> Rule {
-    let list = |text: &'static str| text.split(',').map(Text::of).collect::<Vec<Text>>();
+    let list = Words::Fixed;
     let mut rule = Rule::default();
     for (at, word) in text.split(' ').enumerate() {
         match word.split_at(1) {
             _ if at == 0 => rule.verbs = list(word),
-            ("@", groups) => {
-                let group = |group: &'static str| Text::of(if group == "core" { "" } else { group });
-                rule.groups = groups.split(',').map(group).collect();
-            }
+            ("@", groups) => rule.groups = list(groups),
             ("#", names) => rule.names = list(names),
             ("/", _) => rule.urls = list(word),
             _ => match word.strip_prefix("urls=") {
@@ -198,7 +195,7 @@ fn rule_of(text: &'static str) -> Rule {
         }
     }
     if rule.urls.is_empty() && rule.groups.is_empty() {
-        rule.groups = Vec::from([Text::of("")]);
+        rule.groups = list("core");
     }
     rule
 }
@@ -228,8 +225,8 @@ pub(super) fn namespace_rules(namespace: &str, name: &str, release: Release) -> 
 pub(super) struct Binding {
     /// Where it holds; empty for the whole cluster.
     pub(super) namespace: &'static str,
-    pub(super) name: String,
-    pub(super) role: String,
+    pub(super) name: Text,
+    pub(super) role: Text,
     pub(super) subjects: Vec<Subject>,
 }
 
@@ -258,10 +255,15 @@ fn subjects(text: &'static str) -> Vec<Subject> {
 /// Returns the bindings that every cluster has, in order of their names, those of the whole cluster first.
 pub(super) fn bindings(release: Release) -> Vec<Binding> {
     let mut all: Vec<Binding> = lines(BINDINGS, release)
-        .map(|(name, text)| Binding { namespace: "", name: name.into(), role: name.into(), subjects: subjects(text) })
+        .map(|(name, text)| Binding {
+            namespace: "",
+            name: Text::of(name),
+            role: Text::of(name),
+            subjects: subjects(text),
+        })
         .collect();
     all.extend(lines(CONTROLLERS, release).map(|(short, _)| {
-        let name = format!("system:controller:{short}");
+        let name = Text::from(format!("system:controller:{short}"));
         let account = Subject::ServiceAccount(Text::of("kube-system"), Text::of(short));
         Binding { namespace: "", role: name.clone(), name, subjects: Vec::from([account]) }
     }));
@@ -269,7 +271,7 @@ pub(super) fn bindings(release: Release) -> Vec<Binding> {
     all.extend(lines(NAMESPACE_BINDINGS, release).filter_map(|(path, text)| {
         let (namespace, name) = path.split_once('/')?;
         let (role, who) = text.split_once(' ')?;
-        Some(Binding { namespace, name: name.into(), role: role.into(), subjects: subjects(who) })
+        Some(Binding { namespace, name: Text::of(name), role: Text::of(role), subjects: subjects(who) })
     }));
     all
 }
@@ -348,8 +350,8 @@ fn subject_json(subject: &Subject) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use super::{bindings, cluster_rules, objects};
-    use crate::objects::{RELEASES, Text};
+    use super::{Rule, bindings, cluster_rules, objects};
+    use crate::objects::RELEASES;
 
     #[test]
     fn every_binding_names_a_role_that_is_there() {
@@ -368,7 +370,8 @@ mod tests {
     fn releases_differ_as_their_marks_say() {
         let has_watch = |release| {
             let rules = cluster_rules("system:controller:pod-garbage-collector", release).unwrap();
-            rules.iter().any(|rule| rule.resources == [Text::of("nodes")] && rule.verbs.contains(&Text::of("watch")))
+            let is_of_nodes = |rule: &Rule| rule.resources.iter().eq(["nodes"]);
+            rules.iter().any(|rule| is_of_nodes(rule) && rule.verbs.iter().any(|verb| verb == "watch"))
         };
         assert_eq!(RELEASES.map(has_watch), [false, true, true]);
         assert!(cluster_rules("system:controller:resource-claim-controller", RELEASES[0]).is_none());
