@@ -9,7 +9,9 @@ use alloc::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::config::KubeletConfig;
 use super::lease::RENEW_FRACTION;
+use super::status::FAST_PERIOD;
 use super::{Kubelet, LOOP_JITTER, TIMERS, Timer};
 use crate::chance::{Chance, Jitter};
 use crate::components::client::Heartbeat;
@@ -115,29 +117,33 @@ pub(super) struct Calm {
     /// When a status tick does more than to wait for the next one.
     report_due: Timestamp,
     skew: SignedDuration,
-    lease: Jitter,
-    tick: Jitter,
 }
 
 impl Default for Calm {
     fn default() -> Self {
-        Self {
-            until: Timestamp::MIN,
-            report_due: Timestamp::MIN,
-            skew: SignedDuration::ZERO,
-            lease: Jitter::default(),
-            tick: Jitter::default(),
-        }
+        Self { until: Timestamp::MIN, report_due: Timestamp::MIN, skew: SignedDuration::ZERO }
+    }
+}
+
+/// The pauses of a kubelet's two loops, which its configuration decides for good.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pauses {
+    /// Between two renewals.
+    pub(super) lease: Jitter,
+    /// Between two status ticks.
+    pub(super) tick: Jitter,
+}
+
+impl Pauses {
+    pub(super) fn of(config: &KubeletConfig) -> Self {
+        let interval = SignedDuration::from_secs(config.lease_duration_seconds).mul_f64(RENEW_FRACTION);
+        // A period below zero is accepted upstream and means no pause; the simulation needs one to get on.
+        let tick = config.status_update.max(FAST_PERIOD);
+        Self { lease: Jitter::of(interval, LOOP_JITTER), tick: Jitter::of(tick, LOOP_JITTER) }
     }
 }
 
 impl Kubelet {
-    /// Returns the pauses between two renewals.
-    pub(super) fn lease_pauses(&self) -> Jitter {
-        let interval = SignedDuration::from_secs(self.config.lease_duration_seconds).mul_f64(RENEW_FRACTION);
-        Jitter::of(interval, LOOP_JITTER)
-    }
-
     /// Reckons what the next wakes are, after any input; `None` on a machine on which nothing runs.
     pub(crate) fn brace(&mut self, host: Option<&Host>) {
         let Some(host) = host else {
@@ -154,8 +160,6 @@ impl Kubelet {
             until: rest.unwrap_or(Timestamp::MAX),
             report_due: self.next_report(host),
             skew: host.spec.clock_skew,
-            lease: self.lease_pauses(),
-            tick: self.tick_pauses(),
         };
     }
 
@@ -165,7 +169,7 @@ impl Kubelet {
         let at = |timer: Timer| self.timers[timer as usize];
         let tick_at = at(Timer::StatusTick).filter(|at| *at < until)?;
         let lease_at = at(Timer::LeaseSync).unwrap_or(Timestamp::MAX);
-        Some(Pace { tick_at, lease_at, until, tick: self.calm.tick, chance: self.chance.clone() })
+        Some(Pace { tick_at, lease_at, until, tick: self.pauses.tick, chance: self.chance.clone() })
     }
 
     /// Takes the loops back.
@@ -180,7 +184,7 @@ impl Kubelet {
         let lease_at = self.timers[Timer::LeaseSync as usize]?;
         let latest = self.lease.plain_latest()?.beat();
         let Pace { tick_at, until, tick, chance, .. } = pace;
-        Some(Beats { tick_at, lease_at, until, tick, lease: self.calm.lease, skew: self.calm.skew, chance, latest })
+        Some(Beats { tick_at, lease_at, until, tick, lease: self.pauses.lease, skew: self.calm.skew, chance, latest })
     }
 
     /// Takes what heartbeats have changed since [`Self::beats`].
@@ -248,7 +252,7 @@ impl Kubelet {
     /// Notes that the status was reported.
     pub(crate) fn handle_reported(&mut self, now: Timestamp) {
         self.status.note_report(now);
-        let pause = self.chance.pause(self.calm.tick);
+        let pause = self.chance.pause(self.pauses.tick);
         self.set(Timer::StatusTick, now + pause);
     }
 
@@ -260,7 +264,7 @@ impl Kubelet {
     /// Notes that the Lease was renewed.
     pub(crate) fn handle_renewed(&mut self, beat: Beat, now: Timestamp) {
         self.lease.note_renewal(beat, now);
-        let pause = self.chance.pause(self.calm.lease);
+        let pause = self.chance.pause(self.pauses.lease);
         self.set(Timer::LeaseSync, now + pause);
     }
 

@@ -303,7 +303,7 @@ impl Kubelet {
 
     fn finish_lease(&mut self, turn: &mut Turn<'_>) {
         self.lease.base = None;
-        let next = turn.now + self.chance.pause(self.lease_pauses());
+        let next = turn.now + self.chance.pause(self.pauses.lease);
         self.set(Timer::LeaseSync, next);
     }
 }

@@ -33,9 +33,9 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::calm::Calm;
 pub(crate) use self::calm::first_of_loops;
 pub use self::calm::{Beaten, Beats, Pace, Renewal, Report};
+use self::calm::{Calm, Pauses};
 use self::config::KubeletConfig;
 use self::csi::Csi;
 use self::events::{Events, Kind};
@@ -125,6 +125,7 @@ pub struct Kubelet {
     timers: [Option<Timestamp>; TIMERS.len()],
     chance: Chance,
     calm: Calm,
+    pauses: Pauses,
     lease: Lease,
     config: Arc<KubeletConfig>,
     settings: Arc<Settings>,
@@ -163,6 +164,7 @@ impl Kubelet {
             status: StatusLoop::default(),
             lease: Lease::default(),
             calm: Calm::default(),
+            pauses: Pauses::of(&config),
             csi: Csi::new(chance.fork("csi")),
             runtime: RuntimeState::default(),
             pods: Pods::new(chance.fork("pod-workers")),

@@ -16,8 +16,7 @@ use super::conditions::differ;
 use super::patch::two_way;
 use super::registration::BACKOFF_FIRST;
 use super::setters::{OS_LABELS, PROVIDED_IP_ANNOTATION, Said};
-use super::{Kubelet, LOOP_JITTER, Outcome, Purpose, Timer, Turn, failure};
-use crate::chance::Jitter;
+use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
 use crate::components::machine::host::Host;
 use crate::components::{Because, DecisionId, Output};
 use crate::network::{Ask, Call, NODES};
@@ -27,7 +26,7 @@ use crate::objects::{Json, KUBELET_CONDITIONS, Object};
 /// Tries per tick. Source: pkg/kubelet/kubelet.go (v1.34), `nodeStatusUpdateRetry`.
 const TRIES_MAX: u8 = 5;
 /// Period of the fast loop after the start. Source: pkg/kubelet/kubelet.go (v1.34), `fastStatusUpdateOnce`.
-const FAST_PERIOD: SignedDuration = SignedDuration::from_millis(100);
+pub(super) const FAST_PERIOD: SignedDuration = SignedDuration::from_millis(100);
 /// How long the fast loop runs at most. Source: pkg/kubelet/kubelet.go (v1.34), `nodeReadyGracePeriod`.
 const FAST_FOR: SignedDuration = SignedDuration::from_secs(120);
 
@@ -155,14 +154,8 @@ impl Kubelet {
     fn finish_tick(&mut self, turn: &mut Turn<'_>) {
         self.status.is_busy = false;
         self.status.tick_waits = false;
-        let next = turn.now + self.chance.pause(self.tick_pauses());
+        let next = turn.now + self.chance.pause(self.pauses.tick);
         self.set(Timer::StatusTick, next);
-    }
-
-    /// Returns the pauses between two ticks.
-    pub(super) fn tick_pauses(&self) -> Jitter {
-        // A period below zero is accepted upstream and means no pause; the simulation needs one to get on.
-        Jitter::of(self.config.status_update.max(FAST_PERIOD), LOOP_JITTER)
     }
 
     /// Returns from when on a tick does more than to wait for the next one, as long as nothing else happens.
