@@ -16,6 +16,7 @@ pub(super) type Wake = (Timestamp, u32);
 /// Number of slots of the wheel; a power of two.
 const SLOTS: usize = 1 << 14;
 const WORD: usize = 64;
+const GROUPS: usize = SLOTS / WORD / WORD;
 
 /// What ends a list.
 const NONE: u32 = u32::MAX;
@@ -38,6 +39,8 @@ pub(super) struct Wakes {
     free: u32,
     /// A bit for each slot that holds something.
     taken: Vec<u64>,
+    /// A bit for each word of `taken` that is not zero: most are, where little is due.
+    words: [u64; GROUPS],
     /// What lies beyond the last slot.
     far: BinaryHeap<Reverse<Wake>>,
     /// The slot in hand, in milliseconds since the epoch.
@@ -53,6 +56,7 @@ impl Wakes {
             entries: Vec::new(),
             free: NONE,
             taken: alloc::vec![0; SLOTS / WORD],
+            words: [0; GROUPS],
             far: BinaryHeap::new(),
             hand: now.as_millisecond(),
         }
@@ -108,12 +112,18 @@ impl Wakes {
             self.slots[slot] = u32::try_from(self.entries.len()).expect("fewer than 2^32 wakes");
             self.entries.push(entry);
         }
-        self.taken[slot / WORD] |= 1 << (slot % WORD);
+        let word = slot / WORD;
+        self.taken[word] |= 1 << (slot % WORD);
+        self.words[word / WORD] |= 1 << (word % WORD);
     }
 
     /// Moves what lies in a slot to what is near.
     fn empty(&mut self, slot: usize) {
-        self.taken[slot / WORD] &= !(1 << (slot % WORD));
+        let word = slot / WORD;
+        self.taken[word] &= !(1 << (slot % WORD));
+        if self.taken[word] == 0 {
+            self.words[word / WORD] &= !(1 << (word % WORD));
+        }
         let mut at = core::mem::replace(&mut self.slots[slot], NONE);
         while let Some(entry) = self.entries.get_mut(at as usize) {
             self.near.push(Reverse(entry.wake));
@@ -144,14 +154,24 @@ impl Wakes {
     /// Returns how far ahead of the hand the next taken slot lies.
     fn next_taken(&self) -> Option<i64> {
         let start = slot_of(self.hand + 1);
-        let (word, bit) = (start / WORD, start % WORD);
-        let words = self.taken.len();
-        let first = self.taken[word] & (u64::MAX << bit);
-        let rest = (1..=words).map(|step| ((word + step) % words, self.taken[(word + step) % words]));
-        let (word, bits) = core::iter::once((word, first)).chain(rest).find(|(_, bits)| *bits != 0)?;
-        let slot = word * WORD + bits.trailing_zeros() as usize;
+        let word = start / WORD;
+        let here = self.taken[word] & (u64::MAX << (start % WORD));
+        let slot = if here == 0 {
+            let word = first_from(&self.words, (word + 1) % self.taken.len())?;
+            word * WORD + self.taken[word].trailing_zeros() as usize
+        } else {
+            word * WORD + here.trailing_zeros() as usize
+        };
         i64::try_from((slot + SLOTS - start) % SLOTS + 1).ok()
     }
+}
+
+/// Returns the first bit that is set at a place or after it, round to the beginning.
+fn first_from(bits: &[u64], start: usize) -> Option<usize> {
+    let (first, count) = (start / WORD, bits.len());
+    let rest = (1..=count).map(|step| (first + step) % count).map(|word| (word, bits[word]));
+    let mut words = core::iter::once((first, bits[first] & (u64::MAX << (start % WORD)))).chain(rest);
+    words.find(|(_, bits)| *bits != 0).map(|(word, bits)| word * WORD + bits.trailing_zeros() as usize)
 }
 
 /// Returns the slot of a millisecond.
