@@ -78,7 +78,9 @@ impl Fact {
     /// Tells whether the renewal of a Lease can make it true or false.
     #[must_use]
     pub fn heeds_renewals(&self) -> bool {
-        self.predicate.is_of_renewals() || self.looks_at().contains(&LEASES)
+        let is_named = matches!(&self.subject, Subject::Object(_) | Subject::Several { .. });
+        let of_leases = self.looks_at().contains(&LEASES) && !(is_named && self.predicate.is_of_presence());
+        of_leases || self.predicate.is_of_renewals()
     }
 
     /// Returns the kinds of objects that it looks at.
@@ -284,6 +286,16 @@ impl Predicate {
             Self::Sound(_) | Self::Costs { .. } => true,
             Self::Not(inner) | Self::Count { of: inner, .. } => inner.is_of_renewals(),
             Self::All(parts) => parts.iter().any(Self::is_of_renewals),
+            _ => false,
+        }
+    }
+
+    /// Tells whether it asks of an object that is named whether it is there, and no more.
+    fn is_of_presence(&self) -> bool {
+        match self {
+            Self::Exists | Self::Terminating | Self::Deleted | Self::Gone => true,
+            Self::Not(inner) | Self::Count { of: inner, .. } => inner.is_of_presence(),
+            Self::All(parts) => parts.iter().all(Self::is_of_presence),
             _ => false,
         }
     }
