@@ -13,6 +13,7 @@
 //! against the literal pass over all nodes.
 //! Left out on purpose: metrics, and the lease circuit breaker of 1.37.
 
+mod calm;
 mod due;
 mod health;
 mod items;

@@ -127,28 +127,6 @@ impl NodeLifecycle {
         });
     }
 
-    /// Makes a pass that finds the same as the last one, from which nothing followed: nothing is new, and no grace is over.
-    /// False, and nothing done, if a look is worth while.
-    pub(super) fn rest(&mut self, now: Timestamp) -> bool {
-        let is_due = self.next_round.is_some_and(|at| at <= now) && self.next_tick.is_none();
-        let is_alone = self.next_of_others().is_none_or(|deadline| deadline.at > now);
-        if !(self.calm && is_due && is_alone && self.changed.is_empty()) {
-            return false;
-        }
-        let pass = self.next_pass();
-        if let Some(id) = self.overdue(pass, now) {
-            // The look that this pass needs finds it again.
-            let at = now - SignedDuration::from_nanos(1);
-            self.table[id as usize].armed = Some(at);
-            self.due.push(at, id);
-            return false;
-        }
-        self.passes.push(now);
-        self.round_end = now + ROUND_COST;
-        self.next_round = Some(self.round_end + self.period);
-        true
-    }
-
     fn sort_by_name(&self, ids: &mut [NodeId]) {
         let place = |name: &Text| self.preferred.iter().position(|other| other == name).unwrap_or(usize::MAX);
         ids.sort_by(|one, other| {
@@ -237,7 +215,7 @@ impl NodeLifecycle {
     }
 
     /// Takes out a node whose grace is over at the given pass.
-    fn overdue(&mut self, pass: u32, now: Timestamp) -> Option<NodeId> {
+    pub(super) fn overdue(&mut self, pass: u32, now: Timestamp) -> Option<NodeId> {
         while let Some((at, id)) = self.due.pop_before(now) {
             let node = &mut self.table[id as usize];
             if node.armed != Some(at) {
@@ -309,18 +287,6 @@ impl NodeLifecycle {
         if round.scheduled && !self.held {
             self.next_round = Some(self.round_end + self.period);
         }
-    }
-
-    /// Tells whether the next pass would find what the last one found, if nothing from outside came between.
-    fn is_calm(&self) -> bool {
-        let in_use = |(key, _): (&ZoneKey, _)| self.zones.is_known(key);
-        self.reach == Reach::Changed
-            && self.changed.is_empty()
-            && self.lingering.is_empty()
-            && self.retry.is_empty()
-            && self.tick.is_none()
-            && self.known_zones.iter().all(in_use)
-            && self.zones.iter().all(|(_, zone)| zone.queue.next_grant().is_none())
     }
 
     pub(super) fn handle_reachable(&mut self, id: NodeId, end: &End, now: Timestamp) {
