@@ -48,7 +48,8 @@ use crate::profile::{DEFAULT_RELEASE, Release};
 pub struct RunOptions {
     /// How often the node lifecycle controller looks at every Node: `--node-monitor-period`. Default 5 s.
     pub health_period: SignedDuration,
-    /// How long a `Given` may take. Default 10 min.
+    /// How long a `Given` may take, and at least two health passes: what hangs on the next one may have to wait for nearly
+    /// a whole period. Default 10 min.
     pub patience: SignedDuration,
     /// How long after its act a missed line is still awaited, to say how late it came. Default 2 min.
     pub wait_for_late: SignedDuration,
@@ -156,6 +157,8 @@ impl Run {
     /// Prepares a run. What is there already is told by observations before [`Self::handle_start`].
     #[must_use]
     pub fn new(scenario: Arc<Scenario>, options: RunOptions, now: Timestamp) -> Self {
+        let patience = options.patience.max(options.health_period * 2);
+        let options = RunOptions { patience, ..options };
         Self {
             log: history::Log::new(observed(&scenario)),
             view: View::new(sound::Measures::of(&options)),
