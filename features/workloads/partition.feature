@@ -39,8 +39,8 @@ Feature: Pods of a partitioned node run on while their replacements run elsewher
       And Pod "db-0" keeps phase Running for 1h
       And container "main" of Pod "db-0" keeps running on machine "worker-1" for 1h
       When machine "worker-1" regains its connection to the API server
-      Then container "main" of Pod "db-0" stops on machine "worker-1" within 60s
-      And Pod "db-0" is gone within 60s
+      Then container "main" of Pod "db-0" stops on machine "worker-1" within 63s
+      And Pod "db-0" is gone within 63s
       And 1 Pod of "db" is running within 90s
 
     @req:EV-03
