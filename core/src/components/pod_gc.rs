@@ -295,6 +295,11 @@ impl PodGc {
         }
     }
 
+    /// Returns what is due next beside the passes.
+    fn next_of_others(&self) -> Option<Deadline> {
+        earliest([self.nodes.next_deadline(), self.pods.next_deadline(), self.client.next_deadline()])
+    }
+
     fn start_when_synced(&mut self, now: Timestamp) {
         if !self.started && self.nodes.synced() && self.pods.synced() {
             self.started = true;
@@ -361,9 +366,7 @@ impl Component for PodGc {
 
     fn next_deadline(&self) -> Option<Deadline> {
         earliest([
-            self.nodes.next_deadline(),
-            self.pods.next_deadline(),
-            self.client.next_deadline(),
+            self.next_of_others(),
             self.next_pass.map(|at| Deadline { at, reason: "garbage collection of pods" }),
         ])
     }
@@ -375,15 +378,15 @@ impl Controller for PodGc {
     }
 
     fn rest(&mut self, now: Timestamp) -> bool {
-        let others = earliest([self.nodes.next_deadline(), self.pods.next_deadline(), self.client.next_deadline()]);
-        let is_alone = self.next_pass.is_some_and(|at| at <= now) && others.is_none_or(|other| other.at > now);
+        let is_due = self.next_pass.is_some_and(|at| at <= now);
+        let is_alone = self.next_of_others().is_none_or(|other| other.at > now);
         let is_idle = self.pass.is_none()
             && self.under_way.is_empty()
             && self.quarantine.is_empty()
             && self.ending.is_empty()
             && (self.threshold == 0 || self.terminated.len() <= self.threshold);
         let is_here = |name: &Text| self.nodes.cache().get("", name).is_some();
-        if !is_alone || !is_idle || !self.pods_by_node.nodes().all(is_here) {
+        if !is_due || !is_alone || !is_idle || !self.pods_by_node.nodes().all(is_here) {
             return false;
         }
         self.next_pass = Some(now + PASS_COST + PERIOD);

@@ -371,7 +371,6 @@ fn is_meant(subject: &Subject, identity: &Identity) -> bool {
 
 #[cfg(test)]
 mod tests {
-
     use super::{Rule, Words, matches_path, uid_of};
     use crate::components::api_server::authorisation::Attributes;
     use crate::json;
