@@ -35,6 +35,7 @@ impl ApiServer {
         let patch = patch_body(&call.body, &content_type)?;
         if aim.kind == self.leases
             && !options.dry_run
+            && content_type != JSON_PATCH
             && aim.namespace == *NODE_LEASES
             && node_of(&origin.identity) == Some(aim.name.as_str())
             && let Some(answer) = self.renew_by_patch(origin, &patch)
