@@ -11,8 +11,8 @@ use crate::chance::Chance;
 use crate::components::controllers::Context;
 use crate::json;
 use crate::network::{
-    Answer, Ask, Call, ClientId, Content, EVENTS, Identity, LEASES, NODE_LEASES, NODES, PODS, Request, RequestId,
-    Resource, ToClient, Verb, WatchType,
+    Answer, Ask, Call, ClientId, Content, EVENTS, Identity, JSON_PATCH, LEASES, MERGE_PATCH, NODE_LEASES, NODES, PODS,
+    Request, RequestId, Resource, STRATEGIC_MERGE_PATCH, ToClient, Verb, WatchType,
 };
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::Settings;
@@ -31,9 +31,12 @@ impl Fixture {
     }
 
     fn ask(&mut self, ask: Ask) -> (Answer, Vec<ServerOutput>) {
+        self.ask_as(Identity::admin(), ask)
+    }
+
+    fn ask_as(&mut self, identity: Arc<Identity>, ask: Ask) -> (Answer, Vec<ServerOutput>) {
         self.last += 1;
-        let request =
-            Request { id: RequestId(self.last), identity: Identity::admin(), ask, timeout: None, because: None };
+        let request = Request { id: RequestId(self.last), identity, ask, timeout: None, because: None };
         self.server.handle_request(ClientId(1), request, self.now);
         self.server.hasten(ClientId(1), RequestId(self.last), self.now);
         let mut outputs: Vec<ServerOutput> = core::iter::from_fn(|| self.server.poll_output()).collect();
@@ -103,6 +106,39 @@ fn a_typed_renewal_stores_what_a_full_put_stores() {
     let key = ObjectKey::namespaced(NODE_LEASES, "w1");
     assert_eq!(typed.server.object(&LEASES, &key), full.server.object(&LEASES, &key));
     assert_eq!(typed.server.resource_version(), full.server.resource_version());
+}
+
+#[test]
+fn a_node_that_patches_its_own_lease_stores_what_anybodys_patch_stores() {
+    let mut own = Fixture::new();
+    let mut other = Fixture::new();
+    let lease = own.create_lease("w1");
+    other.create_lease("w1");
+    let renewal = |at: &str| json!({"spec": {"renewTime": at}});
+    let later = "2026-01-01T00:00:10.123456Z";
+    let with_duration = json!({"spec": {"renewTime": later, "leaseDurationSeconds": 60}});
+    let cases = [
+        (MERGE_PATCH, renewal(later), 200, 1),
+        (STRATEGIC_MERGE_PATCH, renewal("2026-01-01T00:00:20.000000Z"), 200, 2),
+        (MERGE_PATCH, renewal("2026-01-01T00:00:20.000000Z"), 200, 2),
+        // Not in the form with microseconds.
+        (MERGE_PATCH, renewal("2026-01-01T00:00:30.0Z"), 422, 2),
+        (MERGE_PATCH, renewal("2026-01-01T02:00:30.000000+02:00"), 200, 3),
+        (MERGE_PATCH, with_duration, 200, 4),
+        (JSON_PATCH, renewal("2026-01-01T00:00:40.000000Z"), 400, 4),
+    ];
+    for (content_type, patch, code, writes) in cases {
+        let call = || {
+            let call = Call::new(Verb::Patch, LEASES, NODE_LEASES, "w1").header("content-type", content_type);
+            Ask::Call(call.body(patch.clone()).into())
+        };
+        let (answer, _) = own.ask_as(Identity::kubelet("w1"), call());
+        let (same, _) = other.ask(call());
+        assert_eq!(answer.code, code, "{content_type} {patch}");
+        assert_eq!(answer.body(), same.body(), "{content_type} {patch}");
+        assert_eq!(own.server.resource_version(), lease.resource_version() + writes, "{content_type} {patch}");
+        assert_eq!(own.server.resource_version(), other.server.resource_version());
+    }
 }
 
 #[test]
