@@ -129,7 +129,7 @@ pub fn differences(sim: &Outcome, real: &Outcome, tolerances: &Tolerances) -> Ve
     }
     let named = |outcome: &Outcome| -> BTreeMap<String, History> {
         let name = |history: &History| format!("{}/{}", history.object.kind, history.object.key);
-        outcome.histories.iter().map(|history| (name(history), history.clone())).collect()
+        outcome.histories.to_vec().into_iter().map(|history| (name(&history), history)).collect()
     };
     let (here, there) = (named(sim), named(real));
     for name in here.keys().chain(there.keys()).collect::<BTreeSet<_>>() {
@@ -323,7 +323,7 @@ mod tests {
             verdict: Verdict::Passed,
             steps: Vec::new(),
             mismatch: None,
-            histories: vec![history],
+            histories: vec![history].into(),
             snapshots: Vec::new(),
             decisions: Vec::new(),
             trace: Vec::new(),
@@ -422,7 +422,9 @@ mod tests {
                 because: None,
             }
         };
-        outcome.histories[0].entries = entries.iter().map(entry).collect();
+        let mut histories = outcome.histories.to_vec();
+        histories[0].entries = entries.iter().map(entry).collect();
+        outcome.histories = histories.into();
         outcome
     }
 

@@ -59,6 +59,7 @@ pub fn write_report(directory: &Path, planned: &Planned, outcome: &Outcome) -> i
     write("decisions.jsonl", lines(outcome.decisions.iter().map(|line| line.json().to_string()).collect()))?;
     let histories: Vec<String> = outcome
         .histories
+        .to_vec()
         .iter()
         .map(|history| format!("# {} {}\n{}", history.object.kind, history.object.key, yaml::print(&history.json())))
         .collect();

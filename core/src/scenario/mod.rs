@@ -19,7 +19,7 @@ pub use expectation::{
     Taint,
 };
 pub use feeder::Feeder;
-pub use outcome::{History, HistoryEntry, Mismatch, Outcome, Snapshot, StepVerdict, Verdict};
+pub use outcome::{Histories, History, HistoryEntry, Mismatch, Outcome, Snapshot, StepVerdict, Verdict};
 pub use run::{
     AnswerSeen, Change, DeedId, FaultEffect, Observation, OwnSeen, Run, RunOptions, RunOutput, Task, Writer,
 };

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::run::Log;
 use super::{ObjectRef, Position, Scenario, SnapshotKind};
 use crate::components::{RecordedDecision, TraceLine};
 use crate::objects::{Json, Text};
@@ -76,6 +77,44 @@ pub struct History {
     pub entries: Vec<HistoryEntry>,
 }
 
+/// The histories of the observed objects, in order of the objects. They are put together when somebody asks, which most
+/// runs never do.
+#[derive(Clone, Debug)]
+pub struct Histories(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    Log(Log),
+    Told(Vec<History>),
+}
+
+impl Histories {
+    pub(super) const fn of(log: Log) -> Self {
+        Self(Source::Log(log))
+    }
+
+    /// Returns them.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<History> {
+        match &self.0 {
+            Source::Log(log) => log.histories(),
+            Source::Told(histories) => histories.clone(),
+        }
+    }
+}
+
+impl From<Vec<History>> for Histories {
+    fn from(histories: Vec<History>) -> Self {
+        Self(Source::Told(histories))
+    }
+}
+
+impl PartialEq for Histories {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_vec() == other.to_vec()
+    }
+}
+
 /// Something to be held against a stored snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
@@ -98,8 +137,8 @@ pub struct Outcome {
     pub steps: Vec<StepVerdict>,
     /// The first step that failed, or else the first that is inconclusive.
     pub mismatch: Option<Mismatch>,
-    /// The observed objects' histories, in order of the objects.
-    pub histories: Vec<History>,
+    /// What was written to the observed objects.
+    pub histories: Histories,
     /// What is to be held against snapshots; empty unless all steps passed.
     pub snapshots: Vec<Snapshot>,
     /// All decisions.
@@ -133,7 +172,7 @@ impl Outcome {
                 last: Vec::new(),
                 replay: String::new(),
             }),
-            histories: Vec::new(),
+            histories: Vec::new().into(),
             snapshots: Vec::new(),
             decisions: Vec::new(),
             trace: Vec::new(),

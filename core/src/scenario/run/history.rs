@@ -16,8 +16,8 @@ use crate::objects::{Json, Object};
 use crate::scenario::{History, HistoryEntry, ObjectRef};
 
 /// The changes of the observed objects since the first act, and of what belongs to them.
-#[derive(Debug)]
-pub(super) struct Log {
+#[derive(Clone, Debug)]
+pub(in crate::scenario) struct Log {
     observed: BTreeSet<ObjectRef>,
     entries: Vec<Entry>,
     zero: Option<Timestamp>,
@@ -25,7 +25,7 @@ pub(super) struct Log {
     act: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     at: Timestamp,
     /// The zero of the act in which it came; `None` before the first.
@@ -64,7 +64,7 @@ impl Log {
     }
 
     /// Returns what was written to each observed object since the first act; heartbeats left out.
-    pub(super) fn histories(&self) -> Vec<History> {
+    pub(in crate::scenario) fn histories(&self) -> Vec<History> {
         self.observed
             .iter()
             .map(|of| History { object: of.clone(), entries: entries_of(&self.entries, of).collect() })

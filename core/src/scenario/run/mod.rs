@@ -31,8 +31,8 @@ use self::judge::{Judge, Own, Scene};
 use self::truth::Holds;
 use self::view::View;
 use super::{
-    Act, Action, Deed, Expectation, Fact, Mismatch, ObjectRef, Outcome, Position, Predicate, Scenario, Setup, Snapshot,
-    StepVerdict, Subject, Verdict, When,
+    Act, Action, Deed, Expectation, Fact, Histories, Mismatch, ObjectRef, Outcome, Position, Predicate, Scenario,
+    Setup, Snapshot, StepVerdict, Subject, Verdict, When,
 };
 use crate::components::{Deadline, RecordedDecision};
 use crate::json;
@@ -42,6 +42,7 @@ use crate::objects::diff::diff;
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path, Text};
 use crate::profile::{DEFAULT_RELEASE, Release};
+pub(super) use history::Log;
 
 /// How a run judges.
 #[derive(Clone, Debug)]
@@ -283,7 +284,7 @@ impl Run {
         let verdict = self.steps.iter().map(|step| step.verdict).max().unwrap_or(Verdict::Passed);
         Outcome {
             verdict,
-            histories: self.log.histories(),
+            histories: Histories::of(self.log),
             snapshots: if verdict == Verdict::Passed { self.snapshots } else { Vec::new() },
             steps: self.steps,
             mismatch: self.mismatch,

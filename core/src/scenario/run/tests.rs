@@ -750,6 +750,7 @@ fn what_comes_while_the_first_act_waits_belongs_to_what_was_given() {
     driver.go(2_000).settle();
     driver.node(3_000, "True", &["later"]);
     let outcome = driver.finish();
-    let entries: Vec<_> = outcome.histories[0].entries.iter().map(|entry| entry.at.duration_since(start())).collect();
+    let entries: Vec<_> =
+        outcome.histories.to_vec()[0].entries.iter().map(|entry| entry.at.duration_since(start())).collect();
     assert_eq!((outcome.verdict, entries), (Verdict::Passed, Vec::from([sec(5)])));
 }
