@@ -15,29 +15,31 @@ use crate::objects::{Json, Text};
 
 /// Makes a failure; without details the field is left out.
 pub(super) fn failure(code: u16, reason: &str, message: &str, details: Option<Json>) -> Answer {
-    let mut status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"});
-    if !message.is_empty() {
-        status.set(&["message"], message);
+    let mut fields = Vec::with_capacity(8);
+    fields.push((Text::of("apiVersion"), json!("v1")));
+    fields.push((Text::of("code"), Json::Int(i64::from(code))));
+    fields.extend(details.map(|details| (Text::of("details"), details)));
+    fields.push((Text::of("kind"), json!("Status")));
+    push_text(&mut fields, "message", message);
+    fields.push((Text::of("metadata"), Json::object()));
+    push_text(&mut fields, "reason", reason);
+    fields.push((Text::of("status"), json!("Failure")));
+    Answer::json(code, Json::of_fields(fields))
+}
+
+fn push_text(fields: &mut Vec<(Text, Json)>, name: &'static str, text: &str) {
+    if !text.is_empty() {
+        fields.push((Text::of(name), Json::text(text)));
     }
-    if !reason.is_empty() {
-        status.set(&["reason"], reason);
-    }
-    if let Some(details) = details {
-        status.set(&["details"], details);
-    }
-    status.set(&["code"], i64::from(code));
-    Answer::json(code, status)
 }
 
 /// Names the object that a failure is about; empty parts are left out.
 fn details(name: &str, group: &str, kind: &str) -> Json {
-    let mut details = Json::object();
-    for (field, text) in [("name", name), ("group", group), ("kind", kind)] {
-        if !text.is_empty() {
-            details.set(&[field], text);
-        }
-    }
-    details
+    let mut fields = Vec::with_capacity(3);
+    push_text(&mut fields, "group", group);
+    push_text(&mut fields, "kind", kind);
+    push_text(&mut fields, "name", name);
+    Json::of_fields(fields)
 }
 
 fn about(resource: &Resource, name: &str) -> Json {
