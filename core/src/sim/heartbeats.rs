@@ -103,12 +103,22 @@ impl Simulation {
     /// Finds who hears of a renewal; `None` if it has to be sent.
     fn find_readers(&self, client: ClientId, renewal: &Renewal, readers: &mut Vec<Reader>) -> Option<Renewable> {
         let version = (renewal.place?, renewal.resource_version);
+        let Actor::Machine(machine) = &self.slots[client.0 as usize].actor else { return None };
+        let holder = machine.kubelet()?.identity();
+        self.undisturbed(client, readers, |readers| self.api.readers_of(version, (holder, renewal.renew_time), readers))
+    }
+
+    /// Finds who hears of what a client writes, if nothing can befall the request and the news of it on their way.
+    fn undisturbed(
+        &self,
+        client: ClientId,
+        readers: &mut Vec<Reader>,
+        find: impl FnOnce(&mut Vec<Reader>) -> Option<Renewable>,
+    ) -> Option<Renewable> {
         if !self.network.is_idle() || !self.network.is_clear(client) {
             return None;
         }
-        let Actor::Machine(machine) = &self.slots[client.0 as usize].actor else { return None };
-        let holder = machine.kubelet()?.identity();
-        let renewable = self.api.readers_of(version, (holder, renewal.renew_time), readers)?;
+        let renewable = find(readers)?;
         readers.iter().all(|(reader, _)| self.network.is_clear(*reader)).then_some(renewable)
     }
 
@@ -164,13 +174,10 @@ impl Simulation {
         }
         self.settle();
         let Some(client) = self.user(&identity.user) else { return false };
-        if !self.network.is_idle() || !self.network.is_clear(client) {
-            return false;
-        }
         let mut readers = core::mem::take(&mut self.readers);
         readers.clear();
-        let found = self.api.readers_of_patch((identity, renew_time), &mut readers);
-        let found = found.filter(|_| readers.iter().all(|(reader, _)| self.network.is_clear(*reader)));
+        let found = self
+            .undisturbed(client, &mut readers, |readers| self.api.readers_of_patch((identity, renew_time), readers));
         if let Some(renewable) = found {
             let writer = self.api.tells_renewals().then(|| (client, identity.clone(), Verb::Patch));
             let changed = self.api.renew(renewable, writer, self.now);

@@ -7,7 +7,6 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::call::Aim;
-use super::node_authoriser::node_of;
 use super::options::{FieldValidation, Options};
 use super::resources::{KINDS, Kind};
 use super::validation::FieldError;
@@ -37,8 +36,7 @@ impl ApiServer {
             && !options.dry_run
             && content_type != JSON_PATCH
             && aim.namespace == *NODE_LEASES
-            && node_of(&origin.identity) == Some(aim.name.as_str())
-            && let Some(answer) = self.renew_by_patch(origin, &patch)
+            && let Some(answer) = self.renew_by_patch(origin, &aim.name, &patch)
         {
             return Ok(answer);
         }

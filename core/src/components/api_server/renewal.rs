@@ -316,8 +316,9 @@ impl ApiServer {
     }
 
     /// Does what a patch does by which a node gives its own Lease a new `spec.renewTime`; `None` if that is not all.
-    pub(super) fn renew_by_patch(&mut self, origin: &Origin, patch: &Json) -> Option<Answer> {
-        let place = self.own_lease(&origin.identity)?;
+    pub(super) fn renew_by_patch(&mut self, origin: &Origin, name: &str, patch: &Json) -> Option<Answer> {
+        let store = &self.tables[self.leases].store;
+        let place = self.own_lease(&origin.identity).filter(|place| store.at(*place).name() == name)?;
         let (spec, text) = (patch.get("spec"), patch.at(&["spec", "renewTime"]).as_str()?);
         let renew_time = time::parse(text)?;
         let is_all = patch.fields().len() == 1 && spec.fields().len() == 1;
