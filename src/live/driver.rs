@@ -27,7 +27,7 @@ use super::clock::Clock;
 use super::feeding::{Feeding, Written, is_success};
 use super::watches::{Arrival, Seen, Watches, revision_of};
 use super::writer::writer_of;
-use super::{Aliases, Ground, Pace, Plan, Site, interrupt};
+use super::{Aliases, Ground, NoSite, Pace, Plan, Site, interrupt};
 
 /// How long arrivals are held, so that those of one kind do not overtake those of another.
 const HOLD: SignedDuration = SignedDuration::from_millis(150);
@@ -49,6 +49,8 @@ const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(250);
 const BLIND_MAX: SignedDuration = SignedDuration::from_secs(20);
 /// How often the cluster itself is looked at.
 const TROUBLE_PERIOD: SignedDuration = SignedDuration::from_secs(3);
+/// How long what is left of a scenario may take to be removed from a cluster that has broken down.
+const REMOVAL_MAX_IN_TROUBLE: SignedDuration = SignedDuration::from_secs(10);
 /// How often an interrupted run is noticed at least.
 const INTERRUPT_PERIOD: Duration = Duration::from_millis(500);
 /// Why a scenario of an interrupted run ends.
@@ -73,10 +75,13 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
     runtime.block_on(async {
         let site = match ground.site(plan).await {
             Ok(site) => site,
-            Err(why) => {
+            Err(NoSite { why, is_asked_for }) => {
                 let outcome = broken(&plan.scenario, why, clock.now());
-                let is_ours = ground.trouble().is_some();
-                return Outcome { verdict: if is_ours { Verdict::Inconclusive } else { outcome.verdict }, ..outcome };
+                let is_its_own = is_asked_for && ground.trouble().is_none();
+                return Outcome {
+                    verdict: if is_its_own { outcome.verdict } else { Verdict::Inconclusive },
+                    ..outcome
+                };
             }
         };
         // It may have waited for its place until now.
@@ -87,7 +92,7 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
         let has_machines = ground.has_room(plan) && ground.capabilities().contains(&Capability::Machines);
         match Driver::begin(site, plan, clock, has_machines).await {
             Ok(driver) => driver.play().await,
-            Err(why) => broken(&plan.scenario, why, clock.now()),
+            Err(why) => Outcome { verdict: Verdict::Inconclusive, ..broken(&plan.scenario, why, clock.now()) },
         }
     })
 }
@@ -208,9 +213,15 @@ impl Driver {
             is_playing: false,
             lag: SignedDuration::ZERO,
         };
-        driver.make_namespace("default").await?;
-        driver.await_first_lists().await?;
-        Ok(driver)
+        match driver.settle_in().await {
+            Ok(()) => Ok(driver),
+            Err(why) => Err(driver.site.trouble().unwrap_or(why)),
+        }
+    }
+
+    async fn settle_in(&mut self) -> Result<(), String> {
+        self.make_namespace("default").await?;
+        self.await_first_lists().await
     }
 
     async fn await_first_lists(&mut self) -> Result<(), String> {
@@ -256,7 +267,16 @@ impl Driver {
         let Self { mut site, run, feeding, watches, caller, aliases, namespaces, broken, scenario, lag, blind, .. } =
             self;
         drop((feeding, watches));
-        let removed = remove_what_is_left(&caller, &aliases, namespaces).await.and_then(|()| site.has_removed());
+        let removal = remove_what_is_left(&caller, &aliases, namespaces);
+        let removed = if site.trouble().is_some() {
+            // Each request could take the server's minute.
+            let late = |_| Err(format!("what was made: not removed within {}", seconds(REMOVAL_MAX_IN_TROUBLE)));
+            let limit = REMOVAL_MAX_IN_TROUBLE.try_into().unwrap_or(Duration::ZERO);
+            tokio::time::timeout(limit, removal).await.unwrap_or_else(late)
+        } else {
+            removal.await
+        };
+        let removed = removed.and_then(|()| site.has_removed());
         let mut outcome = run.into_outcome();
         outcome.tolerance = format!("{}; this program itself was late by up to {}", site.pace(), seconds(lag));
         let has_failed = outcome.verdict == Verdict::Failed;
@@ -571,4 +591,45 @@ async fn remove_what_is_left(caller: &Caller, aliases: &Aliases, namespaces: BTr
 fn gone(what: &str, answer: &AnswerSeen) -> Result<(), String> {
     let is_gone = is_success(answer) || answer.code == 404;
     if is_gone { Ok(()) } else { Err(format!("{what}: not removed: {} {}", answer.code, answer.message)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use nodeproof_core::profile::Settings;
+    use nodeproof_core::scenario::Capabilities;
+
+    use super::*;
+    use crate::live::Siting;
+
+    /// A ground on which nothing can be built.
+    #[derive(Debug)]
+    struct Swamp {
+        is_asked_for: bool,
+    }
+
+    impl Ground for Swamp {
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::new()
+        }
+
+        fn obstacle(&self, _plan: &Plan) -> Option<String> {
+            None
+        }
+
+        fn site<'a>(&'a self, _plan: &'a Plan) -> Siting<'a> {
+            let is_asked_for = self.is_asked_for;
+            Box::pin(async move { Err(NoSite { why: "etcd ended with code 2".to_owned(), is_asked_for }) })
+        }
+    }
+
+    #[test]
+    fn a_scenario_without_a_cluster_has_failed_only_if_it_asks_for_what_cannot_be() {
+        for (is_asked_for, verdict) in [(false, Verdict::Inconclusive), (true, Verdict::Failed)] {
+            let ground = Swamp { is_asked_for };
+            let plan = Plan::of(&ground, &Scenario::default(), &Settings::default(), 1).unwrap();
+            let outcome = run_scenario(&ground, &plan);
+            assert_eq!(outcome.verdict, verdict);
+            assert_eq!(outcome.mismatch.unwrap().observed, "etcd ended with code 2");
+        }
+    }
 }

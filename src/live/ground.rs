@@ -20,6 +20,9 @@ use super::{Access, Pace, Place, Plan};
 /// Something that takes time and can be refused; the text says why.
 pub type Doing<'a, T> = LocalBoxFuture<'a, Result<T, String>>;
 
+/// The making of a place.
+pub type Siting<'a> = LocalBoxFuture<'a, Result<Box<dyn Site>, NoSite>>;
+
 /// What scenarios stand on.
 pub trait Ground: Debug + Send + Sync {
     /// Returns what a site can do.
@@ -84,7 +87,23 @@ pub trait Ground: Debug + Send + Sync {
     }
 
     /// Makes a place for a scenario.
-    fn site<'a>(&'a self, plan: &'a Plan) -> Doing<'a, Box<dyn Site>>;
+    fn site<'a>(&'a self, plan: &'a Plan) -> Siting<'a>;
+}
+
+/// Why there is no place for a scenario.
+#[derive(Debug)]
+pub struct NoSite {
+    /// What is wrong.
+    pub why: String,
+    /// Whether the scenario asks for what cannot be: flags with which a program does not run. Nothing can be said of it
+    /// otherwise.
+    pub is_asked_for: bool,
+}
+
+impl From<String> for NoSite {
+    fn from(why: String) -> Self {
+        Self { why, is_asked_for: false }
+    }
 }
 
 /// One scenario's place.

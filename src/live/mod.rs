@@ -34,7 +34,7 @@ pub use assets::Assets;
 pub use client::{Access, Caller};
 pub use clock::Clock;
 pub use driver::{run_scenario, unplayable};
-pub use ground::{Doing, Ground, Site};
+pub use ground::{Doing, Ground, NoSite, Site, Siting};
 pub use lookout::{Lookout, kinds_of, rights};
 pub use nowhere::Nowhere;
 pub use pace::{Pace, Patience, expected_length};

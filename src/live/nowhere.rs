@@ -2,7 +2,7 @@
 
 use nodeproof_core::scenario::Capabilities;
 
-use super::{Doing, Ground, Plan, Site};
+use super::{Ground, Plan, Siting};
 
 /// A backend that is not to be had.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ impl Ground for Nowhere {
         Some(self.why.clone())
     }
 
-    fn site<'a>(&'a self, _plan: &'a Plan) -> Doing<'a, Box<dyn Site>> {
-        Box::pin(async { Err(self.why.clone()) })
+    fn site<'a>(&'a self, _plan: &'a Plan) -> Siting<'a> {
+        Box::pin(async { Err(self.why.clone().into()) })
     }
 }

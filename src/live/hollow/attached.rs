@@ -24,7 +24,7 @@ use crate::live::kind::{NoCluster, Op, Options, header, is_kind, run_id};
 use crate::live::kubelets::{HollowNodes, Server, Signer};
 use crate::live::lookout::release_of;
 use crate::live::safety::{Permission, Target, permission};
-use crate::live::{Access, Clock, Doing, Ground, Pace, Place, Places, Plan, Site, expected_length};
+use crate::live::{Access, Clock, Ground, Pace, Place, Places, Plan, Site, Siting, expected_length};
 
 /// How many scenarios run at a time: the cluster's controllers may write 20 times a second for all of them together.
 ///
@@ -97,7 +97,7 @@ impl Ground for Attached {
         vec![format!("{length} with Nodes, namespaces and zones whose names end in {}", plan.aliases.suffix())]
     }
 
-    fn site<'a>(&'a self, plan: &'a Plan) -> Doing<'a, Box<dyn Site>> {
+    fn site<'a>(&'a self, plan: &'a Plan) -> Siting<'a> {
         Box::pin(async move {
             let cluster = Arc::clone(&self.cluster);
             let pace = Pace::of(latency(&cluster.access).await?, &plan.settings);

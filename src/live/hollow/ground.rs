@@ -16,7 +16,7 @@ use super::site::{HollowSite, Plane, Recording};
 use super::{ControlPlane, Logging};
 use crate::live::assets::Assets;
 use crate::live::record::{NEEDED, Privacy, Recorder, Title, WELCOME};
-use crate::live::{Access, Clock, Doing, Ground, Pace, Place, Places, Plan, Site, expected_length};
+use crate::live::{Access, Clock, Ground, NoSite, Pace, Place, Places, Plan, Site, Siting, expected_length};
 
 /// How many scenarios share a control plane at a time.
 const TOGETHER_MAX: usize = 32;
@@ -134,7 +134,7 @@ impl Ground for Hollow {
         vec![format!("{length} on a control plane {place}")]
     }
 
-    fn site<'a>(&'a self, plan: &'a Plan) -> Doing<'a, Box<dyn Site>> {
+    fn site<'a>(&'a self, plan: &'a Plan) -> Siting<'a> {
         Box::pin(async move {
             let starts = Arc::clone(&self.starts);
             let plane = if plan.alone.is_some() {
@@ -145,7 +145,13 @@ impl Ground for Hollow {
                     let _start = starts.take(SignedDuration::ZERO);
                     ControlPlane::start(&assets, &flags, logging)
                 });
-                Arc::new(made.await?)
+                Arc::new(made.await.map_err(|why| {
+                    // What is wrong is told with the program's name first.
+                    let program = |flag: &'a str| flag.split('.').next().unwrap_or(flag);
+                    let is_asked_for =
+                        plan.scenario.cluster.flags.iter().any(|(flag, _)| why.starts_with(program(flag)));
+                    NoSite { why, is_asked_for }
+                })?)
             } else {
                 let (assets, shared) = (self.assets.clone(), Arc::clone(&self.shared));
                 aside(move || share(&assets, &shared, &starts)).await?

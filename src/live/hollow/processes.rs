@@ -91,10 +91,10 @@ impl Processes {
         })
     }
 
-    /// Returns the last lines that a program printed.
+    /// Returns the last lines that a program printed, before the stack of a program that broke down.
     pub(super) fn last_lines(&self, name: &str) -> Vec<String> {
         const LINES: usize = 5;
-        const BYTES: i64 = 8192;
+        const BYTES: i64 = 65_536;
         let mut text = String::new();
         if let Ok(mut file) = File::open(self.log(name)) {
             let length = file.metadata().map_or(0, |data| i64::try_from(data.len()).unwrap_or(0));
@@ -104,7 +104,8 @@ impl Processes {
             text = String::from_utf8_lossy(&bytes).into_owned();
         }
         let mut last = VecDeque::new();
-        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let said = text.split("\ngoroutine ").next().unwrap_or_default();
+        for line in said.lines().filter(|line| !line.trim().is_empty()) {
             last.push_back(line.to_owned());
             if last.len() > LINES {
                 last.pop_front();
@@ -171,7 +172,8 @@ mod tests {
     #[test]
     fn a_program_that_ends_is_told_with_its_last_lines() {
         let mut processes = Processes::new(directory("end")).unwrap();
-        let script = ["-c".to_owned(), "echo no port left; exit 3".to_owned()];
+        let lines = "echo no port left; printf '\\ngoroutine 1 [running]:\\nmain.main()\\n'; exit 3";
+        let script = ["-c".to_owned(), lines.to_owned()];
         processes.start("server", Path::new("/bin/sh"), &script).unwrap();
         let (name, how) = loop {
             if let Some(ended) = processes.ended() {

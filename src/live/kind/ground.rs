@@ -24,7 +24,7 @@ use super::hands::Hands;
 use super::mask;
 use super::settings::KubeletSettings;
 use super::worker::obstacle;
-use crate::live::{Access, Alone, Doing, Ground, Pace, Plan, Site};
+use crate::live::{Access, Alone, Doing, Ground, Pace, Plan, Site, Siting};
 
 /// How much longer than its scenario a fault may last before the node heals itself.
 const MARGIN: Duration = Duration::from_mins(5);
@@ -97,7 +97,7 @@ impl Ground for Kind {
         rehearse(plan, &self.cluster.stand_ins)
     }
 
-    fn site<'a>(&'a self, plan: &'a Plan) -> Doing<'a, Box<dyn Site>> {
+    fn site<'a>(&'a self, plan: &'a Plan) -> Siting<'a> {
         Box::pin(async move {
             let length = crate::live::expected_length(&plan.scenario);
             let patience = Duration::try_from(length).unwrap_or_default() + MARGIN;
