@@ -104,7 +104,8 @@ impl Processes {
             text = String::from_utf8_lossy(&bytes).into_owned();
         }
         let mut last = VecDeque::new();
-        let said = text.split("\ngoroutine ").next().unwrap_or_default();
+        let end = text.rfind("\npanic: ").and_then(|at| Some(at + text[at..].find("\ngoroutine ")?));
+        let said = &text[..end.unwrap_or(text.len())];
         for line in said.lines().filter(|line| !line.trim().is_empty()) {
             last.push_back(line.to_owned());
             if last.len() > LINES {
@@ -172,7 +173,7 @@ mod tests {
     #[test]
     fn a_program_that_ends_is_told_with_its_last_lines() {
         let mut processes = Processes::new(directory("end")).unwrap();
-        let lines = "echo no port left; printf '\\ngoroutine 1 [running]:\\nmain.main()\\n'; exit 3";
+        let lines = "echo no port left; printf 'panic: no server\\n\\ngoroutine 1 [running]:\\nmain.main()\\n'; exit 3";
         let script = ["-c".to_owned(), lines.to_owned()];
         processes.start("server", Path::new("/bin/sh"), &script).unwrap();
         let (name, how) = loop {
@@ -182,6 +183,6 @@ mod tests {
             std::thread::yield_now();
         };
         assert_eq!((name, how.as_str()), ("server", "ended with code 3"));
-        assert_eq!(processes.last_lines("server"), ["no port left"]);
+        assert_eq!(processes.last_lines("server"), ["no port left", "panic: no server"]);
     }
 }
