@@ -6,6 +6,7 @@
 //! An expectation is never retried and a failed scenario never run again. How deeds are done stands in [`deeds`].
 
 mod deeds;
+mod removal;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,18 +14,18 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::components::machine::MachineSpec;
-use nodeproof_core::network::{Call, LEASES, NAMESPACES, NODES, Resource, Verb};
+use nodeproof_core::network::{LEASES, NODES, Resource};
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{
-    AnswerSeen, Capability, Change, FaultEffect, Given, HandFedNode, Observation, Outcome, Position, Run, RunOptions,
-    RunOutput, Scenario, Setup, StepVerdict, Subject, Verdict, Writer, company,
+    Capability, Change, FaultEffect, Given, HandFedNode, Observation, Outcome, Position, Run, RunOptions, RunOutput,
+    Scenario, Setup, StepVerdict, Subject, Verdict, Writer, company,
 };
 
 use super::client::Caller;
 use super::clock::Clock;
-use super::feeding::{Feeding, Written, is_success};
+use super::feeding::{Feeding, Written};
 use super::watches::{Arrival, Seen, Watches, revision_of};
 use super::writer::writer_of;
 use super::{Aliases, Ground, NoSite, Pace, Plan, Site, interrupt};
@@ -49,8 +50,6 @@ const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(250);
 const BLIND_MAX: SignedDuration = SignedDuration::from_secs(20);
 /// How often the cluster itself is looked at.
 const TROUBLE_PERIOD: SignedDuration = SignedDuration::from_secs(3);
-/// How long what is left of a scenario may take to be removed from a cluster that has broken down.
-const REMOVAL_MAX_IN_TROUBLE: SignedDuration = SignedDuration::from_secs(10);
 /// How often an interrupted run is noticed at least.
 const INTERRUPT_PERIOD: Duration = Duration::from_millis(500);
 /// Why a scenario of an interrupted run ends.
@@ -65,7 +64,7 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
     let _room = ground.room(plan);
     let clock = Clock::new();
     if interrupt::is_asked() {
-        return interrupted(&plan.scenario, clock.now());
+        return undecided(&plan.scenario, INTERRUPTED.to_owned(), clock.now());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = match runtime {
@@ -76,23 +75,19 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
         let site = match ground.site(plan).await {
             Ok(site) => site,
             Err(NoSite { why, is_asked_for }) => {
-                let outcome = broken(&plan.scenario, why, clock.now());
-                let is_its_own = is_asked_for && ground.trouble().is_none();
-                return Outcome {
-                    verdict: if is_its_own { outcome.verdict } else { Verdict::Inconclusive },
-                    ..outcome
-                };
+                let outcome = if is_asked_for { broken } else { undecided };
+                return outcome(&plan.scenario, why, clock.now());
             }
         };
         // It may have waited for its place until now.
         if interrupt::is_asked() {
             drop(site.leave().await);
-            return interrupted(&plan.scenario, clock.now());
+            return undecided(&plan.scenario, INTERRUPTED.to_owned(), clock.now());
         }
         let has_machines = ground.has_room(plan) && ground.capabilities().contains(&Capability::Machines);
         match Driver::begin(site, plan, clock, has_machines).await {
             Ok(driver) => driver.play().await,
-            Err(why) => Outcome { verdict: Verdict::Inconclusive, ..broken(&plan.scenario, why, clock.now()) },
+            Err(why) => undecided(&plan.scenario, why, clock.now()),
         }
     })
 }
@@ -108,9 +103,9 @@ fn broken(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
     Outcome::never_began(scenario, "a cluster on which the scenario can be played", why, start)
 }
 
-/// The outcome of a scenario that was not begun, since the run was interrupted.
-fn interrupted(scenario: &Scenario, start: Timestamp) -> Outcome {
-    Outcome { verdict: Verdict::Inconclusive, ..broken(scenario, INTERRUPTED.to_owned(), start) }
+/// The outcome of a scenario of which nothing can be said, since it was not begun.
+fn undecided(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
+    Outcome { verdict: Verdict::Inconclusive, ..broken(scenario, why, start) }
 }
 
 /// Ends the outcome of a scenario whose cluster broke down under it: nothing can be said of what was not seen.
@@ -267,15 +262,8 @@ impl Driver {
         let Self { mut site, run, feeding, watches, caller, aliases, namespaces, broken, scenario, lag, blind, .. } =
             self;
         drop((feeding, watches));
-        let removal = remove_what_is_left(&caller, &aliases, namespaces);
-        let removed = if site.trouble().is_some() {
-            // Each request could take the server's minute.
-            let late = |_| Err(format!("what was made: not removed within {}", seconds(REMOVAL_MAX_IN_TROUBLE)));
-            let limit = REMOVAL_MAX_IN_TROUBLE.try_into().unwrap_or(Duration::ZERO);
-            tokio::time::timeout(limit, removal).await.unwrap_or_else(late)
-        } else {
-            removal.await
-        };
+        let is_in_order = site.trouble().is_none();
+        let removed = removal::remove_what_is_left(&caller, &aliases, namespaces, is_in_order).await;
         let removed = removed.and_then(|()| site.has_removed());
         let mut outcome = run.into_outcome();
         outcome.tolerance = format!("{}; this program itself was late by up to {}", site.pace(), seconds(lag));
@@ -560,37 +548,6 @@ fn run_options(pace: &Pace, settings: &Settings) -> RunOptions {
 
 fn key_of(object: &Json) -> ObjectKey {
     Object::as_received(object.clone()).key()
-}
-
-/// Removes what a scenario leaves on a control plane that others use as well; says what could not be removed.
-async fn remove_what_is_left(caller: &Caller, aliases: &Aliases, namespaces: BTreeSet<Text>) -> Result<(), String> {
-    if aliases.is_none() {
-        return Ok(());
-    }
-    let mut calls = Vec::new();
-    let nodes = caller.ask(&Call::new(Verb::List, NODES, "", "")).await;
-    let mut left = gone("Nodes", &nodes);
-    for node in nodes.body.get("items").items() {
-        let key = key_of(node);
-        if aliases.has_made(&key) {
-            calls.push((format!("Node {}", key.name), Call::new(Verb::Delete, NODES, "", key.name)));
-        }
-    }
-    for namespace in namespaces {
-        let pods = Call::new(Verb::DeleteCollection, nodeproof_core::network::PODS, namespace.clone(), "");
-        calls.push((format!("Pods in {namespace}"), pods.query("gracePeriodSeconds", "0")));
-        calls.push((format!("namespace {namespace}"), Call::new(Verb::Delete, NAMESPACES, "", namespace)));
-    }
-    for (what, call) in calls {
-        left = left.and(gone(&what, &caller.ask(&call).await));
-    }
-    left
-}
-
-/// Tells from an answer whether something is gone.
-fn gone(what: &str, answer: &AnswerSeen) -> Result<(), String> {
-    let is_gone = is_success(answer) || answer.code == 404;
-    if is_gone { Ok(()) } else { Err(format!("{what}: not removed: {} {}", answer.code, answer.message)) }
 }
 
 #[cfg(test)]

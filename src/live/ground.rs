@@ -75,11 +75,6 @@ pub trait Ground: Debug + Send + Sync {
         true
     }
 
-    /// Tells what is wrong with what all scenarios stand on; asked when one cannot begin, which is not its fault then.
-    fn trouble(&self) -> Option<String> {
-        None
-    }
-
     /// Waits until there is room for a scenario, and takes it; `None` where there always is. Blocks.
     fn room(&self, plan: &Plan) -> Option<Place> {
         let _ = plan;

@@ -89,10 +89,6 @@ impl Ground for Kind {
         plan.alone == Some(Alone::Scheduler) || plan.scenario.cluster.company == Company::AsItIs
     }
 
-    fn trouble(&self) -> Option<String> {
-        Docker::trouble()
-    }
-
     fn rehearse(&self, plan: &Plan) -> Vec<String> {
         rehearse(plan, &self.cluster.stand_ins)
     }

@@ -1,0 +1,63 @@
+//! Removes what a scenario has made on a cluster that others use as well.
+//!
+//! Inputs: the names that the scenario's own are mapped to, the namespaces that were made for it, whether the cluster is in
+//! order. Output: what could not be removed.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use nodeproof_core::network::{Call, NAMESPACES, NODES, PODS, Verb};
+use nodeproof_core::objects::Text;
+use nodeproof_core::scenario::AnswerSeen;
+
+use super::super::client::Caller;
+use super::super::feeding::is_success;
+use super::{Aliases, key_of};
+
+/// How long it may take on a cluster that has broken down, where each request could take the server's minute.
+const MAX_IN_TROUBLE: Duration = Duration::from_secs(10);
+
+/// Removes what a scenario leaves on a control plane that others use as well; says what could not be removed.
+pub(super) async fn remove_what_is_left(
+    caller: &Caller,
+    aliases: &Aliases,
+    namespaces: BTreeSet<Text>,
+    is_in_order: bool,
+) -> Result<(), String> {
+    if aliases.is_none() {
+        return Ok(());
+    }
+    let removal = remove(caller, aliases, namespaces);
+    if is_in_order {
+        return removal.await;
+    }
+    let late = |_| Err(format!("what was made: not removed within {}s", MAX_IN_TROUBLE.as_secs()));
+    tokio::time::timeout(MAX_IN_TROUBLE, removal).await.unwrap_or_else(late)
+}
+
+async fn remove(caller: &Caller, aliases: &Aliases, namespaces: BTreeSet<Text>) -> Result<(), String> {
+    let mut calls = Vec::new();
+    let nodes = caller.ask(&Call::new(Verb::List, NODES, "", "")).await;
+    let mut left = gone("Nodes", &nodes);
+    for node in nodes.body.get("items").items() {
+        let key = key_of(node);
+        if aliases.has_made(&key) {
+            calls.push((format!("Node {}", key.name), Call::new(Verb::Delete, NODES, "", key.name)));
+        }
+    }
+    for namespace in namespaces {
+        let pods = Call::new(Verb::DeleteCollection, PODS, namespace.clone(), "");
+        calls.push((format!("Pods in {namespace}"), pods.query("gracePeriodSeconds", "0")));
+        calls.push((format!("namespace {namespace}"), Call::new(Verb::Delete, NAMESPACES, "", namespace)));
+    }
+    for (what, call) in calls {
+        left = left.and(gone(&what, &caller.ask(&call).await));
+    }
+    left
+}
+
+/// Tells from an answer whether something is gone.
+fn gone(what: &str, answer: &AnswerSeen) -> Result<(), String> {
+    let is_gone = is_success(answer) || answer.code == 404;
+    if is_gone { Ok(()) } else { Err(format!("{what}: not removed: {} {}", answer.code, answer.message)) }
+}
