@@ -1,11 +1,12 @@
 //! Where scenarios run: on the simulator, or on a live backend that was made once for all of them.
 
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::Outcome;
-use nodeproof_core::sim;
+use nodeproof_core::sim::{self, Beginnings};
 
 use super::options::Options;
 use super::suite::{Planned, Suite};
@@ -17,6 +18,11 @@ use crate::live::{self, Ground, Patience, Plan};
 /// What is wanted of kind, in a program that does not know it.
 #[cfg(not(feature = "live"))]
 pub type KindOptions = ();
+
+thread_local! {
+    /// What scenarios of this thread began with.
+    static BEGINNINGS: RefCell<Beginnings> = RefCell::default();
+}
 
 /// What scenarios run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -203,7 +209,12 @@ impl Stage {
         }
         let settings = Settings::of(planned.release(options));
         let options = sim::Options { settings, seed: options.seed, trace: options.trace, ..sim::Options::default() };
-        sim::run_scenario_with(&planned.compiled.scenario, options, suite.own.functions())
+        // Out of its place meanwhile: an action of the user's own may run scenarios itself, or break down.
+        let mut beginnings = BEGINNINGS.take();
+        let own = suite.own.functions();
+        let outcome = sim::run_scenario_with(&planned.compiled.scenario, options, own, &mut beginnings);
+        BEGINNINGS.set(beginnings);
+        outcome
     }
 }
 

@@ -315,7 +315,8 @@ mod tests {
         let (compiled, problems) = compiled(when, then);
         assert_eq!(problems, "");
         let options = nodeproof_core::sim::Options::default();
-        let outcome = sim::run_scenario_with(&compiled[0].scenario, options, own().functions());
+        let outcome =
+            sim::run_scenario_with(&compiled[0].scenario, options, own().functions(), &mut sim::Beginnings::default());
         outcome.mismatch.map(|mismatch| mismatch.to_string()).unwrap_or_default()
     }
 

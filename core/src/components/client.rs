@@ -60,7 +60,7 @@ impl CacheEvent {
 }
 
 /// What one message changed in a cache, in order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub enum Changes {
     /// Nothing.
     #[default]
@@ -93,7 +93,7 @@ enum State {
 }
 
 /// A watch event that changes nothing but the times of a Node's conditions.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Heartbeat<'a> {
     /// The watch.
     pub watch: RequestId,
@@ -106,7 +106,7 @@ pub struct Heartbeat<'a> {
 }
 
 /// An informer cache: the objects of one list, kept current by a watch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Reflector {
     identity: Arc<Identity>,
     list: Call,
@@ -434,7 +434,7 @@ fn later(at: Timestamp, seconds: f64) -> Option<Timestamp> {
 /// All requests of one controller, its Events included, take their tokens from one bucket; a request without a token
 /// waits for its turn, first come, first served. The watches of the informers go through another client and are free.
 /// Source: k8s.io/client-go rest/request.go (v1.34), `tryThrottle`; recordings show the Events in the same bucket.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Client {
     identity: Arc<Identity>,
     /// `None` for a client without a limit.
@@ -509,7 +509,7 @@ impl Client {
 }
 
 /// The pods of each node: client-go's indexer by `spec.nodeName`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PodsByNode(BTreeMap<Text, BTreeSet<ObjectKey>>);
 
 impl PodsByNode {

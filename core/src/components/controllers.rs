@@ -44,7 +44,7 @@ pub struct LoopInfo {
 }
 
 /// What all controllers can be asked beside being components; `Send`, so that a whole simulation can change threads.
-pub trait Controller: Component + Send {
+pub trait Controller: Component + Duplicate + Send {
     /// Returns the loops that run by the clock.
     fn loops(&self) -> Vec<LoopInfo> {
         Vec::new()
@@ -106,6 +106,25 @@ pub trait Controller: Component + Send {
     /// taint pass falls between the last node of the next health pass and its judgement of the zones. `pod-order`: the
     /// pods of a node that is gone.
     fn prefer(&mut self, _choice: &str, _order: &[Text]) {}
+}
+
+/// A controller that can be copied without its type being known.
+pub trait Duplicate {
+    /// Returns a copy in the same state, that goes on by itself.
+    fn duplicate(&self) -> Box<dyn Controller>;
+}
+
+impl<T: Controller + Clone + 'static> Duplicate for T {
+    fn duplicate(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Controller> {
+    fn clone(&self) -> Self {
+        // Of the controller, not of the box around it, which is one that can be copied itself.
+        (**self).duplicate()
+    }
 }
 
 /// What can be done to a controller.

@@ -60,13 +60,13 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 }
 
 /// What a request is for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Step {
     Status,
     Untarget,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Disruption {
     /// Whether conditions of pods say which generation they are about.
     tells_generation: bool,

@@ -62,7 +62,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
     Workload::new(EndpointSlices::default(), &PLAN, context, now)
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct EndpointSlices {
     pods: Selections,
     /// Those of the pods that have not ended: the others are no endpoints, however many there are.

@@ -124,7 +124,7 @@ pub enum Because {
 }
 
 /// The outputs of a component, with the numbering of its requests and decisions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Outbox {
     queue: VecDeque<Output>,
     last_request: u64,

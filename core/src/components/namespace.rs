@@ -71,7 +71,7 @@ enum Step {
 }
 
 /// The work on a namespace.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Sweep {
     step: Step,
     namespace: Json,
@@ -88,7 +88,7 @@ struct Sweep {
 }
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Namespaces {
     outbox: Outbox,
     client: Client,

@@ -37,7 +37,7 @@ const ORPHANED: Target = Target { reason: "DeletionByPodGC", message: "PodGC: no
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 /// A pod to delete.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Doomed {
     pod: Object,
     target: Option<Target>,
@@ -54,7 +54,7 @@ enum Stage {
 }
 
 /// A pass under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Pass {
     began: Timestamp,
     stage: Stage,
@@ -67,7 +67,7 @@ struct Pass {
 }
 
 /// What a request is for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Job {
     Confirm(Text),
     Patch(ObjectKey, DecisionId),
@@ -75,7 +75,7 @@ enum Job {
 }
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PodGc {
     outbox: Outbox,
     client: Client,

@@ -95,7 +95,7 @@ impl TraceLine {
 const LINES_MAX: usize = 400_000;
 
 /// Decisions and trace of one simulation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Record {
     start: Timestamp,
     trace: Option<Vec<TraceLine>>,

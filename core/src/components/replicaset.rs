@@ -62,7 +62,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 }
 
 /// What a request is for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Step {
     /// Look whether the set is still there, before it takes a pod.
     Confirm,
@@ -92,7 +92,7 @@ enum Stage {
 }
 
 /// A sync under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Work {
     set: Object,
     stage: Stage,
@@ -107,7 +107,7 @@ struct Work {
     tries: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ReplicaSets {
     tells_terminating: bool,
     pods: Owned,

@@ -63,7 +63,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 }
 
 /// What a request is for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Step {
     Revision,
     /// Make a claim of a name for a pod.
@@ -87,7 +87,7 @@ enum Stage {
 }
 
 /// A sync under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Work {
     set: Object,
     /// The pod of each ordinal; `None` where there is none.
@@ -102,7 +102,7 @@ struct Work {
     tries: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct StatefulSets {
     capitalises: bool,
     pods: Owned,

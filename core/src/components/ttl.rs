@@ -28,7 +28,7 @@ const STEPS: [(usize, usize, i64); 5] =
     [(0, 100, 0), (90, 500, 15), (450, 1000, 30), (900, 2000, 60), (1800, usize::MAX, 300)];
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ttl {
     outbox: Outbox,
     nodes: Reflector,

@@ -56,13 +56,13 @@ pub enum Delivery {
     },
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Upward {
     Request(Request),
     Cancel(RequestId),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Due {
     Upward(ClientId, Upward),
     Downward(ClientId, ToClient),
@@ -75,7 +75,7 @@ enum Due {
 /// The place of something that is due: when, and in which order.
 type Place = (Timestamp, u64);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Link {
     name: Text,
     watches: Vec<RequestId>,
@@ -85,7 +85,7 @@ struct Link {
 }
 
 /// What is known of a link that a rule lies on, or lay on a short while ago.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Trouble {
     stalled: bool,
     /// The connection was given up while the stall lasted; requests wait in a dial.
@@ -161,7 +161,7 @@ impl Link {
 }
 
 /// All connections to the API server, and the rules on them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Network {
     links: Vec<Link>,
     by_name: BTreeMap<Text, ClientId>,

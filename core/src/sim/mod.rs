@@ -4,6 +4,7 @@
 //! from event to event. Deliveries of one instant keep the order of cause; equal deadlines go in the order in which
 //! their components were made. Invariant: the same seed and the same actions give the same trace, byte for byte.
 
+mod beginnings;
 #[cfg(test)]
 mod health_pass_tests;
 mod heartbeats;
@@ -29,6 +30,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use beginnings::Beginnings;
 pub use heartbeats::Heartbeats;
 pub use own::{Own, OwnAction, OwnLooking};
 pub use world::{run_scenario, run_scenario_with};
@@ -54,7 +56,7 @@ use wakes::Wakes;
 const DELIVERIES_PER_INSTANT_MAX: u64 = 50_000_000;
 
 /// How a simulation begins.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Options {
     /// The release with its flags.
     pub settings: Settings,
@@ -122,6 +124,7 @@ pub struct WatchInbox {
     pub ended: bool,
 }
 
+#[derive(Clone)]
 enum Actor {
     Controller(&'static str, Option<Box<dyn Controller>>),
     Machine(Box<Machine>),
@@ -129,19 +132,22 @@ enum Actor {
     User(Box<User>),
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct User {
     last_request: u64,
     answers: BTreeMap<RequestId, Result<Answer, TransportError>>,
     watches: BTreeMap<RequestId, WatchInbox>,
 }
 
+#[derive(Clone)]
 struct Slot {
     actor: Actor,
     name: Text,
 }
 
-/// A simulated cluster.
+/// A simulated cluster. A copy goes on by itself from the same state, and does the same to the byte if the same is done to
+/// it.
+#[derive(Clone)]
 pub struct Simulation {
     options: Options,
     /// The settings of `options`, shared by all components.

@@ -80,7 +80,7 @@ enum Wake {
 }
 
 /// The rows by the numbers of clients.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     rows: Vec<Row>,
     tempos: Vec<Tempo>,

@@ -29,7 +29,7 @@ struct Entry {
 }
 
 /// The queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Wakes {
     /// What lies in the slot in hand or before it.
     near: BinaryHeap<Reverse<Wake>>,

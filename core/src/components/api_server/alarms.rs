@@ -14,7 +14,7 @@ use super::watch::WatcherId;
 type Alarm = (Timestamp, WatcherId);
 
 /// The queue.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Alarms {
     /// Those that came in order, and whether they still stand: one that was taken back stays, but never at the front.
     queue: VecDeque<(Alarm, bool)>,

@@ -14,7 +14,7 @@ use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
 
 /// A request whose target is known.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Aim {
     /// The place of the kind in [`KINDS`].
     pub(super) kind: usize,

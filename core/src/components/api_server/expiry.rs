@@ -31,7 +31,7 @@ const OBJECTS_MAX: usize = 1000;
 const LOOK_EACH_MS: i64 = 500;
 
 /// A lease of etcd, with the revisions that hang on it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Lease {
     ends: Timestamp,
     /// When etcd finds that it is over.
@@ -40,7 +40,7 @@ struct Lease {
 }
 
 /// The leases, in order of their ends.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Expiry(VecDeque<Lease>);
 
 impl Expiry {

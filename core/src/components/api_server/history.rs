@@ -32,7 +32,7 @@ pub(super) struct Event {
 
 /// One write as it is kept. Most are renewals of Leases, of which a few numbers are all that is new: their tree is the one
 /// that the Lease still has, or had when it was written in full the next time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Entry {
     /// When a Lease was renewed, its beat before, revision and time after.
     Renewal(Timestamp, Beat, u64, i64),
@@ -67,7 +67,7 @@ impl Entry {
 }
 
 /// The window.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct History {
     entries: VecDeque<Entry>,
     capacity: usize,

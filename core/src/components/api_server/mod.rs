@@ -153,7 +153,7 @@ struct Change<'a> {
     before: Option<Object>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Table {
     store: Store,
     history: History,
@@ -177,7 +177,7 @@ impl Table {
 }
 
 /// The API server.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ApiServer {
     outputs: VecDeque<ServerOutput>,
     /// Events of watches that the request in hand caused: they follow its answer.
@@ -185,7 +185,7 @@ pub struct ApiServer {
     tap: Tap,
     settings: Arc<Settings>,
     plugins: plugins::Plugins,
-    schema: Schema,
+    schema: Arc<Schema>,
     chance: Chance,
     revision: u64,
     /// The revision of what was there from the start.
@@ -220,7 +220,7 @@ impl ApiServer {
             outputs: VecDeque::new(),
             events: VecDeque::new(),
             tap: Tap::Closed,
-            schema: Schema::of(context.settings.profile().release()),
+            schema: Arc::new(Schema::of(context.settings.profile().release())),
             plugins: plugins::Plugins::of(&context.settings).unwrap_or_default(),
             settings: context.settings,
             chance: context.chance,

@@ -161,7 +161,7 @@ struct Access {
 }
 
 /// What the authoriser remembers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Rbac {
     known: Vec<(Arc<Identity>, Arc<Access>)>,
     /// The bindings of the tables, once somebody needed them.

@@ -221,7 +221,7 @@ pub(super) fn namespace_rules(namespace: &str, name: &str, release: Release) -> 
 }
 
 /// A binding of the tables.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Binding {
     /// Where it holds; empty for the whole cluster.
     pub(super) namespace: &'static str,

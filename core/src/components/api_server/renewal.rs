@@ -364,7 +364,7 @@ impl ApiServer {
 }
 
 /// The Leases that are renewed by somebody else than the server, by their places.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lent {
     places: Vec<bool>,
     /// Those that were written meanwhile.

@@ -36,7 +36,7 @@ pub(super) enum Trait {
 }
 
 /// A kind of objects.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Kind {
     pub(super) resource: Resource,
     pub(super) name: &'static str,
@@ -50,7 +50,7 @@ pub(super) struct Kind {
 
 /// A subresource: its name, the kind it speaks (with its group and version, if others than the resource's) and its
 /// verbs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Subresource {
     pub(super) name: &'static str,
     pub(super) kind: &'static str,

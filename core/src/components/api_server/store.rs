@@ -11,7 +11,7 @@ use crate::objects::{Object, ObjectKey, Text};
 /// A place in the slab.
 pub(super) type Place = u32;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Slot {
     namespace: Text,
     name: Text,
@@ -19,7 +19,7 @@ struct Slot {
 }
 
 /// The objects of a kind.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Store {
     slots: Vec<Option<Slot>>,
     free: Vec<Place>,

@@ -25,7 +25,7 @@ pub(super) enum Patience {
 }
 
 /// A request that waits.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Waiter {
     until: Timestamp,
     asked: u64,
@@ -35,7 +35,7 @@ struct Waiter {
 }
 
 /// The requests that wait.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Waiting(VecDeque<Waiter>);
 
 impl Waiting {

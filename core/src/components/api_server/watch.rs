@@ -45,7 +45,7 @@ impl Selection {
 }
 
 /// An open watch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Watcher {
     pub(super) client: ClientId,
     pub(super) id: RequestId,
@@ -124,7 +124,7 @@ impl Watcher {
 pub(super) type WatcherId = u32;
 
 /// The watches of a kind by what they can match.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     general: Vec<WatcherId>,
     by_name: BTreeMap<Text, Vec<WatcherId>>,

@@ -16,7 +16,7 @@ const EMPTY: u32 = u32::MAX;
 const REMOVED: u32 = u32::MAX - 1;
 
 /// The objects of one list.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Cache {
     objects: Vec<Option<Object>>,
     names: Vec<ObjectKey>,

@@ -16,7 +16,7 @@ pub(in crate::components) const PAUSE_FIRST: SignedDuration = SignedDuration::fr
 const PAUSE_MAX: SignedDuration = SignedDuration::from_secs(1000);
 
 /// A queue of keys.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct WorkQueue<K> {
     ready: VecDeque<K>,
     dirty: BTreeSet<K>,

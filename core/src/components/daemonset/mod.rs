@@ -67,7 +67,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 }
 
 /// What a request is for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Step {
     Revision,
     Create,
@@ -95,7 +95,7 @@ enum Stage {
 }
 
 /// A sync under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Work {
     set: Object,
     hash: String,
@@ -109,13 +109,13 @@ struct Work {
 }
 
 /// How a node's pods keep failing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Backoff {
     pause: SignedDuration,
     last: Timestamp,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct DaemonSets {
     /// Whether a change of a node counts as it is now: if a pod should run there, or one has to go.
     looks_for_pods: bool,

@@ -65,7 +65,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 }
 
 /// What a request is for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Step {
     /// Make the ReplicaSet of the template.
     Create,
@@ -96,7 +96,7 @@ enum Stage {
 }
 
 /// A sync under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Work {
     deployment: Object,
     /// The Deployment as this sync has changed it.
@@ -145,7 +145,7 @@ impl Work {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Deployments {
     tells_from: bool,
     tells_terminating: bool,

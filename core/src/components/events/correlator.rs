@@ -29,7 +29,7 @@ const SIMILAR_MAX: usize = 10;
 const SIMILAR_WITHIN: SignedDuration = SignedDuration::from_secs(600);
 
 /// An Event that was to be written, and where it is counted up.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Known {
     /// What its name ends in: nanoseconds since 1970.
     suffix: i64,
@@ -39,7 +39,7 @@ struct Known {
 }
 
 /// The different texts of Events that are alike but for them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Similar {
     /// Microseconds since 1970.
     last: i64,
@@ -49,7 +49,7 @@ struct Similar {
 }
 
 /// How many more Events about an object may go out.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Allowance {
     left: f64,
     /// Microseconds since 1970.
@@ -57,14 +57,14 @@ struct Allowance {
 }
 
 /// A memory that forgets what was not asked for the longest.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Recent<T> {
     /// Sorted by key.
     entries: Vec<Entry<T>>,
     asked: u32,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry<T> {
     key: u64,
     asked: u32,
@@ -102,7 +102,7 @@ impl<T> Recent<T> {
 }
 
 /// Knows the Events of one recorder.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Correlator {
     known: Recent<Known>,
     similar: Recent<Similar>,

@@ -75,7 +75,7 @@ pub enum EventType {
 }
 
 /// Writes the Events of one controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct EventRecorder {
     component: &'static str,
     source: Option<Json>,

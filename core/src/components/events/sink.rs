@@ -24,7 +24,7 @@ const RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 const TRIES_MAX: u32 = 12;
 
 /// An Event as a component said it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::components) struct Emitted {
     /// The Event, complete, named and counted once.
     pub event: Json,
@@ -36,7 +36,7 @@ pub(in crate::components) struct Emitted {
     pub because: Option<DecisionId>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Writing {
     event: Json,
     /// Whether the Event that it counts up is gone.
@@ -59,7 +59,7 @@ enum Phase {
 }
 
 /// The Events of one writer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::components) struct EventSink {
     chance: Chance,
     correlator: Correlator,

@@ -25,7 +25,7 @@ pub(super) const FOREGROUND: &str = "foregroundDeletion";
 pub(super) const ORPHAN: &str = "orphan";
 
 /// Owners whose dependents outlive them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Orphaning {
     pub(super) queue: WorkQueue<Item>,
     /// By UID of the owner: patches of its dependents that have no answer yet, and whether one of them failed.

@@ -58,7 +58,7 @@ pub(super) fn owners_of(object: &Json) -> Vec<OwnerReference> {
 }
 
 /// An object of the graph.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Vertex {
     item: Item,
     owners: Vec<OwnerReference>,
@@ -66,7 +66,7 @@ struct Vertex {
 }
 
 /// The graph.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     vertices: BTreeMap<Text, Vertex>,
     /// Each dependent beside the UID of an owner: most owners have one, for which a set would be large.

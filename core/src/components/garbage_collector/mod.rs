@@ -26,7 +26,7 @@ use crate::network::{CSI_NODES, Call, Identity, LEASES, NODES, PODS, RequestId, 
 use crate::objects::{Object, ObjectKey, Text};
 
 /// A kind whose objects are watched.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Kind {
     name: &'static str,
     resource: Resource,
@@ -71,7 +71,7 @@ const ABSENT_MAX: usize = 500;
 type Missing = (usize, ObjectKey, Text);
 
 /// What a request is for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Job {
     /// Read the dependent itself.
     Read(Item),
@@ -90,7 +90,7 @@ enum Job {
 }
 
 /// The owners of a dependent: those that are there, those that wait for it to go, and those that are gone.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Sorted {
     solid: Vec<OwnerReference>,
     waiting: Vec<OwnerReference>,
@@ -98,7 +98,7 @@ struct Sorted {
 }
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct GarbageCollector {
     outbox: Outbox,
     client: Client,

@@ -26,7 +26,7 @@ use crate::profile::Profile;
 type Refusal = (Text, String);
 
 /// Where a pod is to run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Place<'a> {
     pub(super) config: &'a KubeletConfig,
     pub(super) host: &'a Host,

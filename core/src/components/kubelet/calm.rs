@@ -110,7 +110,7 @@ pub struct Beaten {
 }
 
 /// What was reckoned after the last input that was more than a heartbeat.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Calm {
     /// When something else is due than the loops of lease and status; it is past while the kubelet is not calm.
     until: Timestamp,

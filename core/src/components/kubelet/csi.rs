@@ -46,7 +46,7 @@ pub(super) enum Step {
 }
 
 /// The initialisation of the CSINode.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Csi {
     chance: Chance,
     is_probing: bool,

@@ -27,7 +27,7 @@ pub(super) enum Kind {
 }
 
 /// The Events of a kubelet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Events {
     sink: EventSink,
     last_nanos: i128,

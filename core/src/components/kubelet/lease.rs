@@ -51,7 +51,7 @@ enum Ensure {
 }
 
 /// The lease controller.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lease {
     latest: Option<Object>,
     /// The tree whose renewal was found to change the time alone.

@@ -119,7 +119,7 @@ type Outcome = Result<Answer, TransportError>;
 pub type Fatal = String;
 
 /// The process. What each wake needs stands together at the front: a cluster has many kubelets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Kubelet {
     timers: [Option<Timestamp>; TIMERS.len()],

@@ -96,7 +96,7 @@ pub(super) struct Plan {
 }
 
 /// The worker of one pod.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Worker {
     /// The pod's UID.
     pub(super) uid: Text,
@@ -159,7 +159,7 @@ impl Worker {
 }
 
 /// All pods of the node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pods {
     /// The watch.
     pub(super) source: Option<Reflector>,

@@ -47,7 +47,7 @@ pub(super) enum Step {
 }
 
 /// The status loop.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct StatusLoop {
     /// Whether the Node was created or taken over by this process.
     pub(super) is_registered: bool,

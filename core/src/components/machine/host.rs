@@ -9,7 +9,7 @@ use super::spec::{Address, MachineSpec};
 use crate::objects::Text;
 
 /// What a kubelet finds on its machine.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Host {
     /// What the machine is made of.
     pub spec: MachineSpec,

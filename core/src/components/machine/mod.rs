@@ -52,7 +52,7 @@ pub enum MachineError {
 }
 
 /// A machine and its kubelet, which stands in front: it is what most inputs are for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Machine {
     kubelet: Option<Kubelet>,
@@ -74,7 +74,7 @@ pub struct Machine {
 }
 
 /// What is frozen, and what it has missed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Frozen {
     /// Whether the rest of the machine goes on.
     extent: Extent,

@@ -110,7 +110,7 @@ impl Sandbox {
 }
 
 /// What runs on a machine.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Runtime {
     sandboxes: BTreeMap<Text, Sandbox>,
     /// Sandboxes that were taken away, and when; their containers wait for their collection.

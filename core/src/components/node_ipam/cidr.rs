@@ -91,7 +91,7 @@ fn parse_ipv4(text: &str) -> Option<Ipv4Addr> {
 }
 
 /// The blocks of one cluster network, of which some are taken.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CidrSet {
     cluster: Cidr,
     /// Bits of the mask of a block.

@@ -37,7 +37,7 @@ const WORKERS: usize = 30;
 const TRIES: u32 = 3;
 
 /// A Node that is to get its blocks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Job {
     name: Text,
     uid: Text,
@@ -48,7 +48,7 @@ struct Job {
 }
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NodeIpam {
     outbox: Outbox,
     nodes: Reflector,

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::NodeId;
 
 /// The nodes by the second in which their grace ends.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Due {
     seconds: BTreeMap<i64, Vec<(Timestamp, NodeId)>>,
     /// What was found to be before an instant.

@@ -48,7 +48,7 @@ pub(super) enum Progress {
 }
 
 /// A job.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Job {
     /// A change of taints.
     Taints(TaintWrite),
@@ -89,7 +89,7 @@ impl End {
 }
 
 /// The jobs under way, each with its owner.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Jobs<O> {
     waiting: BTreeMap<RequestId, (O, Job)>,
     pausing: BTreeMap<(Timestamp, u64), (O, Job)>,

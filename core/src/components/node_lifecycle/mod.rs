@@ -56,7 +56,7 @@ const TICK: SignedDuration = SignedDuration::from_millis(100);
 const ROUND_COST: SignedDuration = SignedDuration::from_millis(1);
 
 /// What is known of one node. What each renewal of a Lease touches stands together at the front: a cluster has many nodes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Node {
     signs: Signs,
@@ -105,7 +105,7 @@ enum Owner {
 }
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NodeLifecycle {
     outbox: Outbox,
     client: Client,

@@ -17,7 +17,7 @@ use crate::objects::time::to_time;
 use crate::objects::{Json, Object, Text};
 
 /// Pods of one node on their way to Ready=False.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PodsWrite {
     node: Text,
     pods: VecDeque<Object>,

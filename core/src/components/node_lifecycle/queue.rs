@@ -13,7 +13,7 @@ use crate::components::client::TokenBucket;
 /// Tokens that a limiter holds at most. Source: rate_limited_queue.go (v1.34), `EvictionRateLimiterBurst`.
 const BURST: f64 = 1.0;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Limiter {
     Bucket(TokenBucket, f64),
     /// Never grants anything. It calls its own rate 1, so a wanted rate of 1 never replaces it.
@@ -38,7 +38,7 @@ impl Limiter {
 }
 
 /// A zone's queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TaintQueue {
     order: BTreeMap<(Timestamp, u64), NodeId>,
     places: BTreeMap<NodeId, (Timestamp, u64)>,

@@ -31,7 +31,7 @@ const RETRY_MAX: SignedDuration = SignedDuration::from_millis(100);
 const EXCLUDE: &str = "node.kubernetes.io/exclude-disruption";
 
 /// A health pass under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Round {
     began: Timestamp,
     /// The schedule goes on from its end; a pass on demand leaves it as it is.
@@ -70,7 +70,7 @@ enum Stage {
 }
 
 /// A look at one node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Check {
     node: Object,
     began: Timestamp,

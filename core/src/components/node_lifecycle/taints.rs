@@ -145,7 +145,7 @@ enum State {
 }
 
 /// A change of a node's taints under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TaintWrite {
     node: Text,
     added_at: Timestamp,
@@ -305,7 +305,7 @@ pub(super) fn label_difference(node: &Json) -> Vec<(&'static str, Text)> {
 }
 
 /// A change of a node's labels under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LabelWrite {
     node: Text,
     labels: Vec<(&'static str, Text)>,

@@ -21,7 +21,7 @@ use crate::components::Because;
 const NEXT: SignedDuration = SignedDuration::from_nanos(1);
 
 /// A pass under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tick {
     zones: VecDeque<ZoneKey>,
     writing: bool,

@@ -100,7 +100,7 @@ impl Rates {
 }
 
 /// One zone.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Zone {
     /// `None` while no counted node is in it.
     pub(super) state: Option<ZoneState>,
@@ -179,7 +179,7 @@ pub(super) enum Disruption {
 }
 
 /// All zones.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Zones(BTreeMap<ZoneKey, Zone>);
 
 impl Zones {

@@ -33,7 +33,7 @@ const FEASIBLE_MIN: usize = 100;
 const FEASIBLE_PERCENT_MIN: usize = 5;
 
 /// A Pod that fits nowhere, or whose binding failed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Failure {
     pub(super) queued: Queued,
     reason: &'static str,

@@ -132,7 +132,7 @@ fn images(node: &Json) -> BTreeMap<Text, i64> {
 }
 
 /// The nodes and their Pods.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Cluster {
     nodes: BTreeMap<Text, NodeInfo>,
     /// The zones in the order in which they were first seen, each with its nodes in the order in which they came.

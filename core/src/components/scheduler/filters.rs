@@ -41,7 +41,7 @@ impl Rules {
 }
 
 /// A Pod with what was counted over all nodes for it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) pod: &'a PodInfo,
     pub(super) rules: Rules,

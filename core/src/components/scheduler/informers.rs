@@ -35,7 +35,7 @@ pub(super) enum About {
 }
 
 /// The informers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Informers {
     nodes: Reflector,
     pods: Reflector,

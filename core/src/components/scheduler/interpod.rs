@@ -101,7 +101,7 @@ pub(super) fn meets_all(terms: &[Term], pod: &PodInfo) -> bool {
 }
 
 /// What bears on a Pod: its own terms, and those of Pods that want it away.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct AffinityState {
     near: Vec<Term>,
     away: Vec<Term>,

@@ -88,7 +88,7 @@ struct Ways {
 }
 
 /// What the scheduler waits for before it tries the next Pod.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Step {
     Idle,
     /// The status of the Pod that was tried last is being written.
@@ -98,7 +98,7 @@ enum Step {
 }
 
 /// The scheduler.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scheduler {
     outbox: Outbox,
     client: Client,

@@ -15,7 +15,7 @@ use super::view::View;
 use crate::objects::{Object, ObjectKey, Text};
 
 /// The nominations.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Nominations(BTreeMap<ObjectKey, (Text, Arc<PodInfo>)>);
 
 impl Nominations {

@@ -28,7 +28,7 @@ pub(super) struct Offer {
 }
 
 /// What came of the search.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Preemption {
     /// Equally good offers: the choice among them is free.
     Offers(Vec<Offer>),

@@ -68,7 +68,7 @@ impl Queued {
 }
 
 /// The queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Queue {
     pods: BTreeMap<ObjectKey, Queued>,
     active: BTreeSet<Order>,

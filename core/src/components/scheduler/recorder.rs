@@ -50,7 +50,7 @@ pub(super) struct Saying<'a> {
 }
 
 /// Writes the scheduler's Events.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Recorder {
     controller: &'static str,
     known: BTreeMap<String, Known>,

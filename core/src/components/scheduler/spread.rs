@@ -89,7 +89,7 @@ fn has_all_keys(node: &NodeInfo, constraints: &[Constraint]) -> bool {
 }
 
 /// The constraints that must hold, with the numbers of Pods in each domain.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SpreadState {
     constraints: Vec<Constraint>,
     counts: Vec<BTreeMap<Text, i64>>,

@@ -22,7 +22,7 @@ use crate::network::{Answer, Call, PODS, RequestId, TransportError, Verb};
 use crate::objects::Text;
 
 /// A request under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Write {
     /// The status of a Pod that fits nowhere.
     Status,
@@ -43,7 +43,7 @@ pub(super) enum Write {
 }
 
 /// A preemption under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Job {
     preemptor: Arc<PodInfo>,
     node: Text,

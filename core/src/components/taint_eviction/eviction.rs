@@ -23,7 +23,7 @@ const TARGET: Target =
     Target { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" };
 
 /// What an eviction does next.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Next {
     /// Send a request.
     Send(Call),
@@ -43,7 +43,7 @@ enum Stage {
 }
 
 /// An eviction under way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Eviction {
     pub(super) pod: ObjectKey,
     pub(super) because: DecisionId,

@@ -32,7 +32,7 @@ use crate::objects::time::{seconds, to_micro_time};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TaintEviction {
     outbox: Outbox,
     client: Client,

@@ -17,7 +17,7 @@ enum Entry {
 }
 
 /// The timers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Timers {
     entries: BTreeMap<ObjectKey, Entry>,
     order: BTreeMap<(Timestamp, u64), ObjectKey>,

@@ -14,7 +14,7 @@ use crate::objects::{ObjectKey, Text};
 /// Source: pkg/controller/controller_utils.go (v1.34), `ExpectationsTimeout`.
 const TIMEOUT: SignedDuration = SignedDuration::from_secs(300);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Expected {
     creations: usize,
     /// UIDs of pods that will go.
@@ -23,7 +23,7 @@ struct Expected {
 }
 
 /// What is expected, by key.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::components) struct Expectations(BTreeMap<ObjectKey, Expected>);
 
 impl Expectations {

@@ -52,9 +52,9 @@ pub(super) enum Flow {
 }
 
 /// What a controller does of its own.
-pub(super) trait Logic: Debug + Send {
+pub(super) trait Logic: Clone + Debug + Send + 'static {
     /// What a request is for.
-    type Step: Debug + Send;
+    type Step: Clone + Debug + Send + 'static;
 
     /// Takes a change of a cache, and puts the keys that it concerns into the queue.
     fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<Self::Step>, now: Timestamp);
@@ -77,7 +77,7 @@ pub(super) trait Logic: Debug + Send {
 }
 
 /// The tools of a controller.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Shop<S> {
     outbox: Outbox,
     client: Client,
@@ -160,7 +160,7 @@ impl Retries {
 }
 
 /// A controller as a component.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Workload<L: Logic> {
     logic: L,
     shop: Shop<L::Step>,

@@ -107,7 +107,7 @@ pub(in crate::components) fn owner_key(object: &Object, kind: &str) -> Option<(O
 }
 
 /// Objects by the UID of the controller that they belong to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::components) struct Owned(BTreeMap<Text, BTreeSet<ObjectKey>>);
 
 impl Owned {
@@ -147,7 +147,7 @@ impl Owned {
 }
 
 /// Pods that belong to no controller, by namespace: those that have ended or are being deleted are nobody's any more.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::components) struct Orphans(BTreeMap<Text, BTreeSet<ObjectKey>>);
 
 impl Orphans {
@@ -185,7 +185,7 @@ pub(in crate::components) fn release(owner: &Object, pod: &Object) -> Json {
 }
 
 /// Pods by the objects that select them by their labels.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::components) struct Selections(BTreeMap<ObjectKey, (Json, BTreeSet<ObjectKey>)>);
 
 impl Selections {

@@ -8,18 +8,19 @@ mod types;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::cell::OnceCell;
+
+use once_cell::race::OnceBox;
 
 pub use decode::{DecodeError, Decoded};
 
 use crate::objects::{Release, order};
 
 /// The fields of all known types in one release.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Schema {
     release: Release,
     /// The types in the table's order, each read when it is asked for first.
-    types: Vec<(&'static str, OnceCell<Struct>)>,
+    types: Vec<(&'static str, OnceBox<Struct>)>,
     names: Names,
 }
 
@@ -139,7 +140,7 @@ impl Schema {
         let (mut types, mut names) = (Vec::new(), Names::new());
         for (name, fields) in lines {
             names.push((name, types.len()));
-            types.push((fields, OnceCell::new()));
+            types.push((fields, OnceBox::new()));
         }
         names.sort_unstable_by(|(own, _), (other, _)| order(own, other));
         Self { release, types, names }
@@ -160,7 +161,7 @@ impl Schema {
             let fields = text.split_whitespace().filter_map(|text| parse_field(text, &self.names, self.release));
             let mut fields: Vec<Field> = fields.collect();
             fields.sort_by_key(|field| field.name);
-            Struct { name, fields }
+            Box::new(Struct { name, fields })
         })
     }
 }

@@ -14,7 +14,7 @@ use crate::scenario::{
     Act, Action, Bound, Company, Deed, Expectation, Fact, Feed, FieldTest, Given, HandFedNode, ObjectRef, Outcome,
     OwnLook, OwnSeen, Position, Predicate, Scenario, Setup, SnapshotKind, Subject, Taint, Verdict, When,
 };
-use crate::sim::{Options, Own, run_scenario, run_scenario_with};
+use crate::sim::{Beginnings, Options, Own, run_scenario, run_scenario_with};
 
 fn sec(seconds: i64) -> SignedDuration {
     SignedDuration::from_secs(seconds)
@@ -192,13 +192,13 @@ fn steps_of_the_users_own_do_things_and_look_at_them() {
     };
     let run = |node, name, bound| {
         let plan = scenario(deed(node), Vec::from([holds(name, bound)]));
-        let outcome = run_scenario_with(&plan, Options::default(), &own);
+        let outcome = run_scenario_with(&plan, Options::default(), &own, &mut Beginnings::default());
         (outcome.verdict, outcome.mismatch.map(|mismatch| mismatch.to_string()).unwrap_or_default())
     };
     assert_eq!(run("w1", "cordoned", Bound::For(sec(20))), (Verdict::Passed, String::new()));
     assert!(run("nobody", "cordoned", Bound::AtOnce).1.contains("\"nobody\" not found"));
     assert!(run("w1", "unknown", Bound::AtOnce).1.contains("nothing was seen by \"unknown\""));
     let nothing = scenario(Deed::Pass(sec(1)), Vec::from([holds("cordoned", Bound::Within(sec(5)))]));
-    let outcome = run_scenario_with(&nothing, Options::default(), &own);
+    let outcome = run_scenario_with(&nothing, Options::default(), &own, &mut Beginnings::default());
     assert!(outcome.mismatch.unwrap().to_string().contains("0 Nodes are cordoned"));
 }

@@ -15,7 +15,7 @@ use crate::json;
 use crate::objects::{Json, time};
 
 /// What the containers come to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Sum {
     word: String,
     ready: usize,

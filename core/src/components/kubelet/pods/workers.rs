@@ -13,7 +13,7 @@ use super::Worker;
 use crate::objects::Text;
 
 /// Workers by the UIDs of their pods.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Workers {
     all: BTreeMap<Text, Worker>,
     awake: BTreeSet<Text>,
