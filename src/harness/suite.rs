@@ -282,12 +282,12 @@ fn requirements_in(file: &Path) -> (Requirements, Option<Problem>) {
 #[cfg(test)]
 mod tests {
     use nodeproof_core::profile::Settings;
-    use nodeproof_core::sim;
+    use nodeproof_core::sim::{self, Beginnings};
 
     use super::*;
 
-    /// A run without a trace is told less of what nobody looks at, and heartbeats in it are not sent. A second thread
-    /// halves the time of the longest test of the crate.
+    /// A run without a trace is told less of what nobody looks at, heartbeats in it are not sent, and it goes along with
+    /// the scenarios before it as far as it can. A second thread halves the time of the longest test of the crate.
     #[test]
     fn a_run_comes_to_the_same_outcome_with_and_without_a_trace() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -295,20 +295,23 @@ mod tests {
         assert!(suite.planned.len() > 600, "{}", suite.planned.len());
         let (some, others) = suite.planned.split_at(suite.planned.len() / 2);
         std::thread::scope(|scope| {
-            scope.spawn(|| some.iter().for_each(ends_alike));
-            others.iter().for_each(ends_alike);
+            let all_alike = |planned: &[Planned]| {
+                let mut beginnings = Beginnings::default();
+                planned.iter().for_each(|planned| ends_alike(planned, &mut beginnings));
+            };
+            scope.spawn(move || all_alike(some));
+            all_alike(others);
         });
     }
 
     #[track_caller]
-    fn ends_alike(planned: &Planned) {
+    fn ends_alike(planned: &Planned, beginnings: &mut Beginnings) {
         let settings = Settings::of(planned.release(&Options::default()));
-        let run = |trace| {
-            let options = sim::Options { seed: 2, trace, settings: settings.clone(), ..sim::Options::default() };
-            let outcome = sim::run_scenario(&planned.compiled.scenario, options);
-            nodeproof_core::scenario::Outcome { trace: Vec::new(), ..outcome }
-        };
-        let (brief, whole) = (run(false), run(true));
+        let options = |trace| sim::Options { seed: 2, trace, settings: settings.clone(), ..sim::Options::default() };
+        let scenario = &planned.compiled.scenario;
+        let brief = sim::run_scenario_with(scenario, options(false), &sim::Own::default(), beginnings);
+        let whole = sim::run_scenario(scenario, options(true));
+        let whole = nodeproof_core::scenario::Outcome { trace: Vec::new(), ..whole };
         assert_eq!(brief.steps, whole.steps, "{}", planned.name);
         assert_eq!(brief.snapshots, whole.snapshots, "{}", planned.name);
         assert!(brief == whole, "{}: histories or decisions differ", planned.name);

@@ -17,7 +17,7 @@ use crate::objects::{Json, Text};
 /// How long a kubelet's Lease lasts. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), `NodeLeaseDurationSeconds`.
 const LEASE_SECONDS: i64 = 40;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Condition {
     kind: Text,
     status: Text,
@@ -28,7 +28,7 @@ struct Condition {
 }
 
 /// Feeds one Node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Feeder {
     node: HandFedNode,
     identity: Arc<Identity>,

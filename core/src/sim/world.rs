@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
+use super::beginnings::{Ground, Telling, Way};
 use super::own::{Looks, Own};
 use super::{Beginnings, Options, Simulation};
 use crate::components::api_server::{Commit, Tap};
@@ -45,16 +46,17 @@ pub fn run_scenario_with(scenario: &Scenario, mut options: Options, own: &Own, b
     }
     // A look of the user's own may ask for anything, and a trace is to hold all.
     if !options.trace && own.is_empty() && !scenario.heeds_renewals() {
-        let outcome = World::new(scenario, &options, own, Tap::AllButRenewals, beginnings).play();
+        let outcome = World::new(scenario, &options, own, Tap::AllButRenewals, beginnings).play(beginnings);
         if outcome.verdict == Verdict::Passed {
             return outcome;
         }
         // Why a line does not hold may hang on when a Lease was renewed last: the same once more, with an eye on that.
     }
-    World::new(scenario, &options, own, Tap::Everything, beginnings).play()
+    World::new(scenario, &options, own, Tap::Everything, beginnings).play(beginnings)
 }
 
 /// A machine that lines look at.
+#[derive(Clone)]
 struct Looked {
     /// What it showed last.
     shown: Json,
@@ -62,12 +64,10 @@ struct Looked {
     of_containers: bool,
 }
 
-struct World<'a> {
-    /// What the user's own steps do.
-    own: &'a Own,
-    looks: Looks,
+/// The cluster, and what the driver knows of it beside its run.
+#[derive(Clone)]
+pub(super) struct Site {
     simulation: Simulation,
-    run: Run,
     feeders: BTreeMap<Text, Feeder>,
     /// The rules that deeds have laid on the network.
     rules: BTreeMap<DeedId, (RuleId, Endpoint)>,
@@ -76,11 +76,22 @@ struct World<'a> {
     decisions_told: usize,
     /// Machines that lines look at.
     machines: BTreeMap<Text, Looked>,
+}
+
+struct World<'a> {
+    /// What the user's own steps do.
+    own: &'a Own,
+    looks: Looks,
+    site: Site,
+    run: Telling,
+    /// The `Given` lines by which other scenarios of the same seed may go along.
+    way: Way,
     /// What the run waits for, as long as it is told nothing.
     bound: Option<Option<Timestamp>>,
 }
 
 impl<'a> World<'a> {
+    /// Begins where an earlier scenario was that was given the same, if there was one.
     fn new(scenario: &Scenario, options: &Options, own: &'a Own, tap: Tap, beginnings: &mut Beginnings) -> Self {
         let mut scenario = scenario.clone();
         if let Some(company) = company(&scenario) {
@@ -92,9 +103,8 @@ impl<'a> World<'a> {
             Subject::Machine(name) => Some((name, is_of_containers(&line.fact.predicate))),
             _ => None,
         });
-        let machines = machines.fold(BTreeMap::new(), |mut looked: BTreeMap<Text, Looked>, (name, of_containers)| {
-            let look = looked.entry(name.clone()).or_insert(Looked { shown: Json::Null, of_containers });
-            look.of_containers &= of_containers;
+        let machines = machines.fold(BTreeMap::new(), |mut looked: BTreeMap<Text, bool>, (name, of_containers)| {
+            *looked.entry(name.clone()).or_insert(true) &= of_containers;
             looked
         });
         let looks = Looks::of(&scenario, own);
@@ -102,17 +112,41 @@ impl<'a> World<'a> {
         let grace_period = options.settings.duration("node-monitor-grace-period");
         let server = options.settings.profile().release();
         let run_options = RunOptions { health_period, lead, grace_period, server, ..RunOptions::default() };
+        let scenario = Arc::new(scenario);
+        let fresh = || Run::new(scenario.clone(), run_options.clone(), options.start);
+        let run = fresh();
+        // What a step of the user's own does may leave traces that no copy has.
+        let way = if own.is_empty() {
+            let ground =
+                Ground { options: options.clone(), tap, kinds: run.subscriptions(), machines: machines.clone() };
+            beginnings.way(ground, scenario.given.iter().map(|given| &given.setup))
+        } else {
+            Way::default()
+        };
+        let bound = None;
+        if let Some((run, site)) = beginnings.go_along(&way, run) {
+            return Self { own, looks, site, run, way, bound };
+        }
         let mut simulation = beginnings.begin(options);
         simulation.tap(tap);
-        let run = Run::new(Arc::new(scenario), run_options, simulation.now());
-        let (feeders, rules, hits) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { own, looks, simulation, run, feeders, rules, hits, decisions_told: 0, machines, bound: None }
+        let looked = |(name, of_containers)| (name, Looked { shown: Json::Null, of_containers });
+        let site = Site {
+            simulation,
+            feeders: BTreeMap::new(),
+            rules: BTreeMap::new(),
+            hits: BTreeMap::new(),
+            decisions_told: 0,
+            machines: machines.into_iter().map(looked).collect(),
+        };
+        let mut world = Self { own, looks, site, run: Telling::new(fresh()), way, bound };
+        world.tell_what_is_there();
+        world.run.start(world.site.simulation.now());
+        world
     }
 
-    fn play(mut self) -> Outcome {
-        self.tell_what_is_there();
-        self.run.handle_start(self.simulation.now());
+    fn play(mut self, beginnings: &mut Beginnings) -> Outcome {
         loop {
+            beginnings.keep(&mut self.way, &mut self.run, &self.site);
             while let Some(output) = self.run.poll_output() {
                 self.serve(output);
             }
@@ -121,32 +155,33 @@ impl<'a> World<'a> {
             }
             let run = &self.run;
             let bound = *self.bound.get_or_insert_with(|| run.next_deadline().map(|deadline| deadline.at));
-            let feed = self.feeders.values().filter_map(Feeder::next_deadline).min();
+            let feed = self.site.feeders.values().filter_map(Feeder::next_deadline).min();
             let until = bound.into_iter().chain(feed).min().expect("a run that is not over waits for some instant");
             // What a line looks at may change with each instant.
-            let is_watched = !self.machines.is_empty() || !self.looks.is_empty();
-            if if is_watched { self.simulation.step(until) } else { self.simulation.step_to_news(until) } {
+            let is_watched = !self.site.machines.is_empty() || !self.looks.is_empty();
+            let simulation = &mut self.site.simulation;
+            if if is_watched { simulation.step(until) } else { simulation.step_to_news(until) } {
                 self.tell();
                 continue;
             }
-            self.simulation.advance_until(until);
+            simulation.advance_until(until);
             self.feed();
             self.tell();
-            if bound.is_some_and(|bound| bound <= self.simulation.now()) {
+            if bound.is_some_and(|bound| bound <= self.site.simulation.now()) {
                 self.bound = None;
-                self.run.handle_timeout(self.simulation.now());
+                self.run.handle_timeout(self.site.simulation.now());
             }
         }
         let mut outcome = self.run.into_outcome();
-        outcome.trace = self.simulation.record().trace().to_vec();
+        outcome.trace = self.site.simulation.record().trace().to_vec();
         outcome
     }
 
     /// Objects that every cluster has from the beginning.
     fn tell_what_is_there(&mut self) {
-        let now = self.simulation.now();
+        let now = self.site.simulation.now();
         for resource in self.run.subscriptions() {
-            for object in self.simulation.api().objects(&resource) {
+            for object in self.site.simulation.api().objects(&resource) {
                 let change = Change {
                     resource: resource.clone(),
                     key: object.key(),
@@ -169,12 +204,12 @@ impl<'a> World<'a> {
     /// Tells the run what has happened since the last time, and gives new Nodes their routes.
     fn tell(&mut self) {
         loop {
-            let now = self.simulation.now();
-            for decision in &self.simulation.record().decisions()[self.decisions_told..] {
+            let now = self.site.simulation.now();
+            for decision in &self.site.simulation.record().decisions()[self.site.decisions_told..] {
                 self.run.handle_observation(Observation::Decision(decision.clone()), now);
             }
-            self.decisions_told = self.simulation.record().decisions().len();
-            let commits = self.simulation.take_commits();
+            self.site.decisions_told = self.site.simulation.record().decisions().len();
+            let commits = self.site.simulation.take_commits();
             if commits.is_empty() {
                 break;
             }
@@ -183,7 +218,7 @@ impl<'a> World<'a> {
                 let name = commit.object.key().name;
                 let at = commit.at;
                 if commit.resource == NODES
-                    && let Some(feeder) = self.feeders.get_mut(&name)
+                    && let Some(feeder) = self.site.feeders.get_mut(&name)
                 {
                     feeder.handle_node(&commit.object.json());
                 }
@@ -198,7 +233,7 @@ impl<'a> World<'a> {
     }
 
     fn change_of(&self, commit: Commit) -> Change {
-        let decision = commit.because.and_then(|id| self.simulation.record().decision_of(commit.client, id));
+        let decision = commit.because.and_then(|id| self.site.simulation.record().decision_of(commit.client, id));
         Change {
             key: commit.object.key(),
             before: commit.before,
@@ -215,9 +250,9 @@ impl<'a> World<'a> {
     }
 
     fn look_around(&mut self) {
-        let now = self.simulation.now();
-        for (name, looked) in &mut self.machines {
-            let Some(machine) = self.simulation.machine(name) else { continue };
+        let now = self.site.simulation.now();
+        for (name, looked) in &mut self.site.machines {
+            let Some(machine) = self.site.simulation.machine(name) else { continue };
             if looked.of_containers && *looked.shown.get("containers") == machine.describe_containers(now) {
                 continue;
             }
@@ -228,16 +263,16 @@ impl<'a> World<'a> {
                 self.run.handle_observation(Observation::Machine { name: name.clone(), state }, now);
             }
         }
-        for (look, seen) in self.looks.changed(&self.simulation) {
+        for (look, seen) in self.looks.changed(&self.site.simulation) {
             self.observe(Observation::Own(look, seen), now);
         }
     }
 
     /// Does what a cloud's route controller does for a new Node.
     fn make_route(&mut self, node: &Text) {
-        let (identity, call) = route(node, self.simulation.now());
+        let (identity, call) = route(node, self.site.simulation.now());
         // A Node that is deleted at once needs no route.
-        let _ = self.simulation.request(identity, call);
+        let _ = self.site.simulation.request(identity, call);
     }
 
     fn serve(&mut self, output: RunOutput) {
@@ -248,11 +283,11 @@ impl<'a> World<'a> {
                     Task::Deed(deed) => self.perform(id, deed),
                 };
                 self.tell();
-                self.observe(observation, self.simulation.now());
+                self.observe(observation, self.site.simulation.now());
             }
             RunOutput::CountHits(id) => {
                 let effect = self.effect_of(id);
-                self.observe(Observation::FaultHits(id, effect), self.simulation.now());
+                self.observe(Observation::FaultHits(id, effect), self.site.simulation.now());
             }
             RunOutput::Finished => {}
         }
@@ -274,19 +309,19 @@ impl<'a> World<'a> {
     fn act(&mut self, id: DeedId, action: Action) -> Observation {
         let done = match action {
             Action::Api { identity, call } => return self.request(id, identity, call),
-            Action::AddMachine(spec) => self.simulation.add_machine(spec),
-            Action::Machine { name, action } => self.simulation.machine_do(&name, action),
+            Action::AddMachine(spec) => self.site.simulation.add_machine(spec),
+            Action::Machine { name, action } => self.site.simulation.machine_do(&name, action),
             Action::AddRule(fault) => {
                 let from = fault.from.clone();
-                self.rules.insert(id, (self.simulation.add_rule(fault), from));
+                self.site.rules.insert(id, (self.site.simulation.add_rule(fault), from));
                 Ok(())
             }
-            Action::RemoveRule(rule) => self.simulation.remove_rule(rule).map(|rule| {
-                self.hits.insert(rule.id, rule.hits.total);
+            Action::RemoveRule(rule) => self.site.simulation.remove_rule(rule).map(|rule| {
+                self.site.hits.insert(rule.id, rule.hits.total);
             }),
-            Action::Controller { name, action } => self.simulation.controller_do(&name, &action),
+            Action::Controller { name, action } => self.site.simulation.controller_do(&name, &action),
             Action::Custom { name, body } => {
-                return match self.own.act(&name, &mut self.simulation, &body) {
+                return match self.own.act(&name, &mut self.site.simulation, &body) {
                     Ok(()) => Observation::Done(id),
                     Err(why) => Observation::Refused(id, why),
                 };
@@ -298,7 +333,7 @@ impl<'a> World<'a> {
     /// Reads the Node and patches the whole list, as `kubectl taint` does.
     fn taint(&mut self, id: DeedId, node: &Text, add: &[Taint], remove: &[Taint]) -> Observation {
         let read = Call::new(Verb::Get, NODES, "", node.clone());
-        let found = match self.simulation.request(Identity::admin(), read) {
+        let found = match self.site.simulation.request(Identity::admin(), read) {
             Ok(answer) if answer.is_success() => answer.body(),
             Ok(answer) => {
                 let (code, message, body) = (answer.code, answer.message(), answer.body());
@@ -311,7 +346,7 @@ impl<'a> World<'a> {
     }
 
     fn request(&mut self, id: DeedId, identity: Arc<Identity>, call: Call) -> Observation {
-        let seen = match self.simulation.request(identity, call) {
+        let seen = match self.site.simulation.request(identity, call) {
             Ok(answer) => AnswerSeen { code: answer.code, message: answer.message(), body: answer.body() },
             Err(error) => AnswerSeen { code: 0, message: error.to_string(), body: Json::Null },
         };
@@ -319,56 +354,56 @@ impl<'a> World<'a> {
     }
 
     fn heal(&mut self, endpoint: &Endpoint) {
-        let laid = self.rules.values().filter(|(_, from)| from == endpoint || *endpoint == Endpoint::Any);
-        let laid: Vec<RuleId> = laid.map(|(rule, _)| *rule).filter(|rule| !self.hits.contains_key(rule)).collect();
+        let laid = self.site.rules.values().filter(|(_, from)| from == endpoint || *endpoint == Endpoint::Any);
+        let laid: Vec<RuleId> = laid.map(|(rule, _)| *rule).filter(|rule| !self.site.hits.contains_key(rule)).collect();
         for id in laid {
             // A rule that has ended by itself is gone already.
-            if let Ok(rule) = self.simulation.remove_rule(id) {
-                self.hits.insert(id, rule.hits.total);
+            if let Ok(rule) = self.site.simulation.remove_rule(id) {
+                self.site.hits.insert(id, rule.hits.total);
             }
         }
     }
 
     fn effect_of(&self, id: DeedId) -> FaultEffect {
-        let Some((rule, _)) = self.rules.get(&id) else { return FaultEffect::Ended };
-        let mut rules = self.simulation.rules().chain(self.simulation.ended_rules());
+        let Some((rule, _)) = self.site.rules.get(&id) else { return FaultEffect::Ended };
+        let mut rules = self.site.simulation.rules().chain(self.site.simulation.ended_rules());
         let total = rules.find(|other| other.id == *rule).map(|rule| rule.hits.total);
-        FaultEffect::Messages(total.or_else(|| self.hits.get(rule).copied()).unwrap_or(0))
+        FaultEffect::Messages(total.or_else(|| self.site.hits.get(rule).copied()).unwrap_or(0))
     }
 
     fn start_feeding(&mut self, id: DeedId, node: HandFedNode) -> Observation {
-        let mut feeder = Feeder::new(node, self.simulation.now());
-        for call in feeder.creation(self.simulation.now()) {
-            match self.simulation.request(feeder.identity(), call) {
+        let mut feeder = Feeder::new(node, self.site.simulation.now());
+        for call in feeder.creation(self.site.simulation.now()) {
+            match self.site.simulation.request(feeder.identity(), call) {
                 Ok(answer) if answer.is_success() => feeder.handle_answer(&answer.body()),
                 Ok(answer) => return Observation::Refused(id, answer.message()),
                 Err(error) => return Observation::Refused(id, error.to_string()),
             }
         }
-        self.feeders.insert(feeder.name().clone(), feeder);
+        self.site.feeders.insert(feeder.name().clone(), feeder);
         self.feed();
         Observation::Done(id)
     }
 
     fn change_feeding(&mut self, id: DeedId, node: &Text, feed: Feed) -> Observation {
-        let Some(feeder) = self.feeders.get_mut(node) else {
+        let Some(feeder) = self.site.feeders.get_mut(node) else {
             return Observation::Refused(id, format!("Node {:?} is not hand-fed", node.as_str()));
         };
-        feeder.handle_feed(feed, self.simulation.now());
+        feeder.handle_feed(feed, self.site.simulation.now());
         self.feed();
         Observation::Done(id)
     }
 
     /// Writes what is due for the hand-fed Nodes. A write that fails is not repeated: the next one is due soon.
     fn feed(&mut self) {
-        let now = self.simulation.now();
-        for feeder in self.feeders.values_mut() {
-            if feeder.has_to_renew(now) && self.simulation.renew_at_once(&feeder.identity(), now) {
+        let now = self.site.simulation.now();
+        for feeder in self.site.feeders.values_mut() {
+            if feeder.has_to_renew(now) && self.site.simulation.renew_at_once(&feeder.identity(), now) {
                 feeder.handle_renewed(now);
             }
             feeder.handle_timeout(now);
             while let Some(call) = feeder.poll_call() {
-                let _ = self.simulation.request(feeder.identity(), call);
+                let _ = self.site.simulation.request(feeder.identity(), call);
             }
         }
     }

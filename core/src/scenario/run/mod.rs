@@ -278,6 +278,15 @@ impl Run {
         matches!(self.phase, Phase::Over)
     }
 
+    /// Returns how many `Given` lines are there: all of them once the first act is awaited.
+    #[must_use]
+    pub fn given(&self) -> usize {
+        match self.phase {
+            Phase::Setup(given) | Phase::Waiting(given, _) => given,
+            _ => self.scenario.given.len(),
+        }
+    }
+
     /// Returns what came of it; decisions included, without a trace.
     #[must_use]
     pub fn into_outcome(self) -> Outcome {

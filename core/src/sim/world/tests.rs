@@ -119,6 +119,26 @@ fn a_fed_node_that_returns_says_since_when() {
 }
 
 #[test]
+fn a_scenario_that_goes_along_with_others_ends_as_it_does_by_itself() {
+    let within = |seconds| Vec::from([line(ready("Unknown"), Bound::Within(sec(seconds)))]);
+    let (good, late) = (scenario(silence(), within(60)), scenario(silence(), within(30)));
+    let mut larger = good.clone();
+    let third = Setup::HandFedNode(HandFedNode::new(Text::of("w3")));
+    larger.given.push(Given { setup: third, position: at(6, "Given a hand-fed Node") });
+    let mut beginnings = Beginnings::default();
+    // Under the first seed what came by twice is kept; after it, where ways part: behind the second Node.
+    for (seed, kept) in [(1, 2), (2, 1), (3, 1)] {
+        for scenario in [&good, &late, &larger, &good] {
+            let options = Options { seed, ..Options::default() };
+            let along = run_scenario_with(scenario, options.clone(), &Own::default(), &mut beginnings);
+            assert_eq!(along, run_scenario(scenario, options));
+            assert_eq!(along.mismatch.is_some(), *scenario == late);
+        }
+        assert_eq!(beginnings.kept.len(), kept, "seed {seed}");
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_outcome() {
     let lines = || Vec::from([line(ready("Unknown"), Bound::Within(sec(60)))]);
     let run = || run_scenario(&scenario(silence(), lines()), Options::default());
