@@ -19,8 +19,11 @@ use crate::network::Resource;
 use crate::objects::Text;
 use crate::scenario::{Observation, Outcome, Run, RunOutput, Setup};
 
-/// How many clusters are kept that something was given to: of a suite by features only the latest few are asked for.
-const KEPT_MAX: usize = 32;
+/// How many objects the clusters may hold that are kept after something was given to them: some 60 small clusters, of
+/// which a suite asks for the latest, in about as many MiB. A larger cluster is never kept.
+const KEPT_OBJECTS_MAX: usize = 4096;
+/// How many control planes are kept that have just started: one for each set of flags that a suite is likely to have.
+const STARTED_MAX: usize = 64;
 /// How many ways may go on from one place. Those after them are not remembered.
 const WAYS_MAX: usize = 256;
 
@@ -33,8 +36,8 @@ pub struct Beginnings {
     /// What scenarios stand on, with the first of their places.
     grounds: Vec<(Ground, usize)>,
     places: Vec<Place>,
-    /// The places that have a cluster, the latest used last.
-    pub(super) kept: Vec<usize>,
+    /// The places that have a cluster, the latest used last, and how many objects it holds.
+    pub(super) kept: Vec<(usize, usize)>,
 }
 
 /// What must be equal for two scenarios to go alike, beside what they are given.
@@ -101,6 +104,9 @@ impl Beginnings {
             return started.clone();
         }
         let started = Simulation::new(options.clone());
+        if self.started.len() == STARTED_MAX {
+            self.started.remove(0);
+        }
         self.started.push(started.clone());
         started
     }
@@ -163,8 +169,9 @@ impl Beginnings {
             return None;
         }
         let copy = (Telling { run, told: begun.told.clone(), since: Some(Vec::new()) }, begun.site.clone());
-        self.kept.retain(|kept| *kept != place);
-        self.kept.push(place);
+        if let Some(kept) = self.kept.iter().position(|(kept, _)| *kept == place) {
+            self.kept[kept..].rotate_left(1);
+        }
         Some(copy)
     }
 
@@ -177,18 +184,27 @@ impl Beginnings {
         if passed > way.passed {
             way.passed = passed;
             let at = way.places[passed - 1];
-            if self.is_worth_keeping(at) {
+            let objects = site.size();
+            if self.is_worth_keeping(at) && self.make_room(objects) {
                 self.places[at].begun = Some(Begun { site: site.clone(), told: run.told_so_far() });
-                self.kept.push(at);
-                if self.kept.len() > KEPT_MAX {
-                    let oldest = self.kept.remove(0);
-                    self.places[oldest].begun = None;
-                }
+                self.kept.push((at, objects));
             }
         }
         if passed == way.places.len() {
             run.since = None;
         }
+    }
+
+    /// Gives up what was used longest ago until so many objects find room; false if they never do.
+    fn make_room(&mut self, objects: usize) -> bool {
+        let Some(most) = KEPT_OBJECTS_MAX.checked_sub(objects) else { return false };
+        let mut kept: usize = self.kept.iter().map(|(_, objects)| objects).sum();
+        while kept > most {
+            let (oldest, objects) = self.kept.remove(0);
+            self.places[oldest].begun = None;
+            kept -= objects;
+        }
+        true
     }
 
     /// Tells whether more scenarios are to be expected at a place: as many as came by under the seed before, if not all
@@ -289,10 +305,11 @@ impl core::fmt::Debug for Beginnings {
 #[cfg(test)]
 mod tests {
     use alloc::string::String;
+    use alloc::vec::Vec;
 
     use jiff::SignedDuration;
 
-    use super::Beginnings;
+    use super::{Beginnings, KEPT_OBJECTS_MAX};
     use crate::components::machine::MachineSpec;
     use crate::json;
     use crate::sim::{Options, Simulation};
@@ -319,5 +336,18 @@ mod tests {
         }
         let _other = beginnings.begin(&Options { seed: 2, trace: false, ..Options::default() });
         assert_eq!(beginnings.started.len(), 2);
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_makes_room_but_not_for_what_never_finds_any() {
+        let mut beginnings = Beginnings::default();
+        let places: [usize; 3] = core::array::from_fn(|_| beginnings.add_place());
+        beginnings.kept = Vec::from([(places[1], KEPT_OBJECTS_MAX - 10), (places[0], 4), (places[2], 6)]);
+        assert!(!beginnings.make_room(KEPT_OBJECTS_MAX + 1));
+        assert_eq!(beginnings.kept.len(), 3);
+        assert!(beginnings.make_room(1));
+        assert_eq!(beginnings.kept, [(places[0], 4), (places[2], 6)]);
+        assert!(beginnings.make_room(KEPT_OBJECTS_MAX - 6));
+        assert_eq!(beginnings.kept, [(places[2], 6)]);
     }
 }

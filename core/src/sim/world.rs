@@ -90,6 +90,13 @@ struct World<'a> {
     bound: Option<Option<Timestamp>>,
 }
 
+impl Site {
+    /// Returns the number of the cluster's objects.
+    pub(super) fn size(&self) -> usize {
+        self.simulation.api().size()
+    }
+}
+
 impl<'a> World<'a> {
     /// Begins where an earlier scenario was that was given the same, if there was one.
     fn new(scenario: &Scenario, options: &Options, own: &'a Own, tap: Tap, beginnings: &mut Beginnings) -> Self {

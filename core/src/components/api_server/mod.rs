@@ -412,6 +412,12 @@ impl ApiServer {
         }
     }
 
+    /// Returns the number of all objects.
+    #[must_use]
+    pub(crate) fn size(&self) -> usize {
+        self.tables.iter().map(|table| table.store.len()).sum()
+    }
+
     /// Returns the revision of the last write.
     #[must_use]
     pub fn resource_version(&self) -> u64 {

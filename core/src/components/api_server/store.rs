@@ -53,6 +53,11 @@ impl Store {
         Self { by_node: Some(BTreeMap::new()), ..Self::default() }
     }
 
+    /// Returns the number of objects.
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
     /// Finds an object's place.
     pub(super) fn find(&self, namespace: &str, name: &str) -> Option<Place> {
         if self.index.is_empty() {
