@@ -5,6 +5,8 @@
 
 use jiff::SignedDuration;
 
+use crate::objects::fnv;
+
 /// A seeded generator.
 #[derive(Clone, Debug)]
 pub struct Chance {
@@ -21,11 +23,7 @@ impl Chance {
     /// Returns the generator of a name; the parent is left as it is.
     #[must_use]
     pub fn fork(&self, name: &str) -> Self {
-        // FNV-1a, 64 bits: any spreading function serves, this one needs no table.
-        let hash = name
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        let mut child = Self { state: self.state ^ hash };
+        let mut child = Self { state: self.state ^ fnv::add(fnv::START, name.bytes()) };
         child.bits();
         child
     }

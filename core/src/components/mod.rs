@@ -40,6 +40,11 @@ pub use crate::network::DecisionId;
 use crate::network::{Request, RequestId, ToClient};
 use crate::objects::Text;
 
+/// What a mirror Pod is known by: a kubelet makes it for a Pod that no API server gave to it.
+///
+/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MirrorPodAnnotationKey`.
+const MIRROR: &str = "kubernetes.io/config.mirror";
+
 /// When a component wants to be woken, and what for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Deadline {

@@ -5,6 +5,7 @@
 pub mod base64;
 pub mod canonical;
 pub mod diff;
+pub(crate) mod fnv;
 mod json;
 mod json_macro;
 pub mod jsonpath;

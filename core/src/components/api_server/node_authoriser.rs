@@ -14,6 +14,7 @@ use super::authorisation::Attributes;
 use super::rbac_policy::cluster_rules;
 use super::references::{self, Reference};
 use super::{ApiServer, resources};
+use crate::components::MIRROR;
 use crate::network::{Identity, NODE_LEASES, PODS, Resource};
 use crate::objects::{Object, ObjectKey};
 
@@ -185,7 +186,7 @@ impl ApiServer {
         self.tables[pods].store.iter(namespace).any(|pod| {
             let tree = pod.stable();
             tree.at(&["spec", "nodeName"]).as_str() == Some(node)
-                && tree.at(&["metadata", "annotations", references::MIRROR]).is_null()
+                && tree.at(&["metadata", "annotations", MIRROR]).is_null()
                 && references::names(tree, what).iter().any(|own| own == name)
         })
     }

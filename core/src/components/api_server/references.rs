@@ -9,9 +9,6 @@ use alloc::vec::Vec;
 
 use crate::objects::Json;
 
-/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MirrorPodAnnotationKey`.
-pub(super) const MIRROR: &str = "kubernetes.io/config.mirror";
-
 /// A kind of objects that a Pod can name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reference {

@@ -9,9 +9,9 @@ use alloc::format;
 use alloc::string::String;
 
 use super::admission::subject;
-use super::references::MIRROR;
 use super::resources::{self, Kind};
 use super::{ApiServer, status};
+use crate::components::MIRROR;
 use crate::json;
 use crate::network::{Answer, Resource};
 use crate::objects::Json;

@@ -6,7 +6,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::objects::{Object, ObjectKey, Text};
+use crate::objects::{Object, ObjectKey, Text, fnv};
 
 /// A place in the slab.
 pub(super) type Place = u32;
@@ -32,9 +32,8 @@ pub(super) struct Store {
 }
 
 fn hash(namespace: &str, name: &str) -> u64 {
-    // FNV-1a, 64 bits, with a byte between the parts that neither can hold.
-    let bytes = namespace.bytes().chain(core::iter::once(b'/')).chain(name.bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    // With a byte between the parts that neither can hold.
+    fnv::add(fnv::START, namespace.bytes().chain(core::iter::once(b'/')).chain(name.bytes()))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "both halves of a hash are wanted")]

@@ -7,7 +7,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::objects::{Beat, Object, ObjectKey, Text};
+use crate::objects::{Beat, Object, ObjectKey, Text, fnv};
 
 /// The place of an object in its cache.
 pub type Slot = u32;
@@ -207,11 +207,10 @@ impl Cache {
     }
 }
 
-/// FNV-1a, 64 bits, mixed so that the low bits depend on all characters.
+/// A hash whose low bits depend on all characters.
 fn hash(namespace: &str, name: &str) -> usize {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, step);
-    let hash = namespace.bytes().fold(hash.wrapping_mul(31), step);
+    let hash = fnv::add(fnv::START, name.bytes());
+    let hash = fnv::add(hash.wrapping_mul(31), namespace.bytes());
     usize::try_from((hash ^ (hash >> 32)) & 0xffff_ffff).unwrap_or(0)
 }
 

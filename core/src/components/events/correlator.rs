@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::objects::Json;
 use crate::objects::time::to_time;
+use crate::objects::{Json, fnv};
 
 /// How many objects, Events and kinds of them are remembered. Source: tools/record/events_cache.go (v1.34),
 /// `maxLruCacheEntries`.
@@ -121,7 +121,7 @@ impl Keys {
     fn of(event: &Json) -> Self {
         let about = event.get("involvedObject");
         let fields = ["kind", "namespace", "name", "uid", "apiVersion"].map(|field| about.get(field));
-        let object = fields.into_iter().fold(FNV_START, |hash, part| add(hash, part.as_str()));
+        let object = fields.into_iter().fold(fnv::START, |hash, part| add(hash, part.as_str()));
         let alike = ["type", "reason"].iter().fold(object, |hash, field| add(hash, event.get(field).as_str()));
         let whole = add(add(alike, about.get("fieldPath").as_str()), event.get("message").as_str());
         Self { object, alike: add(alike, Some("similar")), whole }
@@ -165,7 +165,7 @@ impl Correlator {
 
     /// Notes a text, and tells whether there were so many like it that it is no Event of its own.
     fn are_too_many(&mut self, alike: u64, message: Option<&str>, now: Timestamp) -> bool {
-        let text = add(FNV_START, message);
+        let text = add(fnv::START, message);
         let now = now.as_microsecond();
         let similar = self.similar.entry(alike, || Similar { last: now, text, more: Vec::new() });
         let quiet = SignedDuration::from_micros(now - similar.last);
@@ -214,12 +214,9 @@ fn combine(event: &mut Json, wall: Timestamp) {
     }
 }
 
-const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-/// FNV-1a, 64 bits, with an end after each text.
+/// Adds a text to a hash, with an end after it.
 fn add(hash: u64, text: Option<&str>) -> u64 {
-    let add_byte = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    add_byte(text.unwrap_or_default().bytes().fold(hash, add_byte), 0xff)
+    fnv::add(hash, text.unwrap_or_default().bytes().chain([0xff]))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::components::MIRROR;
 use crate::components::pod_resources::{PodLevel, requests};
 use crate::objects::Object;
 
@@ -15,8 +16,6 @@ use crate::objects::Object;
 const CRITICAL_PRIORITY: i64 = 2_000_000_000;
 /// Source: pkg/kubelet/types/pod_update.go (v1.34), `ConfigSourceAnnotationKey`.
 const CONFIG_SOURCE: &str = "kubernetes.io/config.source";
-/// Source: pkg/kubelet/types/pod_update.go (v1.34), `ConfigMirrorAnnotationKey`.
-const CONFIG_MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// What is missing of a resource.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,7 +47,7 @@ pub(super) fn is_critical(pod: &Object) -> bool {
     let annotations = pod.stable().at(&["metadata", "annotations"]);
     let source = annotations.get(CONFIG_SOURCE).as_str();
     source.is_some_and(|source| source != "api")
-        || !annotations.get(CONFIG_MIRROR).is_null()
+        || !annotations.get(MIRROR).is_null()
         || priority(pod).is_some_and(|priority| priority >= CRITICAL_PRIORITY)
 }
 

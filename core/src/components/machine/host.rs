@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::runtime::Runtime;
 use super::spec::{Address, MachineSpec};
-use crate::objects::Text;
+use crate::objects::{Text, fnv};
 
 /// What a kubelet finds on its machine.
 #[derive(Clone, Debug)]
@@ -107,11 +107,11 @@ fn private_ip(name: &str) -> Text {
 /// FNV-1a, mixed once more: any spreading function serves.
 fn hash(text: &str) -> (u64, u64) {
     let mix = |seed: u64| {
-        let hash = text.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let hash = fnv::add(seed, text.bytes());
         let mixed = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed ^ (mixed >> 31)
     };
-    (mix(0xcbf2_9ce4_8422_2325), mix(0x9e37_79b9_7f4a_7c15))
+    (mix(fnv::START), mix(0x9e37_79b9_7f4a_7c15))
 }
 
 /// Makes a UUID of version 4 from a text, always the same.

@@ -222,11 +222,7 @@ impl TaintWrite {
     }
 
     fn get(&mut self, io: &mut Io<'_>) -> Progress {
-        let mut call = Call::new(Verb::Get, NODES, "", &self.node);
-        // The first read may come from the server's cache; after a conflict it must not.
-        if self.tries == 0 {
-            call = call.query("resourceVersion", "0");
-        }
+        let call = read(&self.node, self.tries);
         self.tries += 1;
         self.state = State::Getting;
         io.send(call, self.because)
@@ -314,6 +310,12 @@ pub(super) struct LabelWrite {
     because: Option<DecisionId>,
 }
 
+/// Reads a Node before it is written. The first read may come from the server's cache; after a conflict it must not.
+fn read(node: &Text, tries: u32) -> Call {
+    let call = Call::new(Verb::Get, NODES, "", node);
+    if tries == 0 { call.query("resourceVersion", "0") } else { call }
+}
+
 impl LabelWrite {
     /// Sets labels.
     #[must_use]
@@ -323,10 +325,7 @@ impl LabelWrite {
 
     /// Sends the first request, and again after a pause.
     pub(super) fn start(&mut self, io: &mut Io<'_>) -> Progress {
-        let mut call = Call::new(Verb::Get, NODES, "", &self.node);
-        if self.tries == 0 {
-            call = call.query("resourceVersion", "0");
-        }
+        let call = read(&self.node, self.tries);
         self.tries += 1;
         self.state = State::Getting;
         io.send(call, self.because)

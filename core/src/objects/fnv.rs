@@ -1,0 +1,24 @@
+//! FNV-1a with 64 bits: a spreading function that needs no table and gives the same on every machine.
+//!
+//! Source: draft-eastlake-fnv, sections 2 and 5.
+
+/// The hash of nothing.
+pub(crate) const START: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0100_0000_01b3;
+
+/// Returns the hash of what was hashed before and of some bytes after it.
+pub(crate) fn add(hash: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{START, add};
+
+    #[test]
+    fn hashes_are_those_of_the_draft() {
+        assert_eq!(add(START, *b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(add(START, *b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(add(START, *b"foobar"), 0x8594_4171_f739_67e8);
+    }
+}
