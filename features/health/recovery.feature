@@ -40,6 +40,19 @@ Feature: A node that reports again is ready again
       And Node "worker-1" has no taint "node.kubernetes.io/unreachable:NoExecute" within 18s
       And container "main" of Pod "web" keeps running on machine "worker-1" for 60s
 
+    @sim-only:instants
+    Scenario: A kubelet that was frozen tells what it finds with its second look
+      On the simulator its first look comes before its watch.
+
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And the kubelet on "worker-1" freezes
+      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
+      When the kubelet on "worker-1" thaws
+      Then Node "worker-1" keeps condition MemoryPressure=Unknown for 8s
+      And Node "worker-1" has condition MemoryPressure=False between 9s and 12s
+      And Node "worker-1" has condition Ready=True, reason "KubeletReady", between 9s and 12s
+
     Scenario: The Lease alone does not make a node ready
       Given a ready Node "worker-1"
       And the kubelet on "worker-1" is killed
