@@ -41,6 +41,26 @@ Feature: What heartbeats cost
       Then the heartbeats of Node "worker-1" send 2600 to 2850 bytes a minute for 30m
       And the heartbeats of Node "worker-1" store 3050 to 3450 bytes a minute for 30m
 
+    Scenario: Minutes with the defaults
+      Four minutes hold one status at the most. The bounds leave room for what a real node tells of itself.
+
+      Given a ready Node "worker-1"
+      When 1s passes
+      Then the heartbeats of Node "worker-1" send 2000 to 4000 bytes a minute for 4m
+      And the heartbeats of Node "worker-1" store 2000 to 7000 bytes a minute for 4m
+
+    Scenario: Minutes with a status each ten seconds
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | field                     | value |
+        | nodeStatusUpdateFrequency | 10s   |
+        | nodeStatusReportFrequency | 10s   |
+      And Node "worker-1" has condition Ready=True
+      And 30s pass
+      When 1s passes
+      Then the heartbeats of Node "worker-1" send 4500 to 9000 bytes a minute for 90s
+      And the heartbeats of Node "worker-1" store 14000 to 90000 bytes a minute for 90s
+
     Scenario: A Node without a kubelet costs nothing
       Given a ready Node "worker-1"
       And 10m pass

@@ -116,7 +116,7 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
       And Node "worker-1" has label "disk=ssd" within 30s
       And Node "worker-1" has condition Ready=True within 30s
       And Node "worker-1" has no taint "node.kubernetes.io/unschedulable:NoSchedule" within 30s
-      And 1 Pod of "db" keeps running on Node "worker-2" for 10m
+      And 1 Pod of "db" keeps running on Node "worker-2" for 5m
       When the user creates:
         """
         apiVersion: v1
@@ -144,5 +144,5 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
       And Node "worker-1" exists within 30s
       And Node "worker-1" has condition Ready=True within 30s
       When 1s passes
-      Then Node "worker-1" never has label "mine=yes" for 10m
-      And Node "worker-1" never has taint "dedicated=infra:NoSchedule" for 10m
+      Then Node "worker-1" never has label "mine=yes" for 5m
+      And Node "worker-1" never has taint "dedicated=infra:NoSchedule" for 5m

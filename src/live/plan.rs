@@ -8,7 +8,7 @@ use nodeproof_core::components::api_server::is_namespaced;
 use nodeproof_core::network::{Body, Call, Endpoint, Identity, NODE_LEASES, NODES, PODS, Resource, Target, Verb};
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
-use nodeproof_core::scenario::{Action, Company, Deed, Predicate, Scenario, Setup, Subject};
+use nodeproof_core::scenario::{Action, Company, Deed, Scenario, Setup, Subject};
 
 use super::{Aliases, Ground, Patience};
 
@@ -29,8 +29,6 @@ pub enum Alone {
     SystemNamespace,
     /// It makes objects of the whole cluster.
     ClusterObjects,
-    /// It counts bytes, and names have a length.
-    Lengths,
     /// Its names would mean something else with a suffix.
     OddNames,
     /// The ground gives every scenario one.
@@ -38,10 +36,11 @@ pub enum Alone {
 }
 
 impl Alone {
-    /// Tells whether a cluster will do that has no other Nodes for the time, and where names have suffixes.
+    /// Tells whether a cluster will do that was made for the run, has no other Nodes for the time, and where names have
+    /// suffixes.
     #[must_use]
-    pub const fn is_about_nodes(self) -> bool {
-        matches!(self, Self::AllNodes | Self::Scheduler | Self::Lists)
+    pub const fn can_be_emptied_for(self) -> bool {
+        matches!(self, Self::Flags | Self::AllNodes | Self::Scheduler | Self::Lists)
     }
 }
 
@@ -55,7 +54,6 @@ impl fmt::Display for Alone {
             Self::Lists => "it looks at whole lists",
             Self::SystemNamespace => "it uses a namespace of the system",
             Self::ClusterObjects => "it makes objects of the whole cluster",
-            Self::Lengths => "it counts bytes, and names have a length",
             Self::OddNames => "its names would mean something else with a suffix",
             Self::Asked(why) => why,
         })
@@ -88,7 +86,7 @@ impl Plan {
         let odd = || (!mapped.can_be_mapped()).then_some(Alone::OddNames);
         // Where all would do with a cluster without other Nodes, odd names would still not.
         let alone = match alone(scenario) {
-            Some(why) if why.is_about_nodes() => odd().or(Some(why)),
+            Some(why) if why.can_be_emptied_for() => odd().or(Some(why)),
             alone => alone.or_else(odd).or_else(|| ground.parts_all().map(Alone::Asked)),
         };
         let aliases = match alone {
@@ -105,7 +103,8 @@ impl Plan {
         let capable = ground.capabilities();
         let own = ground.obstacle(self);
         let missing = || self.scenario.needs().into_iter().find(|need| !capable.contains(need));
-        let is_served = |why: &Alone| ground.gives_control_planes() || ground.has_no_others() && why.is_about_nodes();
+        let is_served =
+            |why: &Alone| ground.gives_control_planes() || ground.has_no_others() && why.can_be_emptied_for();
         let lonely = || self.alone.filter(|why| !is_served(why));
         own.or_else(|| patience.obstacle(&self.scenario))
             .or_else(|| deeds(&self.scenario).find_map(of_others).map(str::to_owned))
@@ -116,9 +115,6 @@ impl Plan {
 
 /// Tells why a scenario needs a control plane for itself.
 fn alone(scenario: &Scenario) -> Option<Alone> {
-    if !scenario.cluster.flags.is_empty() {
-        return Some(Alone::Flags);
-    }
     let made = scenario.given.iter().flat_map(|given| match &given.setup {
         Setup::RunningPod { pod } => of_object(&PODS, pod).into_iter().collect(),
         Setup::Objects(objects) => {
@@ -126,18 +122,14 @@ fn alone(scenario: &Scenario) -> Option<Alone> {
         }
         _ => Vec::new(),
     });
-    let lines = || scenario.acts.iter().flat_map(|act| &act.expectations);
-    let seen = || {
-        lines().filter_map(|line| match (&line.fact.subject, &line.fact.predicate) {
-            (Subject::Table(_), _) => Some(Alone::Lists),
-            (_, Predicate::Costs { .. }) => Some(Alone::Lengths),
-            _ => None,
-        })
-    };
+    let lines = scenario.acts.iter().flat_map(|act| &act.expectations);
+    let seen = lines.filter_map(|line| matches!(line.fact.subject, Subject::Table(_)).then_some(Alone::Lists));
+    let flags = (!scenario.cluster.flags.is_empty()).then_some(Alone::Flags);
     let company = (scenario.cluster.company != Company::Bystander).then_some(Alone::AllNodes);
-    let found: Vec<Alone> = made.chain(deeds(scenario).filter_map(of_deed)).chain(seen()).chain(company).collect();
+    let found: Vec<Alone> =
+        made.chain(deeds(scenario).filter_map(of_deed)).chain(seen).chain(flags).chain(company).collect();
     // What a cluster without other Nodes does not serve comes first.
-    found.iter().find(|why| !why.is_about_nodes()).or(found.first()).copied()
+    found.iter().find(|why| !why.can_be_emptied_for()).or(found.first()).copied()
 }
 
 /// Returns everything that a scenario does, what it does before its first act included.

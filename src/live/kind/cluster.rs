@@ -12,18 +12,20 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use nodeproof_core::objects::Text;
 use serde_json::Value;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::time::Instant;
 
 use super::docker::{Container, Docker, DockerError};
 use super::op::Op;
+use super::programs::Programs;
 use super::settings::KubeletSettings;
 use super::worker::Common;
-use crate::live::Access;
 use crate::live::guard::Guard;
 use crate::live::journal::{Change, Header, Journal, process_start, state_dir};
 use crate::live::safety::{Evidence, Permission, Refusal, Target, check_kind, permission};
+use crate::live::{Access, NoSite};
 
 /// How long a bootstrap token is used; it lives for twice as long.
 const TOKEN_LIFE: Duration = Duration::from_mins(15);
@@ -92,6 +94,8 @@ pub(crate) struct Cluster {
     token: tokio::sync::Mutex<Option<(String, Instant)>>,
     /// Read by scenarios side by side, written by one that has the cluster for itself.
     shares: Arc<RwLock<()>>,
+    /// What its control plane runs with; changed by a scenario that has the cluster for itself, put back by the next one.
+    programs: tokio::sync::Mutex<Programs>,
     /// Whether its own Nodes are away.
     is_emptied: bool,
     created: Option<Created>,
@@ -256,6 +260,7 @@ impl Cluster {
             journal: Mutex::new(Some(journal)),
             token: tokio::sync::Mutex::new(None),
             shares: Arc::default(),
+            programs: tokio::sync::Mutex::default(),
             is_emptied: false,
             created: None,
             guard: Some(guard),
@@ -283,6 +288,12 @@ impl Cluster {
     pub(crate) async fn share(&self, whole: bool) -> Share {
         let shares = Arc::clone(&self.shares);
         if whole { Share::Whole(shares.write_owned().await) } else { Share::Beside(shares.read_owned().await) }
+    }
+
+    /// Lets the control plane run with the flags of a scenario, or as kubeadm has started it. Whoever changes something has
+    /// the cluster for itself, or is one of many who want it back as it was.
+    pub(crate) async fn run_with(&self, docker: &Docker, flags: &[(Text, Text)]) -> Result<(), NoSite> {
+        self.programs.lock().await.run_with(docker, &self.common.control_plane, flags).await
     }
 
     /// Writes down a change that is about to be made.

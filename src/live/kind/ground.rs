@@ -22,6 +22,7 @@ use super::docker::Docker;
 use super::fault::{self, Plan as Steps};
 use super::hands::Hands;
 use super::mask;
+use super::programs;
 use super::settings::KubeletSettings;
 use super::worker::obstacle;
 use crate::live::{Access, Alone, Doing, Ground, Pace, Plan, Site, Siting};
@@ -48,7 +49,11 @@ impl Kind {
 
 impl Ground for Kind {
     fn capabilities(&self) -> Capabilities {
-        capabilities()
+        let mut capabilities = capabilities();
+        if self.has_no_others() {
+            capabilities.insert(Capability::ControlPlaneFlags);
+        }
+        capabilities
     }
 
     fn obstacle(&self, plan: &Plan) -> Option<String> {
@@ -99,6 +104,7 @@ impl Ground for Kind {
             let patience = Duration::try_from(length).unwrap_or_default() + MARGIN;
             let share = self.cluster.share(plan.alone.is_some()).await;
             let hands = Hands::on(Arc::clone(&self.cluster), patience).await?;
+            hands.run_with(&plan.scenario.cluster.flags).await?;
             let pace = Pace::of(LATENCY, &plan.settings);
             let access = self.cluster.access.clone();
             Ok(Box::new(KindSite { hands, access, pace, rules: BTreeMap::new(), _share: share }) as Box<dyn Site>)
@@ -194,6 +200,9 @@ fn obstacle_in(plan: &Plan, version: &str) -> Option<String> {
     if let Some(why) = machines(plan).find_map(|spec| obstacle(spec, version)) {
         return Some(why);
     }
+    if let Some(why) = programs::obstacle(&plan.scenario.cluster.flags) {
+        return Some(why);
+    }
     if has_behaviour(&plan.scenario) {
         return Some(fault::BEHAVIOUR.to_owned());
     }
@@ -246,7 +255,7 @@ fn of_line(line: &Expectation) -> Option<String> {
 
 /// Says what a scenario would do to which node, a line each, as commands for people.
 fn rehearse(plan: &Plan, stand_ins: &[String]) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines = programs::rehearse(&plan.scenario.cluster.flags);
     for spec in machines(plan) {
         let alias = &spec.name;
         let spec = plan.aliases.machine(spec.clone());

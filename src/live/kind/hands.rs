@@ -11,7 +11,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::network::{Fault, NODE_LEASES, NODES, Resource};
-use nodeproof_core::objects::Json;
+use nodeproof_core::objects::{Json, Text};
 
 use super::cluster::{Cluster, now};
 use super::docker::{Docker, DockerError, deleted};
@@ -20,6 +20,7 @@ use super::look;
 use super::op::Op;
 use super::settings::{self, KubeletSettings};
 use super::worker::{Worker, obstacle};
+use crate::live::NoSite;
 use crate::live::journal::Change;
 
 /// How long a machine may take until its systemd and containerd answer after the power is back: seventeen seconds were
@@ -52,6 +53,14 @@ impl Hands {
     pub(crate) async fn on(cluster: Arc<Cluster>, patience: Duration) -> Result<Self, String> {
         let docker = Docker::connect().await.map_err(|error| error.to_string())?;
         Ok(Self { docker, cluster, machines: BTreeMap::new(), patience, made: Vec::new() })
+    }
+
+    /// Lets the control plane run with the flags of the scenario.
+    ///
+    /// # Errors
+    /// It does not, or Docker does not answer.
+    pub(crate) async fn run_with(&self, flags: &[(Text, Text)]) -> Result<(), NoSite> {
+        self.cluster.run_with(&self.docker, flags).await
     }
 
     /// Adds a machine, whose kubelet starts now.

@@ -12,6 +12,7 @@ mod hands;
 mod look;
 mod mask;
 mod op;
+mod programs;
 mod settings;
 mod worker;
 
