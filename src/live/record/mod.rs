@@ -11,7 +11,8 @@ mod redact;
 mod tape;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -178,19 +179,22 @@ impl Recorded {
         let wrong = |error: std::io::Error| format!("{}: {error}", directory.display());
         fs::create_dir_all(directory).map_err(wrong)?;
         let about = serde_yaml::to_string(&self.about(title)).map_err(|error| error.to_string())?;
-        let files = [
-            ("watch.jsonl", lines(self.tape.watch())),
-            ("writes.jsonl", lines(&self.writes)),
-            ("actions.jsonl", lines(&self.tape.actions())),
-            // The last one: a directory with it is a whole recording.
-            ("about.yaml", about),
-        ];
-        for (name, text) in files {
+        let write = |name: &str, lines: &mut dyn Iterator<Item = String>| {
             // A packed file of the same name would be passed over, and tell of another run.
             drop(fs::remove_file(directory.join(format!("{name}.gz"))));
-            fs::write(directory.join(name), text).map_err(wrong)?;
-        }
-        Ok(())
+            let mut file = BufWriter::new(File::create(directory.join(name))?);
+            for line in lines {
+                writeln!(file, "{line}")?;
+            }
+            file.flush()
+        };
+        let text = |line: &Json| line.to_string();
+        write("watch.jsonl", &mut self.tape.watch().iter().cloned())
+            .and_then(|()| write("writes.jsonl", &mut self.writes.iter().map(text)))
+            .and_then(|()| write("actions.jsonl", &mut self.tape.actions()))
+            // The last one: a directory with it is a whole recording.
+            .and_then(|()| write("about.yaml", &mut about.lines().map(str::to_owned)))
+            .map_err(wrong)
     }
 
     fn about<'a>(&'a self, title: &'a Title) -> About<'a> {
@@ -210,10 +214,6 @@ impl Recorded {
             podgc_passes: passes.map_or(&[], |passes| &passes.podgc),
         }
     }
-}
-
-fn lines(lines: &[Json]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// Prints an instant with microseconds.
