@@ -84,16 +84,27 @@ pub struct Tolerances {
     pub base: SignedDuration,
     /// What is added for a writer, by its manager: the period of the loop whose phase the two runs do not share.
     pub loops: Vec<(&'static str, SignedDuration)>,
+    /// What the last status of two runs may be apart: how seldom a kubelet writes it when nothing changes.
+    pub report: SignedDuration,
+    /// What lasts no longer than this may be seen in one run and not in the other: a pass of a loop came in between.
+    pub blink: SignedDuration,
 }
 
 impl Default for Tolerances {
-    /// Health passes come each 5 s and evictions of a zone each 10 s; a kubelet looks at its status each 10 s with jitter.
+    /// API times are whole seconds, and a real cluster is given two more before the first act, so that a time of before is
+    /// so much earlier there.
     ///
-    /// Source: `--node-monitor-period`, `--node-eviction-rate`; kubelet `nodeStatusUpdateFrequency` (v1.34).
+    /// Health passes come each 5 s and evictions of a zone each 10 s; a kubelet looks at its status each 10 s with jitter.
+    /// What a health pass finds is put right by the next one: a taint for a Node that is about to be ready.
+    ///
+    /// A status is reported each 5 minutes, and after a change up to half of that later.
+    ///
+    /// Source: `--node-monitor-period`, `--node-eviction-rate`; kubelet `nodeStatusUpdateFrequency`,
+    /// `nodeStatusReportFrequency` and `calculateDelay` (v1.34).
     fn default() -> Self {
         let sec = SignedDuration::from_secs;
         let loops = vec![("kube-controller-manager", sec(15)), ("kubelet", sec(11)), ("kube-scheduler", sec(10))];
-        Self { base: sec(2), loops }
+        Self { base: sec(3), loops, report: sec(461), blink: sec(6) }
     }
 }
 
@@ -140,7 +151,7 @@ pub fn differences(sim: &Outcome, real: &Outcome, tolerances: &Tolerances) -> Ve
 }
 
 /// A change of one path.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Step<'a> {
     at: SignedDuration,
     /// The zero of its act.
@@ -158,11 +169,11 @@ impl Step<'_> {
 
 /// Sorts the changes of a history by their paths. A taint that comes is no successor of one that went, so what comes to
 /// and goes from a list has a path of its own.
-fn by_path(history: Option<&History>) -> BTreeMap<String, Vec<Step<'_>>> {
+fn by_path(history: Option<&History>, base: SignedDuration) -> BTreeMap<String, Vec<Step<'_>>> {
     let mut paths: BTreeMap<String, Vec<Step<'_>>> = BTreeMap::new();
     for entry in history.into_iter().flat_map(|history| &history.entries) {
         for (path, texts) in &entry.changed {
-            for text in parts(texts) {
+            for text in parts(texts).into_iter().filter(|text| !is_same_instant(text, base)) {
                 let item = text.strip_prefix("+ ").or_else(|| text.strip_prefix("- "));
                 let path = item.map_or_else(|| path.clone(), |item| format!("{path}[{}]", masked(item)));
                 let at = entry.at.duration_since(entry.zero);
@@ -187,10 +198,12 @@ fn histories(
     tolerances: &Tolerances,
     found: &mut Vec<Difference>,
 ) {
-    let (here, there) = (by_path(here), by_path(there));
+    let (here, there) = (by_path(here, tolerances.base), by_path(there, tolerances.base));
     for path in here.keys().chain(there.keys()).collect::<BTreeSet<_>>() {
-        let none = Vec::new();
-        let (own, other) = (here.get(path).unwrap_or(&none), there.get(path).unwrap_or(&none));
+        let mut own = here.get(path).cloned().unwrap_or_default();
+        let mut other = there.get(path).cloned().unwrap_or_default();
+        drop_chance(&mut own, &other, sim, tolerances);
+        drop_chance(&mut other, &own, real, tolerances);
         for at in 0..own.len().max(other.len()) {
             let (kind, sim, real) = match (own.get(at), other.get(at)) {
                 (Some(own), None) if is_past(own, sim, real, tolerances) => continue,
@@ -207,6 +220,54 @@ fn histories(
             found.push(Difference { object: object.to_owned(), path: path.clone(), writer, kind, sim, real });
         }
     }
+}
+
+/// Leaves out what one run has and another with fewer steps on a path need not have: what came before the first act, which
+/// begins later on a real cluster, and what was taken back by the next pass.
+fn drop_chance(steps: &mut Vec<Step<'_>>, others: &[Step<'_>], run: &Outcome, tolerances: &Tolerances) {
+    let wanted = others.len();
+    let is_first_act = |step: &Step<'_>| run.zeros.first() == Some(&step.zero);
+    // Whoever begins with what follows has had what it follows on, in time before the first act.
+    let begins_later = |steps: &[Step<'_>]| match (steps, others.first()) {
+        ([first, second, ..], Some(other)) => {
+            let text = masked(other.text);
+            first.at < tolerances.of(first.by) && masked(first.text) != text && masked(second.text) == text
+        }
+        _ => false,
+    };
+    while steps.len() > wanted
+        && steps.first().is_some_and(|first| is_first_act(first) && (first.at.is_negative() || begins_later(steps)))
+    {
+        steps.remove(0);
+    }
+    let instant = |step: &Step<'_>| step.zero + step.at;
+    while steps.len() > wanted + 1 {
+        let is_blink = |pair: &[Step<'_>]| {
+            let lasted = instant(&pair[1]).duration_since(instant(&pair[0]));
+            lasted <= tolerances.blink && is_taken_back(pair[0].text, pair[1].text)
+        };
+        let Some(at) = steps.windows(2).position(is_blink) else { return };
+        steps.drain(at..at + 2);
+    }
+}
+
+/// Tells whether what came goes, or what went comes again.
+fn is_taken_back(one: &str, other: &str) -> bool {
+    let taken = |one: &str, other: &str| {
+        one.strip_prefix("+ ").zip(other.strip_prefix("- ")).is_some_and(|(one, other)| masked(one) == masked(other))
+    };
+    taken(one, other) || taken(other, one)
+}
+
+/// Tells whether a change of an instant is none within what instants may be apart: what one run writes in the same second
+/// again, another writes in the next.
+fn is_same_instant(text: &str, base: SignedDuration) -> bool {
+    let instant = |text: &str| {
+        let whole = OFFSET.find(text).filter(|found| found.len() == text.len());
+        whole.and_then(|found| read_offset(found.as_str()))
+    };
+    let Some((before, after)) = text.split_once(" -> ") else { return false };
+    instant(before).zip(instant(after)).is_some_and(|(before, after)| (after - before).abs() <= base)
 }
 
 /// Tells whether another run may have been over before it could show a step: runs end as soon as they are judged.
@@ -238,7 +299,6 @@ fn step_kind(sim: &Step<'_>, real: &Step<'_>, shift: SignedDuration, tolerances:
 }
 
 fn snapshots(sim: &Outcome, real: &Outcome, tolerances: &Tolerances, found: &mut Vec<Difference>) {
-    let tolerance = tolerances.longest();
     // Histories have been compared; a scenario that failed has no snapshots.
     let kept = |outcome: &Outcome| -> Vec<(Text, Json)> {
         let kept = outcome.snapshots.iter().filter(|snapshot| snapshot.kind != SnapshotKind::History);
@@ -248,13 +308,16 @@ fn snapshots(sim: &Outcome, real: &Outcome, tolerances: &Tolerances, found: &mut
         for change in diff(own, &other) {
             let shown = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let (sim, real) = (shown(&change.old), shown(&change.new));
+            let path = change.path.to_string();
+            let is_heartbeat = path.ends_with("lastHeartbeatTime");
+            let tolerance = if is_heartbeat { tolerances.report } else { tolerances.longest() };
             let kind = match (change.old.is_null(), change.new.is_null()) {
                 (false, true) => Kind::OnlySim,
                 (true, false) => Kind::OnlyReal,
                 _ if same_text(&sim, &real, SignedDuration::ZERO, tolerance) => continue,
                 _ => Kind::Value,
             };
-            let (object, path) = (format!("snapshot/{name}"), change.path.to_string());
+            let object = format!("snapshot/{name}");
             found.push(Difference { object, path, writer: String::new(), kind, sim, real });
         }
     }
@@ -273,19 +336,28 @@ fn by_name(value: &Json) -> Json {
     }
 }
 
-static OFFSET: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"[+-](?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?m?s)\b").expect("a constant pattern"));
+static OFFSET: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:[+-]|\bactive )(?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?m?s)\b").expect("a constant pattern")
+});
 
-/// Puts a mark in the place of each offset.
+/// Reads an offset, or what a kubelet says of its runtime: that it was last seen active so long ago.
+fn read_offset(text: &str) -> Option<SignedDuration> {
+    parse_duration(text.trim_start_matches("active "))
+}
+
+static UID: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}").expect("a constant pattern"));
+
+/// Puts a mark in the place of each offset and each uid.
 fn masked(text: &str) -> String {
-    OFFSET.replace_all(text, "…").into_owned()
+    UID.replace_all(&OFFSET.replace_all(text, "…"), "[uid]").into_owned()
 }
 
 /// Tells whether two texts are the same but for offsets, and these are near, once those of the first count from a zero
 /// that is so much later.
 fn same_text(one: &str, other: &str, shift: SignedDuration, tolerance: SignedDuration) -> bool {
     let offsets = |text: &str| -> Vec<SignedDuration> {
-        OFFSET.find_iter(text).filter_map(|found| parse_duration(found.as_str())).collect()
+        OFFSET.find_iter(text).filter_map(|found| read_offset(found.as_str())).collect()
     };
     if one == other {
         return true;
@@ -361,6 +433,17 @@ mod tests {
     }
 
     #[test]
+    fn how_long_ago_something_was_is_compared_as_an_instant() {
+        let said =
+            |ago: &str| format!("a -> PLEG is not healthy: pleg was last seen active {ago} ago; threshold is 3m0s");
+        let (one, near, far) = (said("3m4.8s"), said("3m4.673945239s"), said("4m4.8s"));
+        let path = "status.conditions[Ready].message";
+        let outcome = |text: &str| outcome(&[(190.0, "kubelet/status", &[(path, text)])]);
+        check(&outcome(&one), &outcome(&near), &[]);
+        check(&outcome(&one), &outcome(&far), &[(path, Kind::Value)]);
+    }
+
+    #[test]
     fn one_write_of_two_taints_is_as_good_as_two() {
         let both = "+ a:NoSchedule, + b:NoExecute";
         let one = outcome(&[(50.0, MANAGER, &[("spec.taints", both)])]);
@@ -381,6 +464,9 @@ mod tests {
         ]);
         check(&sim, &real, &[("spec.taints[c:NoSchedule]", Kind::OnlyReal), (READY, Kind::OnlyReal)]);
         check(&real, &sim, &[("spec.taints[c:NoSchedule]", Kind::OnlySim), (READY, Kind::OnlySim)]);
+        let owner = |uid| outcome(&[(1.0, "kubelet", &[("metadata.ownerReferences", uid)])]);
+        let uids = ["+ 70873bd9-e16d-4dba-8439-74d6cf039299", "+ f4d55933-fb5f-4675-9254-e04d50ad835a"];
+        check(&owner(uids[0]), &owner(uids[1]), &[]);
         let other = outcome(&[(1.0, MANAGER, &[(READY, "False -> True")])]);
         check(&sim, &other, &[(READY, Kind::Writer)]);
         check(&sim, &outcome(&[(1.0, "", &[(READY, "False -> True")])]), &[]);
@@ -398,6 +484,9 @@ mod tests {
             json!({"spec": {"taints": [{"key": "a", "effect": "E", "timeAdded": "+5s"}, {"key": "b", "effect": "E"}]}});
         let same = json!({"spec": {"taints": [{"key": "b", "effect": "E"}, {"key": "a", "effect": "E", "timeAdded": "+7.5s"}]}});
         check(&with(one.clone()), &with(same), &[]);
+        let posted = |at: &str| with(json!({"status": {"conditions": [{"type": "Ready", "lastHeartbeatTime": at}]}}));
+        check(&posted("+479.6s"), &posted("+571.747s"), &[]);
+        check(&posted("+79.6s"), &posted("+571.747s"), &[("status.conditions[Ready].lastHeartbeatTime", Kind::Value)]);
         check(
             &with(one),
             &with(json!({"spec": {"taints": [{"key": "b", "effect": "E", "value": "v"}]}})),
@@ -438,6 +527,32 @@ mod tests {
         check(&two_acts(&[]), &last(29.0), &[]);
         check(&last(10.0), &two_acts(&[]), &[(READY, Kind::OnlySim)]);
         check(&early, &two_acts(&[]), &[(READY, Kind::OnlySim)]);
+    }
+
+    #[test]
+    fn what_only_chance_shows_in_one_run_is_no_difference() {
+        const TAINTS: &str = "spec.taints";
+        let taint = |came, went| {
+            outcome(&[
+                (came, MANAGER, &[(TAINTS, "+ node.kubernetes.io/not-ready:NoExecute")]),
+                (went, MANAGER, &[(TAINTS, "- node.kubernetes.io/not-ready:NoExecute")]),
+            ])
+        };
+        let path = "spec.taints[node.kubernetes.io/not-ready:NoExecute]";
+        check(&outcome(&[]), &taint(0.2, 5.2), &[]);
+        check(&taint(0.2, 5.2), &outcome(&[]), &[]);
+        check(&outcome(&[]), &taint(0.2, 9.2), &[(path, Kind::OnlyReal), (path, Kind::OnlyReal)]);
+        let early = outcome(&[(-0.9, "kubelet", &[("object", "created")]), (3.0, MANAGER, &[("object", "deleted")])]);
+        check(&early, &outcome(&[(3.0, MANAGER, &[("object", "deleted")])]), &[]);
+        check(&early, &outcome(&[]), &[("object", Kind::OnlySim)]);
+        check(
+            &taint(4.6, 54.6),
+            &outcome(&[(50.5, MANAGER, &[(TAINTS, "- node.kubernetes.io/not-ready:NoExecute")])]),
+            &[],
+        );
+        let transition = |text: &'static str| outcome(&[(0.4, "kubelet/status", &[("lastTransitionTime", text)])]);
+        check(&outcome(&[]), &transition("-0.606s -> +0.393s"), &[]);
+        check(&outcome(&[]), &transition("-3.7s -> +0.393s"), &[("lastTransitionTime", Kind::OnlyReal)]);
     }
 
     #[test]

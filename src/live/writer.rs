@@ -3,7 +3,7 @@
 //! A write renews the time of its manager's entry, in whole seconds, when what stands in it changes. Whoever removes what
 //! another manager had set leaves no entry of his own: the other's only shrinks. Then, and within a second of the last
 //! write, the fields tell: what the node lifecycle controller alone may remove was removed by it, anything else by whoever
-//! has most of the fields that changed. A deletion leaves nothing by which anybody could be told.
+//! has most of the fields that changed. A deletion leaves nothing by which anybody could be told, nor does an eviction.
 //!
 //! Source: sigs.k8s.io/structured-merge-diff v6 merge/update.go, `Update`; k8s.io/apimachinery
 //! pkg/util/managedfields/internal/managedfieldsupdater.go (v1.34).
@@ -46,7 +46,7 @@ pub(super) fn writer_of(before: Option<&Json>, after: Option<&Json>) -> Writer {
     if let Some(entry) = written.max_by_key(|entry| time(entry)) {
         return told(entry);
     }
-    if changes.iter().any(is_deletion) {
+    if changes.iter().any(is_deletion) || changes.iter().any(is_new_condition) {
         return Writer::default();
     }
     if changes.iter().any(is_taint_of_lifecycle) {
@@ -99,6 +99,14 @@ fn place(change: &FieldChange) -> (String, String) {
 fn is_deletion(change: &FieldChange) -> bool {
     let (first, second) = place(change);
     first == "metadata" && matches!(second.as_str(), "deletionTimestamp" | "deletionGracePeriodSeconds")
+}
+
+/// Tells whether a condition came, which gives an entry a field. Without one it was the API server itself: an eviction marks
+/// its Pod on the way to the deletion.
+///
+/// Source: pkg/registry/core/pod/storage/eviction.go (v1.34), `addConditionAndDeletePod`.
+fn is_new_condition(change: &FieldChange) -> bool {
+    change.old.is_null() && place(change) == ("status".to_owned(), "conditions".to_owned())
 }
 
 /// Tells whether a taint of the node lifecycle controller came or went.
