@@ -158,6 +158,9 @@ impl Driver {
             if is_success(&self.caller.ask(&call).await) {
                 return Ok(());
             }
+            if let Some(why) = self.site.trouble() {
+                return Err(why);
+            }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         Err(format!("namespace {namespace} gets no service account within {}", seconds(ACCOUNT_WAIT)))
