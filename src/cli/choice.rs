@@ -39,7 +39,8 @@ impl Choice {
         Ok(options)
     }
 
-    /// Returns the scenarios that are meant.
+    /// Returns the scenarios that are meant. Those that have to wait until no other runs come last: what runs side by side
+    /// would wait for them in turn.
     ///
     /// # Errors
     /// There is none of the name, or none that the tags select.
@@ -61,6 +62,7 @@ impl Choice {
         if !chosen.iter().any(|planned| options.selection.meets(planned.tags())) {
             return Err(format!("{} selects no scenario", options.selection.text().unwrap_or_default()));
         }
+        chosen.sort_by_cached_key(|planned| options.stage.runs_alone(planned, options));
         Ok(chosen)
     }
 }

@@ -157,12 +157,9 @@ fn options(args: &Args) -> Result<Options, String> {
     Ok(options)
 }
 
-/// Returns the scenarios with the seeds under which they run, seed by seed. Those that have to wait until no other runs
-/// come last: what runs side by side would wait for them in turn.
+/// Returns the scenarios with the seeds under which they run, seed by seed.
 fn jobs<'a>(chosen: &[&'a Planned], args: &Args, options: Options) -> Vec<Job<'a>> {
     let seeds = args.seeds.unwrap_or(Seeds::one(options.seed));
-    let mut chosen = chosen.to_vec();
-    chosen.sort_by_cached_key(|planned| options.stage.runs_alone(planned, &options));
     let skipped: Vec<Option<String>> = chosen.iter().map(|planned| planned.skipped(&options)).collect();
     let mut jobs = Vec::new();
     for seed in seeds.iter() {
@@ -179,7 +176,8 @@ fn jobs<'a>(chosen: &[&'a Planned], args: &Args, options: Options) -> Vec<Job<'a
 
 /// Says what would be done to which node of a real cluster.
 fn rehearse(jobs: &[Job<'_>]) -> ExitCode {
-    for job in jobs {
+    // What was not asked for is no news.
+    for job in jobs.iter().filter(|job| job.options.selection.meets(job.planned.tags())) {
         if let Some(why) = &job.skipped {
             line(format_args!("{}: skipped: {why}", job.planned.name));
             continue;
