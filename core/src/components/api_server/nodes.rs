@@ -1,11 +1,12 @@
 //! What is special about Nodes on writes.
 //!
-//! Mirrors pkg/registry/core/node/strategy.go, pkg/apis/core/v1/{conversion,defaults}.go (v1.34).
+//! Mirrors pkg/registry/core/node/strategy.go, pkg/apis/core/v1/{conversion,defaults}.go (v1.31, v1.34).
 
 use alloc::vec::Vec;
 
 use super::pods::round_up;
 use crate::objects::Json;
+use crate::profile::Settings;
 
 /// Sets the defaults: allocatable from capacity, and `podCIDR` and the first of `podCIDRs` as one value.
 pub(super) fn default(tree: &mut Json) {
@@ -23,6 +24,22 @@ pub(super) fn default(tree: &mut Json) {
         (false, None) => tree.set(&["spec", "podCIDRs"], Vec::from([cidr])),
         (false, Some(first)) if first != cidr => tree.set(&["spec", "podCIDRs"], Vec::from([cidr])),
         _ => {}
+    }
+}
+
+/// Drops what belongs to gates that are off, where the Node itself is written: what a kubelet posts with its status stays,
+/// the handlers until the Node is written again.
+pub(super) fn drop_disabled(tree: &mut Json, old: Option<&Json>, settings: &Settings) {
+    let is_on = |gate: &str| settings.is_gate_on(gate);
+    let handlers = ["status", "runtimeHandlers"];
+    let has_handlers = !tree.at(&handlers).is_null();
+    if has_handlers && !is_on("RecursiveReadOnlyMounts") && !is_on("UserNamespacesSupport") {
+        tree.remove(&handlers);
+    }
+    let field = ["status", "features"];
+    let is_new = !tree.at(&field).is_null() && old.is_none_or(|old| old.at(&field).is_null());
+    if is_new && !is_on("SupplementalGroupsPolicy") {
+        tree.remove(&field);
     }
 }
 

@@ -85,7 +85,10 @@ fn default_namespace(tree: &mut Json) {
 pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, now: Timestamp) {
     match kind.name {
         "Pod" => pods::prepare_create(tree, settings, now),
-        "Node" => nodes::drop_config(tree),
+        "Node" => {
+            nodes::drop_config(tree);
+            nodes::drop_disabled(tree, None, settings);
+        }
         "PersistentVolume" | "PersistentVolumeClaim" => tree.set(&["status"], json!({"phase": "Pending"})),
         "Namespace" => {
             tree.set(&["status"], json!({"phase": "Active"}));
@@ -151,6 +154,9 @@ pub(super) fn prepare_update(kind: &Kind, subresource: &str, tree: &mut Json, ol
     }
     if kind.name == "Node" {
         nodes::drop_config(tree);
+        if subresource.is_empty() {
+            nodes::drop_disabled(tree, Some(old), settings);
+        }
     }
     if kind.name == "DaemonSet" {
         workloads::count_templates(tree, Some(old));

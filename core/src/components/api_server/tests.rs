@@ -15,7 +15,7 @@ use crate::network::{
     Request, RequestId, Resource, STRATEGIC_MERGE_PATCH, ToClient, Verb, WatchType,
 };
 use crate::objects::{Json, Object, ObjectKey, Text};
-use crate::profile::Settings;
+use crate::profile::{Release, Settings};
 
 struct Fixture {
     server: ApiServer,
@@ -525,5 +525,30 @@ fn events_stay_as_long_as_the_flag_says() {
             fixture.server.handle_timeout(fixture.now + SignedDuration::from_secs(longest + 1));
             assert!(fixture.server.objects(&EVENTS).is_empty(), "{ttl}");
         }
+    }
+}
+
+#[test]
+fn what_belongs_to_a_gate_that_is_off_is_dropped_until_a_kubelet_posts_it() {
+    for (release, gates, kept) in [
+        (Release::new(31, 0), "", [false, true]),
+        (Release::new(31, 0), "SupplementalGroupsPolicy=true,RecursiveReadOnlyMounts=false", [true, false]),
+        (Release::new(34, 0), "", [true, true]),
+    ] {
+        let mut fixture = Fixture::new();
+        let mut settings = Settings::of(release);
+        settings.set("feature-gates", gates).unwrap();
+        fixture.server = ApiServer::new(Context { settings: Arc::new(settings), chance: Chance::new(1) }, fixture.now);
+        let status = json!({"features": {"supplementalGroupsPolicy": true}, "runtimeHandlers": [{"name": "runc"}]});
+        let shown = |answer: &Answer| {
+            let node = answer.as_object().unwrap().json();
+            ["features", "runtimeHandlers"].map(|field| !node.at(&["status", field]).is_null())
+        };
+        let body = json!({"kind": "Node", "metadata": {"name": "w1"}, "status": status.clone()});
+        assert_eq!(shown(&fixture.call(Call::new(Verb::Create, NODES, "", "").body(body))), kept, "{release} {gates}");
+        let posted = Call::strategic_patch(NODES, "", "w1", json!({"status": status})).subresource("status");
+        assert_eq!(shown(&fixture.call(posted)), [true, true]);
+        let labelled = Call::strategic_patch(NODES, "", "w1", json!({"metadata": {"labels": {"a": "b"}}}));
+        assert_eq!(shown(&fixture.call(labelled)), [true, kept[1]]);
     }
 }
