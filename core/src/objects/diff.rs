@@ -32,6 +32,7 @@ const LIST_KEYS: &[(&str, &[&str])] = &[
     ("containers", &["name"]),
     ("env", &["name"]),
     ("ephemeralContainers", &["name"]),
+    ("hostIPs", &["ip"]),
     ("imagePullSecrets", &["name"]),
     ("initContainerStatuses", &["name"]),
     ("initContainers", &["name"]),

@@ -157,7 +157,8 @@ fn changed_fields(change: &Change, zero: Timestamp) -> Vec<(String, String)> {
 pub(super) fn change_text(change: &FieldChange, zero: Option<Timestamp>) -> (String, String) {
     let print = |value: &Json| {
         let last = change.path.segments().last().map_or("", |part| part.name().as_str());
-        zero.and_then(|zero| masked(last, value, zero)).unwrap_or_else(|| plain(value))
+        let masked = |zero| masked(last, value, zero).or_else(|| addresses(last, value));
+        zero.and_then(masked).unwrap_or_else(|| plain(value))
     };
     let comes_or_goes = change.old.is_null() || change.new.is_null();
     let (item, sign) = if change.old.is_null() { (&change.new, '+') } else { (&change.old, '-') };
@@ -166,6 +167,7 @@ pub(super) fn change_text(change: &FieldChange, zero: Option<Timestamp>) -> (Str
             let text = match list.segments().last().map(|part| part.name().as_str()) {
                 Some("taints") => taint_text(item),
                 Some("conditions") => condition_text(item),
+                Some("hostIPs" | "podIPs") if zero.is_some() => String::from("[address]"),
                 _ => name.to_string(),
             };
             (list.to_string(), format!("{sign} {text}"))
@@ -175,8 +177,46 @@ pub(super) fn change_text(change: &FieldChange, zero: Option<Timestamp>) -> (Str
     }
 }
 
+/// Prints the blocks of addresses of a Node, which are chance on a cluster with other Nodes.
+fn addresses(field: &str, value: &Json) -> Option<String> {
+    let blocks: Vec<&str> = value.items().iter().map(|_| "[address]").collect();
+    (field == "podCIDRs").then(|| blocks.join(", "))
+}
+
 fn condition_text(condition: &Json) -> String {
     let word = |field| condition.get(field).as_str().unwrap_or("");
     let reason = if word("reason").is_empty() { String::new() } else { format!(" ({})", word("reason")) };
     format!("{}={}{reason}", word("type"), word("status"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn a_history_does_not_say_which_addresses_there_were_and_an_explanation_does() {
+        let before = json!({"spec": {}, "status": {}});
+        let after = json!({"spec": {"podCIDR": "10.244.1.0/24", "podCIDRs": ["10.244.1.0/24", "fd00::/64"]},
+            "status": {"hostIPs": [{"ip": "172.18.0.2"}], "podIP": "10.244.1.2", "podIPs": [{"ip": "10.244.1.2"}]}});
+        let texts = |zero| -> Vec<String> {
+            let changes = diff(&before, &after);
+            changes
+                .iter()
+                .map(|change| change_text(change, zero))
+                .map(|(path, text)| format!("{path}: {text}"))
+                .collect()
+        };
+        assert_eq!(
+            texts(Some(Timestamp::UNIX_EPOCH)),
+            [
+                "spec.podCIDR: + [address]",
+                "spec.podCIDRs: + [address], [address]",
+                "status.hostIPs: + [address]",
+                "status.podIP: + [address]",
+                "status.podIPs: + [address]",
+            ]
+        );
+        assert_eq!(texts(None)[2], "status.hostIPs: + 172.18.0.2");
+    }
 }
