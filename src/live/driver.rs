@@ -134,7 +134,7 @@ struct Driver {
     shown: BTreeMap<Resource, u64>,
     /// The instant of the last observation.
     told: Timestamp,
-    /// What the deed under way has written.
+    /// What the deeds under way have written.
     own: Vec<Written>,
     /// What it has removed: the object's uid, where it was answered that nothing is left of it.
     removed: Option<(Resource, ObjectKey, Text)>,
@@ -459,16 +459,17 @@ impl Driver {
     async fn serve(&mut self, output: RunOutput) {
         match output {
             RunOutput::Perform { id, task, step } => {
-                if self.line.as_ref() == Some(&step) {
-                    self.catch_up().await;
-                } else {
+                if self.line.as_ref() != Some(&step) {
                     self.settle().await;
-                    self.line = Some(step);
+                    self.line = Some(step.clone());
                 }
                 let observation = self.perform(id, self.aliases.task(task)).await;
-                self.catch_up().await;
-                self.own.clear();
-                self.removed = None;
+                // What a line does to several of them is done without a pause, so that hardly a controller comes in between.
+                if self.removed.is_some() || !self.run.goes_on_with(&step) {
+                    self.catch_up().await;
+                    self.own.clear();
+                    self.removed = None;
+                }
                 self.told = self.told.max(self.clock.now());
                 self.run.handle_observation(observation, self.told);
             }

@@ -28,7 +28,7 @@ impl Driver {
                 match self.will_make(&NODES, &node.name) {
                     Ok(()) => {
                         let started = self.feeding.start(node, &self.caller, self.clock).await;
-                        started.map(|written| self.own = written)
+                        started.map(|written| self.own.extend(written))
                     }
                     Err(why) => Err(why),
                 }
@@ -52,7 +52,7 @@ impl Driver {
             Task::Deed(Deed::Feed { node, feed }) => {
                 self.asked = Writer::default();
                 let changed = self.feeding.change(&node, feed).await;
-                changed.map(|written| self.own = written)
+                changed.map(|written| self.own.extend(written))
             }
             Task::Deed(Deed::Taint { node, add, remove }) => return self.taint(id, &node, &add, &remove).await,
             Task::Deed(Deed::Pass(_) | Deed::Until(_)) => Ok(()),
@@ -90,7 +90,7 @@ impl Driver {
                 let named = call.parameter("fieldManager").map(Text::from);
                 self.asked.manager = named.unwrap_or_else(|| identity.agent.clone());
                 self.asked.subresource = subresource.clone();
-                self.own = vec![(resource.clone(), revision_of(&answer.body))];
+                self.own.push((resource.clone(), revision_of(&answer.body)));
             }
             self.removed = removed_by(call, &answer.body);
         }

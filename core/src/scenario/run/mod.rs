@@ -251,6 +251,12 @@ impl Run {
         self.outputs.pop_front()
     }
 
+    /// Tells whether the line of a deed that was handed out goes on with another one, as soon as that one is done.
+    #[must_use]
+    pub fn goes_on_with(&self, line: &Position) -> bool {
+        self.jobs.front().is_some_and(|job| job.step == *line)
+    }
+
     /// Returns when to call `handle_timeout`.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Deadline> {

@@ -754,3 +754,21 @@ fn what_comes_while_the_first_act_waits_belongs_to_what_was_given() {
         outcome.histories.to_vec()[0].entries.iter().map(|entry| entry.at.duration_since(start())).collect();
     assert_eq!((outcome.verdict, entries), (Verdict::Passed, Vec::from([sec(5)])));
 }
+
+#[test]
+fn a_line_goes_on_as_long_as_it_has_deeds() {
+    let mut first = when(kill());
+    first.deeds.push(kill().into());
+    let mut second = when(kill());
+    second.position.line = 10;
+    let act = Act { when: Vec::from([first, second]), expectations: Vec::new() };
+    let scenario = Scenario { acts: Vec::from([act]), ..Scenario::default() };
+    let mut run = Run::new(Arc::new(scenario), RunOptions::default(), start());
+    run.handle_start(start());
+    let mut told = Vec::new();
+    while let Some(RunOutput::Perform { id, step, .. }) = run.poll_output() {
+        told.push((step.line, run.goes_on_with(&step)));
+        run.handle_observation(Observation::Done(id), start());
+    }
+    assert_eq!(told, [(8, true), (8, false), (10, false)]);
+}
