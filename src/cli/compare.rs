@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::beside::Beside;
 use super::choice::Choice;
-use super::live::LiveArgs;
+use super::live::{LiveArgs, heed_signals, interrupted};
 use super::misuse;
 use super::terminal::{Colour, Progress, line, note};
 use crate::compare::{Difference, Tolerances, differences};
@@ -34,7 +34,7 @@ same. Lists are compared by their keys. A difference is unexplained unless the l
 `recording` is compare/BACKEND/AREA/TOPIC/SCENARIO. --json prints one object a scenario: name, k8s, sim, real,
 differences, unexplained.
 
-Exit code: 0 nothing unexplained, 1 something is, 2 misuse.")]
+Exit code: 0 nothing unexplained, 1 something is, 2 misuse, 130 interrupted.")]
 pub struct Args {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
@@ -117,6 +117,7 @@ impl Comparison<'_> {
         };
         self.real.stage.greeting().iter().for_each(note);
         keep_panics_quiet();
+        heed_signals(&self.real.stage);
         let real = Arc::clone(&self.real);
         let jobs: Vec<Job<'_>> = chosen
             .into_iter()
@@ -141,6 +142,10 @@ impl Comparison<'_> {
     fn compare(&mut self, planned: &Planned, real: &Judged, suite: &Suite) {
         if real.verdict == Verdict::Skipped {
             *self.counts.skipped.entry(real.text.clone()).or_default() += 1;
+            return;
+        }
+        if real.verdict == Verdict::Inconclusive && self.real.stage.is_interrupted() {
+            *self.counts.skipped.entry("the comparison was interrupted".to_owned()).or_default() += 1;
             return;
         }
         let sim = run(planned, &self.sim, suite, Door::Command);
@@ -231,6 +236,7 @@ impl Comparison<'_> {
         } else {
             lines.iter().for_each(line)
         }
-        if counts.differing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        let code = if counts.differing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        interrupted(&self.real.stage).unwrap_or(code)
     }
 }

@@ -1,8 +1,26 @@
 //! The options that the subcommands with live backends share.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
-use crate::harness::LiveOptions;
+use super::terminal::note;
+use crate::harness::{LiveOptions, Stage};
+
+/// Lets a signal end a run in real time in order.
+pub(super) fn heed_signals(stage: &Stage) {
+    stage.heed_signals(|| note("interrupted: what runs is ended and put back; once more ends this at once"));
+}
+
+/// Returns the exit code of a run in real time that was interrupted.
+pub(super) fn interrupted(stage: &Stage) -> Option<ExitCode> {
+    #[cfg(feature = "live")]
+    return stage.is_interrupted().then(|| ExitCode::from(crate::live::interrupt::EXIT));
+    #[cfg(not(feature = "live"))]
+    {
+        let _ = stage;
+        None
+    }
+}
 
 /// Options of live backends.
 #[derive(Debug, Clone, clap::Args)]

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::beside::Beside;
 use super::choice::Choice;
-use super::live::LiveArgs;
+use super::live::{LiveArgs, heed_signals, interrupted};
 #[cfg(feature = "live")]
 use super::look::{Look, LookArgs};
 use super::terminal::{Colour, Progress, counted, line, note};
@@ -106,7 +106,7 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     if args.live.dry_run {
         return rehearse(&jobs);
     }
-    stage.heed_signals(|| note("interrupted: what runs is ended and put back; once more ends this at once"));
+    heed_signals(&stage);
     let progress = Progress::new(jobs.len());
     let mut broken_report = None;
     let door = if args.accept { Door::Accept } else { Door::Command };
@@ -129,9 +129,8 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     if let Some(message) = broken_report {
         return misuse(message);
     }
-    #[cfg(feature = "live")]
-    if stage.is_interrupted() {
-        return ExitCode::from(crate::live::interrupt::EXIT);
+    if let Some(code) = interrupted(&stage) {
+        return code;
     }
     match (problems.is_empty(), count.failed + count.inconclusive) {
         (false, _) => ExitCode::from(MISUSE),

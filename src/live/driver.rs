@@ -52,8 +52,6 @@ const BLIND_MAX: SignedDuration = SignedDuration::from_secs(20);
 const TROUBLE_PERIOD: SignedDuration = SignedDuration::from_secs(3);
 /// How often an interrupted run is noticed at least.
 const INTERRUPT_PERIOD: Duration = Duration::from_millis(500);
-/// Why a scenario of an interrupted run ends.
-const INTERRUPTED: &str = "the run was interrupted";
 /// How long a missed line is still awaited.
 const WAIT_FOR_LATE: SignedDuration = SignedDuration::from_secs(30);
 
@@ -64,7 +62,7 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
     let _room = ground.room(plan);
     let clock = Clock::new();
     if interrupt::is_asked() {
-        return undecided(&plan.scenario, INTERRUPTED.to_owned(), clock.now());
+        return undecided(&plan.scenario, interrupt::SAID.to_owned(), clock.now());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = match runtime {
@@ -82,7 +80,7 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
         // It may have waited for its place until now.
         if interrupt::is_asked() {
             drop(site.leave().await);
-            return undecided(&plan.scenario, INTERRUPTED.to_owned(), clock.now());
+            return undecided(&plan.scenario, interrupt::SAID.to_owned(), clock.now());
         }
         let has_machines = ground.has_room(plan) && ground.capabilities().contains(&Capability::Machines);
         match Driver::begin(site, plan, clock, has_machines).await {
@@ -291,7 +289,7 @@ impl Driver {
     /// Looks from time to time whether the cluster itself is in order, and whether it can be seen.
     fn find_trouble(&mut self) -> Option<String> {
         if interrupt::is_asked() {
-            return Some(INTERRUPTED.to_owned());
+            return Some(interrupt::SAID.to_owned());
         }
         let now = self.clock.now();
         if now < self.examined + TROUBLE_PERIOD {

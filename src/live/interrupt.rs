@@ -9,6 +9,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// The exit code of a run that was interrupted: 128 and the number of SIGINT, as shells count.
 pub const EXIT: u8 = 130;
+/// Why a scenario of such a run ends.
+pub(super) const SAID: &str = "the run was interrupted";
 
 /// A process has one set of signals, so this is one for the process.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);

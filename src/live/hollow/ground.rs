@@ -16,7 +16,7 @@ use super::site::{HollowSite, Plane, Recording};
 use super::{ControlPlane, Logging};
 use crate::live::assets::Assets;
 use crate::live::record::{NEEDED, Privacy, Recorder, Title, WELCOME};
-use crate::live::{Access, Clock, Ground, NoSite, Pace, Place, Places, Plan, Site, Siting, expected_length};
+use crate::live::{Access, Clock, Ground, NoSite, Pace, Place, Places, Plan, Site, Siting, expected_length, interrupt};
 
 /// How many scenarios share a control plane at a time.
 const TOGETHER_MAX: usize = 48;
@@ -143,6 +143,10 @@ impl Ground for Hollow {
                 let logging = if self.recordings.is_some() { Logging::Recorded } else { Logging::Usual };
                 let made = aside(move || {
                     let _start = starts.take(SignedDuration::ZERO);
+                    // It may have waited for its turn until now.
+                    if interrupt::is_asked() {
+                        return Err(interrupt::SAID.to_owned());
+                    }
                     ControlPlane::start(&assets, &flags, logging)
                 });
                 Arc::new(made.await.map_err(|why| {
