@@ -18,8 +18,10 @@ use crate::live::assets::Assets;
 use crate::live::record::{NEEDED, Privacy, Recorder, Title, WELCOME};
 use crate::live::{Access, Clock, Ground, NoSite, Pace, Place, Places, Plan, Site, Siting, expected_length, interrupt};
 
-/// How many scenarios share a control plane at a time.
-const TOGETHER_MAX: usize = 48;
+/// How many scenarios share a control plane at a time. With two or three Nodes each they stay about below the 100 from which
+/// the TTL controller takes a cluster for a larger one, and changes an annotation of all Nodes; 48 did not.
+/// Source: pkg/controller/ttl/ttl_controller.go (v1.34), `ttlBoundaries`.
+const TOGETHER_MAX: usize = 32;
 /// How much memory a control plane takes, in KiB.
 const MEMORY: u64 = 700 << 10;
 
@@ -202,7 +204,7 @@ fn alone_max() -> usize {
     let free = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let free = free.and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok());
     let fitting = free.map_or(1, |free| usize::try_from(free / 2 / MEMORY).unwrap_or(usize::MAX));
-    (6 * cores).min(fitting).max(1)
+    (5 * cores).min(fitting).max(1)
 }
 
 /// Returns the flags of a control plane that many scenarios share: the rate at which the controllers may write is meant
