@@ -16,8 +16,6 @@ use crate::scenario::Cost;
 /// Whose writes are heartbeats.
 const KUBELET: &str = "kubelet";
 
-const MANAGED: [&str; 2] = ["metadata", "managedFields"];
-
 /// Returns the bytes of a change, 0 if it is no heartbeat.
 pub(super) fn of(what: Cost, change: &Change) -> u64 {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return 0 };
@@ -26,9 +24,7 @@ pub(super) fn of(what: Cost, change: &Change) -> u64 {
     }
     let length = |object: &Object| {
         let mut json = object.json();
-        if !json.at(&MANAGED).is_null() {
-            json.remove(&MANAGED);
-        }
+        json.remove(&["metadata", "managedFields"]);
         json.to_string().len()
     };
     let bytes = match what {

@@ -11,7 +11,7 @@ use super::observation::Change;
 use super::truth::{plain, taint_text};
 use crate::network::{LEASES, NODES};
 use crate::objects::canonical::{PASSING, masked};
-use crate::objects::diff::{FieldChange, diff};
+use crate::objects::diff::{FieldChange, diff, list_keys};
 use crate::objects::{Json, Object};
 use crate::scenario::{History, HistoryEntry, ObjectRef};
 
@@ -167,14 +167,22 @@ pub(super) fn change_text(change: &FieldChange, zero: Option<Timestamp>) -> (Str
             let text = match list.segments().last().map(|part| part.name().as_str()) {
                 Some("taints") => taint_text(item),
                 Some("conditions") => condition_text(item),
-                Some("hostIPs" | "podIPs") if zero.is_some() => String::from("[address]"),
-                _ => name.to_string(),
+                list => zero
+                    .zip(list)
+                    .and_then(|(zero, list)| key_text(list, item, zero))
+                    .unwrap_or_else(|| name.to_string()),
             };
             (list.to_string(), format!("{sign} {text}"))
         }
         _ if comes_or_goes => (change.path.to_string(), format!("{sign} {}", print(item))),
         _ => (change.path.to_string(), format!("{} -> {}", print(&change.old), print(&change.new))),
     }
+}
+
+/// Prints the key of a list's item where it is chance, as a uid and an address are.
+fn key_text(list: &str, item: &Json, zero: Timestamp) -> Option<String> {
+    let [key] = list_keys(list)? else { return None };
+    masked(key, item.get(key), zero)
 }
 
 /// Prints the blocks of addresses of a Node, which are chance on a cluster with other Nodes.
@@ -195,9 +203,9 @@ mod tests {
     use crate::json;
 
     #[test]
-    fn a_history_does_not_say_which_addresses_there_were_and_an_explanation_does() {
-        let before = json!({"spec": {}, "status": {}});
-        let after = json!({"spec": {"podCIDR": "10.244.1.0/24", "podCIDRs": ["10.244.1.0/24", "fd00::/64"]},
+    fn a_history_does_not_say_which_addresses_and_uids_there_were_and_an_explanation_does() {
+        let before = json!({"metadata": {}, "spec": {}, "status": {}});
+        let after = json!({"metadata": {"ownerReferences": [{"uid": "70873bd9-e16d-4dba-8439-74d6cf039299"}]}, "spec": {"podCIDR": "10.244.1.0/24", "podCIDRs": ["10.244.1.0/24", "fd00::/64"]},
             "status": {"hostIPs": [{"ip": "172.18.0.2"}], "podIP": "10.244.1.2", "podIPs": [{"ip": "10.244.1.2"}]}});
         let texts = |zero| -> Vec<String> {
             let changes = diff(&before, &after);
@@ -210,6 +218,7 @@ mod tests {
         assert_eq!(
             texts(Some(Timestamp::UNIX_EPOCH)),
             [
+                "metadata.ownerReferences: + [uid]",
                 "spec.podCIDR: + [address]",
                 "spec.podCIDRs: + [address], [address]",
                 "status.hostIPs: + [address]",
@@ -217,6 +226,6 @@ mod tests {
                 "status.podIPs: + [address]",
             ]
         );
-        assert_eq!(texts(None)[2], "status.hostIPs: + 172.18.0.2");
+        assert_eq!(texts(None)[3], "status.hostIPs: + 172.18.0.2");
     }
 }
