@@ -10,6 +10,7 @@ mod client;
 mod clock;
 mod driver;
 mod feeding;
+mod flags;
 mod ground;
 pub mod guard;
 pub mod hollow;

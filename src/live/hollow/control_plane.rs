@@ -22,6 +22,7 @@ use serde_json::json;
 use super::certificates::{Authority, Certified, write};
 use super::processes::{DIRECTORY_PREFIX, Processes};
 use crate::live::assets::Assets;
+use crate::live::flags::{Flags, of_program};
 use crate::live::kubelets::{HollowNodes, Server, Signer};
 use crate::live::{Access, Caller, Clock, record};
 
@@ -68,9 +69,6 @@ pub struct ControlPlane {
 
 /// A program's name, where it is, and its arguments.
 type Command = (&'static str, PathBuf, Vec<String>);
-
-/// The flags of one scenario, `COMPONENT.FLAG` with value.
-type Flags = [(Text, Text)];
 
 impl ControlPlane {
     /// Starts the programs and waits until they are ready. Blocks; not to be called from a runtime.
@@ -428,11 +426,10 @@ fn log_for_recording(commands: &mut [Command], place: &Path) -> Result<(), Strin
 
 /// Returns the flags that a scenario sets on a program.
 fn flags_of<'a>(program: &'a str, flags: &'a Flags) -> impl Iterator<Item = String> + 'a {
-    flags.iter().filter_map(move |(flag, value)| match flag.split_once('.') {
-        Some((component, flag)) => (component == program).then(|| format!("--{flag}={value}")),
-        // Feature gates are everybody's but etcd's.
-        None => (program != "etcd").then(|| format!("--{flag}={value}")),
-    })
+    // Feature gates are everybody's but etcd's.
+    let gates = flags.iter().filter(move |(flag, _)| !flag.contains('.') && program != "etcd");
+    let gates = gates.map(|(flag, value)| (flag.as_str(), value.as_str()));
+    of_program(program, flags).chain(gates).map(|(flag, value)| format!("--{flag}={value}"))
 }
 
 #[cfg(test)]

@@ -8,15 +8,12 @@
 
 use std::collections::BTreeMap;
 
-use nodeproof_core::objects::Text;
 use serde_yaml::{Mapping, Value};
 
 use super::docker::{Docker, DockerError};
 use super::op::quoted;
 use crate::live::NoSite;
-
-/// The flags of a scenario, `PROGRAM.FLAG` with value.
-type Flags = [(Text, Text)];
+use crate::live::flags::{Flags, of_program};
 
 /// A program and where it tells whether it is in order.
 ///
@@ -91,7 +88,8 @@ impl Programs {
 
 /// Says why a scenario's flags cannot be given to the programs of a kind cluster.
 pub(super) fn obstacle(flags: &Flags) -> Option<String> {
-    let is_known = |flag: &str| PROGRAMS.iter().any(|(program, _)| of(program, flag).is_some());
+    let is_known =
+        |flag: &str| PROGRAMS.iter().any(|(program, _)| flag.split_once('.').is_some_and(|(own, _)| own == *program));
     if let Some((flag, _)) = flags.iter().find(|(flag, _)| !is_known(flag)) {
         return Some(format!("{flag} cannot be given to a cluster that kubeadm has made"));
     }
@@ -111,15 +109,6 @@ pub(super) fn rehearse(flags: &Flags) -> Vec<String> {
         (!own.is_empty()).then(|| format!("{program} starts anew with{}, and without it afterwards", own.concat()))
     });
     lines.collect()
-}
-
-/// Returns the name of a flag, if it is one of a program.
-fn of<'a>(program: &str, flag: &'a str) -> Option<&'a str> {
-    flag.strip_prefix(program)?.strip_prefix('.')
-}
-
-fn of_program<'a>(program: &'a str, flags: &'a Flags) -> impl Iterator<Item = (&'a str, &'a str)> {
-    flags.iter().filter_map(move |(flag, value)| Some((of(program, flag)?, value.as_str())))
 }
 
 fn path(program: &str) -> String {
@@ -167,6 +156,8 @@ fn script(program: &str, health: &str, manifest: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use nodeproof_core::objects::Text;
+
     use super::*;
 
     const MANIFEST: &str = "

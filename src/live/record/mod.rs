@@ -11,8 +11,9 @@ mod redact;
 mod tape;
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -179,21 +180,11 @@ impl Recorded {
         let wrong = |error: std::io::Error| format!("{}: {error}", directory.display());
         fs::create_dir_all(directory).map_err(wrong)?;
         let about = serde_yaml::to_string(&self.about(title)).map_err(|error| error.to_string())?;
-        let write = |name: &str, lines: &mut dyn Iterator<Item = String>| {
-            // A packed file of the same name would be passed over, and tell of another run.
-            drop(fs::remove_file(directory.join(format!("{name}.gz"))));
-            let mut file = BufWriter::new(File::create(directory.join(name))?);
-            for line in lines {
-                writeln!(file, "{line}")?;
-            }
-            file.flush()
-        };
-        let text = |line: &Json| line.to_string();
-        write("watch.jsonl", &mut self.tape.watch().iter().cloned())
-            .and_then(|()| write("writes.jsonl", &mut self.writes.iter().map(text)))
-            .and_then(|()| write("actions.jsonl", &mut self.tape.actions()))
+        write(directory, "watch.jsonl", self.tape.watch())
+            .and_then(|()| write(directory, "writes.jsonl", &self.writes))
+            .and_then(|()| write(directory, "actions.jsonl", self.tape.actions()))
             // The last one: a directory with it is a whole recording.
-            .and_then(|()| write("about.yaml", &mut about.lines().map(str::to_owned)))
+            .and_then(|()| write(directory, "about.yaml", about.lines()))
             .map_err(wrong)
     }
 
@@ -214,6 +205,17 @@ impl Recorded {
             podgc_passes: passes.map_or(&[], |passes| &passes.podgc),
         }
     }
+}
+
+/// Writes a file of lines.
+fn write(directory: &Path, name: &str, lines: impl IntoIterator<Item = impl Display>) -> io::Result<()> {
+    // A packed file of the same name would be passed over, and tell of another run.
+    drop(fs::remove_file(directory.join(format!("{name}.gz"))));
+    let mut file = BufWriter::new(File::create(directory.join(name))?);
+    for line in lines {
+        writeln!(file, "{line}")?;
+    }
+    file.flush()
 }
 
 /// Prints an instant with microseconds.
