@@ -23,6 +23,7 @@ use nodeproof_core::scenario::{
     Scenario, Setup, StepVerdict, Subject, Verdict, Writer, company,
 };
 
+use super::answers::{Measured, Probe, worst};
 use super::client::Caller;
 use super::clock::Clock;
 use super::feeding::{Feeding, Written};
@@ -50,6 +51,8 @@ const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(250);
 const BLIND_MAX: SignedDuration = SignedDuration::from_secs(20);
 /// How often the cluster itself is looked at.
 const TROUBLE_PERIOD: SignedDuration = SignedDuration::from_secs(3);
+/// How long before an act that may have happened which it shows: a grace period, 50 s, and a health pass.
+const CONCERNED: SignedDuration = SignedDuration::from_secs(60);
 /// How often an interrupted run is noticed at least.
 const INTERRUPT_PERIOD: Duration = Duration::from_millis(500);
 /// How long a missed line is still awaited.
@@ -115,6 +118,13 @@ fn cut_short(mut outcome: Outcome, scenario: &Scenario, why: String) -> Outcome 
     outcome
 }
 
+/// Tells whether a line was missed that could have held on a faster machine: what an answer says does not hang on that.
+fn hangs_on_time(outcome: &Outcome, scenario: &Scenario) -> bool {
+    let Some(mismatch) = &outcome.mismatch else { return false };
+    let mut lines = scenario.acts.iter().flat_map(|act| &act.expectations);
+    !lines.any(|line| line.fact.subject == Subject::Answer && line.position == mismatch.step)
+}
+
 struct Driver {
     site: Box<dyn Site>,
     scenario: Arc<Scenario>,
@@ -156,8 +166,10 @@ struct Driver {
     examined: Timestamp,
     /// Why the scenario could not go on.
     broken: Option<String>,
-    /// By how much this program itself was woken too late: the machine is busier than it should be.
-    lag: SignedDuration,
+    /// When and by how much this program itself was woken too late: the machine is busier than it should be.
+    lags: Measured,
+    /// How long the API server takes to answer meanwhile.
+    probe: Probe,
     /// Whether what was there before is known: Nodes that come now are new.
     is_playing: bool,
 }
@@ -177,6 +189,7 @@ impl Driver {
         let machines = machines.collect();
         let run = Run::new(Arc::new(scenario), run_options(&pace, &plan.settings), clock.now());
         let watches = Watches::open(run.subscriptions(), &caller, clock);
+        let probe = Probe::begin(caller.clone(), clock);
         let mut driver = Self {
             site,
             scenario: Arc::clone(&plan.scenario),
@@ -204,7 +217,8 @@ impl Driver {
             examined: clock.now(),
             broken: None,
             is_playing: false,
-            lag: SignedDuration::ZERO,
+            lags: Measured::new(),
+            probe,
         };
         match driver.settle_in().await {
             Ok(()) => Ok(driver),
@@ -257,20 +271,30 @@ impl Driver {
             self.judge(settled);
         }
         let silence = self.longest_silence();
-        let Self { mut site, run, feeding, watches, caller, aliases, namespaces, broken, scenario, lag, blind, .. } =
-            self;
+        let Self { mut site, run, feeding, watches, caller, aliases, namespaces, broken, .. } = self;
+        let Self { scenario, lags, blind, probe, .. } = self;
         drop((feeding, watches));
         let is_in_order = site.trouble().is_none();
         let removed = removal::remove_what_is_left(&caller, &aliases, namespaces, is_in_order).await;
         let removed = removed.and_then(|()| site.has_removed());
         let mut outcome = run.into_outcome();
-        outcome.tolerance = format!("{}; this program itself was late by up to {}", site.pace(), seconds(lag));
+        outcome.tolerance = format!(
+            "{}; an answer took up to {}, and this program itself was late by up to {}",
+            site.pace(),
+            seconds(probe.slowest_since(outcome.start)),
+            seconds(worst(&lags, outcome.start))
+        );
         let has_failed = outcome.verdict == Verdict::Failed;
+        let concerned = outcome.zeros.last().map_or(outcome.start, |zero| *zero - CONCERNED);
+        let slowest = probe.slowest_since(concerned).max(worst(&lags, concerned));
         if let Some(why) = broken.or_else(|| site.trouble().filter(|_| has_failed)) {
             outcome = cut_short(outcome, &scenario, why);
         } else if has_failed && (!blind.is_empty() || silence > site.pace().tolerance) {
             outcome.verdict = Verdict::Inconclusive;
             outcome.tolerance += &format!("; the API server did not answer for {}", seconds(silence));
+        } else if has_failed && hangs_on_time(&outcome, &scenario) && site.pace().is_overrun_by(slowest) {
+            outcome.verdict = Verdict::Inconclusive;
+            outcome.tolerance += ": too slow for these bounds, so that nothing can be said";
         }
         if let Err(why) = site.leave().await.and(removed) {
             let position = outcome.mismatch.as_ref().map(|mismatch| mismatch.step.clone()).unwrap_or_default();
@@ -316,7 +340,10 @@ impl Driver {
         match tokio::time::timeout(pause, self.watches.next()).await {
             Ok(Some(arrival)) => self.held.push(arrival),
             Ok(None) => {}
-            Err(_) => self.lag = self.lag.max(self.clock.now().duration_since(woken)),
+            Err(_) => {
+                let now = self.clock.now();
+                self.lags.push((now, now.duration_since(woken)));
+            }
         }
         while let Some(arrival) = self.watches.try_next() {
             self.held.push(arrival);
@@ -552,7 +579,7 @@ fn key_of(object: &Json) -> ObjectKey {
 #[cfg(test)]
 mod tests {
     use nodeproof_core::profile::Settings;
-    use nodeproof_core::scenario::Capabilities;
+    use nodeproof_core::scenario::{Act, Bound, Capabilities, Expectation, Fact, ObjectRef, Predicate};
 
     use super::*;
     use crate::live::Siting;
@@ -575,6 +602,25 @@ mod tests {
         fn site<'a>(&'a self, _plan: &'a Plan) -> Siting<'a> {
             let is_asked_for = self.is_asked_for;
             Box::pin(async move { Err(NoSite { why: "etcd ended with code 2".to_owned(), is_asked_for }) })
+        }
+    }
+
+    #[test]
+    fn what_an_answer_says_hangs_on_no_time() {
+        let line = |subject, step: &str| Expectation {
+            fact: Fact { subject, predicate: Predicate::Gone },
+            bound: Bound::AtOnce,
+            position: Position { text: step.into(), ..Position::default() },
+        };
+        let expectations =
+            Vec::from([line(Subject::Answer, "answer"), line(Subject::Object(ObjectRef::node("w1")), "node")]);
+        let scenario = Scenario { acts: Vec::from([Act { expectations, ..Act::default() }]), ..Scenario::default() };
+        for (step, hangs) in [("answer", false), ("node", true), ("a Given", true)] {
+            let mut outcome = broken(&scenario, "late".to_owned(), Timestamp::UNIX_EPOCH);
+            if let Some(mismatch) = &mut outcome.mismatch {
+                mismatch.step = Position { text: step.into(), ..Position::default() };
+            }
+            assert_eq!(hangs_on_time(&outcome, &scenario), hangs, "{step}");
         }
     }
 

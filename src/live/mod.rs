@@ -5,6 +5,7 @@
 //! the simulator. Invariant: names in scenarios are aliases; whoever is handed a name here is handed the real one.
 
 mod aliases;
+mod answers;
 mod assets;
 mod client;
 mod clock;

@@ -102,7 +102,10 @@ impl Pace {
     /// its write, our watch, each with a busy machine's queue before it.
     const WAYS: i32 = 20;
 
-    /// More would let wrong behaviour pass: a machine that is busier than this fails scenarios.
+    /// How many of them one slow moment lasts for: those of one cause, one after the other.
+    const SLOW_WAYS: i32 = 4;
+
+    /// More would let wrong behaviour pass: on a machine that is busier than this nothing can be said of what is late.
     const LONGEST: SignedDuration = SignedDuration::from_secs(5);
 
     /// Derives the tolerance from what was measured and from the settings.
@@ -113,6 +116,13 @@ impl Pace {
             tolerance: (Self::SECOND + latency * Self::WAYS).min(Self::LONGEST),
             health_period: settings.duration("node-monitor-period"),
         }
+    }
+
+    /// Tells whether a machine on which a single way took so long is too slow for the tolerance: what was measured before
+    /// the scenario does not hold of it any more.
+    #[must_use]
+    pub fn is_overrun_by(&self, slowest: SignedDuration) -> bool {
+        slowest * Self::SLOW_WAYS > self.tolerance
     }
 
     /// Returns a scenario whose bounds are wider by the tolerance, at both ends.
@@ -194,5 +204,12 @@ mod tests {
         ] {
             assert_eq!(pace.widen(&bound), wider);
         }
+    }
+
+    #[test]
+    fn four_slow_ways_use_a_tolerance_up() {
+        let pace = Pace::of(SignedDuration::from_millis(50), &Settings::of(DEFAULT_RELEASE));
+        assert!(!pace.is_overrun_by(SignedDuration::from_millis(500)));
+        assert!(pace.is_overrun_by(SignedDuration::from_millis(501)));
     }
 }

@@ -14,8 +14,9 @@ use nodeproof_core::objects::time::seconds;
 use nodeproof_core::profile::{Release, Settings};
 use nodeproof_core::scenario::Capabilities;
 
-use super::ground::{ALL_ARE_BEGUN, latency, of_hollow_nodes};
+use super::ground::{ALL_ARE_BEGUN, of_hollow_nodes};
 use super::site::{HollowSite, Plane};
+use crate::live::answers::latency;
 use crate::live::client::Caller;
 use crate::live::feeding::is_success;
 use crate::live::guard::Guard;

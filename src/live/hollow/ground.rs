@@ -3,10 +3,8 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use jiff::SignedDuration;
-use nodeproof_core::network::{Call, NODES, Verb};
 use nodeproof_core::objects::Text;
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::profile::Release;
@@ -14,9 +12,10 @@ use nodeproof_core::scenario::{Capabilities, Capability, Scenario};
 
 use super::site::{HollowSite, Plane, Recording};
 use super::{ControlPlane, Logging};
+use crate::live::answers::latency;
 use crate::live::assets::Assets;
 use crate::live::record::{NEEDED, Privacy, Recorder, Title, WELCOME};
-use crate::live::{Access, Clock, Ground, NoSite, Pace, Place, Places, Plan, Site, Siting, expected_length, interrupt};
+use crate::live::{Clock, Ground, NoSite, Pace, Place, Places, Plan, Site, Siting, expected_length, interrupt};
 
 /// How many scenarios share a control plane at a time. With two or three Nodes each they stay about below the 100 from which
 /// the TTL controller takes a cluster for a larger one, and changes an annotation of all Nodes; 48 did not.
@@ -225,20 +224,6 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Sen
         let _ = sender.send(work());
     });
     receiver.await.unwrap_or_else(|_| Err("the control plane's start broke down".to_owned()))
-}
-
-/// Measures how long an answer takes: the middle one of a few.
-pub(super) async fn latency(access: &Access) -> Result<SignedDuration, String> {
-    const TIMES: usize = 7;
-    let caller = access.caller().await?;
-    let mut taken = Vec::new();
-    for _ in 0..TIMES {
-        let asked = Instant::now();
-        caller.ask(&Call::new(Verb::List, NODES, "", "").query("limit", "1")).await;
-        taken.push(SignedDuration::try_from(asked.elapsed()).unwrap_or_default());
-    }
-    taken.sort();
-    Ok(taken[TIMES / 2])
 }
 
 #[cfg(test)]
