@@ -31,10 +31,10 @@ Examples:
 Runs each scenario on the simulator and on a real cluster, and compares what became of the objects that it names:
 which fields changed, to what, by whom, in which order, and when, as far as the phases of two runs let instants be the
 same. Lists are compared by their keys. A difference is unexplained unless the ledger has an entry for it, whose
-`recording` is compare/BACKEND/AREA/TOPIC/SCENARIO. --json prints one object a scenario: name, k8s, sim, real,
-differences, unexplained.
+`recording` is compare/BACKEND/AREA/TOPIC/SCENARIO, or what another kind of machine has of its own excuses it. --json
+prints one object a scenario: name, k8s, sim, real, differences, unexplained.
 
-Exit code: 0 nothing unexplained, 1 something is, 2 misuse, 130 interrupted.")]
+Exit code: 0 nothing unexplained, 1 something is or is inconclusive, 2 misuse, 130 interrupted.")]
 pub struct Args {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
@@ -105,6 +105,7 @@ struct Counts {
     same: usize,
     explained: usize,
     differing: usize,
+    inconclusive: usize,
     skipped: BTreeMap<String, usize>,
 }
 
@@ -148,6 +149,10 @@ impl Comparison<'_> {
             *self.counts.skipped.entry("the comparison was interrupted".to_owned()).or_default() += 1;
             return;
         }
+        if real.verdict == Verdict::Inconclusive {
+            self.counts.inconclusive += 1;
+            return self.say_inconclusive(planned, &real.text);
+        }
         let sim = run(planned, &self.sim, suite, Door::Command);
         let (Some(own), Some(other)) = (&sim.outcome, &real.outcome) else {
             self.counts.differing += 1;
@@ -158,16 +163,11 @@ impl Comparison<'_> {
         let found = differences(own, other, &Tolerances::default());
         let recording = format!("compare/{}/{}", self.args.with.name(), planned.compiled.id.replace("::", "/"));
         let reason = |it: &Difference| {
-            self.ledger.find(&recording, &it.writer, &it.object, &it.path).map(|entry| entry.why.trim().to_owned())
+            let entry = self.ledger.find(&recording, &it.writer, &it.object, &it.path);
+            entry.map(|entry| entry.why.trim()).or_else(|| self.real.stage.excuse(&it.path)).map(str::to_owned)
         };
-        let told: Vec<(Difference, Option<String>)> = found
-            .into_iter()
-            .map(|it| {
-                let why = reason(&it);
-                (it, why)
-            })
-            .collect();
-        let unexplained = told.iter().filter(|(_, why)| why.is_none()).count();
+        let told: Vec<(Option<String>, Difference)> = found.into_iter().map(|it| (reason(&it), it)).collect();
+        let unexplained = told.iter().filter(|(why, _)| why.is_none()).count();
         match (told.is_empty(), unexplained) {
             (true, _) => self.counts.same += 1,
             (_, 0) => self.counts.explained += 1,
@@ -181,14 +181,14 @@ impl Comparison<'_> {
         planned: &Planned,
         sim: &Outcome,
         real: &Outcome,
-        told: &[(Difference, Option<String>)],
+        told: &[(Option<String>, Difference)],
         unexplained: usize,
     ) {
         let id = &planned.compiled.id;
         if self.args.json {
             let shown: Vec<_> = told
                 .iter()
-                .map(|(it, why)| {
+                .map(|(why, it)| {
                     let mut shown = json!({
                         "object": it.object, "path": it.path, "kind": it.kind.word(), "sim": it.sim, "real": it.real,
                     });
@@ -211,11 +211,23 @@ impl Comparison<'_> {
             _ => {
                 let all: Vec<String> = told
                     .iter()
-                    .map(|(it, why)| why.as_ref().map_or(format!("  {it}"), |why| format!("  {it}\n    why   {why}")))
+                    .map(|(why, it)| why.as_ref().map_or(format!("  {it}"), |why| format!("  {it}\n    why   {why}")))
                     .collect();
                 line(format_args!("{} {id}\n{}\n", colour.bad("     differs"), all.join("\n")));
             }
         }
+    }
+
+    /// Nothing can be said of what was not seen.
+    fn say_inconclusive(&self, planned: &Planned, why: &str) {
+        let id = &planned.compiled.id;
+        if self.args.json {
+            return line(json!({
+                "name": id, "with": self.args.with.name(), "k8s": planned.release(&self.sim).to_string(),
+                "real": "inconclusive", "reason": why, "differences": [], "unexplained": 0,
+            }));
+        }
+        line(format_args!("{} {id}\n{why}\n", self.colour().note("inconclusive")));
     }
 
     fn colour(&self) -> Colour {
@@ -228,15 +240,15 @@ impl Comparison<'_> {
             counts.skipped.iter().map(|(reason, count)| format!("     skipped {count}: {reason}")).collect();
         let skipped: usize = counts.skipped.values().sum();
         lines.push(format!(
-            "    Finished {} the same, {} with explained differences, {} with unexplained ones, {skipped} skipped",
-            counts.same, counts.explained, counts.differing
+            "    Finished {} the same, {} with explained differences, {} with unexplained ones, {} inconclusive, {skipped} skipped",
+            counts.same, counts.explained, counts.differing, counts.inconclusive
         ));
         if self.args.json {
             lines.iter().for_each(note)
         } else {
             lines.iter().for_each(line)
         }
-        let code = if counts.differing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        let code = if counts.differing + counts.inconclusive == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         interrupted(&self.real.stage).unwrap_or(code)
     }
 }

@@ -122,6 +122,19 @@ impl Stage {
         }
     }
 
+    /// Tells why a field of a Node, as `status.capacity.cpu`, has another value here; `None` if it is compared.
+    #[must_use]
+    pub fn excuse(&self, field: &str) -> Option<&'static str> {
+        match self.backend {
+            #[cfg(feature = "live")]
+            Backend::Kind => live::kind::reason(field),
+            _ => {
+                let _ = field;
+                None
+            }
+        }
+    }
+
     /// Lets SIGINT and SIGTERM end a run in real time in order; calls `first` at the first of them.
     pub fn heed_signals(&self, first: impl FnOnce() + Send + 'static) {
         #[cfg(feature = "live")]

@@ -118,7 +118,9 @@ impl Ledger {
 }
 
 fn fits(pattern: &str, text: &str) -> bool {
-    pattern.strip_suffix('*').map_or(pattern == text, |start| text.starts_with(start))
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(text) = text.strip_prefix(start) else { return false };
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).any(|at| fits(rest, &text[at..]))
 }
 
 #[cfg(test)]
@@ -126,9 +128,11 @@ mod tests {
     use super::{Ledger, fits};
 
     #[test]
-    fn a_star_at_the_end_stands_for_the_rest() {
+    fn a_star_stands_for_any_text() {
         assert!(fits("nodes/*", "nodes/a1") && fits("nodes/a1", "nodes/a1") && fits("*", ""));
         assert!(!fits("nodes/a", "nodes/a1") && !fits("pods/*", "nodes/a1"));
+        assert!(fits("compare/*/health/*", "compare/kind/health/ä/b") && fits("a*b", "abb"));
+        assert!(!fits("compare/*/health", "compare/kind/health/x") && !fits("a*b", "bab"));
     }
 
     #[test]

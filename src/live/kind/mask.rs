@@ -52,7 +52,7 @@ pub(crate) fn projected(text: &str) -> String {
 
 /// Tells why a field of a Node, as `status.capacity.cpu`, is another one here; `None` if it is compared. A history does
 /// not say of which kind it is: only Nodes have such fields.
-pub(super) fn reason(field: &str) -> Option<&'static str> {
+pub(crate) fn reason(field: &str) -> Option<&'static str> {
     let is_below = |masked: &Masked| {
         field.strip_prefix(masked.field.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };

@@ -20,5 +20,5 @@ pub use cluster::{NoCluster, Options};
 pub(crate) use cluster::{header, is_kind, run_id};
 pub(crate) use fault::Ill;
 pub use ground::Kind;
-pub(crate) use mask::projected;
+pub(crate) use mask::{projected, reason};
 pub(crate) use op::Op;
