@@ -4,5 +4,6 @@
 //! Left out on purpose: traces and decisions, which a real cluster does not show.
 
 mod differ;
+mod fold;
 
 pub use differ::{Difference, Kind, Tolerances, differences};
