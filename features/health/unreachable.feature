@@ -55,6 +55,7 @@ Feature: A node that stops reporting becomes unreachable
         | machine "worker-1" loses power                            |
         | machine "worker-1" freezes                                |
         | machine "worker-1" loses its connection to the API server |
+        | machine "worker-1" loses its network                      |
 
     @until:1.31
     Scenario Outline: Silence of any kind counts, up to 1.31: <silence>
@@ -72,6 +73,7 @@ Feature: A node that stops reporting becomes unreachable
         | machine "worker-1" loses power                            |
         | machine "worker-1" freezes                                |
         | machine "worker-1" loses its connection to the API server |
+        | machine "worker-1" loses its network                      |
 
     Scenario: A node that was not ready becomes Unknown too, without another Event
       Given a hand-fed Node "worker-1"
@@ -109,6 +111,16 @@ Feature: A node that stops reporting becomes unreachable
       Then Node "worker-1" keeps condition Ready=True for 120s
       And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoSchedule" for 120s
       And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoExecute" for 120s
+      And no Event NodeNotReady about Node "worker-1" for 120s
+
+    Scenario: Nor does one of the whole network of the machine
+      Given a ready Node "worker-1"
+      When machine "worker-1" loses its network
+      Then Node "worker-1" keeps condition Ready=True for 25s
+      When machine "worker-1" regains its network
+      Then Node "worker-1" keeps condition Ready=True for 120s
+      And the Lease of Node "worker-1" keeps field spec.holderIdentity "worker-1" for 120s
+      And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoSchedule" for 120s
       And no Event NodeNotReady about Node "worker-1" for 120s
 
   Rule: The controller measures with its own clock, whatever time the kubelet writes

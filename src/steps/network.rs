@@ -11,12 +11,17 @@ use super::draft::{Draft, NodeEntry, NodeKind};
 use super::words;
 use crate::load::near::nearest;
 
-/// Nothing passes between the machine and the API server, in both directions, or again.
-#[given(regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains) its connection to the API server$"#)]
-#[when(regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains) its connection to the API server$"#)]
-fn machine_connection(draft: &mut Draft, node: String, what: String) {
+/// Nothing passes between the machine and the API server, in both directions, or between it and anybody; or again.
+#[given(
+    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains) its (?P<part>connection to the API server|network)$"#
+)]
+#[when(
+    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains) its (?P<part>connection to the API server|network)$"#
+)]
+fn machine_connection(draft: &mut Draft, node: String, what: String, part: String) {
+    let to = if part == "network" { Endpoint::Any } else { api() };
     if let Some(entry) = draft.node_entry(&node) {
-        draft.connections(&[entry], &what);
+        draft.connections(&[entry], &what, &to);
     }
 }
 
@@ -27,7 +32,7 @@ fn machines_connections(draft: &mut Draft, nodes: String, what: String) {
     let Some(names) = draft.take(&nodes, words::names(&nodes)) else { return };
     let entries: Vec<NodeEntry> = names.iter().filter_map(|name| draft.node_entry(name)).collect();
     if entries.len() == names.len() {
-        draft.connections(&entries, &what);
+        draft.connections(&entries, &what, &api());
     }
 }
 
@@ -36,7 +41,7 @@ fn machines_connections(draft: &mut Draft, nodes: String, what: String) {
 #[when(regex = r#"^zone "(?P<zone>[^"]*)" (?P<what>loses|regains) its connection to the API server$"#)]
 fn zone_connection(draft: &mut Draft, zone: String, what: String) {
     let entries = draft.zone(&zone);
-    draft.connections(&entries, &what);
+    draft.connections(&entries, &what, &api());
 }
 
 /// Requests of a machine, or of a controller by its name without quotes, never arrive; the client meets its own
@@ -90,8 +95,13 @@ fn requests_heal(draft: &mut Draft, client: String) {
     }
 }
 
+/// Returns the other end of most connections.
+fn api() -> Endpoint {
+    Endpoint::Name(Text::of("api"))
+}
+
 impl Draft {
-    fn connections(&mut self, nodes: &[NodeEntry], what: &str) {
+    fn connections(&mut self, nodes: &[NodeEntry], what: &str, to: &Endpoint) {
         let mut deeds = Vec::new();
         for node in nodes {
             if node.kind != NodeKind::Machine {
@@ -101,7 +111,7 @@ impl Draft {
             }
             let client = format!("machine/{}", node.name);
             deeds.push(if what.starts_with("lose") {
-                Action::AddRule(Fault::disconnect(client)).into()
+                Action::AddRule(Fault { to: to.clone(), ..Fault::disconnect(client) }).into()
             } else {
                 Deed::Heal(Endpoint::Name(Text::from(client)))
             });

@@ -212,6 +212,15 @@ impl Docker {
     pub(crate) async fn perform(&self, op: &Op) -> Result<(), DockerError> {
         let shown = op.to_string();
         let described = |error| described(error, &shown);
+        if let Op::Connect { container, address: None } = op
+            && let Some(address) = self.own_address(container).await
+        {
+            let again = Op::Connect { container: container.clone(), address: Some(address) };
+            // Another container may have got it meanwhile.
+            if Box::pin(self.perform(&again)).await.is_ok() {
+                return Ok(());
+            }
+        }
         let client = &self.client;
         let done = match op {
             Op::Exec { container, script } => return self.run(container, script).await.map(drop),
@@ -255,6 +264,13 @@ impl Docker {
             Box::pin(self.perform(&Op::Remove { container: container.name })).await?;
         }
         Ok(())
+    }
+
+    /// Returns the address that a node came with, as its kubelet was told.
+    async fn own_address(&self, container: &str) -> Option<String> {
+        const SCRIPT: &str = "sed -n 's/.*--node-ip=\\([0-9.]*\\).*/\\1/p' /var/lib/kubelet/kubeadm-flags.env";
+        let told = self.run(container, SCRIPT).await.ok()?;
+        Some(told.trim().to_owned()).filter(|address| !address.is_empty())
     }
 
     /// Carries out an operation that asks for something, and returns what it printed.
