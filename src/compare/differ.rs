@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::objects::diff::diff;
 use nodeproof_core::objects::time::{parse_duration, seconds};
 use nodeproof_core::objects::{Json, Text};
-use nodeproof_core::scenario::{History, Outcome, SnapshotKind};
+use nodeproof_core::scenario::{History, HistoryEntry, Outcome, SnapshotKind};
 use regex::Regex;
 
 use super::fold::folded;
@@ -169,13 +169,13 @@ impl Step<'_> {
     }
 }
 
-/// Sorts the changes of a history by their paths. A taint that comes is no successor of one that went, so what comes to
+/// Sorts the changes of writes by their paths. A taint that comes is no successor of one that went, so what comes to
 /// and goes from a list has a path of its own.
-fn by_path(history: Option<&History>, base: SignedDuration) -> BTreeMap<String, Vec<Step<'_>>> {
+fn by_path(entries: &[HistoryEntry]) -> BTreeMap<String, Vec<Step<'_>>> {
     let mut paths: BTreeMap<String, Vec<Step<'_>>> = BTreeMap::new();
-    for entry in history.into_iter().flat_map(|history| &history.entries) {
+    for entry in entries {
         for (path, texts) in &entry.changed {
-            for text in parts(texts).into_iter().filter(|text| !is_same_instant(text, base)) {
+            for text in parts(texts) {
                 let item = text.strip_prefix("+ ").or_else(|| text.strip_prefix("- "));
                 let path = item.map_or_else(|| path.clone(), |item| format!("{path}[{}]", masked(item)));
                 let at = entry.at.duration_since(entry.zero);
@@ -216,19 +216,23 @@ fn history(
 }
 
 /// Compares them path by path.
-fn paths(
+fn paths<'a>(
     object: &str,
-    (here, there): (Option<&History>, Option<&History>),
+    (here, there): (Option<&'a History>, Option<&'a History>),
     (sim, real): (&Outcome, &Outcome),
     tolerances: &Tolerances,
 ) -> Vec<Difference> {
     let mut found = Vec::new();
-    let (here, there) = (by_path(here, tolerances.base), by_path(there, tolerances.base));
+    let before = |history: Option<&'a History>| by_path(history.map_or(&[], |it| &it.earlier));
+    let since = |history: Option<&'a History>| by_path(history.map_or(&[], |it| &it.entries));
+    let (here_before, there_before) = (before(here), before(there));
+    let (here, there) = (since(here), since(there));
     for path in here.keys().chain(there.keys()).collect::<BTreeSet<_>>() {
-        let mut own = here.get(path).cloned().unwrap_or_default();
-        let mut other = there.get(path).cloned().unwrap_or_default();
-        drop_chance(&mut own, &other, sim, tolerances);
-        drop_chance(&mut other, &own, real, tolerances);
+        let steps = |paths: &BTreeMap<String, Vec<Step<'a>>>| paths.get(path).cloned().unwrap_or_default();
+        let (mut own, mut other) = without_same_instants((steps(&here), steps(&there)), tolerances.base);
+        let (own_before, other_before) = (steps(&here_before), steps(&there_before));
+        drop_chance(&mut own, &own_before, (&other, &other_before), sim, tolerances);
+        drop_chance(&mut other, &other_before, (&own, &own_before), real, tolerances);
         for at in 0..own.len().max(other.len()) {
             let (kind, sim, real) = match (own.get(at), other.get(at)) {
                 (Some(own), None) if is_past(own, sim, real, tolerances) => continue,
@@ -250,9 +254,18 @@ fn paths(
 
 /// Leaves out what one run has and another with fewer steps on a path need not have: what came before the first act, which
 /// begins later on a real cluster, and what was taken back by the next pass.
-fn drop_chance(steps: &mut Vec<Step<'_>>, others: &[Step<'_>], run: &Outcome, tolerances: &Tolerances) {
+fn drop_chance<'a>(
+    steps: &mut Vec<Step<'a>>,
+    before: &[Step<'a>],
+    (others, others_before): (&[Step<'_>], &[Step<'_>]),
+    run: &Outcome,
+    tolerances: &Tolerances,
+) {
     let wanted = others.len();
     let is_first_act = |step: &Step<'_>| run.zeros.first() == Some(&step.zero);
+    let is_same = |one: &Step<'_>, other: &Step<'_>| {
+        masked(one.text) == masked(other.text) && (one.at - other.at).abs() <= tolerances.of(one.by)
+    };
     // Whoever begins with what follows has had what it follows on, in time before the first act.
     let begins_later = |steps: &[Step<'_>]| match (steps, others.first()) {
         ([first, second, ..], Some(other)) => {
@@ -261,18 +274,23 @@ fn drop_chance(steps: &mut Vec<Step<'_>>, others: &[Step<'_>], run: &Outcome, to
         }
         _ => false,
     };
-    while steps.len() > wanted
-        && steps.first().is_some_and(|first| is_first_act(first) && (first.at.is_negative() || begins_later(steps)))
-    {
+    let instant = |step: &Step<'_>| step.zero + step.at;
+    let is_blink = |one: &Step<'_>, other: &Step<'_>| {
+        instant(other).duration_since(instant(one)) <= tolerances.blink && is_taken_back(one.text, other.text)
+    };
+    let began_before = |steps: &[Step<'_>]| {
+        let [first, ..] = steps else { return false };
+        is_first_act(first)
+            && (first.at.is_negative() && !others.first().is_some_and(|other| is_same(first, other))
+                || begins_later(steps)
+                || others_before.last().is_some_and(|other| is_same(first, other))
+                || before.last().is_some_and(|own| is_blink(own, first)))
+    };
+    while steps.len() > wanted && began_before(steps) {
         steps.remove(0);
     }
-    let instant = |step: &Step<'_>| step.zero + step.at;
     while steps.len() > wanted + 1 {
-        let is_blink = |pair: &[Step<'_>]| {
-            let lasted = instant(&pair[1]).duration_since(instant(&pair[0]));
-            lasted <= tolerances.blink && is_taken_back(pair[0].text, pair[1].text)
-        };
-        let Some(at) = steps.windows(2).position(is_blink) else { return };
+        let Some(at) = steps.windows(2).position(|pair| is_blink(&pair[0], &pair[1])) else { return };
         steps.drain(at..at + 2);
     }
 }
@@ -283,6 +301,22 @@ fn is_taken_back(one: &str, other: &str) -> bool {
         one.strip_prefix("+ ").zip(other.strip_prefix("- ")).is_some_and(|(one, other)| masked(one) == masked(other))
     };
     taken(one, other) || taken(other, one)
+}
+
+/// Leaves out changes of instants that are none, unless one run has them as changes that are some in the other.
+fn without_same_instants<'a>(
+    (own, other): (Vec<Step<'a>>, Vec<Step<'a>>),
+    base: SignedDuration,
+) -> (Vec<Step<'a>>, Vec<Step<'a>>) {
+    let some = |steps: &[Step<'a>]| -> Vec<Step<'a>> {
+        steps.iter().filter(|step| !is_same_instant(step.text, base)).copied().collect()
+    };
+    let (here, there) = (some(&own), some(&other));
+    match (own.len(), other.len()) {
+        (all, _) if here.len() < there.len() && all == there.len() => (own, there),
+        (_, all) if there.len() < here.len() && all == here.len() => (here, other),
+        _ => (here, there),
+    }
 }
 
 /// Tells whether a change of an instant is none within what instants may be apart: what one run writes in the same second
@@ -394,7 +428,7 @@ fn same_text(one: &str, other: &str, shift: SignedDuration, tolerance: SignedDur
 #[cfg(test)]
 mod tests {
     use nodeproof_core::json;
-    use nodeproof_core::scenario::{HistoryEntry, ObjectRef, Position, Snapshot, Verdict};
+    use nodeproof_core::scenario::{ObjectRef, Position, Snapshot, Verdict};
 
     use super::*;
 
@@ -404,6 +438,11 @@ mod tests {
     type Entry<'a> = (f64, &'a str, &'a [(&'a str, &'a str)]);
 
     fn outcome(entries: &[Entry<'_>]) -> Outcome {
+        outcome_after(&[], entries)
+    }
+
+    /// Returns an outcome with writes before the first act too.
+    fn outcome_after(earlier: &[Entry<'_>], entries: &[Entry<'_>]) -> Outcome {
         let zero = Timestamp::UNIX_EPOCH;
         let entry = |(at, by, changed): &Entry<'_>| HistoryEntry {
             at: zero + SignedDuration::from_secs_f64(*at),
@@ -413,7 +452,8 @@ mod tests {
             changed: changed.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
             because: None,
         };
-        let history = History { object: ObjectRef::node("w1"), entries: entries.iter().map(entry).collect() };
+        let told = |entries: &[Entry<'_>]| entries.iter().map(entry).collect();
+        let history = History { object: ObjectRef::node("w1"), entries: told(entries), earlier: told(earlier) };
         Outcome {
             verdict: Verdict::Passed,
             steps: Vec::new(),
@@ -592,9 +632,25 @@ mod tests {
             &outcome(&[(50.5, MANAGER, &[(TAINTS, "- node.kubernetes.io/not-ready:NoExecute")])]),
             &[],
         );
+        let (comes, goes) = ("+ node.kubernetes.io/not-ready:NoExecute", "- node.kubernetes.io/not-ready:NoExecute");
+        let (came, gone) = ([(TAINTS, comes)], [(TAINTS, goes)]);
+        let comes_at = |at| outcome(&[(at, MANAGER, &came)]);
+        let came_at = |at| outcome_after(&[(at, MANAGER, &came)], &[]);
+        check(&comes_at(4.0), &came_at(-0.9), &[]);
+        check(&comes_at(4.0), &came_at(-20.0), &[(path, Kind::OnlySim)]);
+        check(&outcome(&[]), &outcome_after(&[(-1.9, MANAGER, &came)], &[(3.0, MANAGER, &gone)]), &[]);
+        check(
+            &outcome(&[]),
+            &outcome_after(&[(-3.9, MANAGER, &came)], &[(3.0, MANAGER, &gone)]),
+            &[(path, Kind::OnlyReal)],
+        );
+        let pod =
+            |deleted: &[Entry<'_>]| outcome(&[&[(-0.1, "kubectl", &[("object", "created")][..])], deleted].concat());
+        check(&pod(&[]), &pod(&[(602.0, "kubelet", &[("object", "deleted")])]), &[]);
         let transition = |text: &'static str| outcome(&[(0.4, "kubelet/status", &[("lastTransitionTime", text)])]);
         check(&outcome(&[]), &transition("-0.606s -> +0.393s"), &[]);
         check(&outcome(&[]), &transition("-3.7s -> +0.393s"), &[("lastTransitionTime", Kind::OnlyReal)]);
+        check(&transition("-0.606s -> +0.393s"), &transition("-3.7s -> +0.393s"), &[]);
     }
 
     #[test]

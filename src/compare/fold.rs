@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn fold(one: HistoryEntry, other: HistoryEntry) -> Option<Vec<(String, String)>> {
-        let history = History { object: ObjectRef::node("w1"), entries: vec![one, other] };
+        let history = History { object: ObjectRef::node("w1"), entries: vec![one, other], earlier: Vec::new() };
         folded(&history, 0, SignedDuration::from_secs(3)).map(|mut history| history.entries.remove(0).changed)
     }
 

@@ -75,6 +75,8 @@ pub struct History {
     pub object: ObjectRef,
     /// The writes in order of revision.
     pub entries: Vec<HistoryEntry>,
+    /// Those before the first act, with times from its zero on. They are printed nowhere.
+    pub earlier: Vec<HistoryEntry>,
 }
 
 /// The histories of the observed objects, in order of the objects. They are put together when somebody asks, which most

@@ -185,9 +185,10 @@ impl Run {
                     let tree = self.view.object(of).map_or(Json::Null, Object::json);
                     (of.key.name.clone(), canonical(&tree, self.zero, &names))
                 }
-                (Subject::Object(of), SnapshotKind::History) => {
-                    (of.key.name.clone(), History { object: of.clone(), entries: self.log.history(of) }.json())
-                }
+                (Subject::Object(of), SnapshotKind::History) => (
+                    of.key.name.clone(),
+                    History { object: of.clone(), entries: self.log.history(of), earlier: Vec::new() }.json(),
+                ),
                 (Subject::Table(resource), _) => {
                     let objects = self.view.objects_of(resource).map(|it| canonical(&it.json(), self.zero, &names));
                     (resource.plural.clone(), objects.collect())

@@ -20,7 +20,9 @@ use crate::scenario::{History, HistoryEntry, ObjectRef};
 pub(in crate::scenario) struct Log {
     observed: BTreeSet<ObjectRef>,
     entries: Vec<Entry>,
+    /// The zeros of the latest act and of the first.
     zero: Option<Timestamp>,
+    first: Option<Timestamp>,
     /// The first entry of the latest act.
     act: usize,
 }
@@ -36,7 +38,7 @@ struct Entry {
 impl Log {
     /// Starts a log for some objects.
     pub(super) fn new(observed: BTreeSet<ObjectRef>) -> Self {
-        Self { observed, entries: Vec::new(), zero: None, act: 0 }
+        Self { observed, entries: Vec::new(), zero: None, first: None, act: 0 }
     }
 
     /// Writes a change down, if it concerns an observed object or the Lease of an observed Node.
@@ -58,6 +60,7 @@ impl Log {
     /// Gives the act its zero.
     pub(super) fn begin_act(&mut self, zero: Timestamp) {
         self.zero = Some(zero);
+        self.first.get_or_insert(zero);
         for entry in &mut self.entries[self.act..] {
             entry.zero = Some(zero);
         }
@@ -67,8 +70,19 @@ impl Log {
     pub(in crate::scenario) fn histories(&self) -> Vec<History> {
         self.observed
             .iter()
-            .map(|of| History { object: of.clone(), entries: entries_of(&self.entries, of).collect() })
+            .map(|of| History {
+                object: of.clone(),
+                entries: entries_of(&self.entries, of).collect(),
+                earlier: self.earlier(of),
+            })
             .collect()
+    }
+
+    /// Returns what was written to an object before the first act, as that act tells times.
+    fn earlier(&self, of: &ObjectRef) -> Vec<HistoryEntry> {
+        let Some(zero) = self.first else { return Vec::new() };
+        let earlier = self.entries.iter().take_while(|entry| entry.zero.is_none());
+        earlier.filter(|entry| entry.is_of(of)).filter_map(|entry| entry.told(zero)).collect()
     }
 
     /// Returns what was written to an object in the latest act.
@@ -97,9 +111,7 @@ impl Log {
         self.entries
             .iter()
             .rev()
-            .filter(move |entry| {
-                entry.change.resource == of.resource && entry.change.key == of.key && entry.at <= until
-            })
+            .filter(move |entry| entry.is_of(of) && entry.at <= until)
             .map(move |entry| {
                 let fields = changed_fields(&entry.change, zero).into_iter().map(|(path, _)| path).collect();
                 (entry.at, writer_text(&entry.change), fields)
@@ -108,21 +120,27 @@ impl Log {
     }
 }
 
+impl Entry {
+    fn is_of(&self, of: &ObjectRef) -> bool {
+        self.change.resource == of.resource && self.change.key == of.key
+    }
+
+    /// Tells it with times from an instant on; `None` for a heartbeat.
+    fn told(&self, zero: Timestamp) -> Option<HistoryEntry> {
+        let changed = changed_fields(&self.change, zero);
+        (!changed.is_empty()).then(|| HistoryEntry {
+            at: self.at,
+            zero,
+            resource_version: self.change.resource_version,
+            by: writer_text(&self.change),
+            changed,
+            because: self.change.because,
+        })
+    }
+}
+
 fn entries_of(entries: &[Entry], of: &ObjectRef) -> impl Iterator<Item = HistoryEntry> {
-    entries.iter().filter(|entry| entry.change.resource == of.resource && entry.change.key == of.key).filter_map(
-        |entry| {
-            let zero = entry.zero?;
-            let changed = changed_fields(&entry.change, zero);
-            (!changed.is_empty()).then(|| HistoryEntry {
-                at: entry.at,
-                zero,
-                resource_version: entry.change.resource_version,
-                by: writer_text(&entry.change),
-                changed,
-                because: entry.change.because,
-            })
-        },
-    )
+    entries.iter().filter(|entry| entry.is_of(of)).filter_map(|entry| entry.told(entry.zero?))
 }
 
 fn writer_text(change: &Change) -> String {
