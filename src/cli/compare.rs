@@ -1,6 +1,7 @@
 //! `nodeproof compare`: the same scenarios on the simulator and on a real cluster, and where the two differ.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,7 +33,7 @@ Runs each scenario on the simulator and on a real cluster, and compares what bec
 which fields changed, to what, by whom, in which order, and when, as far as the phases of two runs let instants be the
 same. Lists are compared by their keys. A difference is unexplained unless the ledger has an entry for it, whose
 `recording` is compare/BACKEND/AREA/TOPIC/SCENARIO, or what another kind of machine has of its own excuses it. --json
-prints one object a scenario: name, k8s, sim, real, differences, unexplained.
+prints one object a scenario: name, k8s, sim, real, differences, unexplained, wallSeconds.
 
 Exit code: 0 nothing unexplained, 1 something is or is inconclusive, 2 misuse, 130 interrupted.")]
 pub struct Args {
@@ -173,14 +174,13 @@ impl Comparison<'_> {
             (_, 0) => self.counts.explained += 1,
             _ => self.counts.differing += 1,
         }
-        self.say(planned, own, other, &told, unexplained);
+        self.say(planned, (own, real), &told, unexplained);
     }
 
     fn say(
         &self,
         planned: &Planned,
-        sim: &Outcome,
-        real: &Outcome,
+        (sim, real): (&Outcome, &Judged),
         told: &[(Option<String>, Difference)],
         unexplained: usize,
     ) {
@@ -198,10 +198,11 @@ impl Comparison<'_> {
                     shown
                 })
                 .collect();
-            let verdict = |outcome: &Outcome| format!("{:?}", outcome.verdict).to_lowercase();
+            let word = |verdict: &dyn Debug| format!("{verdict:?}").to_lowercase();
             return line(json!({
                 "name": id, "with": self.args.with.name(), "k8s": planned.release(&self.sim).to_string(),
-                "sim": verdict(sim), "real": verdict(real), "differences": shown, "unexplained": unexplained,
+                "sim": word(&sim.verdict), "real": word(&real.verdict), "differences": shown, "unexplained": unexplained,
+                "wallSeconds": real.wall_time.as_secs_f64(),
             }));
         }
         let colour = self.colour();

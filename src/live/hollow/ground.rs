@@ -203,7 +203,7 @@ fn alone_max() -> usize {
     let free = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let free = free.and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok());
     let fitting = free.map_or(1, |free| usize::try_from(free / 2 / MEMORY).unwrap_or(usize::MAX));
-    (5 * cores).min(fitting).max(1)
+    (6 * cores).min(fitting).max(1)
 }
 
 /// Returns the flags of a control plane that many scenarios share: the rate at which the controllers may write is meant
