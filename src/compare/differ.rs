@@ -303,20 +303,22 @@ fn is_taken_back(one: &str, other: &str) -> bool {
     taken(one, other) || taken(other, one)
 }
 
-/// Leaves out changes of instants that are none, unless one run has them as changes that are some in the other.
+/// Leaves out changes of instants that are none, but as many of a run as the other has that are some: those nearest to them.
 fn without_same_instants<'a>(
     (own, other): (Vec<Step<'a>>, Vec<Step<'a>>),
     base: SignedDuration,
 ) -> (Vec<Step<'a>>, Vec<Step<'a>>) {
-    let some = |steps: &[Step<'a>]| -> Vec<Step<'a>> {
-        steps.iter().filter(|step| !is_same_instant(step.text, base)).copied().collect()
+    let is_some = |step: &&Step<'a>| !is_same_instant(step.text, base);
+    let left = |steps: &[Step<'a>], others: &[Step<'a>]| -> Vec<Step<'a>> {
+        let others: Vec<&Step<'_>> = others.iter().filter(is_some).collect();
+        let missing = others.len().saturating_sub(steps.iter().filter(is_some).count());
+        let away = |step: &Step<'_>| others.iter().map(|other| (other.at - step.at).abs()).min();
+        let mut same: Vec<&Step<'a>> = steps.iter().filter(|step| !is_some(step)).collect();
+        same.sort_by_key(|step| away(step));
+        same.truncate(missing);
+        steps.iter().filter(|step| is_some(step) || same.iter().any(|it| std::ptr::eq(*it, *step))).copied().collect()
     };
-    let (here, there) = (some(&own), some(&other));
-    match (own.len(), other.len()) {
-        (all, _) if here.len() < there.len() && all == there.len() => (own, there),
-        (_, all) if there.len() < here.len() && all == here.len() => (here, other),
-        _ => (here, there),
-    }
+    (left(&own, &other), left(&other, &own))
 }
 
 /// Tells whether a change of an instant is none within what instants may be apart: what one run writes in the same second
@@ -651,6 +653,10 @@ mod tests {
         check(&outcome(&[]), &transition("-0.606s -> +0.393s"), &[]);
         check(&outcome(&[]), &transition("-3.7s -> +0.393s"), &[("lastTransitionTime", Kind::OnlyReal)]);
         check(&transition("-0.606s -> +0.393s"), &transition("-3.7s -> +0.393s"), &[]);
+        let next = (9.0, "kubelet/status", &[("lastTransitionTime", "+8s -> +9s")][..]);
+        let transitions =
+            |text: &'static str| outcome(&[(0.4, "kubelet/status", &[("lastTransitionTime", text)]), next]);
+        check(&transitions("-0.606s -> +0.393s"), &transitions("-3.7s -> +0.393s"), &[]);
     }
 
     #[test]
