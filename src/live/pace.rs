@@ -91,6 +91,8 @@ pub struct Pace {
     pub latency: SignedDuration,
     /// How far a bound may be missed.
     pub tolerance: SignedDuration,
+    /// How many requests and events, each of the latency, a bound leaves time for.
+    pub ways: i32,
     /// How often every Node is looked at: `--node-monitor-period`.
     pub health_period: SignedDuration,
 }
@@ -102,6 +104,12 @@ impl Pace {
     /// its write, our watch, each with a busy machine's queue before it.
     const WAYS: i32 = 20;
 
+    /// How many requests make a health pass longer, one after the other: those about a Node that falls silent, its status
+    /// and its Pods'. The next pass comes a period after the end of one, so that a grace period takes longer by all of them.
+    ///
+    /// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34), `Run` and `monitorNodeHealth`.
+    const PASS_WAYS: i32 = 3;
+
     /// How many of them one slow moment lasts for: those of one cause, one after the other.
     const SLOW_WAYS: i32 = 4;
 
@@ -111,11 +119,12 @@ impl Pace {
     /// Derives the tolerance from what was measured and from the settings.
     #[must_use]
     pub fn of(latency: SignedDuration, settings: &Settings) -> Self {
-        Self {
-            latency,
-            tolerance: (Self::SECOND + latency * Self::WAYS).min(Self::LONGEST),
-            health_period: settings.duration("node-monitor-period"),
-        }
+        let health_period = settings.duration("node-monitor-period");
+        let grace_period = settings.duration("node-monitor-grace-period");
+        let passes = grace_period.as_secs() / health_period.as_secs().max(1);
+        let ways = Self::WAYS + Self::PASS_WAYS * i32::try_from(passes).unwrap_or(i32::MAX / 100);
+        let tolerance = (Self::SECOND + latency.saturating_mul(ways)).min(Self::LONGEST);
+        Self { latency, tolerance, ways, health_period }
     }
 
     /// Tells whether a machine on which a single way took so long is too slow for the tolerance: what was measured before
@@ -176,7 +185,7 @@ fn widen_pauses(fact: &mut Fact, by: SignedDuration) {
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (tolerance, latency) = (seconds(self.tolerance), seconds(self.latency));
-        let ways = Self::WAYS;
+        let ways = self.ways;
         let most = seconds(Self::LONGEST);
         write!(
             f,
@@ -193,9 +202,10 @@ mod tests {
 
     #[test]
     fn bounds_are_widened_at_both_ends() {
-        let pace = Pace::of(SignedDuration::from_millis(50), &Settings::of(DEFAULT_RELEASE));
+        let pace = Pace::of(SignedDuration::from_millis(20), &Settings::of(DEFAULT_RELEASE));
         let sec = SignedDuration::from_secs;
-        assert_eq!(pace.tolerance, sec(2));
+        // 20 ways, and three in each of the ten passes of a grace period.
+        assert_eq!((pace.ways, pace.tolerance), (50, sec(2)));
         for (bound, wider) in [
             (Bound::AtOnce, Bound::Soon(sec(2))),
             (Bound::Within(sec(60)), Bound::Within(sec(62))),
@@ -208,7 +218,7 @@ mod tests {
 
     #[test]
     fn four_slow_ways_use_a_tolerance_up() {
-        let pace = Pace::of(SignedDuration::from_millis(50), &Settings::of(DEFAULT_RELEASE));
+        let pace = Pace::of(SignedDuration::from_millis(20), &Settings::of(DEFAULT_RELEASE));
         assert!(!pace.is_overrun_by(SignedDuration::from_millis(500)));
         assert!(pace.is_overrun_by(SignedDuration::from_millis(501)));
     }
