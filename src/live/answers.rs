@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::network::{Call, NODES, Verb};
+use nodeproof_core::scenario::AnswerSeen;
 use tokio::task::JoinHandle;
 
 use super::client::{Access, Caller};
@@ -34,10 +35,15 @@ pub(super) async fn latency(access: &Access) -> Result<SignedDuration, String> {
     Ok(taken[TIMES / 2])
 }
 
+/// Asks for little.
+pub(super) async fn asked(caller: &Caller) -> AnswerSeen {
+    caller.ask(&Call::new(Verb::List, NODES, "", "").query("limit", "1")).await
+}
+
 async fn answer(caller: &Caller) -> SignedDuration {
-    let asked = Instant::now();
-    caller.ask(&Call::new(Verb::List, NODES, "", "").query("limit", "1")).await;
-    SignedDuration::try_from(asked.elapsed()).unwrap_or_default()
+    let asked_at = Instant::now();
+    asked(caller).await;
+    SignedDuration::try_from(asked_at.elapsed()).unwrap_or_default()
 }
 
 /// Measures answers until it is dropped.
