@@ -29,6 +29,11 @@ const MANIFESTS: &str = "/etc/kubernetes/manifests";
 /// What makes a manifest another one where its flags are the same.
 const COUNT: &str = "nodeproof.dev/start";
 
+/// How long a program may take to be in order, in seconds: on a quiet machine it takes 3 to 15.
+const START_WAIT: u32 = 120;
+/// The exit code that says that a program has started and ended, as one does that refuses a flag.
+const HAS_ENDED: i64 = 3;
+
 /// What the programs of a control plane run with.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
@@ -57,9 +62,12 @@ impl Programs {
             };
             match docker.run(control_plane, &script(program, health, &manifest)).await {
                 Ok(_) => {}
-                Err(DockerError::Script { said, .. }) => {
+                Err(DockerError::Script { code: HAS_ENDED, said, .. }) => {
                     let why = format!("{program} does not run with these flags: {}", said.trim());
                     return Err(NoSite { why, is_asked_for: !own.is_empty() });
+                }
+                Err(DockerError::Script { said, .. }) => {
+                    return Err(format!("{program} is not in order after {START_WAIT}s: {}", said.trim()).into());
                 }
                 Err(why) => return Err(why.to_string().into()),
             }
@@ -137,20 +145,26 @@ fn with_flags(manifest: &str, flags: &[(&str, &str)], count: u32) -> Result<Stri
     serde_yaml::to_string(&pod).map_err(|error| error.to_string())
 }
 
-/// Writes a manifest and waits until another process of the program is in order; says its last words if none comes.
+/// Writes a manifest and waits until another process of the program is in order; says its last words if none comes. The
+/// kubelet gives another manifest another directory of logs, in which a container that has ended is followed by 1.log.
+///
+/// Source: pkg/kubelet/kuberuntime/helpers.go (v1.34), `BuildContainerLogsDirectory` and `containerLogFileName`.
 fn script(program: &str, health: &str, manifest: &str) -> String {
-    let (path, text) = (path(program), quoted(manifest));
+    let (path, text, tries) = (path(program), quoted(manifest), START_WAIT * 5);
     format!(
         "own() {{ pgrep -fo '^{program} ' || true; }}\n\
-         was=$(own)\n\
+         logs() {{ ls -d /var/log/pods/kube-system_{program}-*/{program} 2>/dev/null; }}\n\
+         last() {{ tail -qn 3 $(ls -t $@ 2>/dev/null | head -1) | cut -d ' ' -f 4- >&2; }}\n\
+         was=$(own); before=$(logs)\n\
          umask 077; printf %s {text} > /etc/kubernetes/nodeproof.yaml && mv /etc/kubernetes/nodeproof.yaml {path} || exit 1\n\
-         for i in $(seq 180); do\n\
+         for i in $(seq {tries}); do\n\
            is=$(own)\n\
            [ -n \"$is\" ] && [ \"$is\" != \"$was\" ] && curl -fskm1 -o /dev/null {health} && exit 0\n\
+           for new in $(logs | grep -vxF \"$before\"); do [ -e $new/1.log ] && {{ last $new/0.log; exit {HAS_ENDED}; }}; done\n\
            sleep 0.2\n\
          done\n\
-         tail -qn 3 $(ls -t /var/log/pods/kube-system_{program}-*/{program}/*.log | head -1) | cut -d ' ' -f 4- >&2\n\
-         exit 3"
+         last $(logs | sed 's|$|/*.log|')\n\
+         exit 4"
     )
 }
 
