@@ -7,7 +7,7 @@
 //! Inputs: the journal, the end of the pipe, time. Outputs: what `nodeproof clean` does, for one run.
 //! Left out on purpose: what happens if the guard is killed as well; timers on the nodes and `nodeproof clean` remain.
 
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc;
@@ -24,8 +24,12 @@ const GUARD: &str = "NODEPROOF_GUARD";
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long the guard tries again when Docker does not answer.
 const PATIENCE: Duration = Duration::from_mins(10);
+/// How long a run that is over waits for its guard. To remove a cluster takes it seconds, on a busy machine half a minute.
+const FAREWELL: Duration = Duration::from_mins(1);
+/// How often the run looks whether its guard is done.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// The guard of a run, as the run holds it. Dropped, the guard takes its leave.
+/// The guard of a run, as the run holds it. Dropped, the guard takes its leave, and is waited for a while.
 #[derive(Debug)]
 pub(crate) struct Guard {
     child: Child,
@@ -48,7 +52,19 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
-        drop(self.child.wait());
+        let since = Instant::now();
+        while let Ok(None) = self.child.try_wait() {
+            if since.elapsed() > FAREWELL {
+                let (guard, minutes) = (self.child.id(), PATIENCE.as_secs() / 60);
+                let told = format!(
+                    "what this run has changed is not put right yet, Docker may be away: process {guard} tries for \
+                     {minutes} minutes in all; after that, `nodeproof clean` does it"
+                );
+                drop(writeln!(io::stderr(), "{told}"));
+                return;
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
     }
 }
 

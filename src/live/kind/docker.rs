@@ -82,6 +82,11 @@ impl DockerError {
         matches!(self, Self::Gone(_))
     }
 
+    /// Tells whether the container that was to be worked on is no more.
+    pub(crate) fn has_no_container(&self) -> bool {
+        matches!(self, Self::Refused { code: 404, why, .. } if why.contains("No such container"))
+    }
+
     const fn has_code(&self, wanted: u16) -> bool {
         matches!(self, Self::Refused { code, .. } if *code == wanted)
     }

@@ -270,7 +270,8 @@ fn making(control_plane: &str, resource: &Resource, name: &str) -> Change {
     Change { what, container: None, ill: None, undo, until: None }
 }
 
-/// Undoes a change; what was made through an API server alone needs no Docker.
+/// Undoes a change; what was made through an API server alone needs no Docker. With a container that is no more, what was
+/// changed in it is gone too.
 pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &Change) -> Result<(), DockerError> {
     for op in &change.undo {
         if matches!(op, Op::Delete { .. }) {
@@ -278,7 +279,10 @@ pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &Change) -> Resu
             continue;
         }
         let docker = docker.map_err(DockerError::gone)?;
-        docker.perform(op).await?;
+        match docker.perform(op).await {
+            Err(error) if error.has_no_container() => continue,
+            done => done?,
+        }
         if let Op::Start { container } = op {
             docker.wait_until_up(container, BOOT_LIMIT).await?;
         }
