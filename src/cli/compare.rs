@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
-use nodeproof_core::scenario::Outcome;
 use serde_json::json;
 
 use super::beside::Beside;
@@ -32,8 +32,10 @@ Examples:
 Runs each scenario on the simulator and on a real cluster, and compares what became of the objects that it names:
 which fields changed, to what, by whom, in which order, and when, as far as the phases of two runs let instants be the
 same. Lists are compared by their keys. A difference is unexplained unless the ledger has an entry for it, whose
-`recording` is compare/BACKEND/AREA/TOPIC/SCENARIO, or what another kind of machine has of its own excuses it. --json
-prints one object a scenario: name, k8s, sim, real, differences, unexplained, wallSeconds.
+`recording` is compare/BACKEND/AREA/TOPIC/SCENARIO, or what another kind of machine has of its own excuses it. A scenario
+with an unexplained difference, or an inconclusive one, is played again at the end: if then nothing is unexplained, it is
+unsteady, since real controllers race and the first difference was chance. --json prints one object a scenario: name, k8s,
+sim, real, differences, unexplained, unsteady (how many differences did not come again), wallSeconds.
 
 Exit code: 0 nothing unexplained, 1 something is or is inconclusive, 2 misuse, 130 interrupted.")]
 pub struct Args {
@@ -105,9 +107,74 @@ struct Comparison<'a> {
 struct Counts {
     same: usize,
     explained: usize,
+    unsteady: usize,
     differing: usize,
     inconclusive: usize,
     skipped: BTreeMap<String, usize>,
+}
+
+/// What a scenario came to on both sides.
+enum Finding {
+    Skipped(String),
+    Inconclusive(String),
+    Broken(String),
+    Compared(Compared),
+}
+
+struct Compared {
+    sim: Verdict,
+    real: Verdict,
+    wall_time: Duration,
+    /// The differences, each with its reason.
+    told: Vec<(Option<String>, Difference)>,
+    steadiness: Steadiness,
+}
+
+/// Whether differences came again when the scenario was played again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Steadiness {
+    AsSeen,
+    NotAgain,
+}
+
+impl Compared {
+    /// Counts what has no reason and is no chance.
+    fn unexplained(&self) -> usize {
+        if self.steadiness == Steadiness::NotAgain { 0 } else { self.without_reason() }
+    }
+
+    /// Counts what has no reason and did not come again.
+    fn unsteady(&self) -> usize {
+        if self.steadiness == Steadiness::NotAgain { self.without_reason() } else { 0 }
+    }
+
+    fn without_reason(&self) -> usize {
+        self.told.iter().filter(|(why, _)| why.is_none()).count()
+    }
+}
+
+impl Finding {
+    /// Whether another try could say more.
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Inconclusive(_) => true,
+            Self::Compared(it) => it.unexplained() > 0,
+            Self::Skipped(_) | Self::Broken(_) => false,
+        }
+    }
+
+    /// What is to be told of a scenario that was open and was played again. What did not come again is chance; a second
+    /// run that saw nothing takes nothing back.
+    fn then(self, second: Self) -> Self {
+        match (self, second) {
+            (Self::Compared(first), Self::Compared(second)) if second.unexplained() == 0 => {
+                Self::Compared(Compared { steadiness: Steadiness::NotAgain, ..first })
+            }
+            (first @ Self::Compared(_), Self::Inconclusive(_) | Self::Skipped(_)) => first,
+            (first @ Self::Inconclusive(_), Self::Skipped(_)) => first,
+            (_, second) => second,
+        }
+    }
 }
 
 impl Comparison<'_> {
@@ -120,8 +187,35 @@ impl Comparison<'_> {
         self.real.stage.greeting().iter().for_each(note);
         keep_panics_quiet();
         heed_signals(&self.real.stage);
+        let mut open = Vec::new();
+        self.play(chosen, &suite, |this, planned, finding| {
+            if finding.is_open() { open.push((planned, finding)) } else { this.tell(planned, &finding) }
+        });
+        // A recording must be of the run that was compared: with them nothing is played twice.
+        if self.args.update_recordings.is_none() && !open.is_empty() && !self.real.stage.is_interrupted() {
+            note(format_args!("{} of them differ or are inconclusive: these are played again", open.len()));
+            let again = open.iter().map(|(planned, _)| *planned).collect();
+            self.play(again, &suite, |this, planned, second| {
+                let Some(at) = open.iter().position(|(it, _)| it.compiled.id == planned.compiled.id) else { return };
+                let (_, first) = open.swap_remove(at);
+                this.tell(planned, &first.then(second));
+            });
+        }
+        for (planned, finding) in open {
+            self.tell(planned, &finding);
+        }
+        self.finish()
+    }
+
+    /// Plays scenarios on both sides, side by side on the real one.
+    fn play<'p>(
+        &mut self,
+        chosen: Vec<&'p Planned>,
+        suite: &'p Suite,
+        mut found: impl FnMut(&mut Self, &'p Planned, Finding),
+    ) {
         let real = Arc::clone(&self.real);
-        let jobs: Vec<Job<'_>> = chosen
+        let jobs: Vec<Job<'p>> = chosen
             .into_iter()
             .map(|planned| {
                 let skipped = planned.skipped(&real).or_else(|| planned.tags().live_only.clone());
@@ -131,60 +225,74 @@ impl Comparison<'_> {
         let progress = Progress::new(jobs.len());
         let threads = self.args.choice.jobs.or(real.stage.threads());
         let mut done = 0;
-        run_all(&jobs, threads, &suite, Door::Command, |job, judged| {
+        run_all(&jobs, threads, suite, Door::Command, |job, judged| {
             progress.clear();
-            self.compare(job.planned, &judged, &suite);
+            let finding = self.compare(job.planned, &judged, suite);
+            found(self, job.planned, finding);
             done += 1;
             progress.show(done);
         });
         progress.clear();
-        self.finish()
     }
 
-    fn compare(&mut self, planned: &Planned, real: &Judged, suite: &Suite) {
-        if real.verdict == Verdict::Skipped {
-            *self.counts.skipped.entry(real.text.clone()).or_default() += 1;
-            return;
-        }
-        if real.verdict == Verdict::Inconclusive && self.real.stage.is_interrupted() {
-            *self.counts.skipped.entry("the comparison was interrupted".to_owned()).or_default() += 1;
-            return;
-        }
-        if real.verdict == Verdict::Inconclusive {
-            self.counts.inconclusive += 1;
-            return self.say_inconclusive(planned, &real.text);
+    fn compare(&self, planned: &Planned, real: &Judged, suite: &Suite) -> Finding {
+        match real.verdict {
+            Verdict::Skipped => return Finding::Skipped(real.text.clone()),
+            Verdict::Inconclusive if self.real.stage.is_interrupted() => {
+                return Finding::Skipped("the comparison was interrupted".to_owned());
+            }
+            Verdict::Inconclusive => return Finding::Inconclusive(real.text.clone()),
+            _ => {}
         }
         let sim = run(planned, &self.sim, suite, Door::Command);
         let (Some(own), Some(other)) = (&sim.outcome, &real.outcome) else {
-            self.counts.differing += 1;
-            let broken = if sim.outcome.is_none() { &sim.text } else { &real.text };
-            line(format_args!("{} {}\n{broken}\n", self.colour().bad("      broken"), planned.compiled.id));
-            return;
+            return Finding::Broken(if sim.outcome.is_none() { sim.text } else { real.text.clone() });
         };
-        let found = differences(own, other, &Tolerances::default());
         let recording = format!("compare/{}/{}", self.args.with.name(), planned.compiled.id.replace("::", "/"));
         let reason = |it: &Difference| {
             let entry = self.ledger.find(&recording, &it.writer, &it.object, &it.path);
             entry.map(|entry| entry.why.trim()).or_else(|| self.real.stage.excuse(&it.path)).map(str::to_owned)
         };
-        let told: Vec<(Option<String>, Difference)> = found.into_iter().map(|it| (reason(&it), it)).collect();
-        let unexplained = told.iter().filter(|(why, _)| why.is_none()).count();
-        match (told.is_empty(), unexplained) {
-            (true, _) => self.counts.same += 1,
-            (_, 0) => self.counts.explained += 1,
-            _ => self.counts.differing += 1,
-        }
-        self.say(planned, (own, real), &told, unexplained);
+        let found = differences(own, other, &Tolerances::default());
+        let told = found.into_iter().map(|it| (reason(&it), it)).collect();
+        Finding::Compared(Compared {
+            sim: sim.verdict,
+            real: real.verdict,
+            wall_time: real.wall_time,
+            told,
+            steadiness: Steadiness::AsSeen,
+        })
     }
 
-    fn say(
-        &self,
-        planned: &Planned,
-        (sim, real): (&Outcome, &Judged),
-        told: &[(Option<String>, Difference)],
-        unexplained: usize,
-    ) {
+    /// Counts a finding and prints it.
+    fn tell(&mut self, planned: &Planned, finding: &Finding) {
         let id = &planned.compiled.id;
+        match finding {
+            Finding::Skipped(why) => *self.counts.skipped.entry(why.clone()).or_default() += 1,
+            Finding::Inconclusive(why) => {
+                self.counts.inconclusive += 1;
+                self.say_inconclusive(planned, why);
+            }
+            Finding::Broken(why) => {
+                self.counts.differing += 1;
+                line(format_args!("{} {id}\n{why}\n", self.colour().bad("      broken")));
+            }
+            Finding::Compared(it) => {
+                match (it.told.is_empty(), it.unexplained(), it.unsteady()) {
+                    (true, ..) => self.counts.same += 1,
+                    (_, 0, 0) => self.counts.explained += 1,
+                    (_, 0, _) => self.counts.unsteady += 1,
+                    _ => self.counts.differing += 1,
+                }
+                self.say(planned, it);
+            }
+        }
+    }
+
+    fn say(&self, planned: &Planned, compared: &Compared) {
+        let id = &planned.compiled.id;
+        let told = &compared.told;
+        let (unexplained, unsteady) = (compared.unexplained(), compared.unsteady());
         if self.args.json {
             let shown: Vec<_> = told
                 .iter()
@@ -201,22 +309,23 @@ impl Comparison<'_> {
             let word = |verdict: &dyn Debug| format!("{verdict:?}").to_lowercase();
             return line(json!({
                 "name": id, "with": self.args.with.name(), "k8s": planned.release(&self.sim).to_string(),
-                "sim": word(&sim.verdict), "real": word(&real.verdict), "differences": shown, "unexplained": unexplained,
-                "wallSeconds": real.wall_time.as_secs_f64(),
+                "sim": word(&compared.sim), "real": word(&compared.real), "differences": shown,
+                "unexplained": unexplained, "unsteady": unsteady, "wallSeconds": compared.wall_time.as_secs_f64(),
             }));
         }
         let colour = self.colour();
-        match (told.is_empty(), unexplained) {
-            (true, _) => line(format_args!("{} {id}", colour.good("    the same"))),
-            (_, 0) => line(format_args!("{} {id} ({} explained)", colour.note("    the same"), told.len())),
-            _ => {
-                let all: Vec<String> = told
-                    .iter()
-                    .map(|(why, it)| why.as_ref().map_or(format!("  {it}"), |why| format!("  {it}\n    why   {why}")))
-                    .collect();
-                line(format_args!("{} {id}\n{}\n", colour.bad("     differs"), all.join("\n")));
-            }
+        if told.is_empty() {
+            return line(format_args!("{} {id}", colour.good("    the same")));
         }
+        if unexplained + unsteady == 0 {
+            return line(format_args!("{} {id} ({} explained)", colour.note("    the same"), told.len()));
+        }
+        let all: Vec<String> = told
+            .iter()
+            .map(|(why, it)| why.as_ref().map_or(format!("  {it}"), |why| format!("  {it}\n    why   {why}")))
+            .collect();
+        let head = if unexplained > 0 { colour.bad("     differs") } else { colour.note("    unsteady") };
+        line(format_args!("{head} {id}\n{}\n", all.join("\n")));
     }
 
     /// Nothing can be said of what was not seen.
@@ -225,7 +334,7 @@ impl Comparison<'_> {
         if self.args.json {
             return line(json!({
                 "name": id, "with": self.args.with.name(), "k8s": planned.release(&self.sim).to_string(),
-                "real": "inconclusive", "reason": why, "differences": [], "unexplained": 0,
+                "real": "inconclusive", "reason": why, "differences": [], "unexplained": 0, "unsteady": 0,
             }));
         }
         line(format_args!("{} {id}\n{why}\n", self.colour().note("inconclusive")));
@@ -241,8 +350,9 @@ impl Comparison<'_> {
             counts.skipped.iter().map(|(reason, count)| format!("     skipped {count}: {reason}")).collect();
         let skipped: usize = counts.skipped.values().sum();
         lines.push(format!(
-            "    Finished {} the same, {} with explained differences, {} with unexplained ones, {} inconclusive, {skipped} skipped",
-            counts.same, counts.explained, counts.differing, counts.inconclusive
+            "    Finished {} the same, {} with explained differences, {} unsteady, {} with unexplained ones, \
+             {} inconclusive, {skipped} skipped",
+            counts.same, counts.explained, counts.unsteady, counts.differing, counts.inconclusive
         ));
         if self.args.json {
             lines.iter().for_each(note)
@@ -251,5 +361,70 @@ impl Comparison<'_> {
         }
         let code = if counts.differing + counts.inconclusive == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         interrupted(&self.real.stage).unwrap_or(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Compared, Finding, Steadiness};
+    use crate::compare::{Difference, Kind};
+    use crate::harness::Verdict;
+
+    fn compared(reasons: &[Option<&str>]) -> Finding {
+        let difference = || Difference {
+            object: "Pod/default/web".to_owned(),
+            path: "status.phase".to_owned(),
+            kind: Kind::Time,
+            writer: "kubelet".to_owned(),
+            sim: "+1s".to_owned(),
+            real: "+21s".to_owned(),
+        };
+        Finding::Compared(Compared {
+            sim: Verdict::Passed,
+            real: Verdict::Passed,
+            wall_time: Duration::ZERO,
+            told: reasons.iter().map(|why| (why.map(str::to_owned), difference())).collect(),
+            steadiness: Steadiness::AsSeen,
+        })
+    }
+
+    fn counts(finding: &Finding) -> Option<(usize, usize, usize)> {
+        let Finding::Compared(it) = finding else { return None };
+        Some((it.told.len(), it.unexplained(), it.unsteady()))
+    }
+
+    #[test]
+    fn what_does_not_come_again_is_unsteady_and_still_shown() {
+        let first = || compared(&[None, Some("known"), None]);
+        assert!(first().is_open());
+        assert_eq!(counts(&first().then(compared(&[]))), Some((3, 0, 2)));
+        assert_eq!(counts(&first().then(compared(&[Some("known")]))), Some((3, 0, 2)));
+        assert!(!first().then(compared(&[])).is_open());
+    }
+
+    #[test]
+    fn what_comes_again_is_unexplained() {
+        let twice = compared(&[None, None]).then(compared(&[None]));
+        assert_eq!(counts(&twice), Some((1, 1, 0)));
+    }
+
+    #[test]
+    fn a_second_run_that_saw_nothing_takes_nothing_back() {
+        let inconclusive = || Finding::Inconclusive("the API server went away".to_owned());
+        let skipped = || Finding::Skipped("interrupted".to_owned());
+        assert_eq!(counts(&compared(&[None]).then(inconclusive())), Some((1, 1, 0)));
+        assert_eq!(counts(&compared(&[None]).then(skipped())), Some((1, 1, 0)));
+        assert!(matches!(inconclusive().then(skipped()), Finding::Inconclusive(_)));
+        assert!(matches!(compared(&[None]).then(Finding::Broken("panic".to_owned())), Finding::Broken(_)));
+    }
+
+    #[test]
+    fn an_inconclusive_scenario_is_what_the_second_run_finds() {
+        let inconclusive = || Finding::Inconclusive("the API server went away".to_owned());
+        assert!(inconclusive().is_open());
+        assert_eq!(counts(&inconclusive().then(compared(&[]))), Some((0, 0, 0)));
+        assert_eq!(counts(&inconclusive().then(compared(&[None]))), Some((1, 1, 0)));
     }
 }

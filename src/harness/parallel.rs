@@ -24,7 +24,7 @@ pub struct Job<'a> {
 /// Runs scenarios on so many threads, or on all cores, and calls `done` for each, in their order, as soon as it and those
 /// before it are judged; in real time as soon as it is judged itself, since others may take minutes.
 pub fn run_all<'a>(
-    jobs: &'a [Job<'a>],
+    jobs: &[Job<'a>],
     threads: Option<NonZeroUsize>,
     suite: &Suite,
     door: Door,
