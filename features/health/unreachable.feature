@@ -53,6 +53,7 @@ Feature: A node that stops reporting becomes unreachable
         | the kubelet on "worker-1" stops                           |
         | the kubelet on "worker-1" freezes                         |
         | machine "worker-1" loses power                            |
+        | machine "worker-1" shuts down                             |
         | machine "worker-1" freezes                                |
         | machine "worker-1" loses its connection to the API server |
         | machine "worker-1" loses its network                      |
@@ -71,6 +72,7 @@ Feature: A node that stops reporting becomes unreachable
         | the kubelet on "worker-1" stops                           |
         | the kubelet on "worker-1" freezes                         |
         | machine "worker-1" loses power                            |
+        | machine "worker-1" shuts down                             |
         | machine "worker-1" freezes                                |
         | machine "worker-1" loses its connection to the API server |
         | machine "worker-1" loses its network                      |

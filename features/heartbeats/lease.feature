@@ -56,6 +56,16 @@ Feature: A kubelet renews the Lease of its Node
 
     Ten seconds are a quarter of its duration; up to 4 % of them are added to each pause, by chance.
 
+    Scenario: A machine under load renews on time
+      The kubelet has its share of the CPUs, however many processes want them.
+
+      Given a ready Node "worker-1"
+      When machine "worker-1" is under load
+      Then the Lease of Node "worker-1" is renewed every 10s to 10.5s for 1m
+      And Node "worker-1" keeps condition Ready=True for 1m
+      When machine "worker-1" is relieved
+      Then the Lease of Node "worker-1" is renewed every 10s to 10.5s for 1m
+
     Scenario: The status rests while the Lease is renewed
       Given a ready Node "worker-1"
       When 1m passes

@@ -232,6 +232,7 @@ pub(super) fn refused(error: SimError) -> Refusal {
         SimError::MachineExists(_) | SimError::NoLoop(..) => 409,
         SimError::Machine(MachineError::Misuse(_)) => 409,
         SimError::Machine(MachineError::KubeletRefuses(_)) => 422,
+        SimError::Machine(MachineError::NotModelled(_)) => 501,
     };
     Refusal::new(code, error.to_string())
 }

@@ -215,6 +215,7 @@ fn refused(error: HollowError) -> Refusal {
         HollowError::NoMachine(_) | HollowError::NoRule(_) => 404,
         HollowError::MachineExists(_) | HollowError::Machine(MachineError::Misuse(_)) => 409,
         HollowError::Machine(MachineError::KubeletRefuses(_)) => 422,
+        HollowError::Machine(MachineError::NotModelled(_)) => 501,
         HollowError::NoCredentials { .. } => 502,
     };
     Refusal::new(code, error.to_string())

@@ -105,18 +105,34 @@ fn kubelet_restarts_with(draft: &mut Draft, node: String, step: &Step) {
     draft.machine_does(&node, &body);
 }
 
-/// The whole machine: without a warning to the kubelet. Frozen, nothing on it runs while time goes on.
-#[given(regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws)$"#)]
-#[when(regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws)$"#)]
-fn machine_does(draft: &mut Draft, node: String, what: String) {
+/// The whole machine: without a warning to the kubelet. Frozen, nothing on it runs while time goes on; under load, other
+/// processes want all of its CPUs until it is relieved. A shutdown is one by systemd, which can be announced before.
+#[given(
+    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
+)]
+#[when(
+    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
+)]
+fn machine_does(draft: &mut Draft, node: String, what: String, delay: String) {
     let action = match what.as_str() {
         "loses power" => "power-off",
         "gets power" => "power-on",
         "reboots" => "reboot",
         "freezes" => "pause",
+        "is under load" => "load",
+        "is relieved" => "relieve",
+        "shuts down" => "shutdown",
+        "calls its shutdown off" => "cancel-shutdown",
         _ => "resume",
     };
-    draft.machine_does(&node, &json!({"action": action}));
+    let mut body = json!({"action": action});
+    if !delay.is_empty() {
+        if action != "shutdown" {
+            return draft.problem(&delay, "only a shutdown can be announced".to_owned());
+        }
+        body.set(&["delay"], delay);
+    }
+    draft.machine_does(&node, &body);
 }
 
 /// The container runtime, without which the kubelet is not ready.

@@ -215,3 +215,50 @@ fn a_kubelet_without_a_kubeconfig_asks_for_nothing_until_it_is_given_one() {
     advance(&mut sim, 1_000);
     assert!(!get(&sim, &NODES, "", "w1").is_null());
 }
+
+#[test]
+fn a_shutdown_is_announced_called_off_and_carried_out() {
+    let refusal = |sim: &mut Simulation, body: Json| {
+        sim.machine_do("w1", MachineAction::from_json(&body).unwrap()).unwrap_err().to_string()
+    };
+    let mut sim = cluster();
+    add(&mut sim, json!({"name": "w1"}));
+    advance(&mut sim, 60_000);
+    assert_eq!(refusal(&mut sim, json!({"action": "cancel-shutdown"})), "machine w1 has announced no shutdown");
+    act(&mut sim, json!({"action": "shutdown", "delay": "30s"}));
+    advance(&mut sim, 20_000);
+    act(&mut sim, json!({"action": "cancel-shutdown"}));
+    let start = sim.now();
+    advance(&mut sim, 60_000);
+    assert!(requests(&sim, start, "leases").len() >= 5);
+    act(&mut sim, json!({"action": "shutdown", "delay": "30s"}));
+    let start = sim.now();
+    advance(&mut sim, 120_000);
+    let renewals = requests(&sim, start, "leases");
+    assert!((2..=3).contains(&renewals.len()), "{renewals:?}");
+    assert!(renewals.iter().all(|(at, _)| *at < 30_000), "{renewals:?}");
+    assert_eq!(refusal(&mut sim, json!({"action": "shutdown"})), "machine w1 has no power");
+    act(&mut sim, json!({"action": "power-on"}));
+    let start = sim.now();
+    advance(&mut sim, 120_000);
+    assert!(requests(&sim, start, "leases").len() >= 10);
+}
+
+#[test]
+fn a_shutdown_that_would_wait_for_the_kubelet_is_refused() {
+    for config in [
+        json!({"shutdownGracePeriod": "30s", "shutdownGracePeriodCriticalPods": "10s"}),
+        json!({"shutdownGracePeriodByPodPriority": [{"priority": 0, "shutdownGracePeriodSeconds": 10}]}),
+    ] {
+        let mut sim = cluster();
+        add(&mut sim, json!({"name": "w1", "kubelet": {"config": config}}));
+        advance(&mut sim, 1_000);
+        let outcome = sim.machine_do("w1", MachineAction::Shutdown { delay: None });
+        assert_eq!(
+            outcome.unwrap_err().to_string(),
+            "a shutdown that waits for the kubelet's shutdownGracePeriod is not modelled yet"
+        );
+        act(&mut sim, json!({"action": "kubelet-stop"}));
+        act(&mut sim, json!({"action": "shutdown"}));
+    }
+}

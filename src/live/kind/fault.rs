@@ -37,6 +37,8 @@ pub(super) const KUBELET_ASIDE: &str = "/var/lib/nodeproof/kubelet";
 const MARKS: &str = "/var/lib/nodeproof/ills";
 /// The unit that carries an announced shutdown out.
 const SHUTDOWN: &str = "nodeproof-shutdown";
+/// The unit whose processes use the CPUs.
+const LOAD: &str = "nodeproof-load";
 /// Where a node shows another boot id than its host's.
 pub(super) const BOOT_ID: &str = "/etc/nodeproof-boot-id";
 /// The boot id that the next boot takes, in place of one by chance.
@@ -66,7 +68,7 @@ pub(crate) enum Ill {
     CniGone,
     /// The machine has announced that it will shut down.
     ShutdownAnnounced,
-    /// Processes use the machine's CPUs or memory.
+    /// Processes use the machine's CPUs.
     Loaded,
 }
 
@@ -151,7 +153,7 @@ impl Ill {
             Self::ShutdownAnnounced => {
                 format!("systemctl stop {SHUTDOWN}.timer 2>/dev/null; {}", announce(false))
             }
-            Self::Loaded => "systemctl stop nodeproof-load.service; rm -f /dev/shm/nodeproof-load; true".to_owned(),
+            Self::Loaded => format!("systemctl stop {LOAD}.service; true"),
             Self::Frozen | Self::PoweredOff | Self::Detached => return None,
         })
     }
@@ -253,6 +255,8 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
         MachineAction::RuntimeStart => heal(Ill::RuntimeDown),
         MachineAction::CniRemove => Ok(Plan::make(Ill::CniGone, exec(&remove_cni()))),
         MachineAction::CniInstall => heal(Ill::CniGone),
+        MachineAction::Load => Ok(Plan::make(Ill::Loaded, exec(&load()))),
+        MachineAction::Relieve => heal(Ill::Loaded),
         MachineAction::Shutdown { delay: None } => {
             Ok(Plan::make(Ill::PoweredOff, exec("systemctl poweroff --no-block")))
         }
@@ -317,6 +321,14 @@ fn announce_shutdown(delay: SignedDuration) -> String {
         "{} && systemd-run --quiet --collect --unit={SHUTDOWN} --on-active={seconds}s \
          --timer-property=AccuracySec=1s systemctl poweroff",
         announce(true)
+    )
+}
+
+/// Returns the script that lets a process run on each CPU, again and again.
+fn load() -> String {
+    format!(
+        "systemd-run --quiet --collect --unit={LOAD} sh -c \
+         'for i in $(seq $(nproc)); do while :; do :; done & done; wait'"
     )
 }
 
@@ -474,6 +486,15 @@ mod tests {
                 Some(Ill::RuntimeDown),
                 vec![],
                 vec!["docker exec w sh -c 'systemctl stop containerd'"],
+            ),
+            (
+                json!({"action": "load"}),
+                Some(Ill::Loaded),
+                vec![],
+                vec![
+                    "docker exec w sh -c 'systemd-run --quiet --collect --unit=nodeproof-load sh -c \
+                     '\\''for i in $(seq $(nproc)); do while :; do :; done & done; wait'\\'''",
+                ],
             ),
         ] {
             let plan = plan(&body).unwrap();

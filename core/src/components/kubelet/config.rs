@@ -290,6 +290,8 @@ pub struct KubeletConfig {
     pub max_images: i64,
     /// `allowedUnsafeSysctls`: names, or beginnings that end in `*`.
     pub unsafe_sysctls: Vec<Text>,
+    /// Whether a shutdown of the machine waits for the kubelet: `shutdownGracePeriod`, or one by priority. Default false.
+    pub holds_up_shutdowns: bool,
     /// What allocatable is less than capacity.
     pub reservations: Reservations,
 }
@@ -346,6 +348,8 @@ impl KubeletConfig {
             attach_detach: read.bool("enableControllerAttachDetach")?.unwrap_or(true),
             max_images: read.int("nodeStatusMaxImages")?.unwrap_or(50),
             unsafe_sysctls: read.list("allowedUnsafeSysctls")?.iter().filter_map(Json::as_text).cloned().collect(),
+            holds_up_shutdowns: read.duration("shutdownGracePeriod")?.is_some_and(|span| !span.is_zero())
+                || !merged.get("shutdownGracePeriodByPodPriority").items().is_empty(),
             reservations: Reservations::default(),
         };
         validation::configuration(&merged, &config, hardware, settings)?;

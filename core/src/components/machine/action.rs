@@ -27,7 +27,8 @@ pub enum MachineAction {
     Pause,
     /// The machine goes on; everything late happens at once.
     Resume,
-    /// The machine says that it will shut down, and does so when whoever holds it up is done.
+    /// The machine says that it will shut down, and does so: systemd ends the kubelet and all else. A kubelet with a
+    /// `shutdownGracePeriod` would hold it up, which is not modelled.
     Shutdown {
         /// How long it runs on after it has said so. Default: it goes down at once.
         delay: Option<SignedDuration>,
@@ -54,6 +55,10 @@ pub enum MachineAction {
     CniRemove,
     /// The configuration of the container network is put in place.
     CniInstall,
+    /// Other processes want all of the machine's CPUs. The kubelet gets its share of them and keeps its times.
+    Load,
+    /// They end.
+    Relieve,
     /// Parts of the machine or its clock change; what is not named stays.
     Change(Json),
     /// The containers of a pod behave in this way from now on.
@@ -91,6 +96,8 @@ pub const MACHINE_ACTIONS: &[&str] = &[
     "use-pids",
     "cni-remove",
     "cni-install",
+    "load",
+    "relieve",
     "change",
 ];
 
@@ -137,6 +144,8 @@ impl MachineAction {
             "runtime-start" => Self::RuntimeStart,
             "cni-remove" => Self::CniRemove,
             "cni-install" => Self::CniInstall,
+            "load" => Self::Load,
+            "relieve" => Self::Relieve,
             not_modelled => Self::NotModelled(not_modelled),
         })
     }
@@ -146,8 +155,6 @@ impl MachineAction {
     pub const fn not_modelled(&self) -> Option<&'static str> {
         match self {
             Self::NotModelled(name) => Some(name),
-            Self::Shutdown { .. } => Some("shutdown"),
-            Self::CancelShutdown => Some("cancel-shutdown"),
             _ => None,
         }
     }

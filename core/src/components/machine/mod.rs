@@ -49,6 +49,9 @@ pub enum MachineError {
     /// The action does not fit the machine's state.
     #[error("{0}")]
     Misuse(String),
+    /// The action is one that cannot be simulated yet.
+    #[error("{0} is not modelled yet")]
+    NotModelled(String),
 }
 
 /// A machine and its kubelet, which stands in front: it is what most inputs are for.
@@ -66,6 +69,8 @@ pub struct Machine {
     /// How often the kubelet was started: each process has luck of its own.
     starts: u32,
     restart_at: Option<Timestamp>,
+    /// When an announced shutdown is carried out.
+    shutdown_at: Option<Timestamp>,
     is_powered: bool,
     /// What is frozen, and what it has missed; `None` while all runs.
     frozen: Option<Frozen>,
@@ -110,6 +115,7 @@ impl Machine {
             joined: None,
             starts: 0,
             restart_at: None,
+            shutdown_at: None,
             is_powered,
             frozen: None,
             last_log: String::new(),
@@ -163,7 +169,7 @@ impl Machine {
         let misuse = |text: &str| Err(MachineError::Misuse(text.to_string()));
         let is_about_power = matches!(action, MachineAction::PowerOn { .. } | MachineAction::PowerOff);
         if let Some(what) = action.not_modelled() {
-            return misuse(&format!("{what} is not modelled yet"));
+            return Err(MachineError::NotModelled(what.to_string()));
         }
         if let MachineAction::Behave { namespace, pod, behaviour } = action {
             self.host.runtime.behave(ObjectKey { namespace, name: pod }, behaviour, now);
@@ -226,16 +232,28 @@ impl Machine {
                 let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
                 self.change_host(now, |host| host.spec = spec)
             }
-            MachineAction::Behave { .. }
-            | MachineAction::Shutdown { .. }
-            | MachineAction::CancelShutdown
+            MachineAction::Shutdown { .. } if self.is_held_up() => Err(MachineError::NotModelled(
+                "a shutdown that waits for the kubelet's shutdownGracePeriod".to_string(),
+            )),
+            MachineAction::Shutdown { delay: None } => self.shut_down(now),
+            MachineAction::Shutdown { delay: Some(delay) } => {
+                self.shutdown_at = Some(now + delay);
+                Ok(())
+            }
+            MachineAction::CancelShutdown => match self.shutdown_at.take() {
+                Some(_) => Ok(()),
+                None => misuse(&format!("machine {} has announced no shutdown", self.name())),
+            },
+            MachineAction::Load
+            | MachineAction::Relieve
+            | MachineAction::Behave { .. }
             | MachineAction::NotModelled(_) => Ok(()),
         }
     }
 
     /// Reckons after an input when the machine is to be woken, and what it does if nothing else comes first.
     pub(crate) fn brace(&mut self) -> Option<Deadline> {
-        let runs = self.is_powered && self.frozen.is_none();
+        let runs = self.is_powered && self.frozen.is_none() && self.shutdown_at.is_none();
         if let Some(kubelet) = &mut self.kubelet {
             kubelet.brace(runs.then_some(&self.host));
         }
@@ -396,12 +414,28 @@ impl Machine {
         self.frozen = None;
         self.is_powered = false;
         self.restart_at = None;
+        self.shutdown_at = None;
         if let Some(kubelet) = self.kubelet.take() {
             self.last_log = kubelet.last_log().to_string();
             self.outbox.push(Output::Exit);
         }
         self.host.runtime.lose(now);
         Ok(())
+    }
+
+    /// Whether the kubelet has systemd wait with a shutdown. Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go
+    /// (v1.34), `NewManager`: without a period there is no lock.
+    fn is_held_up(&self) -> bool {
+        self.kubelet.as_ref().is_some_and(|kubelet| kubelet.config().holds_up_shutdowns)
+    }
+
+    /// Ends all that runs, as systemd does where nobody holds it up: kubelet and containers get SIGTERM side by side, so
+    /// that the kubelet tells nobody what became of them.
+    fn shut_down(&mut self, now: Timestamp) -> Result<(), MachineError> {
+        if self.kubelet.is_some() {
+            self.stop_kubelet("SIGTERM")?;
+        }
+        self.power_off(now)
     }
 
     fn power_on(&mut self, boot_id: Option<Text>, now: Timestamp) -> Result<(), MachineError> {
@@ -447,6 +481,9 @@ impl Component for Machine {
         if self.is_paused() || !self.is_powered {
             return;
         }
+        if self.shutdown_at.is_some_and(|at| at <= now) && self.shut_down(now).is_ok() {
+            return;
+        }
         if self.restart_at.is_some_and(|at| at <= now) && self.start_kubelet(now).is_err() {
             self.restart_at = Some(now + RESTART_PAUSE);
         }
@@ -478,9 +515,10 @@ impl Component for Machine {
             return None;
         }
         let restart = self.restart_at.map(|at| Deadline { at, reason: "systemd restarts the kubelet" });
+        let shutdown = self.shutdown_at.map(|at| Deadline { at, reason: "the machine shuts down" });
         let end = self.host.runtime.next_end().map(|at| Deadline { at, reason: "a process ends" });
         let awake = self.kubelet.as_ref().filter(|_| self.frozen.is_none());
         let kubelet = awake.and_then(|kubelet| kubelet.next_deadline());
-        earliest([restart, end, kubelet])
+        earliest([restart, shutdown, end, kubelet])
     }
 }
