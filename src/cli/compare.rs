@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nodeproof_core::profile::Race;
+use nodeproof_core::scenario::Outcome;
 use serde_json::json;
 
 use super::beside::Beside;
@@ -253,8 +255,24 @@ impl Comparison<'_> {
             let entry = self.ledger.find(&recording, &it.writer, &it.object, &it.path);
             entry.map(|entry| entry.why.trim()).or_else(|| self.real.stage.excuse(&it.path)).map(str::to_owned)
         };
-        let found = differences(own, other, &Tolerances::default());
-        let told = found.into_iter().map(|it| (reason(&it), it)).collect();
+        let explained = |own: &Outcome| -> Vec<(Option<String>, Difference)> {
+            let found = differences(own, other, &Tolerances::default());
+            found.into_iter().map(|it| (reason(&it), it)).collect()
+        };
+        let mut told = explained(own);
+        if has_unexplained(&told) {
+            let same = |race: &Race| {
+                let options = Options { race: Some(*race), ..self.sim.clone() };
+                let sim = run(planned, &options, suite, Door::Command).outcome;
+                sim.is_some_and(|own| !has_unexplained(&explained(&own)))
+            };
+            if let Some(race) = Race::ALL.iter().find(|race| same(race)) {
+                let why = || format!("a race of real controllers: {}", race.sentence());
+                for (reason, _) in &mut told {
+                    reason.get_or_insert_with(why);
+                }
+            }
+        }
         Finding::Compared(Compared {
             sim: sim.verdict,
             real: real.verdict,
@@ -362,6 +380,10 @@ impl Comparison<'_> {
         let code = if counts.differing + counts.inconclusive == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         interrupted(&self.real.stage).unwrap_or(code)
     }
+}
+
+fn has_unexplained(told: &[(Option<String>, Difference)]) -> bool {
+    told.iter().any(|(why, _)| why.is_none())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::env;
 
 use cucumber::tag::Ext as _;
 use gherkin::tagexpr::TagOperation;
-use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Release};
+use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Race, Release};
 
 use super::stage::{Backend, LiveOptions, Stage};
 use crate::load::near::nearest;
@@ -33,6 +33,8 @@ pub struct Options {
     pub selection: Selection,
     /// Whether each message is kept, for a report. Default false.
     pub trace: bool,
+    /// A race that comes out on the simulator as it may on a real cluster. Default none.
+    pub race: Option<Race>,
     /// What the scenarios run on. Default the simulator.
     pub stage: Stage,
 }
@@ -44,6 +46,7 @@ impl Default for Options {
             seed: 1,
             selection: Selection::default(),
             trace: false,
+            race: None,
             stage: Stage::default(),
         }
     }

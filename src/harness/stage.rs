@@ -220,7 +220,7 @@ impl Stage {
         if let Some(live) = &self.live {
             return live.play(planned, options);
         }
-        let settings = Settings::of(planned.release(options));
+        let settings = Settings::of(planned.release(options)).with_race(options.race);
         let options = sim::Options { settings, seed: options.seed, trace: options.trace, ..sim::Options::default() };
         // Out of its place meanwhile: an action of the user's own may run scenarios itself, or break down.
         let mut beginnings = BEGINNINGS.take();

@@ -23,11 +23,14 @@ use crate::json;
 use crate::network::{Call, Identity, NODES, PODS, RequestId, ToClient, Verb};
 use crate::objects::time::{seconds, to_micro_time};
 use crate::objects::{Object, ObjectKey, Text};
+use crate::profile::Race;
 
 /// Pause between two passes. Source: gc_controller.go (v1.34), `gcCheckPeriod`.
 const PERIOD: SignedDuration = SignedDuration::from_secs(20);
 /// How long a node must be away before its pods go. Source: gc_controller.go (v1.34), `quarantineTime`.
 const QUARANTINE: SignedDuration = SignedDuration::from_secs(40);
+/// How much later a quarantine ends of which a pass comes just before the end. Any time below a period is as good.
+const JUST_AFTER: SignedDuration = SignedDuration::from_secs(1);
 /// What a pass takes at least: real passes are never free, and the quarantine is two periods long.
 const PASS_COST: SignedDuration = SignedDuration::from_millis(1);
 /// What pods of a vanished node are told. Source: gc_controller.go (v1.34), `gcOrphaned`.
@@ -89,6 +92,7 @@ pub struct PodGc {
     generation: Generation,
     /// Names of absent nodes and when their quarantine is over.
     quarantine: BTreeMap<Text, Timestamp>,
+    quarantine_time: SignedDuration,
     under_way: BTreeMap<RequestId, Job>,
     pass: Option<Pass>,
     next_pass: Option<Timestamp>,
@@ -108,6 +112,7 @@ impl PodGc {
             |resource, name| Reflector::without_heartbeats(&identity, resource, context.chance.fork(name), &mut outbox);
         let nodes = reflector(NODES, "nodes");
         let pods = reflector(PODS, "pods");
+        let is_late = context.settings.is_lost(Race::PassBeforeQuarantineEnds);
         let told = context.settings.profile().is("pod-conditions-observe-generation");
         Self {
             client: Client::new(identity, &context.settings, now),
@@ -119,6 +124,7 @@ impl PodGc {
             threshold: threshold(context.settings.number("terminated-pod-gc-threshold")),
             generation: if told { Generation::Told } else { Generation::Untold },
             quarantine: BTreeMap::new(),
+            quarantine_time: if is_late { QUARANTINE + JUST_AFTER } else { QUARANTINE },
             under_way: BTreeMap::new(),
             pass: None,
             next_pass: None,
@@ -154,7 +160,7 @@ impl PodGc {
         let mut pods = BTreeMap::new();
         for name in absent {
             if !self.quarantine.contains_key(&name) {
-                let until = now + QUARANTINE;
+                let until = now + self.quarantine_time;
                 if !due.contains(&name) {
                     let why = Vec::from([
                         Because::Fact(format!("pods are bound to {name}, and there is no such Node")),

@@ -16,7 +16,7 @@ use jiff::SignedDuration;
 pub use crate::objects::{DEFAULT_RELEASE, RELEASES, Release, UnknownRelease};
 pub use gates::{GATES, Gate, Stage};
 pub use rows::{ROWS, Row, Value, row};
-pub use settings::{Settings, SettingsError};
+pub use settings::{Race, Settings, SettingsError};
 
 /// The behaviours of one release, with deliberate departures from it.
 #[derive(Clone, PartialEq, Debug)]

@@ -10,6 +10,32 @@ use super::{GATES, Profile, ROWS, Release, Row, Value, gates};
 use crate::objects::time::parse_duration;
 use crate::objects::{Text, nearest};
 
+/// Two things of one instant of which either may come first on a real cluster. The model always decides them the same way,
+/// unless it is asked for the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Race {
+    /// A pass of the pod garbage collector and the end of a Node's quarantine, which is two of its periods long: the pass
+    /// comes first, so that the Pods wait for the next one. Source: pkg/controller/podgc/gc_controller.go (v1.34),
+    /// `gcCheckPeriod` and `quarantineTime`.
+    PassBeforeQuarantineEnds,
+}
+
+impl Race {
+    /// All there are.
+    pub const ALL: [Self; 1] = [Self::PassBeforeQuarantineEnds];
+
+    /// Says what has come first.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::PassBeforeQuarantineEnds => {
+                "a pass of the pod garbage collector came just before the end of a Node's quarantine of 40 s, and the next \
+                 one 20 s later"
+            }
+        }
+    }
+}
+
 /// A profile with the flags and feature gates of one cluster.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Settings {
@@ -18,6 +44,7 @@ pub struct Settings {
     texts: BTreeMap<&'static str, Text>,
     gates: BTreeMap<&'static str, bool>,
     kubelet_flags: BTreeMap<Text, Text>,
+    race: Option<Race>,
 }
 
 /// A setting that cannot be had.
@@ -59,7 +86,20 @@ impl Settings {
             texts: BTreeMap::new(),
             gates: BTreeMap::new(),
             kubelet_flags: BTreeMap::new(),
+            race: None,
         }
+    }
+
+    /// Returns the same settings for a cluster in which a race comes out the other way; `None` for the usual one.
+    #[must_use]
+    pub fn with_race(self, race: Option<Race>) -> Self {
+        Self { race, ..self }
+    }
+
+    /// Tells whether a race comes out the other way.
+    #[must_use]
+    pub fn is_lost(&self, race: Race) -> bool {
+        self.race == Some(race)
     }
 
     /// Returns the same flags and gates with the defaults of another release, as a component has that is not upgraded.
