@@ -34,11 +34,33 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
       And a ready Node "worker-2"
       And machine "worker-1" loses power
       When the user deletes Node "worker-1"
-      Then Pod "db-0" has phase Failed between 40s and 61s
+      Then Pod "db-0" has condition DisruptionTarget=True, reason "DeletionByPodGC", message "PodGC: node no longer exists", between 40s and 61s
+      And Pod "db-0" has phase Failed between 40s and 61s
       And Pod "db-0" is gone between 40s and 61s
       And Pod "db-1" is gone between 40s and 61s
       And Pod "forever" is gone between 40s and 61s
       And 2 Pods of "db" are running on Node "worker-2" between 41s and 90s
+      And 0 Pods of "db" are running on Node "worker-1" within 61s
+
+    @req:EV-06 @sim-only:instants
+    Scenario: A pass that comes after the end of the quarantine takes a Deployment's pods
+      Given no other Node
+      And a ready Node "worker-1"
+      And a Deployment "web" of 3 Pods
+      And a ready Node "worker-2"
+      And machine "worker-1" loses power
+      When the user deletes Node "worker-1"
+      Then the Pods of "web" on Node "worker-1" are gone between 40s and 61s
+      And 3 Pods of "web" are running on Node "worker-2" between 41s and 90s
+
+    @req:EV-06 @sim-only:instants
+    Scenario: A pass that comes after the end of the quarantine takes a bare pod
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And a Pod "forever" on Node "worker-1" that tolerates "node.kubernetes.io/unreachable:NoExecute"
+      When the user deletes Node "worker-1"
+      Then Pod "web" is gone between 40s and 61s
+      And Pod "forever" is gone between 40s and 61s
 
     @req:EV-06
     Scenario: A Deployment's pods are made anew when the old ones fail, not before
