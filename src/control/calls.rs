@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
 use nodeproof_core::components::api_server::known_resource;
 use nodeproof_core::components::controllers::{CONTROLLERS, Controller, ControllerAction, canonical, processes};
-use nodeproof_core::components::machine::MachineError;
 use nodeproof_core::json;
 use nodeproof_core::network::{Fault, Match, RuleId};
 use nodeproof_core::objects::time::{exact_seconds, parse, to_micro_time};
@@ -230,9 +229,7 @@ pub(super) fn refused(error: SimError) -> Refusal {
     let code = match error {
         SimError::NoMachine(_) | SimError::NoController(_) | SimError::NoRule(_) => 404,
         SimError::MachineExists(_) | SimError::NoLoop(..) => 409,
-        SimError::Machine(MachineError::Misuse(_)) => 409,
-        SimError::Machine(MachineError::KubeletRefuses(_)) => 422,
-        SimError::Machine(MachineError::NotModelled(_)) => 501,
+        SimError::Machine(error) => return error.into(),
     };
     Refusal::new(code, error.to_string())
 }

@@ -3,7 +3,7 @@
 //! The same names and shapes as on a simulated cluster. Calls about the control plane and the clock are refused, since
 //! both are real here; requests of the Kubernetes API go to the API server itself.
 
-use nodeproof_core::components::machine::{MachineAction, MachineError, MachineSpec, PodBehaviour};
+use nodeproof_core::components::machine::{MachineAction, MachineSpec, PodBehaviour};
 use nodeproof_core::json;
 use nodeproof_core::network::{Fault, Rule, RuleId};
 use nodeproof_core::objects::time::{exact_seconds, to_micro_time};
@@ -156,10 +156,6 @@ impl HollowSession {
         let name = call.names[0].as_str();
         self.shown(name)?;
         let action = MachineAction::from_json(call.body)?;
-        if let Some(what) = action.not_modelled() {
-            let error = FieldError::new("action", format!("{what} is not modelled yet"));
-            return Err(Refusal { code: 501, error });
-        }
         self.0.perform(name, action).map_err(refused)?;
         self.shown(name).map(Reply::ok)
     }
@@ -213,9 +209,8 @@ fn shown(rule: &Rule, active: bool) -> Json {
 fn refused(error: HollowError) -> Refusal {
     let code = match error {
         HollowError::NoMachine(_) | HollowError::NoRule(_) => 404,
-        HollowError::MachineExists(_) | HollowError::Machine(MachineError::Misuse(_)) => 409,
-        HollowError::Machine(MachineError::KubeletRefuses(_)) => 422,
-        HollowError::Machine(MachineError::NotModelled(_)) => 501,
+        HollowError::MachineExists(_) => 409,
+        HollowError::Machine(error) => return error.into(),
         HollowError::NoCredentials { .. } => 502,
     };
     Refusal::new(code, error.to_string())

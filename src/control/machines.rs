@@ -59,10 +59,6 @@ impl Control {
     }
 
     fn act(&mut self, machine: &str, action: MachineAction) -> Result<(), Refusal> {
-        if let Some(what) = action.not_modelled() {
-            let error = FieldError::new("action", format!("{what} is not modelled yet"));
-            return Err(Refusal { code: 501, error });
-        }
         let outcome = self.sim.machine_do(machine, action);
         self.sim.finish_instant();
         outcome.map_err(refused)

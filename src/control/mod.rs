@@ -21,6 +21,7 @@ pub(crate) mod setup;
 use std::collections::BTreeMap;
 
 use nodeproof_core::components::api_server::Tap;
+use nodeproof_core::components::machine::MachineError;
 use nodeproof_core::network::{ClientId, RequestId};
 use nodeproof_core::objects::{FieldError, Json};
 use nodeproof_core::sim::Simulation;
@@ -94,6 +95,17 @@ impl From<FieldError> for Refusal {
     fn from(error: FieldError) -> Self {
         let code = if error.message.ends_with(" is not modelled yet") { 501 } else { 400 };
         Self { code, error }
+    }
+}
+
+impl From<MachineError> for Refusal {
+    fn from(error: MachineError) -> Self {
+        let message = error.to_string();
+        match error {
+            MachineError::Misuse(_) => Self::new(409, message),
+            MachineError::KubeletRefuses(_) => Self::new(422, message),
+            MachineError::NotModelled(_) => FieldError::new("action", message).into(),
+        }
     }
 }
 

@@ -149,15 +149,6 @@ impl MachineAction {
             not_modelled => Self::NotModelled(not_modelled),
         })
     }
-
-    /// Returns its name if the interface knows it and the model does not.
-    #[must_use]
-    pub const fn not_modelled(&self) -> Option<&'static str> {
-        match self {
-            Self::NotModelled(name) => Some(name),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -168,7 +168,7 @@ impl Machine {
     pub fn handle_action(&mut self, action: MachineAction, now: Timestamp) -> Result<(), MachineError> {
         let misuse = |text: &str| Err(MachineError::Misuse(text.to_string()));
         let is_about_power = matches!(action, MachineAction::PowerOn { .. } | MachineAction::PowerOff);
-        if let Some(what) = action.not_modelled() {
+        if let MachineAction::NotModelled(what) = action {
             return Err(MachineError::NotModelled(what.to_string()));
         }
         if let MachineAction::Behave { namespace, pod, behaviour } = action {
@@ -235,7 +235,10 @@ impl Machine {
             MachineAction::Shutdown { .. } if self.is_held_up() => Err(MachineError::NotModelled(
                 "a shutdown that waits for the kubelet's shutdownGracePeriod".to_string(),
             )),
-            MachineAction::Shutdown { delay: None } => self.shut_down(now),
+            MachineAction::Shutdown { delay: None } => {
+                self.shut_down(now);
+                Ok(())
+            }
             MachineAction::Shutdown { delay: Some(delay) } => {
                 self.shutdown_at = Some(now + delay);
                 Ok(())
@@ -407,6 +410,11 @@ impl Machine {
         if !self.is_powered {
             return Err(MachineError::Misuse(format!("machine {} has no power already", self.name())));
         }
+        self.lose_power(now);
+        Ok(())
+    }
+
+    fn lose_power(&mut self, now: Timestamp) {
         // What ended before the power failed has ended of itself.
         if !self.is_paused() {
             self.host.runtime.advance(now);
@@ -420,7 +428,6 @@ impl Machine {
             self.outbox.push(Output::Exit);
         }
         self.host.runtime.lose(now);
-        Ok(())
     }
 
     /// Whether the kubelet has systemd wait with a shutdown. Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go
@@ -431,11 +438,10 @@ impl Machine {
 
     /// Ends all that runs, as systemd does where nobody holds it up: kubelet and containers get SIGTERM side by side, so
     /// that the kubelet tells nobody what became of them.
-    fn shut_down(&mut self, now: Timestamp) -> Result<(), MachineError> {
-        if self.kubelet.is_some() {
-            self.stop_kubelet("SIGTERM")?;
-        }
-        self.power_off(now)
+    fn shut_down(&mut self, now: Timestamp) {
+        // Where no kubelet runs there is none to end.
+        drop(self.stop_kubelet("SIGTERM"));
+        self.lose_power(now);
     }
 
     fn power_on(&mut self, boot_id: Option<Text>, now: Timestamp) -> Result<(), MachineError> {
@@ -481,8 +487,8 @@ impl Component for Machine {
         if self.is_paused() || !self.is_powered {
             return;
         }
-        if self.shutdown_at.is_some_and(|at| at <= now) && self.shut_down(now).is_ok() {
-            return;
+        if self.shutdown_at.is_some_and(|at| at <= now) {
+            return self.shut_down(now);
         }
         if self.restart_at.is_some_and(|at| at <= now) && self.start_kubelet(now).is_err() {
             self.restart_at = Some(now + RESTART_PAUSE);
