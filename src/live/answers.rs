@@ -1,5 +1,5 @@
 //! How long the API server takes to answer: before a scenario, which says how far bounds may be missed, and while it lasts,
-//! which says whether that was enough.
+//! which says whether that was enough; and after a failure, whether it still does.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,6 +14,9 @@ use super::clock::Clock;
 
 /// How often an answer is measured while a scenario lasts: a few hundred of them a minute for all that run side by side.
 const PERIOD: Duration = Duration::from_secs(3);
+
+/// How long after a failure the cluster is looked at again: a store is asked how it is each three seconds.
+const LATE_TROUBLE: Duration = Duration::from_secs(4);
 
 /// What was measured, each with the instant.
 pub(super) type Measured = Vec<(Timestamp, SignedDuration)>;
@@ -36,7 +39,7 @@ pub(super) async fn latency(access: &Access) -> Result<SignedDuration, String> {
 }
 
 /// Asks for little.
-pub(super) async fn asked(caller: &Caller) -> AnswerSeen {
+async fn asked(caller: &Caller) -> AnswerSeen {
     caller.ask(&Call::new(Verb::List, NODES, "", "").query("limit", "1")).await
 }
 
@@ -44,6 +47,20 @@ async fn answer(caller: &Caller) -> SignedDuration {
     let asked_at = Instant::now();
     asked(caller).await;
     SignedDuration::try_from(asked_at.elapsed()).unwrap_or_default()
+}
+
+/// Tells what is wrong with a cluster on which a scenario has failed, and did not show yet: the connections of a program
+/// end before it does, and a full store refuses writes before it is asked how it is.
+pub(super) async fn late_trouble(trouble: impl Fn() -> Option<String>, caller: &Caller) -> Option<String> {
+    tokio::time::sleep(LATE_TROUBLE).await;
+    if let Some(why) = trouble() {
+        return Some(why);
+    }
+    let Ok(answer) = tokio::time::timeout(LATE_TROUBLE, asked(caller)).await else {
+        return Some(format!("the API server does not answer within {}s", LATE_TROUBLE.as_secs()));
+    };
+    let is_ill = answer.code == 0 || answer.code >= 500;
+    is_ill.then(|| format!("the API server does not answer: {} {}", answer.code, answer.message))
 }
 
 /// Measures answers until it is dropped.
@@ -83,6 +100,18 @@ impl Drop for Probe {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_cluster_that_is_gone_when_a_scenario_has_failed_is_its_reason() {
+        let kubeconfig = "{apiVersion: v1, kind: Config, current-context: x, \
+            clusters: [{name: x, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: x, user: {}}], \
+            contexts: [{name: x, context: {cluster: x, user: x}}]}";
+        let caller = Access::from_kubeconfig(kubeconfig).unwrap().caller().await.unwrap();
+        let known = late_trouble(|| Some("etcd was killed".to_owned()), &caller).await;
+        assert_eq!(known.as_deref(), Some("etcd was killed"));
+        let why = late_trouble(|| None, &caller).await.unwrap();
+        assert!(why.starts_with("the API server does not answer: 0 "), "{why}");
+    }
 
     #[test]
     fn what_was_slow_long_before_does_not_count() {

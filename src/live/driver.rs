@@ -23,7 +23,7 @@ use nodeproof_core::scenario::{
     Scenario, Setup, StepVerdict, Subject, Verdict, Writer, company,
 };
 
-use super::answers::{Measured, Probe, asked, worst};
+use super::answers::{Measured, Probe, late_trouble, worst};
 use super::client::Caller;
 use super::clock::Clock;
 use super::feeding::{Feeding, Written};
@@ -51,8 +51,6 @@ const LOOK_PERIOD: SignedDuration = SignedDuration::from_millis(250);
 const BLIND_MAX: SignedDuration = SignedDuration::from_secs(20);
 /// How often the cluster itself is looked at.
 const TROUBLE_PERIOD: SignedDuration = SignedDuration::from_secs(3);
-/// How long after a failure it is looked at again: a store is asked how it is each three seconds.
-const LATE_TROUBLE: Duration = Duration::from_secs(4);
 /// How long before an act that may have happened which it shows: a grace period, 50 s, and a health pass.
 const CONCERNED: SignedDuration = SignedDuration::from_secs(60);
 /// How often an interrupted run is noticed at least.
@@ -118,20 +116,6 @@ fn cut_short(mut outcome: Outcome, scenario: &Scenario, why: String) -> Outcome 
     outcome.mismatch = outcome.mismatch.or(end.mismatch);
     outcome.snapshots.clear();
     outcome
-}
-
-/// Tells what is wrong with a cluster on which a scenario has failed, and did not show yet: the connections of a program
-/// end before it does, and a full store refuses writes before it is asked how it is.
-async fn late_trouble(trouble: impl Fn() -> Option<String>, caller: &Caller) -> Option<String> {
-    tokio::time::sleep(LATE_TROUBLE).await;
-    if let Some(why) = trouble() {
-        return Some(why);
-    }
-    let Ok(answer) = tokio::time::timeout(LATE_TROUBLE, asked(caller)).await else {
-        return Some(format!("the API server does not answer within {}s", LATE_TROUBLE.as_secs()));
-    };
-    let is_ill = answer.code == 0 || answer.code >= 500;
-    is_ill.then(|| format!("the API server does not answer: {} {}", answer.code, answer.message))
 }
 
 /// Tells whether a line was missed that could have held on a faster machine: what an answer says does not hang on that.
@@ -602,7 +586,7 @@ mod tests {
     use nodeproof_core::scenario::{Act, Bound, Capabilities, Expectation, Fact, ObjectRef, Predicate};
 
     use super::*;
-    use crate::live::{Access, Siting};
+    use crate::live::Siting;
 
     /// A ground on which nothing can be built.
     #[derive(Debug)]
@@ -623,18 +607,6 @@ mod tests {
             let is_asked_for = self.is_asked_for;
             Box::pin(async move { Err(NoSite { why: "etcd ended with code 2".to_owned(), is_asked_for }) })
         }
-    }
-
-    #[tokio::test]
-    async fn a_cluster_that_is_gone_when_a_scenario_has_failed_is_its_reason() {
-        let kubeconfig = "{apiVersion: v1, kind: Config, current-context: x, \
-            clusters: [{name: x, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: x, user: {}}], \
-            contexts: [{name: x, context: {cluster: x, user: x}}]}";
-        let caller = Access::from_kubeconfig(kubeconfig).unwrap().caller().await.unwrap();
-        let known = late_trouble(|| Some("etcd was killed".to_owned()), &caller).await;
-        assert_eq!(known.as_deref(), Some("etcd was killed"));
-        let why = late_trouble(|| None, &caller).await.unwrap();
-        assert!(why.starts_with("the API server does not answer: 0 "), "{why}");
     }
 
     #[test]
