@@ -123,12 +123,14 @@ enum Finding {
     Compared(Compared),
 }
 
+/// Differences, each with its reason where it has one.
+type Told = Vec<(Option<String>, Difference)>;
+
 struct Compared {
     sim: Verdict,
     real: Verdict,
     wall_time: Duration,
-    /// The differences, each with its reason.
-    told: Vec<(Option<String>, Difference)>,
+    told: Told,
     steadiness: Steadiness,
 }
 
@@ -151,7 +153,7 @@ impl Compared {
     }
 
     fn without_reason(&self) -> usize {
-        self.told.iter().filter(|(why, _)| why.is_none()).count()
+        without_reason(&self.told)
     }
 }
 
@@ -255,16 +257,16 @@ impl Comparison<'_> {
             let entry = self.ledger.find(&recording, &it.writer, &it.object, &it.path);
             entry.map(|entry| entry.why.trim()).or_else(|| self.real.stage.excuse(&it.path)).map(str::to_owned)
         };
-        let explained = |own: &Outcome| -> Vec<(Option<String>, Difference)> {
+        let explained = |own: &Outcome| -> Told {
             let found = differences(own, other, &Tolerances::default());
             found.into_iter().map(|it| (reason(&it), it)).collect()
         };
         let mut told = explained(own);
-        if has_unexplained(&told) {
+        if without_reason(&told) > 0 {
             let same = |race: &Race| {
                 let options = Options { race: Some(*race), ..self.sim.clone() };
                 let sim = run(planned, &options, suite, Door::Command).outcome;
-                sim.is_some_and(|own| !has_unexplained(&explained(&own)))
+                sim.is_some_and(|own| without_reason(&explained(&own)) == 0)
             };
             if let Some(race) = Race::ALL.iter().find(|race| same(race)) {
                 let why = || format!("a race of real controllers: {}", race.sentence());
@@ -382,8 +384,8 @@ impl Comparison<'_> {
     }
 }
 
-fn has_unexplained(told: &[(Option<String>, Difference)]) -> bool {
-    told.iter().any(|(why, _)| why.is_none())
+fn without_reason(told: &Told) -> usize {
+    told.iter().filter(|(why, _)| why.is_none()).count()
 }
 
 #[cfg(test)]
