@@ -186,6 +186,10 @@ impl Machine {
         if self.frozen.is_some() && matches!(action, MachineAction::Pause | MachineAction::KubeletFreeze) {
             return misuse(&format!("the kubelet of machine {} is frozen: thaw it first", self.name()));
         }
+        if self.would_hold_up(&action) {
+            let what = "a shutdown that waits for the kubelet's shutdownGracePeriod";
+            return Err(MachineError::NotModelled(what.to_string()));
+        }
         match action {
             // systemd lets a stopped process go on, so that it gets the signal. Source: systemd.kill(5), `KillSignal=`.
             MachineAction::KubeletStop => self.stop_kubelet("SIGTERM"),
@@ -232,9 +236,6 @@ impl Machine {
                 let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
                 self.change_host(now, |host| host.spec = spec)
             }
-            MachineAction::Shutdown { .. } if self.is_held_up() => Err(MachineError::NotModelled(
-                "a shutdown that waits for the kubelet's shutdownGracePeriod".to_string(),
-            )),
             MachineAction::Shutdown { delay: None } => {
                 self.shut_down(now);
                 Ok(())
@@ -430,10 +431,22 @@ impl Machine {
         self.host.runtime.lose(now);
     }
 
-    /// Whether the kubelet has systemd wait with a shutdown. Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go
-    /// (v1.34), `NewManager`: without a period there is no lock.
-    fn is_held_up(&self) -> bool {
-        self.kubelet.as_ref().is_some_and(|kubelet| kubelet.config().holds_up_shutdowns)
+    /// Whether a kubelet would have systemd wait with a shutdown after this: the one that runs with a shutdown that is
+    /// asked for, or one that starts with a shutdown that is announced.
+    /// Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `NewManager`: without a period there is no
+    /// lock.
+    fn would_hold_up(&self, action: &MachineAction) -> bool {
+        let spec = match action {
+            MachineAction::Shutdown { .. } => {
+                return self.kubelet.as_ref().is_some_and(|kubelet| kubelet.config().holds_up_shutdowns);
+            }
+            MachineAction::KubeletStart | MachineAction::KubeletRestart(None) => &self.kubelet_spec,
+            MachineAction::KubeletRestart(Some(spec)) => spec,
+            _ => return false,
+        };
+        let settings = || settings_of(spec, &self.context);
+        self.shutdown_at.is_some()
+            && KubeletConfig::resolve(&self.host.spec, spec, &settings()).is_ok_and(|config| config.holds_up_shutdowns)
     }
 
     /// Ends all that runs, as systemd does where nobody holds it up: kubelet and containers get SIGTERM side by side, so
