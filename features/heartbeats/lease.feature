@@ -120,6 +120,43 @@ Feature: A kubelet renews the Lease of its Node
         | 7        | 19.6s |
         | 8        | 26.6s |
 
+    Scenario: A kubelet that starts while connections are refused asks at growing intervals
+      Given a ready Node "worker-1"
+      And machine "worker-1" is refused its connection to the API server
+      And the kubelet on "worker-1" restarts
+      And 11s pass
+      When machine "worker-1" regains its connection to the API server
+      Then the Lease of Node "worker-1" is renewed between 1.5s and 4.5s
+
+    @sim-only:instants
+    Scenario Outline: Connections are refused for <outage> after the start
+      Given a ready Node "worker-1"
+      And machine "worker-1" is refused its connection to the API server
+      And the kubelet on "worker-1" restarts
+      And <outage> pass
+      When machine "worker-1" regains its connection to the API server
+      Then the Lease of Node "worker-1" is renewed at <pause>
+
+      Examples:
+        | outage | pause |
+        | 100ms  | 100ms |
+        | 500ms  | 100ms |
+        | 4s     | 2.2s  |
+        | 7s     | 5.6s  |
+        | 11s    | 1.6s  |
+        | 13s    | 6.6s  |
+        | 40s    | 600ms |
+
+    Scenario: Renewals that are refused fail at once, and are tried again long before the next one is due
+      Given a ready Node "worker-1"
+      When nothing is done
+      Then the Lease of Node "worker-1" is renewed within 11s
+      When machine "worker-1" is refused its connection to the API server
+      And 39s pass
+      And machine "worker-1" regains its connection to the API server
+      Then the Lease of Node "worker-1" is renewed between 3.5s and 4.5s
+      And Node "worker-1" keeps condition Ready=True for 1m
+
     Scenario: Four of five renewals in a row that fail cost no time
       Given a ready Node "worker-1"
       When PUT requests to leases from "worker-1" are answered 500 4 times

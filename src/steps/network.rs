@@ -11,23 +11,27 @@ use super::draft::{Draft, NodeEntry, NodeKind};
 use super::words;
 use crate::load::near::nearest;
 
-/// Nothing passes between the machine and the API server, in both directions, or between it and anybody; or again.
+/// Nothing passes between the machine and the API server, in both directions, or between it and anybody; or again. A machine
+/// that is refused its connection finds nobody who listens: what is under way breaks off, and each new attempt fails at once.
 #[given(
-    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains) its (?P<part>connection to the API server|network)$"#
+    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection to the API server|network)$"#
 )]
 #[when(
-    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains) its (?P<part>connection to the API server|network)$"#
+    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection to the API server|network)$"#
 )]
 fn machine_connection(draft: &mut Draft, node: String, what: String, part: String) {
     let to = if part == "network" { Endpoint::Any } else { api() };
+    if to == Endpoint::Any && what == "is refused" {
+        return draft.problem(&part, "nobody refuses a machine its network: it loses it".to_owned());
+    }
     if let Some(entry) = draft.node_entry(&node) {
         draft.connections(&[entry], &what, &to);
     }
 }
 
 /// Several machines at once: `machines "a" and "b" lose their connection to the API server`.
-#[given(regex = r#"^machines (?P<nodes>".*") (?P<what>lose|regain) their connection to the API server$"#)]
-#[when(regex = r#"^machines (?P<nodes>".*") (?P<what>lose|regain) their connection to the API server$"#)]
+#[given(regex = r#"^machines (?P<nodes>".*") (?P<what>lose|regain|are refused) their connection to the API server$"#)]
+#[when(regex = r#"^machines (?P<nodes>".*") (?P<what>lose|regain|are refused) their connection to the API server$"#)]
 fn machines_connections(draft: &mut Draft, nodes: String, what: String) {
     let Some(names) = draft.take(&nodes, words::names(&nodes)) else { return };
     let entries: Vec<NodeEntry> = names.iter().filter_map(|name| draft.node_entry(name)).collect();
@@ -37,8 +41,8 @@ fn machines_connections(draft: &mut Draft, nodes: String, what: String) {
 }
 
 /// All machines of a zone at once.
-#[given(regex = r#"^zone "(?P<zone>[^"]*)" (?P<what>loses|regains) its connection to the API server$"#)]
-#[when(regex = r#"^zone "(?P<zone>[^"]*)" (?P<what>loses|regains) its connection to the API server$"#)]
+#[given(regex = r#"^zone "(?P<zone>[^"]*)" (?P<what>loses|regains|is refused) its connection to the API server$"#)]
+#[when(regex = r#"^zone "(?P<zone>[^"]*)" (?P<what>loses|regains|is refused) its connection to the API server$"#)]
 fn zone_connection(draft: &mut Draft, zone: String, what: String) {
     let entries = draft.zone(&zone);
     draft.connections(&entries, &what, &api());
@@ -110,10 +114,11 @@ impl Draft {
                 return;
             }
             let client = format!("machine/{}", node.name);
-            deeds.push(if what.starts_with("lose") {
-                Action::AddRule(Fault { to: to.clone(), ..Fault::disconnect(client) }).into()
-            } else {
-                Deed::Heal(Endpoint::Name(Text::from(client)))
+            let lay = |effect| Action::AddRule(Fault { to: to.clone(), effect, ..Fault::disconnect(client.as_str()) });
+            deeds.push(match what {
+                "lose" | "loses" => lay(Effect::Drop).into(),
+                "is refused" | "are refused" => lay(Effect::Refuse).into(),
+                _ => Deed::Heal(Endpoint::Name(Text::from(client))),
             });
         }
         self.deeds(deeds);

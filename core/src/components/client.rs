@@ -1,7 +1,8 @@
 //! What client-go gives every component: informer caches fed by watches, a rate limit, back-off.
 //!
 //! Mirrors k8s.io/client-go tools/cache/reflector.go (v1.34): list, then watch from the list's revision; a stream that
-//! ends is opened again from the last revision seen; `410 Gone` and a failed list begin anew after a back-off.
+//! ends is opened again from the last revision seen, after a back-off where the server refuses connections or has too much
+//! to do; `410 Gone` and all that fails otherwise begin anew with a list after a back-off.
 //! Inputs: answers and watch events of this cache's own requests, time. Outputs: requests, and what changed.
 //! A watch event costs one look-up in a hash table, since 100,000 renewed Leases are the traffic of a quiet cluster.
 //! Left out on purpose: resync (controllers here set none), and streaming lists.
@@ -89,7 +90,22 @@ impl IntoIterator for Changes {
 enum State {
     Listing(RequestId),
     Watching(RequestId),
-    Waiting(Timestamp),
+    Waiting(Timestamp, Again),
+}
+
+/// What a cache opens when its pause is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Again {
+    List,
+    Watch,
+}
+
+impl Again {
+    /// Says what follows on a watch that was answered with a code. Source: as [`BACKOFF_FIRST`], `isWatchErrorRetriable`
+    /// and `watch`: a list comes after the back-off too, since `wait.BackoffUntil` ends each round with it.
+    const fn after(code: i64) -> Self {
+        if code == 429 { Self::Watch } else { Self::List }
+    }
 }
 
 /// A watch event that changes nothing but the times of a Node's conditions.
@@ -138,7 +154,7 @@ impl Reflector {
         let mut reflector = Self {
             identity: identity.of_informers(),
             list,
-            state: State::Waiting(Timestamp::MIN),
+            state: State::Waiting(Timestamp::MIN, Again::List),
             synced: false,
             resource_version: 0,
             cache: Cache::default(),
@@ -255,10 +271,10 @@ impl Reflector {
 
     /// Opens a list or watch again whose pause is over.
     pub fn handle_timeout(&mut self, outbox: &mut Outbox, now: Timestamp) {
-        if let State::Waiting(until) = self.state
-            && until <= now
-        {
-            self.send_list(outbox);
+        match self.state {
+            State::Waiting(until, Again::List) if until <= now => self.send_list(outbox),
+            State::Waiting(until, Again::Watch) if until <= now => self.send_watch(outbox),
+            _ => {}
         }
     }
 
@@ -266,7 +282,8 @@ impl Reflector {
     #[must_use]
     pub const fn next_deadline(&self) -> Option<Deadline> {
         match self.state {
-            State::Waiting(at) => Some(Deadline { at, reason: "list again" }),
+            State::Waiting(at, Again::List) => Some(Deadline { at, reason: "list again" }),
+            State::Waiting(at, Again::Watch) => Some(Deadline { at, reason: "watch again" }),
             State::Listing(_) | State::Watching(_) => None,
         }
     }
@@ -282,8 +299,9 @@ impl Reflector {
                 }
             }
             (State::Watching(_), Ok(answer)) if answer.is_success() => {}
-            (State::Watching(_), Ok(answer)) if answer.code == 410 => self.send_list(outbox),
-            _ => self.wait(now),
+            (State::Watching(_), Ok(answer)) => self.wait(Again::after(answer.code.into()), now),
+            (State::Watching(_), Err(TransportError::Refused)) => self.wait(Again::Watch, now),
+            _ => self.wait(Again::List, now),
         }
     }
 
@@ -294,11 +312,8 @@ impl Reflector {
                 if let State::Watching(id) = self.state {
                     outbox.push(Output::Cancel(id));
                 }
-                if object.stable().get("code").as_i64() == Some(410) {
-                    self.send_list(outbox);
-                } else {
-                    self.wait(now);
-                }
+                let code = object.stable().get("code").as_i64();
+                self.wait(Again::after(code.unwrap_or_default()), now);
             }
             WatchType::Added | WatchType::Modified => {
                 self.resource_version = object.resource_version();
@@ -363,12 +378,12 @@ impl Reflector {
         id
     }
 
-    fn wait(&mut self, now: Timestamp) {
+    fn wait(&mut self, again: Again, now: Timestamp) {
         if self.last_failure.is_none_or(|last| now.duration_since(last) > BACKOFF_RESET) {
             self.backoff = BACKOFF_FIRST;
         }
         self.last_failure = Some(now);
-        self.state = State::Waiting(now + self.chance.jitter(self.backoff, 1.0));
+        self.state = State::Waiting(now + self.chance.jitter(self.backoff, 1.0), again);
         self.backoff = (self.backoff * 2).min(BACKOFF_MAX);
     }
 }

@@ -80,6 +80,8 @@ pub enum Effect {
         /// Up to this much more, evenly spread.
         jitter: SignedDuration,
     },
+    /// Nothing listens at the server's address: what is under way breaks off, and each new attempt fails at once.
+    Refuse,
     /// The request is answered in place of the server, in turn; after the last one the server answers again
     /// (a list of one repeats for ever).
     Answer(Vec<Reply>),
@@ -155,6 +157,12 @@ impl Rule {
     #[must_use]
     pub fn stalls(&self) -> bool {
         self.fault.matching.is_none() && self.fault.effect == Effect::Drop && self.fault.probability >= 1.0
+    }
+
+    /// Tells whether the rule refuses a whole connection.
+    #[must_use]
+    pub fn refuses(&self) -> bool {
+        self.fault.effect == Effect::Refuse
     }
 
     /// Counts a message that was met.

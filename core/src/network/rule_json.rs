@@ -47,6 +47,14 @@ impl Fault {
         if matches!(effect, Effect::Answer(_)) && from == api {
             return Err(reader.error("effect", "requests are answered on their way to \"api\""));
         }
+        if effect == Effect::Refuse {
+            if from == api {
+                return Err(reader.error("effect", "connections are refused on their way to \"api\""));
+            }
+            if let Some(part) = ["match", "probability", "times"].into_iter().find(|part| !body.get(part).is_null()) {
+                return Err(reader.error(part, "a connection is refused as a whole, until the rule ends"));
+            }
+        }
         let probability = reader.number("probability")?.unwrap_or(1.0);
         if !(0.0..=1.0).contains(&probability) {
             return Err(reader.error("probability", format!("a number from 0 to 1 is needed, not {probability}")));
@@ -155,11 +163,12 @@ fn matching(mut reader: Reader<'_>) -> Result<Match, FieldError> {
 }
 
 fn effect(outer: &Reader<'_>, value: &Json) -> Result<Effect, FieldError> {
-    let forms = "\"drop\", {\"delay\": \"3s\"}, {\"answer\": 500} or {\"answers\": [500, \"ok\"]}";
+    let forms = "\"drop\", \"refuse\", {\"delay\": \"3s\"}, {\"answer\": 500} or {\"answers\": [500, \"ok\"]}";
     match value {
         Json::Str(word) if **word == *"drop" => return Ok(Effect::Drop),
+        Json::Str(word) if **word == *"refuse" => return Ok(Effect::Refuse),
         Json::Str(word) => {
-            let mut unknown = FieldError::unknown(outer.path("effect"), "effect", word, ["drop"]);
+            let mut unknown = FieldError::unknown(outer.path("effect"), "effect", word, ["drop", "refuse"]);
             unknown.message = format!("unknown effect {word:?}: it is {forms}");
             return Err(unknown);
         }
@@ -221,6 +230,7 @@ fn reply_json(reply: Reply) -> Json {
 fn effect_json(effect: &Effect) -> Json {
     match effect {
         Effect::Drop => Json::from("drop"),
+        Effect::Refuse => Json::from("refuse"),
         Effect::Delay { delay, jitter } if jitter.is_zero() => json!({"delay": exact_seconds(*delay)}),
         Effect::Delay { delay, jitter } => json!({"delay": exact_seconds(*delay), "jitter": exact_seconds(*jitter)}),
         Effect::Answer(replies) => match replies.as_slice() {
@@ -259,6 +269,7 @@ mod tests {
     fn effects_are_read_in_all_their_forms() {
         for (effect, read) in [
             (json!("drop"), Effect::Drop),
+            (json!("refuse"), Effect::Refuse),
             (json!({"answer": "timeout"}), Effect::Answer([Reply::Timeout].into())),
             (json!({"answers": [500, "ok"]}), Effect::Answer([Reply::Code(500), Reply::Ok].into())),
             (json!({"answers": [500]}), Effect::Answer([Reply::Code(500), Reply::Ok].into())),
@@ -297,6 +308,20 @@ mod tests {
             body.set(&[field.split(['.', '[']).next().unwrap()], value.clone());
             let error = Fault::from_json(&body).unwrap_err();
             assert_eq!(error.field, field, "{value}: {error}");
+        }
+        for (field, value) in [
+            ("match", json!({"verb": "get"})),
+            ("probability", json!(0.5)),
+            ("times", json!(2)),
+            ("from", json!("api")),
+        ] {
+            let mut body = rule(json!("refuse"));
+            body.set(&[field], value);
+            if field == "from" {
+                body.set(&["to"], "machine/w1");
+            }
+            let error = Fault::from_json(&body).unwrap_err();
+            assert_eq!(error.field, if field == "from" { "effect" } else { field }, "{error}");
         }
         assert_eq!(Fault::from_json(&rule(json!("dorp"))).unwrap_err().did_you_mean.as_deref(), Some("drop"));
     }

@@ -90,6 +90,8 @@ struct Trouble {
     stalled: bool,
     /// The connection was given up while the stall lasted; requests wait in a dial.
     dialing: bool,
+    /// A rule refuses connections; what a stall holds back does not come so far as to be refused.
+    refused: bool,
     upward: VecDeque<Upward>,
     downward: VecDeque<ToClient>,
     /// The places in `due` that belong to this link, so that one link's trouble costs the others nothing.
@@ -138,6 +140,10 @@ impl Link {
 
     fn is_stalled(&self) -> bool {
         self.trouble.as_ref().is_some_and(|trouble| trouble.stalled)
+    }
+
+    fn is_refused(&self) -> bool {
+        self.trouble.as_ref().is_some_and(|trouble| trouble.refused)
     }
 
     fn is_dialing(&self) -> bool {
@@ -198,6 +204,8 @@ impl Network {
         let rules: Vec<RuleId> = self.rules.values().filter(|rule| rule.lies_on(&name)).map(|rule| rule.id).collect();
         self.by_name.insert(name.clone(), client);
         let mut link = Link { name, ..Link::default() };
+        // There is no connection yet that could break.
+        link.trouble().refused = rules.iter().any(|rule| self.rules[rule].refuses());
         link.trouble().rules = rules;
         link.calm_down();
         self.links.push(link);
@@ -212,8 +220,13 @@ impl Network {
         link.watches.clear();
         link.last_received = None;
         let old = core::mem::take(link.trouble());
-        *link.trouble() =
-            Trouble { rules: old.rules, stalled: old.stalled, dialing: old.stalled, ..Trouble::default() };
+        *link.trouble() = Trouble {
+            rules: old.rules,
+            stalled: old.stalled,
+            dialing: old.stalled,
+            refused: old.refused,
+            ..Trouble::default()
+        };
         link.calm_down();
         self.deliveries.retain(|delivery| delivery.client() != client);
         self.deliveries.push_back(Delivery::Disconnected { client });
@@ -345,7 +358,7 @@ impl Network {
         }
     }
 
-    /// Closes a client's connection, as a kubelet does after failed heartbeats; the next request dials anew.
+    /// Closes a client's stalled connection, as a kubelet does after failed heartbeats; the next request dials anew.
     pub fn close(&mut self, client: ClientId) {
         if self.link(client).is_stalled() && !self.link(client).is_dialing() {
             self.give_up(client);
@@ -372,6 +385,15 @@ impl Network {
         let link = self.link_mut(client).trouble();
         if link.stalled {
             link.downward.push_back(message);
+            return;
+        }
+        if link.refused {
+            // What the server says goes to a connection that is no more.
+            if let ToClient::Response { id, .. } = message
+                && !link.abandoned.remove(&id)
+            {
+                self.answer_with(client, id, TransportError::ConnectionLost);
+            }
             return;
         }
         link.downward_busy = link.downward_busy.filter(|busy| *busy > now);
@@ -402,11 +424,7 @@ impl Network {
                 Due::Answer(client, id, answer) => {
                     self.arrive(client, ToClient::Response { id, result: Ok(answer) }, now);
                 }
-                Due::Broken(client) => {
-                    if self.link(client).is_stalled() && !self.link(client).is_dialing() {
-                        self.give_up(client);
-                    }
-                }
+                Due::Broken(client) => self.close(client),
                 Due::RuleEnds(id) => {
                     let ended = self.remove_rule(id, now);
                     self.ended.extend(ended);
@@ -494,6 +512,10 @@ impl Network {
             link.upward.push_back(Upward::Request(request));
             return self.wait_for(client, id, patience, error, now);
         }
+        if link.refused {
+            self.link_mut(client).watches.retain(|watch| *watch != id);
+            return self.answer_with(client, id, TransportError::Refused);
+        }
         let busy = link.upward_busy.filter(|busy| *busy > now).unwrap_or(now);
         let arrives = (now + in_order).max(busy);
         link.upward_busy = Some(arrives).filter(|arrives| *arrives > now);
@@ -532,6 +554,7 @@ impl Network {
         rule.count(verb.name(), resource);
         match &rule.fault.effect {
             Effect::Drop if rule.stalls() => Met::Nothing,
+            Effect::Refuse => Met::Nothing,
             Effect::Drop => Met::Swallowed,
             Effect::Delay { delay, jitter } => Met::Delayed {
                 delay: *delay + self.chance.up_to(*jitter),
@@ -582,12 +605,17 @@ impl Network {
             trouble.abandoned.insert(id);
         }
         self.drop_due(client, |due| matches!(due, Due::Downward(_, message) if message.id() == id));
-        self.deliveries
-            .push_back(Delivery::ToClient { client, message: ToClient::Response { id, result: Err(error) } });
+        self.answer_with(client, id, error);
     }
 
-    /// Ends a stalled connection: whatever was on it fails, and the client dials anew.
-    fn give_up(&mut self, client: ClientId) {
+    /// Tells a client that a request gets no answer.
+    fn answer_with(&mut self, client: ClientId, id: RequestId, error: TransportError) {
+        let message = ToClient::Response { id, result: Err(error) };
+        self.deliveries.push_back(Delivery::ToClient { client, message });
+    }
+
+    /// Ends a connection: whatever was on it fails, and the client dials anew. Returns the requests that failed.
+    fn give_up(&mut self, client: ClientId) -> BTreeSet<RequestId> {
         let link = self.link_mut(client);
         let watches = core::mem::take(&mut link.watches);
         let trouble = link.trouble();
@@ -608,29 +636,51 @@ impl Network {
         }));
         self.deliveries.push_back(Delivery::Disconnected { client });
         for id in &failed {
-            let result = Err(TransportError::ConnectionLost);
-            self.deliveries.push_back(Delivery::ToClient { client, message: ToClient::Response { id: *id, result } });
+            self.answer_with(client, *id, TransportError::ConnectionLost);
         }
         for id in watches.into_iter().filter(|id| !failed.contains(id)) {
             self.deliveries.push_back(Delivery::ToClient { client, message: ToClient::WatchEnded { id } });
         }
+        failed
     }
 
-    /// Finds out whether the rules stall a link, and starts or ends the stall.
+    /// Finds out whether the rules stall or refuse a link, and starts or ends that.
     fn restall(&mut self, client: ClientId, now: Timestamp) {
         let link = self.link(client);
         let stalled = link.rules().iter().any(|rule| self.rules[rule].stalls());
-        match (link.is_stalled(), stalled) {
+        let refused = link.rules().iter().any(|rule| self.rules[rule].refuses());
+        let was_refused = link.is_refused();
+        if was_refused != refused {
+            let trouble = self.link_mut(client).trouble();
+            trouble.refused = refused;
+            // What was asked over the connection before has been answered, or never is.
+            trouble.abandoned.clear();
+        }
+        match (self.link(client).is_stalled(), stalled) {
             (false, true) => {
-                let ping = (link.last_received.unwrap_or(now) + READ_IDLE).max(now);
+                let last = self.link(client).last_received.unwrap_or(now);
+                let ping = (last + READ_IDLE).max(now);
                 let trouble = self.link_mut(client).trouble();
                 trouble.stalled = true;
-                trouble.dialing = false;
+                trouble.dialing = was_refused;
                 self.hold(ping + PING_TIMEOUT, Due::Broken(client));
             }
+            (true, false) if refused => {
+                self.link_mut(client).trouble().stalled = false;
+                self.reset(client);
+            }
             (true, false) => self.flow_again(client, now),
+            (false, false) if refused && !was_refused => self.reset(client),
             _ => {}
         }
+    }
+
+    /// Ends a connection whose other end is no more: whatever was on it fails, and each new attempt is refused.
+    fn reset(&mut self, client: ClientId) {
+        let failed = self.give_up(client);
+        let trouble = self.link_mut(client).trouble();
+        trouble.dialing = false;
+        trouble.abandoned = failed;
     }
 
     fn flow_again(&mut self, client: ClientId, now: Timestamp) {

@@ -244,6 +244,37 @@ fn a_shutdown_is_announced_called_off_and_carried_out() {
     assert!(requests(&sim, start, "leases").len() >= 10);
 }
 
+/// How the requests of the kubelet's informers for its Pods begin, from an instant on: offset in milliseconds, and verb.
+fn informer_requests(sim: &Simulation, since: jiff::Timestamp) -> Vec<(i128, &'static str)> {
+    let own = requests(sim, since, "pods").into_iter();
+    own.map(|(at, text)| (at, if text.contains("watch=true") { "watch" } else { "list" })).collect()
+}
+
+#[test]
+fn an_informer_that_is_refused_goes_on_with_its_watch_and_after_other_errors_with_a_list() {
+    for (code, verb) in [(429, "watch"), (410, "list"), (500, "list")] {
+        let mut sim = cluster();
+        add(&mut sim, json!({"name": "w1"}));
+        advance(&mut sim, 60_000);
+        let start = sim.now();
+        let refused = sim.add_rule(Fault { effect: Effect::Refuse, ..Fault::disconnect("machine/w1") });
+        advance(&mut sim, 500);
+        sim.remove_rule(refused).unwrap();
+        sim.add_rule(Fault {
+            matching: Some(Match { resource: Some("pods".into()), ..Match::default() }),
+            effect: Effect::Answer(Vec::from([Reply::Code(code)])),
+            times: Some(1),
+            ..Fault::disconnect("machine/w1")
+        });
+        advance(&mut sim, 60_000);
+        let sent = informer_requests(&sim, start);
+        let [(0, "watch"), (second, "watch"), (third, again), ..] = sent[..] else { panic!("{code}: {sent:?}") };
+        assert_eq!(again, verb, "{code}: {sent:?}");
+        // The pauses of the back-off are 0.8 s and 1.6 s, with a jitter of up to as much again.
+        assert!((800..1_600).contains(&second) && (1_600..3_200).contains(&(third - second)), "{code}: {sent:?}");
+    }
+}
+
 #[test]
 fn a_shutdown_that_would_wait_for_the_kubelet_is_refused() {
     const WHY: &str = "a shutdown that waits for the kubelet's shutdownGracePeriod is not modelled yet";

@@ -371,6 +371,8 @@ pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<Plan, String>
     let is_api = |end: &Endpoint| matches!(end, Endpoint::Name(name) if name.as_str() == "api");
     let direction = match (is_api(&fault.from), is_api(&fault.to)) {
         (true, _) => Direction::FromServer,
+        // What still comes from the server is answered with a reset.
+        (false, true) if fault.effect == Effect::Refuse => Direction::ToServer,
         (false, true) if fault.lasts.is_none() && fault.probability >= 1.0 => Direction::Both,
         (false, true) => Direction::ToServer,
         (false, false) => return Err("only connections to the API server can be met".to_owned()),
@@ -378,6 +380,7 @@ pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<Plan, String>
     let what = match &fault.effect {
         Effect::Drop if fault.probability >= 1.0 => "-j DROP".to_owned(),
         Effect::Drop => format!("-m statistic --mode random --probability {} -j DROP", fault.probability),
+        Effect::Refuse => "-j REJECT --reject-with tcp-reset".to_owned(),
         Effect::Delay { .. } => return Err("a delay needs a queueing discipline that kind's hosts lack".to_owned()),
         Effect::Answer(_) => return Err("requests on the wire are encrypted: none can be answered".to_owned()),
     };
@@ -404,7 +407,7 @@ fn cut(direction: Direction, what: &str) -> String {
 /// Returns the script that prints how many packets our rules have met.
 pub(crate) fn count_script() -> String {
     format!(
-        "for i in iptables ip6tables; do $i -w -nvxL {CHAIN} 2>/dev/null; done | awk '$3 == \"DROP\" {{n += $1}} END {{print n + 0}}'"
+        "for i in iptables ip6tables; do $i -w -nvxL {CHAIN} 2>/dev/null; done | awk '$3 == \"DROP\" || $3 == \"REJECT\" {{n += $1}} END {{print n + 0}}'"
     )
 }
 
@@ -536,6 +539,14 @@ mod tests {
         let script = commands(&of_network(&back, "w").unwrap()).concat();
         assert!(script.contains("--sport 6443") && !script.contains("--dport 6443"), "{script}");
         assert_eq!(machine_of(&back), Some("w1"));
+    }
+
+    #[test]
+    fn connections_are_refused_by_resets() {
+        let refuse = Fault { effect: Effect::Refuse, ..Fault::disconnect("machine/w1") };
+        let script = commands(&of_network(&refuse, "w").unwrap()).concat();
+        assert!(script.contains("-A NODEPROOF -p tcp --dport 6443 -j REJECT --reject-with tcp-reset"), "{script}");
+        assert!(!script.contains("--sport") && !script.contains("INPUT"), "{script}");
     }
 
     #[test]

@@ -162,6 +162,82 @@ fn a_request_times_out_on_a_stalled_connection() {
 }
 
 #[test]
+fn a_connection_that_is_refused_breaks_and_fails_at_once_until_it_is_not() {
+    let mut bench = Bench::new();
+    bench.send(1, watch(), None);
+    bench.drain();
+    let slow = bench.network.add_rule(
+        fault(leases(), Effect::Delay { delay: SignedDuration::from_secs(5), jitter: SignedDuration::ZERO }),
+        bench.now,
+    );
+    bench.send(2, renew(), Some(10));
+    bench.send(3, get(), None);
+    assert_eq!(bench.drain(), ["ask 3"]);
+    let rule = bench.network.add_rule(fault(None, Effect::Refuse), bench.now);
+    assert_eq!(bench.drain(), ["disconnected", "fail 2 ConnectionLost", "fail 3 ConnectionLost", "ended 1"]);
+    // What the server still says goes nowhere.
+    bench.answer(3);
+    bench.event(1);
+    bench.send(4, get(), None);
+    bench.send(5, watch(), None);
+    assert_eq!(bench.drain(), ["fail 4 Refused", "fail 5 Refused"]);
+    bench.at(60_000);
+    assert_eq!(bench.drain(), Vec::<String>::new());
+    assert_eq!(bench.network.remove_rule(rule, bench.now).unwrap().hits.total, 4);
+    bench.network.remove_rule(slow, bench.now);
+    bench.send(6, watch(), None);
+    assert_eq!(bench.drain(), ["ask 6"]);
+    bench.event(6);
+    assert_eq!(bench.drain(), ["event 6"]);
+    assert!(bench.network.is_clear(bench.client));
+    assert_eq!(bench.network.next_deadline(), None);
+}
+
+#[test]
+fn what_a_stall_holds_back_is_refused_when_it_is_over() {
+    let mut bench = Bench::new();
+    bench.send(1, watch(), None);
+    bench.drain();
+    let stall = bench.network.add_rule(Fault::disconnect("machine/w1"), bench.now);
+    let refuse = bench.network.add_rule(fault(None, Effect::Refuse), bench.now);
+    bench.send(2, get(), None);
+    bench.at(5_000);
+    assert_eq!(bench.drain(), Vec::<String>::new());
+    bench.network.remove_rule(stall, bench.now);
+    assert_eq!(bench.drain(), ["disconnected", "fail 2 ConnectionLost", "ended 1"]);
+    bench.send(3, get(), None);
+    assert_eq!(bench.drain(), ["fail 3 Refused"]);
+    // Without a connection a stall holds back the dial.
+    let stall = bench.network.add_rule(Fault::disconnect("machine/w1"), bench.now);
+    bench.send(4, get(), None);
+    bench.at(35_000);
+    assert_eq!(bench.drain(), ["fail 4 Unreachable"]);
+    bench.network.remove_rule(stall, bench.now);
+    bench.drain();
+    bench.network.remove_rule(refuse, bench.now);
+    bench.send(5, get(), None);
+    assert_eq!(bench.drain(), ["ask 5"]);
+    bench.answer(5);
+    assert!(bench.network.is_clear(bench.client));
+}
+
+#[test]
+fn whoever_connects_where_connections_are_refused_is_refused() {
+    let mut bench = Bench::new();
+    bench.network.add_rule(fault(None, Effect::Refuse), bench.now);
+    bench.drain();
+    bench.network.forget(bench.client);
+    bench.client = bench.network.connect("machine/w1", bench.now);
+    bench.drain();
+    bench.send(1, get(), None);
+    assert_eq!(bench.drain(), ["fail 1 Refused"]);
+    bench.network.forget(bench.client);
+    bench.drain();
+    bench.send(2, get(), None);
+    assert_eq!(bench.drain(), ["fail 2 Refused"]);
+}
+
+#[test]
 fn a_rule_with_a_match_swallows_those_requests_alone() {
     let mut bench = Bench::new();
     bench.network.add_rule(fault(leases(), Effect::Drop), bench.now);
