@@ -84,41 +84,62 @@ impl fmt::Display for Difference {
 pub struct Tolerances {
     /// What every instant may be apart: API times of whole seconds, a busy machine.
     pub base: SignedDuration,
-    /// What is added for a writer, by its manager: the period of the loop whose phase the two runs do not share.
-    pub loops: Vec<(&'static str, SignedDuration)>,
+    /// What is added for the period of a loop whose phase the two runs do not share; the first that fits counts.
+    pub loops: Vec<Loop>,
     /// What the last status of two runs may be apart: how seldom a kubelet writes it when nothing changes.
     pub report: SignedDuration,
     /// What lasts no longer than this may be seen in one run and not in the other: a pass of a loop came in between.
     pub blink: SignedDuration,
 }
 
+/// A loop of a writer.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop {
+    /// The manager, as a history names it.
+    pub manager: &'static str,
+    /// The kind of the objects that it writes; `None` for all.
+    pub kind: Option<&'static str>,
+    /// How long a round takes.
+    pub period: SignedDuration,
+}
+
 impl Default for Tolerances {
     /// API times are whole seconds, and a real cluster is given two more before the first act, so that a time of before is
     /// so much earlier there.
     ///
-    /// Health passes come each 5 s and evictions of a zone each 10 s; a kubelet looks at its status each 10 s with jitter.
-    /// What a health pass finds is put right by the next one: a taint for a Node that is about to be ready.
+    /// Health passes come each 5 s and evictions of a zone each 10 s; a kubelet looks at its Node each 10 s with jitter, and
+    /// at the containers of its Pods each second; a Pod that did not fit is tried again after up to 10 s. What a health pass finds is put right by the next one: a taint for a Node that is about to be ready.
     ///
     /// A status is reported each 5 minutes, and after a change up to half of that later.
     ///
     /// Source: `--node-monitor-period`, `--node-eviction-rate`; kubelet `nodeStatusUpdateFrequency`,
-    /// `nodeStatusReportFrequency` and `calculateDelay` (v1.34).
+    /// `nodeStatusReportFrequency`, `calculateDelay` and `genericPlegRelistPeriod`; kube-scheduler `podMaxBackoffSeconds`
+    /// (v1.34).
     fn default() -> Self {
         let sec = SignedDuration::from_secs;
-        let loops = vec![("kube-controller-manager", sec(15)), ("kubelet", sec(11)), ("kube-scheduler", sec(10))];
+        let of = |manager, kind, secs| Loop { manager, kind, period: sec(secs) };
+        let loops = vec![
+            of("kube-controller-manager", None, 15),
+            of("kubelet", Some("Pod"), 1),
+            of("kubelet", None, 11),
+            of("kube-scheduler", None, 10),
+        ];
         Self { base: sec(3), loops, report: sec(461), blink: sec(6) }
     }
 }
 
 impl Tolerances {
-    fn of(&self, writer: &str) -> SignedDuration {
-        let manager = writer.split('/').next().unwrap_or_default();
-        let own = self.loops.iter().find(|(known, _)| *known == manager).map(|(_, period)| *period);
-        self.base + own.unwrap_or_default()
+    pub(super) fn of(&self, object: &str, writer: &str) -> SignedDuration {
+        self.base + self.own_loop(object, writer).map_or(SignedDuration::ZERO, |own| own.period)
+    }
+
+    fn own_loop(&self, object: &str, writer: &str) -> Option<&Loop> {
+        let (kind, manager) = (object.split('/').next(), writer.split('/').next());
+        self.loops.iter().find(|own| manager == Some(own.manager) && (own.kind.is_none() || own.kind == kind))
     }
 
     fn longest(&self) -> SignedDuration {
-        self.base + self.loops.iter().map(|(_, period)| *period).max().unwrap_or_default()
+        self.base + self.loops.iter().map(|own| own.period).max().unwrap_or_default()
     }
 }
 
@@ -160,6 +181,10 @@ struct Step<'a> {
     zero: Timestamp,
     by: &'a str,
     text: &'a str,
+    /// How far away it may be in another run.
+    within: SignedDuration,
+    /// Whether a loop writes it, that may take it back with its next round.
+    is_of_loop: bool,
 }
 
 impl Step<'_> {
@@ -171,15 +196,18 @@ impl Step<'_> {
 
 /// Sorts the changes of writes by their paths. A taint that comes is no successor of one that went, so what comes to
 /// and goes from a list has a path of its own.
-fn by_path(entries: &[HistoryEntry]) -> BTreeMap<String, Vec<Step<'_>>> {
-    let mut paths: BTreeMap<String, Vec<Step<'_>>> = BTreeMap::new();
+fn by_path<'a>(object: &str, entries: &'a [HistoryEntry], tolerances: &Tolerances) -> BTreeMap<String, Vec<Step<'a>>> {
+    let mut paths: BTreeMap<String, Vec<Step<'a>>> = BTreeMap::new();
     for entry in entries {
         for (path, texts) in &entry.changed {
             for text in parts(texts) {
                 let item = text.strip_prefix("+ ").or_else(|| text.strip_prefix("- "));
                 let path = item.map_or_else(|| path.clone(), |item| format!("{path}[{}]", masked(item)));
                 let at = entry.at.duration_since(entry.zero);
-                paths.entry(path).or_default().push(Step { at, zero: entry.zero, by: &entry.by, text });
+                let within = tolerances.of(object, &entry.by);
+                let is_of_loop = tolerances.own_loop(object, &entry.by).is_some();
+                let step = Step { at, zero: entry.zero, by: &entry.by, text, within, is_of_loop };
+                paths.entry(path).or_default().push(step);
             }
         }
     }
@@ -223,8 +251,8 @@ fn paths<'a>(
     tolerances: &Tolerances,
 ) -> Vec<Difference> {
     let mut found = Vec::new();
-    let before = |history: Option<&'a History>| by_path(history.map_or(&[], |it| &it.earlier));
-    let since = |history: Option<&'a History>| by_path(history.map_or(&[], |it| &it.entries));
+    let before = |history: Option<&'a History>| by_path(object, history.map_or(&[], |it| &it.earlier), tolerances);
+    let since = |history: Option<&'a History>| by_path(object, history.map_or(&[], |it| &it.entries), tolerances);
     let (here_before, there_before) = (before(here), before(there));
     let (here, there) = (since(here), since(there));
     for path in here.keys().chain(there.keys()).collect::<BTreeSet<_>>() {
@@ -235,14 +263,17 @@ fn paths<'a>(
         drop_chance(&mut other, &other_before, (&own, &own_before), real, tolerances);
         for at in 0..own.len().max(other.len()) {
             let (kind, sim, real) = match (own.get(at), other.get(at)) {
-                (Some(own), None) if is_past(own, sim, real, tolerances) => continue,
-                (None, Some(other)) if is_past(other, real, sim, tolerances) => continue,
+                (Some(own), None) if is_past(own, sim, real) => continue,
+                (None, Some(other)) if is_past(other, real, sim) => continue,
                 (Some(own), None) => (Kind::OnlySim, own.said(), String::new()),
                 (None, Some(other)) => (Kind::OnlyReal, String::new(), other.said()),
-                (Some(own), Some(other)) => match step_kind(own, other, shift(own, sim, other, real), tolerances) {
-                    Some(kind) => (kind, own.said(), other.said()),
-                    None => continue,
-                },
+                (Some(own), Some(other)) => {
+                    let begun = sim.zeros.first().map_or(SignedDuration::ZERO, |zero| zero.duration_since(own.zero));
+                    match step_kind(own, other, (shift(own, sim, other, real), begun), tolerances) {
+                        Some(kind) => (kind, own.said(), other.said()),
+                        None => continue,
+                    }
+                }
                 (None, None) => continue,
             };
             let writer = own.get(at).or(other.get(at)).map_or_else(String::new, |step| step.by.to_owned());
@@ -264,19 +295,20 @@ fn drop_chance<'a>(
     let wanted = others.len();
     let is_first_act = |step: &Step<'_>| run.zeros.first() == Some(&step.zero);
     let is_same = |one: &Step<'_>, other: &Step<'_>| {
-        masked(one.text) == masked(other.text) && (one.at - other.at).abs() <= tolerances.of(one.by)
+        masked(one.text) == masked(other.text) && (one.at - other.at).abs() <= one.within
     };
     // Whoever begins with what follows has had what it follows on, in time before the first act.
     let begins_later = |steps: &[Step<'_>]| match (steps, others.first()) {
         ([first, second, ..], Some(other)) => {
             let text = masked(other.text);
-            first.at < tolerances.of(first.by) && masked(first.text) != text && masked(second.text) == text
+            first.at < first.within && masked(first.text) != text && masked(second.text) == text
         }
         _ => false,
     };
     let instant = |step: &Step<'_>| step.zero + step.at;
     let is_blink = |one: &Step<'_>, other: &Step<'_>| {
-        instant(other).duration_since(instant(one)) <= tolerances.blink && is_taken_back(one.text, other.text)
+        let is_short = instant(other).duration_since(instant(one)) <= tolerances.blink;
+        one.is_of_loop && one.by == other.by && is_short && is_taken_back(one.text, other.text)
     };
     let began_before = |steps: &[Step<'_>]| {
         let [first, ..] = steps else { return false };
@@ -323,7 +355,7 @@ fn without_same_instants<'a>(
 
 /// Tells whether a change of an instant is none within what instants may be apart: what one run writes in the same second
 /// again, another writes in the next.
-fn is_same_instant(text: &str, base: SignedDuration) -> bool {
+pub(super) fn is_same_instant(text: &str, base: SignedDuration) -> bool {
     let instant = |text: &str| {
         let whole = OFFSET.find(text).filter(|found| found.len() == text.len());
         whole.and_then(|found| read_offset(found.as_str()))
@@ -333,10 +365,10 @@ fn is_same_instant(text: &str, base: SignedDuration) -> bool {
 }
 
 /// Tells whether another run may have been over before it could show a step: runs end as soon as they are judged.
-fn is_past(step: &Step<'_>, own: &Outcome, other: &Outcome, tolerances: &Tolerances) -> bool {
+fn is_past(step: &Step<'_>, own: &Outcome, other: &Outcome) -> bool {
     let (Some(last), Some(zero)) = (own.zeros.last(), other.zeros.last()) else { return false };
     let length = (other.start + other.duration).duration_since(*zero);
-    step.zero == *last && step.at + tolerances.of(step.by) >= length
+    step.zero == *last && step.at + step.within >= length
 }
 
 /// Returns how much later the zero of the real step's act is on the simulator than that of the step there: near the end
@@ -346,9 +378,20 @@ fn shift(own: &Step<'_>, sim: &Outcome, other: &Step<'_>, real: &Outcome) -> Sig
     act.and_then(|act| sim.zeros.get(act)).map_or(SignedDuration::ZERO, |zero| zero.duration_since(own.zero))
 }
 
-fn step_kind(sim: &Step<'_>, real: &Step<'_>, shift: SignedDuration, tolerances: &Tolerances) -> Option<Kind> {
-    let tolerance = tolerances.of(sim.by);
-    if !same_text(sim.text, real.text, shift, tolerance) {
+/// Compares two steps whose zeros are so much apart, and whose first act began then, counted from the simulator's zero.
+fn step_kind(
+    sim: &Step<'_>,
+    real: &Step<'_>,
+    (shift, begun): (SignedDuration, SignedDuration),
+    tolerances: &Tolerances,
+) -> Option<Kind> {
+    let tolerance = sim.within;
+    // How long ago something was before the first act says how long the rest of the way there took.
+    let near = |one: SignedDuration, other: SignedDuration| {
+        let is_before = one < begun && other < begun;
+        (one - other).abs() <= if is_before { tolerances.longest() } else { tolerance }
+    };
+    if !same_text(sim.text, real.text, shift, near) {
         Some(Kind::Value)
     } else if !real.by.is_empty() && sim.by != real.by {
         // Watches tell a writer by managedFields alone: a deletion has none, nor has an object that keeps none.
@@ -376,7 +419,9 @@ fn snapshots(sim: &Outcome, real: &Outcome, tolerances: &Tolerances, found: &mut
             let kind = match (change.old.is_null(), change.new.is_null()) {
                 (false, true) => Kind::OnlySim,
                 (true, false) => Kind::OnlyReal,
-                _ if same_text(&sim, &real, SignedDuration::ZERO, tolerance) => continue,
+                _ if same_text(&sim, &real, SignedDuration::ZERO, |one, other| (one - other).abs() <= tolerance) => {
+                    continue;
+                }
                 _ => Kind::Value,
             };
             let object = format!("snapshot/{name}");
@@ -414,7 +459,12 @@ fn masked(text: &str) -> String {
 
 /// Tells whether two texts are the same but for offsets, and these are near, once those of the first count from a zero
 /// that is so much later.
-fn same_text(one: &str, other: &str, shift: SignedDuration, tolerance: SignedDuration) -> bool {
+fn same_text(
+    one: &str,
+    other: &str,
+    shift: SignedDuration,
+    near: impl Fn(SignedDuration, SignedDuration) -> bool,
+) -> bool {
     let offsets = |text: &str| -> Vec<SignedDuration> {
         OFFSET.find_iter(text).filter_map(|found| read_offset(found.as_str())).collect()
     };
@@ -424,7 +474,7 @@ fn same_text(one: &str, other: &str, shift: SignedDuration, tolerance: SignedDur
     let (own, others) = (offsets(one), offsets(other));
     masked(one) == masked(other)
         && own.len() == others.len()
-        && own.iter().zip(&others).all(|(one, other)| (*one - shift - *other).abs() <= tolerance)
+        && own.iter().zip(&others).all(|(one, other)| near(*one - shift, *other))
 }
 
 #[cfg(test)]
@@ -495,6 +545,15 @@ mod tests {
             &lost(72.0, "-12s -> +72s"),
             &[(READY, Kind::Time), ("x.lastTransitionTime", Kind::Value)],
         );
+    }
+
+    #[test]
+    fn what_was_before_the_first_act_may_be_longer_ago() {
+        let path = "spec.taints[k:NoExecute …]";
+        let removed = |since: &'static str| outcome(&[(5.0, "kubectl", &[("spec.taints", since)])]);
+        check(&removed("- k:NoExecute -0.4s"), &removed("- k:NoExecute -3.7s"), &[]);
+        check(&removed("- k:NoExecute -0.4s"), &removed("- k:NoExecute -30s"), &[(path, Kind::Value)]);
+        check(&removed("- k:NoExecute +0.4s"), &removed("- k:NoExecute +3.7s"), &[(path, Kind::Value)]);
     }
 
     #[test]
@@ -657,6 +716,28 @@ mod tests {
         let transitions =
             |text: &'static str| outcome(&[(0.4, "kubelet/status", &[("lastTransitionTime", text)]), next]);
         check(&transitions("-0.606s -> +0.393s"), &transitions("-3.7s -> +0.393s"), &[]);
+    }
+
+    #[test]
+    fn what_a_user_takes_back_is_no_chance() {
+        const FIELD: &str = "spec.unschedulable";
+        let (cordon, uncordon) = ([(FIELD, "+ true")], [(FIELD, "- true")]);
+        let both = outcome(&[(0.0, "kubectl", &cordon), (1.0, "kubectl", &uncordon)]);
+        let path = "spec.unschedulable[true]";
+        check(&outcome(&[]), &both, &[(path, Kind::OnlyReal), (path, Kind::OnlyReal)]);
+        let back = outcome_after(&[(-0.5, "kubectl", &cordon)], &[(0.0, "kubectl", &uncordon)]);
+        check(&outcome(&[]), &back, &[(path, Kind::OnlyReal)]);
+    }
+
+    #[test]
+    fn a_kubelet_looks_at_its_pods_more_often_than_at_its_node() {
+        let tolerances = Tolerances::default();
+        let within = |object, writer| tolerances.of(object, writer).as_secs();
+        assert_eq!((within("Pod/default/web", "kubelet/status"), within("Node/w1", "kubelet/status")), (4, 14));
+        assert_eq!(
+            (within("Pod/default/web", "kube-controller-manager"), within("Pod/default/web", "kubectl")),
+            (18, 3)
+        );
     }
 
     #[test]

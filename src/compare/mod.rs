@@ -5,5 +5,7 @@
 
 mod differ;
 mod fold;
+#[cfg(test)]
+mod planted;
 
-pub use differ::{Difference, Kind, Tolerances, differences};
+pub use differ::{Difference, Kind, Loop, Tolerances, differences};

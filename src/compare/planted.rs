@@ -1,0 +1,141 @@
+//! What a comparison is worth: differences are planted in what scenarios come to on the simulator, and each has to be
+//! found that no chance can make.
+
+use std::path::Path;
+
+use jiff::SignedDuration;
+use nodeproof_core::scenario::{History, HistoryEntry, Outcome};
+
+use super::differ::is_same_instant;
+use super::{Tolerances, differences};
+use crate::harness::{Door, Options, Places, Suite, run};
+
+/// What is wrong with one change of one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plant {
+    OnlySim,
+    OnlyReal,
+    Late,
+    Writer,
+    Value,
+}
+
+const PLANTS: [Plant; 5] = [Plant::OnlySim, Plant::OnlyReal, Plant::Late, Plant::Writer, Plant::Value];
+
+/// The place of a change: its history, its write, and the field.
+type Place = (usize, usize, usize);
+
+/// Returns an outcome in which one change is another one, or is missing.
+fn planted(outcome: &Outcome, (history, write, field): Place, plant: Plant, late: SignedDuration) -> Outcome {
+    let mut outcome = outcome.clone();
+    let mut histories = outcome.histories.to_vec();
+    let entries = &mut histories[history].entries;
+    let change = entries[write].changed.remove(field);
+    let mut own = HistoryEntry { changed: vec![change], ..entries[write].clone() };
+    match plant {
+        Plant::OnlySim | Plant::OnlyReal => {}
+        Plant::Late => {
+            own.at += late;
+            let at = entries.iter().position(|it| it.at > own.at).unwrap_or(entries.len());
+            entries.insert(at, own);
+        }
+        Plant::Writer => {
+            own.by.insert_str(0, "another-");
+            entries.insert(write, own);
+        }
+        Plant::Value => {
+            own.changed[0].1.push_str("-other");
+            entries.insert(write, own);
+        }
+    }
+    outcome.histories = histories.into();
+    outcome
+}
+
+/// What may hide a change from a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cover {
+    /// It is so near to the beginning that the other run may have had it before.
+    Beginning,
+    /// It is so near to the end that the other run may have been over.
+    End,
+    /// It moves an instant by less than instants may be apart.
+    SameInstant,
+    /// The field changes again so soon that the two may be one, or one may be taken for the other.
+    Neighbour,
+}
+
+/// Says what may hide a change, from what is written about it and around it.
+fn cover(
+    outcome: &Outcome,
+    history: &History,
+    (write, field): (usize, usize),
+    tolerances: &Tolerances,
+) -> Option<Cover> {
+    let entry = &history.entries[write];
+    let (path, text) = &entry.changed[field];
+    let within = tolerances.of(&history.object.kind, &entry.by);
+    let at = entry.at.duration_since(entry.zero);
+    let last = outcome.zeros.last();
+    let length = last.map(|zero| (outcome.start + outcome.duration).duration_since(*zero)).unwrap_or_default();
+    let root = |path: &str| path.split('[').next().map(str::to_owned);
+    let is_near = |other: &HistoryEntry| {
+        let apart = other.at.duration_since(entry.at).abs();
+        other.changed.iter().any(|(own, _)| root(own) == root(path)) && apart <= within * 2
+    };
+    if last == Some(&entry.zero) && at + within >= length {
+        Some(Cover::End)
+    } else if outcome.zeros.first() == Some(&entry.zero) && at < within {
+        Some(Cover::Beginning)
+    } else if is_same_instant(text, tolerances.base) {
+        Some(Cover::SameInstant)
+    } else if history.entries.iter().enumerate().any(|(own, other)| own != write && is_near(other)) {
+        Some(Cover::Neighbour)
+    } else {
+        None
+    }
+}
+
+#[test]
+fn a_planted_difference_is_found_unless_chance_may_make_it() {
+    let suite = Suite::load(&Places::of_tree(Path::new(env!("CARGO_MANIFEST_DIR"))));
+    let (options, tolerances) = (Options::default(), Tolerances::default());
+    let mut planted_in_the_open = 0;
+    let mut missed = Vec::new();
+    // One of seven is enough to meet each of the rules, and takes a second.
+    for scenario in suite.planned.iter().filter(|it| it.skipped(&options).is_none()).step_by(7) {
+        let Some(outcome) = run(scenario, &options, &suite, Door::Command).outcome else { continue };
+        assert_eq!(differences(&outcome, &outcome, &tolerances), [], "{}", scenario.name);
+        for (at, history) in outcome.histories.to_vec().iter().enumerate() {
+            for (write, entry) in history.entries.iter().enumerate() {
+                for (field, change) in entry.changed.iter().enumerate() {
+                    let cover = cover(&outcome, history, (write, field), &tolerances);
+                    let late = tolerances.of(&history.object.kind, &entry.by) + SignedDuration::from_secs(1);
+                    for plant in PLANTS {
+                        // Another value is another one wherever nothing but the run's ends may hide it.
+                        let is_hidden = match plant {
+                            Plant::Value => {
+                                matches!(cover, Some(Cover::End))
+                                    || cover == Some(Cover::Beginning) && entry.at < entry.zero
+                            }
+                            _ => cover.is_some(),
+                        };
+                        if is_hidden {
+                            continue;
+                        }
+                        planted_in_the_open += 1;
+                        let other = planted(&outcome, (at, write, field), plant, late);
+                        let (sim, real) =
+                            if plant == Plant::OnlyReal { (&other, &outcome) } else { (&outcome, &other) };
+                        if differences(sim, real, &tolerances).is_empty() {
+                            let object = format!("{}/{}", history.object.kind, history.object.key);
+                            missed.push(format!("{}: {plant:?} {object} {change:?} {cover:?}", scenario.name));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{} of {planted_in_the_open} are missed:\n{}", missed.len(), missed.join("\n"));
+    assert!(planted_in_the_open > 300, "{planted_in_the_open} are too few to say anything");
+}
