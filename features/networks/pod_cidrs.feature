@@ -2,10 +2,32 @@
 Feature: Networks for the pods of a Node
   Source: pkg/controller/nodeipam/ipam/range_allocator.go (v1.34); pkg/controller/nodeipam/ipam/cidrset/cidr_set.go (v1.34)
 
+  A Node that is changed while it gets its block is looked at again, and for as long as the controller's cache does not
+  show the block it gets another one, which is given back at once but is not the next one any more. So where there are
+  several Nodes, a real cluster may pass over a block with each of them.
+
   @req:NC-01
   Rule: A Node gets the next free block of the cluster's network when it appears
 
     Scenario: Nodes one after the other
+      Given kube-controller-manager runs with:
+        | flag                | value         |
+        | allocate-node-cidrs | true          |
+        | cluster-cidr        | 10.244.0.0/16 |
+      And no other Node
+      And a hand-fed Node "worker-1"
+      And a hand-fed Node "worker-2"
+      When a kubelet named "worker-3" registers
+      Then Node "worker-1" keeps field spec.podCIDR at "10.244.0.0/24" for 10m
+      And Node "worker-2" keeps field spec.podCIDR at "10.244.1.0/24" or "10.244.2.0/24" for 10m
+      And Node "worker-3" field spec.podCIDR is "10.244.2.0/24" or "10.244.3.0/24" or "10.244.4.0/24" within 1s
+      And Node "worker-3" field spec.podCIDRs is set within 1s
+      And Node "worker-3" has condition Ready=True within 15s
+      But no Event CIDRNotAvailable about Node "worker-3" for 10m
+      And no Event CIDRAssignmentFailed about Node "worker-3" for 10m
+
+    @sim-only:instants
+    Scenario: Nodes one after the other, in order
       Given kube-controller-manager runs with:
         | flag                | value         |
         | allocate-node-cidrs | true          |
@@ -32,9 +54,34 @@ Feature: Networks for the pods of a Node
       And a hand-fed Node "worker-1"
       When a kubelet named "worker-2" registers
       Then Node "worker-1" keeps field spec.podCIDR at "10.244.0.0/26" for 60s
+      And Node "worker-2" field spec.podCIDR is "10.244.0.64/26" or "10.244.0.128/26" within 1s
+
+    @sim-only:instants
+    Scenario: The mask of a block follows its flag, in order
+      Given kube-controller-manager runs with:
+        | flag                | value         |
+        | allocate-node-cidrs | true          |
+        | cluster-cidr        | 10.244.0.0/16 |
+        | node-cidr-mask-size | 26            |
+      And no other Node
+      And a hand-fed Node "worker-1"
+      When a kubelet named "worker-2" registers
+      Then Node "worker-1" keeps field spec.podCIDR at "10.244.0.0/26" for 60s
       And Node "worker-2" field spec.podCIDR is "10.244.0.64/26" within 1s
 
     Scenario: A network of IPv6 alone
+      Given kube-controller-manager runs with:
+        | flag                | value                |
+        | allocate-node-cidrs | true                 |
+        | cluster-cidr        | fd00:10:244::/56     |
+      And no other Node
+      And a hand-fed Node "worker-1"
+      When a kubelet named "worker-2" registers
+      Then Node "worker-1" keeps field spec.podCIDR at "fd00:10:244::/64" for 60s
+      And Node "worker-2" field spec.podCIDR is "fd00:10:244:1::/64" or "fd00:10:244:2::/64" within 1s
+
+    @sim-only:instants
+    Scenario: A network of IPv6 alone, in order
       Given kube-controller-manager runs with:
         | flag                | value                |
         | allocate-node-cidrs | true                 |
@@ -95,10 +142,38 @@ Feature: Networks for the pods of a Node
       And a hand-fed Node "worker-1"
       When a kubelet named "worker-2" registers
       Then Node "worker-1" keeps field spec.podCIDRs at ["10.244.0.0/24","fd00:10:244::/64"] for 60s
+      And Node "worker-2" field spec.podCIDRs is set within 1s
+      And Node "worker-2" field spec.podCIDR is "10.244.1.0/24" or "10.244.2.0/24" within 1s
+
+    @sim-only:instants
+    Scenario: IPv4 first, in order
+      Given kube-controller-manager runs with:
+        | flag                     | value                              |
+        | allocate-node-cidrs      | true                               |
+        | cluster-cidr             | 10.244.0.0/20,fd00:10:244::/62     |
+      And no other Node
+      And a hand-fed Node "worker-1"
+      When a kubelet named "worker-2" registers
+      Then Node "worker-1" keeps field spec.podCIDRs at ["10.244.0.0/24","fd00:10:244::/64"] for 60s
       And Node "worker-2" field spec.podCIDRs is ["10.244.1.0/24","fd00:10:244:1::/64"] within 1s
       And Node "worker-2" field spec.podCIDR is "10.244.1.0/24" within 1s
 
     Scenario: IPv6 first, with masks of their own
+      Given kube-controller-manager runs with:
+        | flag                     | value                          |
+        | allocate-node-cidrs      | true                           |
+        | cluster-cidr             | fd00:10:244::/62,10.244.0.0/20 |
+        | node-cidr-mask-size-ipv4 | 25                             |
+        | node-cidr-mask-size-ipv6 | 70                             |
+      And no other Node
+      And a hand-fed Node "worker-1"
+      When a kubelet named "worker-2" registers
+      Then Node "worker-1" keeps field spec.podCIDR at "fd00:10:244::/70" for 60s
+      And Node "worker-2" field spec.podCIDRs is set within 1s
+      And Node "worker-2" field spec.podCIDR is "fd00:10:244:0:400::/70" or "fd00:10:244:0:800::/70" within 1s
+
+    @sim-only:instants
+    Scenario: IPv6 first, with masks of their own, in order
       Given kube-controller-manager runs with:
         | flag                     | value                          |
         | allocate-node-cidrs      | true                           |
@@ -133,6 +208,21 @@ Feature: Networks for the pods of a Node
   Rule: When all blocks are taken, a Node goes without and says so again and again
 
     Scenario: One Node too many
+      Given kube-controller-manager runs with:
+        | flag                | value         |
+        | allocate-node-cidrs | true          |
+        | cluster-cidr        | 10.244.0.0/23 |
+      And no other Node
+      And a hand-fed Node "worker-1"
+      And a hand-fed Node "worker-2"
+      When a kubelet named "worker-3" registers
+      Then Event CIDRNotAvailable about Node "worker-3", message "Node worker-3 status is now: CIDRNotAvailable", within 1s
+      And Node "worker-3" has condition Ready=True within 15s
+      And no Event CIDRAssignmentFailed about Node "worker-3" for 10m
+      And Node "worker-1" keeps field spec.podCIDR at "10.244.0.0/24" for 10m
+
+    @sim-only:instants
+    Scenario: One Node too many, of which nobody else hears
       Given kube-controller-manager runs with:
         | flag                | value         |
         | allocate-node-cidrs | true          |
@@ -205,6 +295,21 @@ Feature: Networks for the pods of a Node
       Given kube-controller-manager runs with:
         | flag                | value         |
         | allocate-node-cidrs | true          |
+        | cluster-cidr        | 10.244.0.0/20 |
+      And no other Node
+      And a hand-fed Node "worker-1"
+      And a hand-fed Node "worker-2"
+      And the user deletes Node "worker-1"
+      And Node "worker-1" is gone
+      When a kubelet named "worker-3" registers
+      Then Node "worker-3" field spec.podCIDR is "10.244.2.0/24" or "10.244.3.0/24" or "10.244.4.0/24" within 1s
+      And Node "worker-2" keeps field spec.podCIDR at "10.244.1.0/24" or "10.244.2.0/24" for 60s
+
+    @sim-only:instants
+    Scenario: The next Node gets the next block, not the freed one, in order
+      Given kube-controller-manager runs with:
+        | flag                | value         |
+        | allocate-node-cidrs | true          |
         | cluster-cidr        | 10.244.0.0/22 |
       And no other Node
       And a hand-fed Node "worker-1"
@@ -245,6 +350,19 @@ Feature: Networks for the pods of a Node
       And Node "worker-2" keeps field spec.podCIDR at "10.244.1.0/24" for 60s
 
     Scenario: A Node that comes back under its name is a new Node
+      Given kube-controller-manager runs with:
+        | flag                | value         |
+        | allocate-node-cidrs | true          |
+        | cluster-cidr        | 10.244.0.0/16 |
+      And no other Node
+      And a ready Node "worker-1"
+      And the user deletes Node "worker-1"
+      And Node "worker-1" is gone
+      When the kubelet on "worker-1" restarts
+      Then Node "worker-1" field spec.podCIDR is "10.244.1.0/24" or "10.244.2.0/24" within 1s
+
+    @sim-only:instants
+    Scenario: A Node that comes back under its name is a new Node, in order
       Given kube-controller-manager runs with:
         | flag                | value         |
         | allocate-node-cidrs | true          |

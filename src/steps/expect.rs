@@ -4,7 +4,7 @@
 
 use cucumber::{given, then, when};
 use nodeproof_core::network::{NODES, PODS};
-use nodeproof_core::objects::Text;
+use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{Bound, Cost, Every, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
 
 use super::draft::{Draft, NodeKind};
@@ -130,16 +130,16 @@ fn never_without_label(draft: &mut Draft, object: String, label: String, bound: 
     draft.object_lasts(&object, predicate, &bound);
 }
 
-/// A field has this value, written as JSON or in quotes, or is `set` or `absent`. A path leads to it:
-/// `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`.
+/// A field has this value, written as JSON or in quotes, or one of several, `"a" or "b"`, or is `set` or `absent`. A path
+/// leads to it: `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`.
 #[given(
-    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 #[when(
-    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 fn field_is(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
     let predicate = draft.field_test(&path, &value);
@@ -148,7 +148,7 @@ fn field_is(draft: &mut Draft, object: String, path: String, value: String, boun
 
 /// A field has this value all the time, or stays `unchanged`, `set` or `absent`.
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") keeps field (?P<path>\S+?)(?: at)? (?P<value>unchanged|set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+)(?P<for>,? .*)?$"#
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") keeps field (?P<path>\S+?)(?: at)? (?P<value>unchanged|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<for>,? .*)?$"#
 )]
 fn keeps_field(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
     let predicate = draft.field_test(&path, &value);
@@ -483,6 +483,10 @@ impl Draft {
             "set" => FieldTest::Present,
             "absent" => FieldTest::Absent,
             "unchanged" => FieldTest::Unchanged,
+            value if value.starts_with('"') && value.contains("\" or \"") => {
+                let values = value.trim_matches('"').split("\" or \"");
+                FieldTest::OneOf(values.map(Json::from).collect())
+            }
             value => FieldTest::Is(words::value(value)),
         };
         Some(Predicate::Field { path, test })

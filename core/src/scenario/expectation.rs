@@ -354,6 +354,8 @@ pub struct Taint {
 pub enum FieldTest {
     /// Equal to a value.
     Is(Json),
+    /// Equal to one of several values.
+    OneOf(Vec<Json>),
     /// There, whatever it is.
     Present,
     /// Not there.

@@ -81,14 +81,18 @@ impl fmt::Display for Predicate {
             Self::Taint(taint) => write!(f, "taint {taint}"),
             Self::Label { key, value: Some(value) } => write!(f, "label {key}={value}"),
             Self::Label { key, value: None } => write!(f, "label {key}"),
-            Self::Field { path, test: FieldTest::Is(value) } => write!(f, "{path} {value}"),
             Self::Field { path, test } => {
-                let test = match test {
-                    FieldTest::Present => "present",
-                    FieldTest::Absent => "absent",
-                    FieldTest::Unchanged | FieldTest::Is(_) => "unchanged",
-                };
-                write!(f, "{path} {test}")
+                write!(f, "{path} ")?;
+                match test {
+                    FieldTest::Is(value) => value.fmt(f),
+                    FieldTest::OneOf(values) => {
+                        let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+                        f.write_str(&values.join(" or "))
+                    }
+                    FieldTest::Present => f.write_str("present"),
+                    FieldTest::Absent => f.write_str("absent"),
+                    FieldTest::Unchanged => f.write_str("unchanged"),
+                }
             }
             Self::Phase(phase) => write!(f, "phase {phase}"),
             Self::Reason(reason) => write!(f, "reason {reason}"),

@@ -248,7 +248,7 @@ fn of_line(line: &Expectation) -> Option<String> {
     let (Subject::Object(of), Predicate::Field { path, test }) = (&line.fact.subject, &line.fact.predicate) else {
         return None;
     };
-    let is_about_value = matches!(test, FieldTest::Is(_) | FieldTest::Absent);
+    let is_about_value = matches!(test, FieldTest::Is(_) | FieldTest::OneOf(_) | FieldTest::Absent);
     let why = mask::reason(&path.to_string()).filter(|_| is_about_value && of.resource == NODES)?;
     Some(format!("{path}: {why}"))
 }

@@ -72,6 +72,34 @@ fn an_exact_instant_hangs_on_another_line() {
 }
 
 #[test]
+fn a_field_is_one_of_several_values() {
+    let scenario = scenario(
+        r#"Given a ready Node "w"
+        When 1s passes
+        Then Node "w" field spec.podCIDR is "10.0.0.0/24" or "10.0.1.0/24" or "or" within 1s
+        And Node "w" keeps field spec.podCIDR at "a or b" for 10s
+        And Node "w" keeps field spec.podCIDR at "a" or "b" for 10s"#,
+    );
+    let shown: Vec<String> = scenario.acts[0].expectations.iter().map(|line| line.fact.predicate.to_string()).collect();
+    assert_eq!(
+        shown,
+        [
+            r#"spec.podCIDR "10.0.0.0/24" or "10.0.1.0/24" or "or""#,
+            r#"spec.podCIDR "a or b""#,
+            r#"spec.podCIDR "a" or "b""#,
+        ]
+    );
+}
+
+#[test]
+fn a_network_is_lost_and_never_refused() {
+    let (_, problems) =
+        read("Given a ready Node \"w\"\nWhen machine \"w\" is refused its network\nThen Node \"w\" exists at once");
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].message, "nobody refuses a machine its network: it loses it");
+}
+
+#[test]
 fn what_is_true_in_a_given_is_waited_for() {
     let scenario = scenario(
         r#"Given a hand-fed Node "w"

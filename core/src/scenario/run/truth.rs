@@ -314,8 +314,10 @@ pub(super) fn plain(value: &Json) -> String {
 
 fn field_truth(object: &Json, before: Option<&Json>, path: &Path, test: &FieldTest) -> Truth {
     let found = path.look_up(object);
+    let is = |value: &Json| found == value || (!found.is_null() && plain(found) == plain(value));
     let holds = match test {
-        FieldTest::Is(value) => found == value || (!found.is_null() && plain(found) == plain(value)),
+        FieldTest::Is(value) => is(value),
+        FieldTest::OneOf(values) => values.iter().any(is),
         FieldTest::Present => !found.is_null(),
         FieldTest::Absent => found.is_null(),
         FieldTest::Unchanged => {
