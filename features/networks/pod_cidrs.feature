@@ -332,6 +332,20 @@ Feature: Networks for the pods of a Node
       And Node "worker-1" is gone
       When a kubelet named "worker-3" registers
       Then Node "worker-3" field spec.podCIDR is "10.244.0.0/24" within 1s
+
+    @sim-only:instants
+    Scenario: At the end of the network the freed block is next, and enough
+      Given kube-controller-manager runs with:
+        | flag                | value         |
+        | allocate-node-cidrs | true          |
+        | cluster-cidr        | 10.244.0.0/23 |
+      And no other Node
+      And a hand-fed Node "worker-1"
+      And a hand-fed Node "worker-2"
+      And the user deletes Node "worker-1"
+      And Node "worker-1" is gone
+      When a kubelet named "worker-3" registers
+      Then Node "worker-3" field spec.podCIDR is "10.244.0.0/24" within 1s
       And no Event CIDRNotAvailable about Node "worker-3" for 60s
 
     Scenario: A controller that starts anew begins with the lowest free block
