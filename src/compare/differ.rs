@@ -108,22 +108,18 @@ impl Default for Tolerances {
     /// so much earlier there.
     ///
     /// Health passes come each 5 s and evictions of a zone each 10 s; a kubelet looks at its Node each 10 s with jitter, and
-    /// at the containers of its Pods each second; a Pod that did not fit is tried again after up to 10 s. What a health pass finds is put right by the next one: a taint for a Node that is about to be ready.
+    /// what it writes of a Pod follows the loops of others; a Pod that did not fit is tried again after up to 10 s. What a health pass finds is put right by the next one: a taint for a Node that is about to be ready.
     ///
     /// A status is reported each 5 minutes, and after a change up to half of that later.
     ///
     /// Source: `--node-monitor-period`, `--node-eviction-rate`; kubelet `nodeStatusUpdateFrequency`,
-    /// `nodeStatusReportFrequency`, `calculateDelay` and `genericPlegRelistPeriod`; kube-scheduler `podMaxBackoffSeconds`
+    /// `nodeStatusReportFrequency` and `calculateDelay`; kube-scheduler `podMaxBackoffSeconds`
     /// (v1.34).
     fn default() -> Self {
         let sec = SignedDuration::from_secs;
         let of = |manager, kind, secs| Loop { manager, kind, period: sec(secs) };
-        let loops = vec![
-            of("kube-controller-manager", None, 15),
-            of("kubelet", Some("Pod"), 1),
-            of("kubelet", None, 11),
-            of("kube-scheduler", None, 10),
-        ];
+        let loops =
+            vec![of("kube-controller-manager", None, 15), of("kubelet", None, 11), of("kube-scheduler", None, 10)];
         Self { base: sec(3), loops, report: sec(461), blink: sec(6) }
     }
 }
@@ -727,17 +723,6 @@ mod tests {
         check(&outcome(&[]), &both, &[(path, Kind::OnlyReal), (path, Kind::OnlyReal)]);
         let back = outcome_after(&[(-0.5, "kubectl", &cordon)], &[(0.0, "kubectl", &uncordon)]);
         check(&outcome(&[]), &back, &[(path, Kind::OnlyReal)]);
-    }
-
-    #[test]
-    fn a_kubelet_looks_at_its_pods_more_often_than_at_its_node() {
-        let tolerances = Tolerances::default();
-        let within = |object, writer| tolerances.of(object, writer).as_secs();
-        assert_eq!((within("Pod/default/web", "kubelet/status"), within("Node/w1", "kubelet/status")), (4, 14));
-        assert_eq!(
-            (within("Pod/default/web", "kube-controller-manager"), within("Pod/default/web", "kubectl")),
-            (18, 3)
-        );
     }
 
     #[test]
