@@ -84,23 +84,12 @@ impl fmt::Display for Difference {
 pub struct Tolerances {
     /// What every instant may be apart: API times of whole seconds, a busy machine.
     pub base: SignedDuration,
-    /// What is added for the period of a loop whose phase the two runs do not share; the first that fits counts.
-    pub loops: Vec<Loop>,
+    /// What is added for a writer, by its manager: the period of the loop whose phase the two runs do not share.
+    pub loops: Vec<(&'static str, SignedDuration)>,
     /// What the last status of two runs may be apart: how seldom a kubelet writes it when nothing changes.
     pub report: SignedDuration,
     /// What lasts no longer than this may be seen in one run and not in the other: a pass of a loop came in between.
     pub blink: SignedDuration,
-}
-
-/// A loop of a writer.
-#[derive(Clone, Copy, Debug)]
-pub struct Loop {
-    /// The manager, as a history names it.
-    pub manager: &'static str,
-    /// The kind of the objects that it writes; `None` for all.
-    pub kind: Option<&'static str>,
-    /// How long a round takes.
-    pub period: SignedDuration,
 }
 
 impl Default for Tolerances {
@@ -108,34 +97,33 @@ impl Default for Tolerances {
     /// so much earlier there.
     ///
     /// Health passes come each 5 s and evictions of a zone each 10 s; a kubelet looks at its Node each 10 s with jitter, and
-    /// what it writes of a Pod follows the loops of others; a Pod that did not fit is tried again after up to 10 s. What a health pass finds is put right by the next one: a taint for a Node that is about to be ready.
+    /// what it writes of a Pod follows the loops of others; a Pod that did not fit is tried again after up to 10 s. What a
+    /// health pass finds is put right by the next one: a taint for a Node that is about to be ready.
     ///
     /// A status is reported each 5 minutes, and after a change up to half of that later.
     ///
     /// Source: `--node-monitor-period`, `--node-eviction-rate`; kubelet `nodeStatusUpdateFrequency`,
-    /// `nodeStatusReportFrequency` and `calculateDelay`; kube-scheduler `podMaxBackoffSeconds`
-    /// (v1.34).
+    /// `nodeStatusReportFrequency` and `calculateDelay`; kube-scheduler `podMaxBackoffSeconds` (v1.34).
     fn default() -> Self {
         let sec = SignedDuration::from_secs;
-        let of = |manager, kind, secs| Loop { manager, kind, period: sec(secs) };
-        let loops =
-            vec![of("kube-controller-manager", None, 15), of("kubelet", None, 11), of("kube-scheduler", None, 10)];
+        let loops = vec![("kube-controller-manager", sec(15)), ("kubelet", sec(11)), ("kube-scheduler", sec(10))];
         Self { base: sec(3), loops, report: sec(461), blink: sec(6) }
     }
 }
 
 impl Tolerances {
-    pub(super) fn of(&self, object: &str, writer: &str) -> SignedDuration {
-        self.base + self.own_loop(object, writer).map_or(SignedDuration::ZERO, |own| own.period)
+    pub(super) fn of(&self, writer: &str) -> SignedDuration {
+        self.base + self.period(writer).unwrap_or_default()
     }
 
-    fn own_loop(&self, object: &str, writer: &str) -> Option<&Loop> {
-        let (kind, manager) = (object.split('/').next(), writer.split('/').next());
-        self.loops.iter().find(|own| manager == Some(own.manager) && (own.kind.is_none() || own.kind == kind))
+    /// Returns how long a round of a writer's loop takes, if it has one.
+    fn period(&self, writer: &str) -> Option<SignedDuration> {
+        let manager = writer.split('/').next().unwrap_or_default();
+        self.loops.iter().find(|(known, _)| *known == manager).map(|(_, period)| *period)
     }
 
     fn longest(&self) -> SignedDuration {
-        self.base + self.loops.iter().map(|own| own.period).max().unwrap_or_default()
+        self.base + self.loops.iter().map(|(_, period)| *period).max().unwrap_or_default()
     }
 }
 
@@ -192,7 +180,7 @@ impl Step<'_> {
 
 /// Sorts the changes of writes by their paths. A taint that comes is no successor of one that went, so what comes to
 /// and goes from a list has a path of its own.
-fn by_path<'a>(object: &str, entries: &'a [HistoryEntry], tolerances: &Tolerances) -> BTreeMap<String, Vec<Step<'a>>> {
+fn by_path<'a>(entries: &'a [HistoryEntry], tolerances: &Tolerances) -> BTreeMap<String, Vec<Step<'a>>> {
     let mut paths: BTreeMap<String, Vec<Step<'a>>> = BTreeMap::new();
     for entry in entries {
         for (path, texts) in &entry.changed {
@@ -200,8 +188,8 @@ fn by_path<'a>(object: &str, entries: &'a [HistoryEntry], tolerances: &Tolerance
                 let item = text.strip_prefix("+ ").or_else(|| text.strip_prefix("- "));
                 let path = item.map_or_else(|| path.clone(), |item| format!("{path}[{}]", masked(item)));
                 let at = entry.at.duration_since(entry.zero);
-                let within = tolerances.of(object, &entry.by);
-                let is_of_loop = tolerances.own_loop(object, &entry.by).is_some();
+                let within = tolerances.of(&entry.by);
+                let is_of_loop = tolerances.period(&entry.by).is_some();
                 let step = Step { at, zero: entry.zero, by: &entry.by, text, within, is_of_loop };
                 paths.entry(path).or_default().push(step);
             }
@@ -247,8 +235,8 @@ fn paths<'a>(
     tolerances: &Tolerances,
 ) -> Vec<Difference> {
     let mut found = Vec::new();
-    let before = |history: Option<&'a History>| by_path(object, history.map_or(&[], |it| &it.earlier), tolerances);
-    let since = |history: Option<&'a History>| by_path(object, history.map_or(&[], |it| &it.entries), tolerances);
+    let before = |history: Option<&'a History>| by_path(history.map_or(&[], |it| &it.earlier), tolerances);
+    let since = |history: Option<&'a History>| by_path(history.map_or(&[], |it| &it.entries), tolerances);
     let (here_before, there_before) = (before(here), before(there));
     let (here, there) = (since(here), since(there));
     for path in here.keys().chain(there.keys()).collect::<BTreeSet<_>>() {

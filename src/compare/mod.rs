@@ -8,4 +8,4 @@ mod fold;
 #[cfg(test)]
 mod planted;
 
-pub use differ::{Difference, Kind, Loop, Tolerances, differences};
+pub use differ::{Difference, Kind, Tolerances, differences};

@@ -74,7 +74,7 @@ fn cover(
 ) -> Option<Cover> {
     let entry = &history.entries[write];
     let (path, text) = &entry.changed[field];
-    let within = tolerances.of(&history.object.kind, &entry.by);
+    let within = tolerances.of(&entry.by);
     let at = entry.at.duration_since(entry.zero);
     let last = outcome.zeros.last();
     let length = last.map(|zero| (outcome.start + outcome.duration).duration_since(*zero)).unwrap_or_default();
@@ -110,7 +110,7 @@ fn a_planted_difference_is_found_unless_chance_may_make_it() {
             for (write, entry) in history.entries.iter().enumerate() {
                 for (field, change) in entry.changed.iter().enumerate() {
                     let cover = cover(&outcome, history, (write, field), &tolerances);
-                    let late = tolerances.of(&history.object.kind, &entry.by) + SignedDuration::from_secs(1);
+                    let late = tolerances.of(&entry.by) + SignedDuration::from_secs(1);
                     for plant in PLANTS {
                         // Another value is another one wherever nothing but the run's ends may hide it.
                         let is_hidden = match plant {

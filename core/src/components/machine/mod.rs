@@ -444,9 +444,11 @@ impl Machine {
             MachineAction::KubeletRestart(Some(spec)) => spec,
             _ => return false,
         };
-        let settings = || settings_of(spec, &self.context);
-        self.shutdown_at.is_some()
-            && KubeletConfig::resolve(&self.host.spec, spec, &settings()).is_ok_and(|config| config.holds_up_shutdowns)
+        if self.shutdown_at.is_none() {
+            return false;
+        }
+        let config = KubeletConfig::resolve(&self.host.spec, spec, &settings_of(spec, &self.context));
+        config.is_ok_and(|config| config.holds_up_shutdowns)
     }
 
     /// Ends all that runs, as systemd does where nobody holds it up: kubelet and containers get SIGTERM side by side, so
