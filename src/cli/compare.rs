@@ -1,16 +1,15 @@
 //! `nodeproof compare`: the same scenarios on the simulator and on a real cluster, and where the two differ.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use nodeproof_core::profile::Race;
 use nodeproof_core::scenario::Outcome;
 use serde_json::json;
 
+use self::finding::{Compared, Finding, Steadiness, Told, without_reason};
 use super::beside::Beside;
 use super::choice::Choice;
 use super::live::{LiveArgs, heed_signals, interrupted};
@@ -22,6 +21,8 @@ use crate::harness::{
 };
 use crate::replay::Ledger;
 use crate::steps::Own;
+
+mod finding;
 
 /// Options of `nodeproof compare`.
 #[derive(Debug, clap::Args)]
@@ -37,7 +38,8 @@ same. Lists are compared by their keys. A difference is unexplained unless the l
 `recording` is compare/BACKEND/AREA/TOPIC/SCENARIO, or what another kind of machine has of its own excuses it. A scenario
 with an unexplained difference, or an inconclusive one, is played again at the end: if then nothing is unexplained, it is
 unsteady, since real controllers race and the first difference was chance. --json prints one object a scenario: name, k8s,
-sim, real, differences, unexplained, unsteady (how many differences did not come again), wallSeconds.
+sim, real, differences, unexplained, unsteady (how many differences did not come again), wallSeconds; reason where a run
+saw too little or broke down.
 
 Exit code: 0 nothing unexplained, 1 something is or is inconclusive, 2 misuse, 130 interrupted.")]
 pub struct Args {
@@ -115,72 +117,6 @@ struct Counts {
     skipped: BTreeMap<String, usize>,
 }
 
-/// What a scenario came to on both sides.
-enum Finding {
-    Skipped(String),
-    Inconclusive(String),
-    Broken(String),
-    Compared(Compared),
-}
-
-/// Differences, each with its reason where it has one.
-type Told = Vec<(Option<String>, Difference)>;
-
-struct Compared {
-    sim: Verdict,
-    real: Verdict,
-    wall_time: Duration,
-    told: Told,
-    steadiness: Steadiness,
-}
-
-/// Whether differences came again when the scenario was played again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Steadiness {
-    AsSeen,
-    NotAgain,
-}
-
-impl Compared {
-    /// Counts what has no reason and is no chance.
-    fn unexplained(&self) -> usize {
-        if self.steadiness == Steadiness::NotAgain { 0 } else { self.without_reason() }
-    }
-
-    /// Counts what has no reason and did not come again.
-    fn unsteady(&self) -> usize {
-        if self.steadiness == Steadiness::NotAgain { self.without_reason() } else { 0 }
-    }
-
-    fn without_reason(&self) -> usize {
-        without_reason(&self.told)
-    }
-}
-
-impl Finding {
-    /// Whether another try could say more.
-    fn is_open(&self) -> bool {
-        match self {
-            Self::Inconclusive(_) => true,
-            Self::Compared(it) => it.unexplained() > 0,
-            Self::Skipped(_) | Self::Broken(_) => false,
-        }
-    }
-
-    /// What is to be told of a scenario that was open and was played again. What did not come again is chance; a second
-    /// run that saw nothing takes nothing back.
-    fn then(self, second: Self) -> Self {
-        match (self, second) {
-            (Self::Compared(first), Self::Compared(second)) if second.unexplained() == 0 => {
-                Self::Compared(Compared { steadiness: Steadiness::NotAgain, ..first })
-            }
-            (first @ Self::Compared(_), Self::Inconclusive(_) | Self::Skipped(_)) => first,
-            (first @ Self::Inconclusive(_), Self::Skipped(_)) => first,
-            (_, second) => second,
-        }
-    }
-}
-
 impl Comparison<'_> {
     fn run(mut self) -> ExitCode {
         let suite = std::mem::take(&mut self.suite);
@@ -245,7 +181,9 @@ impl Comparison<'_> {
             Verdict::Inconclusive if self.real.stage.is_interrupted() => {
                 return Finding::Skipped("the comparison was interrupted".to_owned());
             }
-            Verdict::Inconclusive => return Finding::Inconclusive(real.text.clone()),
+            Verdict::Inconclusive => {
+                return Finding::Inconclusive { why: real.text.clone(), wall_time: real.wall_time };
+            }
             _ => {}
         }
         let sim = run(planned, &self.sim, suite, Door::Command);
@@ -286,82 +224,28 @@ impl Comparison<'_> {
 
     /// Counts a finding and prints it.
     fn tell(&mut self, planned: &Planned, finding: &Finding) {
-        let id = &planned.compiled.id;
         match finding {
             Finding::Skipped(why) => *self.counts.skipped.entry(why.clone()).or_default() += 1,
-            Finding::Inconclusive(why) => {
-                self.counts.inconclusive += 1;
-                self.say_inconclusive(planned, why);
-            }
-            Finding::Broken(why) => {
-                self.counts.differing += 1;
-                line(format_args!("{} {id}\n{why}\n", self.colour().bad("      broken")));
-            }
-            Finding::Compared(it) => {
-                match (it.told.is_empty(), it.unexplained(), it.unsteady()) {
-                    (true, ..) => self.counts.same += 1,
-                    (_, 0, 0) => self.counts.explained += 1,
-                    (_, 0, _) => self.counts.unsteady += 1,
-                    _ => self.counts.differing += 1,
-                }
-                self.say(planned, it);
-            }
+            Finding::Inconclusive { .. } => self.counts.inconclusive += 1,
+            Finding::Broken(_) => self.counts.differing += 1,
+            Finding::Compared(it) => match (it.told.is_empty(), it.unexplained(), it.unsteady()) {
+                (true, ..) => self.counts.same += 1,
+                (_, 0, 0) => self.counts.explained += 1,
+                (_, 0, _) => self.counts.unsteady += 1,
+                _ => self.counts.differing += 1,
+            },
         }
-    }
-
-    fn say(&self, planned: &Planned, compared: &Compared) {
-        let id = &planned.compiled.id;
-        let told = &compared.told;
-        let (unexplained, unsteady) = (compared.unexplained(), compared.unsteady());
+        let name = &planned.compiled.id;
         if self.args.json {
-            let shown: Vec<_> = told
-                .iter()
-                .map(|(why, it)| {
-                    let mut shown = json!({
-                        "object": it.object, "path": it.path, "kind": it.kind.word(), "sim": it.sim, "real": it.real,
-                    });
-                    if let Some(why) = why {
-                        shown["ledger"] = json!(why);
-                    }
-                    shown
-                })
-                .collect();
-            let word = |verdict: &dyn Debug| format!("{verdict:?}").to_lowercase();
-            return line(json!({
-                "name": id, "with": self.args.with.name(), "k8s": planned.release(&self.sim).to_string(),
-                "sim": word(&compared.sim), "real": word(&compared.real), "differences": shown,
-                "unexplained": unexplained, "unsteady": unsteady, "wallSeconds": compared.wall_time.as_secs_f64(),
-            }));
+            if let Some(mut shown) = finding.json() {
+                shown["name"] = json!(name);
+                shown["with"] = json!(self.args.with.name());
+                shown["k8s"] = json!(planned.release(&self.sim).to_string());
+                line(shown);
+            }
+        } else {
+            finding.words(name, &Colour::of(&std::io::stdout())).into_iter().for_each(line);
         }
-        let colour = self.colour();
-        if told.is_empty() {
-            return line(format_args!("{} {id}", colour.good("    the same")));
-        }
-        if unexplained + unsteady == 0 {
-            return line(format_args!("{} {id} ({} explained)", colour.note("    the same"), told.len()));
-        }
-        let all: Vec<String> = told
-            .iter()
-            .map(|(why, it)| why.as_ref().map_or(format!("  {it}"), |why| format!("  {it}\n    why   {why}")))
-            .collect();
-        let head = if unexplained > 0 { colour.bad("     differs") } else { colour.note("    unsteady") };
-        line(format_args!("{head} {id}\n{}\n", all.join("\n")));
-    }
-
-    /// Nothing can be said of what was not seen.
-    fn say_inconclusive(&self, planned: &Planned, why: &str) {
-        let id = &planned.compiled.id;
-        if self.args.json {
-            return line(json!({
-                "name": id, "with": self.args.with.name(), "k8s": planned.release(&self.sim).to_string(),
-                "real": "inconclusive", "reason": why, "differences": [], "unexplained": 0, "unsteady": 0,
-            }));
-        }
-        line(format_args!("{} {id}\n{why}\n", self.colour().note("inconclusive")));
-    }
-
-    fn colour(&self) -> Colour {
-        Colour::of(&std::io::stdout())
     }
 
     fn finish(self) -> ExitCode {
@@ -381,74 +265,5 @@ impl Comparison<'_> {
         }
         let code = if counts.differing + counts.inconclusive == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         interrupted(&self.real.stage).unwrap_or(code)
-    }
-}
-
-fn without_reason(told: &Told) -> usize {
-    told.iter().filter(|(why, _)| why.is_none()).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::{Compared, Finding, Steadiness};
-    use crate::compare::{Difference, Kind};
-    use crate::harness::Verdict;
-
-    fn compared(reasons: &[Option<&str>]) -> Finding {
-        let difference = || Difference {
-            object: "Pod/default/web".to_owned(),
-            path: "status.phase".to_owned(),
-            kind: Kind::Time,
-            writer: "kubelet".to_owned(),
-            sim: "+1s".to_owned(),
-            real: "+21s".to_owned(),
-        };
-        Finding::Compared(Compared {
-            sim: Verdict::Passed,
-            real: Verdict::Passed,
-            wall_time: Duration::ZERO,
-            told: reasons.iter().map(|why| (why.map(str::to_owned), difference())).collect(),
-            steadiness: Steadiness::AsSeen,
-        })
-    }
-
-    fn counts(finding: &Finding) -> Option<(usize, usize, usize)> {
-        let Finding::Compared(it) = finding else { return None };
-        Some((it.told.len(), it.unexplained(), it.unsteady()))
-    }
-
-    #[test]
-    fn what_does_not_come_again_is_unsteady_and_still_shown() {
-        let first = || compared(&[None, Some("known"), None]);
-        assert!(first().is_open());
-        assert_eq!(counts(&first().then(compared(&[]))), Some((3, 0, 2)));
-        assert_eq!(counts(&first().then(compared(&[Some("known")]))), Some((3, 0, 2)));
-        assert!(!first().then(compared(&[])).is_open());
-    }
-
-    #[test]
-    fn what_comes_again_is_unexplained() {
-        let twice = compared(&[None, None]).then(compared(&[None]));
-        assert_eq!(counts(&twice), Some((1, 1, 0)));
-    }
-
-    #[test]
-    fn a_second_run_that_saw_nothing_takes_nothing_back() {
-        let inconclusive = || Finding::Inconclusive("the API server went away".to_owned());
-        let skipped = || Finding::Skipped("interrupted".to_owned());
-        assert_eq!(counts(&compared(&[None]).then(inconclusive())), Some((1, 1, 0)));
-        assert_eq!(counts(&compared(&[None]).then(skipped())), Some((1, 1, 0)));
-        assert!(matches!(inconclusive().then(skipped()), Finding::Inconclusive(_)));
-        assert!(matches!(compared(&[None]).then(Finding::Broken("panic".to_owned())), Finding::Broken(_)));
-    }
-
-    #[test]
-    fn an_inconclusive_scenario_is_what_the_second_run_finds() {
-        let inconclusive = || Finding::Inconclusive("the API server went away".to_owned());
-        assert!(inconclusive().is_open());
-        assert_eq!(counts(&inconclusive().then(compared(&[]))), Some((0, 0, 0)));
-        assert_eq!(counts(&inconclusive().then(compared(&[None]))), Some((1, 1, 0)));
     }
 }
