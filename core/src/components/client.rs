@@ -219,8 +219,11 @@ impl Reflector {
         match message {
             ToClient::Response { result, .. } => self.handle_response(result, outbox, now),
             ToClient::Watch { event, object, .. } => self.handle_event(event, object, outbox, now),
+            // Source: k8s.io/apimachinery pkg/watch/streamwatcher.go (v1.34), `receive`: a connection that is lost is an
+            // error event, and its code, 500, is none that the reflector tries the watch again after.
+            ToClient::WatchEnded { lost: true, .. } => self.wait(Again::List, now),
             // A stream that ends in good order is opened again at once, from where it stopped.
-            ToClient::WatchEnded { .. } => self.send_watch(outbox),
+            ToClient::WatchEnded { lost: false, .. } => self.send_watch(outbox),
         }
         core::mem::take(&mut self.changes)
     }
@@ -601,9 +604,11 @@ mod tests {
 
     use jiff::{SignedDuration, Timestamp};
 
-    use super::{Client, TokenBucket};
+    use super::{Client, Reflector, TokenBucket};
+    use crate::chance::Chance;
     use crate::components::{Outbox, Output};
-    use crate::network::{Call, Identity, NODES, Verb};
+    use crate::network::{Answer, Ask, Call, Content, Identity, List, NODES, RequestId, ToClient, Verb};
+    use crate::objects::Text;
     use crate::profile::Settings;
 
     fn sent(outbox: &mut Outbox) -> usize {
@@ -626,6 +631,47 @@ mod tests {
             later.push(deadline.at.duration_since(start).as_millis());
         }
         assert_eq!(later, [50, 100, 150]);
+    }
+
+    fn asked(outbox: &mut Outbox) -> Option<(RequestId, Verb)> {
+        core::iter::from_fn(|| outbox.poll()).find_map(|output| match output {
+            Output::Request(request) => match request.ask {
+                Ask::Call(call) => Some((request.id, call.verb)),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_cache_watches_again_what_ended_and_lists_again_what_was_lost() {
+        let start = Timestamp::UNIX_EPOCH;
+        let mut outbox = Outbox::default();
+        let identity = Identity::controller("node-controller");
+        let mut cache = Reflector::new(identity, NODES, "", Vec::new(), Chance::new(1), &mut outbox);
+        let (id, verb) = asked(&mut outbox).unwrap();
+        assert_eq!(verb, Verb::List);
+        let content = Content::List(alloc::boxed::Box::new(List {
+            kind: Text::of("NodeList"),
+            api_version: Text::of("v1"),
+            resource_version: 7,
+            items: Vec::new(),
+            next: Text::of(""),
+            remaining: None,
+        }));
+        let result = Ok(Answer { code: 200, headers: Vec::new(), content });
+        drop(cache.handle_message(ToClient::Response { id, result }, &mut outbox, start));
+        let (id, verb) = asked(&mut outbox).unwrap();
+        assert_eq!(verb, Verb::Watch);
+        drop(cache.handle_message(ToClient::WatchEnded { id, lost: false }, &mut outbox, start));
+        let (id, verb) = asked(&mut outbox).unwrap();
+        assert_eq!(verb, Verb::Watch);
+        drop(cache.handle_message(ToClient::WatchEnded { id, lost: true }, &mut outbox, start));
+        assert_eq!(asked(&mut outbox), None);
+        let again = cache.next_deadline().unwrap().at;
+        assert!((800..1600).contains(&again.duration_since(start).as_millis()));
+        cache.handle_timeout(&mut outbox, again);
+        assert_eq!(asked(&mut outbox).unwrap().1, Verb::List);
     }
 
     #[test]

@@ -74,8 +74,6 @@ pub enum Output {
     Request(Request),
     /// Give up a request or close a watch.
     Cancel(RequestId),
-    /// Close the client's connection, so that the next request dials anew.
-    CloseConnections,
     /// The process ended: its connections are gone with all that was under way.
     Exit,
     /// Say what was decided and why.

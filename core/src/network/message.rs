@@ -650,10 +650,12 @@ pub enum ToClient {
         /// The object as it is now (for `Deleted`: as it was, with the revision of its end; for `Error`: a Status).
         object: Object,
     },
-    /// The stream of a watch ended: the server closed it, or the connection broke.
+    /// The stream of a watch ended: the server closed it, or its connection.
     WatchEnded {
         /// The request that opened the watch.
         id: RequestId,
+        /// Whether the client gave the connection up because its ping stayed unanswered.
+        lost: bool,
     },
 }
 
@@ -662,7 +664,7 @@ impl ToClient {
     #[must_use]
     pub const fn id(&self) -> RequestId {
         match self {
-            Self::Response { id, .. } | Self::Watch { id, .. } | Self::WatchEnded { id } => *id,
+            Self::Response { id, .. } | Self::Watch { id, .. } | Self::WatchEnded { id, .. } => *id,
         }
     }
 }

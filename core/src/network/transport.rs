@@ -84,14 +84,25 @@ struct Link {
     trouble: Option<Box<Trouble>>,
 }
 
+/// What the rules leave of a link's connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Way {
+    /// Messages pass.
+    #[default]
+    Open,
+    /// Messages wait, whatever would become of them otherwise.
+    Stalled {
+        /// There is no connection, or none any more: requests wait for one.
+        dialing: bool,
+    },
+    /// There is no connection, and each attempt fails at once.
+    Refused,
+}
+
 /// What is known of a link that a rule lies on, or lay on a short while ago.
 #[derive(Clone, Debug, Default)]
 struct Trouble {
-    stalled: bool,
-    /// The connection was given up while the stall lasted; requests wait in a dial.
-    dialing: bool,
-    /// A rule refuses connections; what a stall holds back does not come so far as to be refused.
-    refused: bool,
+    way: Way,
     upward: VecDeque<Upward>,
     downward: VecDeque<ToClient>,
     /// The places in `due` that belong to this link, so that one link's trouble costs the others nothing.
@@ -112,7 +123,7 @@ impl Trouble {
     /// Tells whether what comes from the server arrives at once.
     fn is_clear_downward(&self) -> bool {
         self.rules.is_empty()
-            && !self.stalled
+            && self.way == Way::Open
             && self.waiting.is_empty()
             && self.abandoned.is_empty()
             && self.downward_busy.is_none()
@@ -124,7 +135,7 @@ impl Trouble {
     }
 
     fn is_over(&self) -> bool {
-        self.is_clear() && !self.dialing && self.upward.is_empty() && self.downward.is_empty() && self.held.is_empty()
+        self.is_clear() && self.upward.is_empty() && self.downward.is_empty() && self.held.is_empty()
     }
 }
 
@@ -138,16 +149,8 @@ impl Link {
         self.trouble.as_ref().is_none_or(|trouble| trouble.is_clear_downward())
     }
 
-    fn is_stalled(&self) -> bool {
-        self.trouble.as_ref().is_some_and(|trouble| trouble.stalled)
-    }
-
-    fn is_refused(&self) -> bool {
-        self.trouble.as_ref().is_some_and(|trouble| trouble.refused)
-    }
-
-    fn is_dialing(&self) -> bool {
-        self.trouble.as_ref().is_some_and(|trouble| trouble.dialing)
+    fn way(&self) -> Way {
+        self.trouble.as_ref().map_or(Way::Open, |trouble| trouble.way)
     }
 
     fn rules(&self) -> &[RuleId] {
@@ -198,18 +201,16 @@ impl Network {
     }
 
     /// Connects a client under the name that rules know it by.
-    pub fn connect(&mut self, name: impl Into<Text>, now: Timestamp) -> ClientId {
+    pub fn connect(&mut self, name: impl Into<Text>) -> ClientId {
         let client = ClientId(u32::try_from(self.links.len()).expect("fewer than 2^32 clients"));
         let name = name.into();
         let rules: Vec<RuleId> = self.rules.values().filter(|rule| rule.lies_on(&name)).map(|rule| rule.id).collect();
         self.by_name.insert(name.clone(), client);
         let mut link = Link { name, ..Link::default() };
-        // There is no connection yet that could break.
-        link.trouble().refused = rules.iter().any(|rule| self.rules[rule].refuses());
+        link.trouble().way = self.way_without_connection(&rules);
         link.trouble().rules = rules;
         link.calm_down();
         self.links.push(link);
-        self.restall(client, now);
         client
     }
 
@@ -219,14 +220,10 @@ impl Network {
         let link = self.link_mut(client);
         link.watches.clear();
         link.last_received = None;
-        let old = core::mem::take(link.trouble());
-        *link.trouble() = Trouble {
-            rules: old.rules,
-            stalled: old.stalled,
-            dialing: old.stalled,
-            refused: old.refused,
-            ..Trouble::default()
-        };
+        let rules = core::mem::take(link.trouble()).rules;
+        let way = self.way_without_connection(&rules);
+        let link = self.link_mut(client);
+        *link.trouble() = Trouble { way, rules, ..Trouble::default() };
         link.calm_down();
         self.deliveries.retain(|delivery| delivery.client() != client);
         self.deliveries.push_back(Delivery::Disconnected { client });
@@ -349,7 +346,7 @@ impl Network {
             return;
         }
         let trouble = self.link_mut(client).trouble();
-        if trouble.stalled {
+        if matches!(trouble.way, Way::Stalled { .. }) {
             trouble.upward.push_back(Upward::Cancel(id));
         } else if let Some(busy) = trouble.upward_busy.filter(|busy| *busy > now) {
             self.hold(busy, Due::Upward(client, Upward::Cancel(id)));
@@ -358,16 +355,9 @@ impl Network {
         }
     }
 
-    /// Closes a client's stalled connection, as a kubelet does after failed heartbeats; the next request dials anew.
-    pub fn close(&mut self, client: ClientId) {
-        if self.link(client).is_stalled() && !self.link(client).is_dialing() {
-            self.give_up(client);
-        }
-    }
-
     /// Takes a message of the server to a client.
     pub fn reply(&mut self, client: ClientId, message: ToClient, now: Timestamp) {
-        if let ToClient::WatchEnded { id } = message {
+        if let ToClient::WatchEnded { id, .. } = message {
             self.link_mut(client).watches.retain(|watch| *watch != id);
         }
         let link = self.link_mut(client);
@@ -383,18 +373,18 @@ impl Network {
         };
         let delay = self.meet_all(client, what);
         let link = self.link_mut(client).trouble();
-        if link.stalled {
-            link.downward.push_back(message);
-            return;
-        }
-        if link.refused {
-            // What the server says goes to a connection that is no more.
-            if let ToClient::Response { id, .. } = message
-                && !link.abandoned.remove(&id)
-            {
-                self.answer_with(client, id, TransportError::ConnectionLost);
+        match link.way {
+            Way::Open => {}
+            Way::Stalled { .. } => return link.downward.push_back(message),
+            Way::Refused => {
+                // What the server says goes to a connection that is no more.
+                if let ToClient::Response { id, .. } = message
+                    && !link.abandoned.remove(&id)
+                {
+                    self.answer_with(client, id, TransportError::ConnectionLost);
+                }
+                return;
             }
-            return;
         }
         link.downward_busy = link.downward_busy.filter(|busy| *busy > now);
         let at = (now + delay).max(link.downward_busy.unwrap_or(now));
@@ -424,7 +414,10 @@ impl Network {
                 Due::Answer(client, id, answer) => {
                     self.arrive(client, ToClient::Response { id, result: Ok(answer) }, now);
                 }
-                Due::Broken(client) => self.close(client),
+                Due::Broken(client) => {
+                    self.link_mut(client).trouble().way = Way::Stalled { dialing: true };
+                    self.give_up(client, true);
+                }
                 Due::RuleEnds(id) => {
                     let ended = self.remove_rule(id, now);
                     self.ended.extend(ended);
@@ -503,18 +496,21 @@ impl Network {
             }
         }
         let link = self.link_mut(client).trouble();
-        if link.stalled {
-            let (patience, error) = match (link.dialing, patience) {
-                (true, Some(patience)) if patience < DIAL_TIMEOUT => (Some(patience), TransportError::Timeout),
-                (true, _) => (Some(DIAL_TIMEOUT), TransportError::Unreachable),
-                (false, patience) => (patience, TransportError::Timeout),
-            };
-            link.upward.push_back(Upward::Request(request));
-            return self.wait_for(client, id, patience, error, now);
-        }
-        if link.refused {
-            self.link_mut(client).watches.retain(|watch| *watch != id);
-            return self.answer_with(client, id, TransportError::Refused);
+        match link.way {
+            Way::Open => {}
+            Way::Stalled { dialing } => {
+                let (patience, error) = match (dialing, patience) {
+                    (true, Some(patience)) if patience < DIAL_TIMEOUT => (Some(patience), TransportError::Timeout),
+                    (true, _) => (Some(DIAL_TIMEOUT), TransportError::Unreachable),
+                    (false, patience) => (patience, TransportError::Timeout),
+                };
+                link.upward.push_back(Upward::Request(request));
+                return self.wait_for(client, id, patience, error, now);
+            }
+            Way::Refused => {
+                self.link_mut(client).watches.retain(|watch| *watch != id);
+                return self.answer_with(client, id, TransportError::Refused);
+            }
         }
         let busy = link.upward_busy.filter(|busy| *busy > now).unwrap_or(now);
         let arrives = (now + in_order).max(busy);
@@ -614,12 +610,12 @@ impl Network {
         self.deliveries.push_back(Delivery::ToClient { client, message });
     }
 
-    /// Ends a connection: whatever was on it fails, and the client dials anew. Returns the requests that failed.
-    fn give_up(&mut self, client: ClientId) -> BTreeSet<RequestId> {
+    /// Ends a connection, lost or closed: whatever was on it fails, and the client dials anew. Returns the requests that
+    /// failed.
+    fn give_up(&mut self, client: ClientId, lost: bool) -> BTreeSet<RequestId> {
         let link = self.link_mut(client);
         let watches = core::mem::take(&mut link.watches);
         let trouble = link.trouble();
-        trouble.dialing = true;
         let upward = core::mem::take(&mut trouble.upward);
         let downward = core::mem::take(&mut trouble.downward);
         let waiting = core::mem::take(&mut trouble.waiting);
@@ -639,54 +635,55 @@ impl Network {
             self.answer_with(client, *id, TransportError::ConnectionLost);
         }
         for id in watches.into_iter().filter(|id| !failed.contains(id)) {
-            self.deliveries.push_back(Delivery::ToClient { client, message: ToClient::WatchEnded { id } });
+            self.deliveries.push_back(Delivery::ToClient { client, message: ToClient::WatchEnded { id, lost } });
         }
         failed
+    }
+
+    /// What rules leave to a client that has no connection yet.
+    fn way_without_connection(&self, rules: &[RuleId]) -> Way {
+        if rules.iter().any(|rule| self.rules[rule].stalls()) {
+            Way::Stalled { dialing: true }
+        } else if rules.iter().any(|rule| self.rules[rule].refuses()) {
+            Way::Refused
+        } else {
+            Way::Open
+        }
     }
 
     /// Finds out whether the rules stall or refuse a link, and starts or ends that.
     fn restall(&mut self, client: ClientId, now: Timestamp) {
         let link = self.link(client);
-        let stalled = link.rules().iter().any(|rule| self.rules[rule].stalls());
-        let refused = link.rules().iter().any(|rule| self.rules[rule].refuses());
-        let was_refused = link.is_refused();
-        if was_refused != refused {
-            let trouble = self.link_mut(client).trouble();
-            trouble.refused = refused;
-            // What was asked over the connection before has been answered, or never is.
-            trouble.abandoned.clear();
-        }
-        match (self.link(client).is_stalled(), stalled) {
-            (false, true) => {
-                let last = self.link(client).last_received.unwrap_or(now);
+        match (link.way(), self.way_without_connection(link.rules())) {
+            (Way::Stalled { .. }, Way::Stalled { .. }) | (Way::Refused, Way::Refused) | (Way::Open, Way::Open) => {}
+            (Way::Open, Way::Stalled { .. }) => {
+                let last = link.last_received.unwrap_or(now);
                 let ping = (last + READ_IDLE).max(now);
-                let trouble = self.link_mut(client).trouble();
-                trouble.stalled = true;
-                trouble.dialing = was_refused;
+                self.link_mut(client).trouble().way = Way::Stalled { dialing: false };
                 self.hold(ping + PING_TIMEOUT, Due::Broken(client));
             }
-            (true, false) if refused => {
-                self.link_mut(client).trouble().stalled = false;
-                self.reset(client);
+            (_, Way::Refused) => self.reset(client),
+            (Way::Refused, way) => {
+                let trouble = self.link_mut(client).trouble();
+                trouble.way = way;
+                // What was asked over the connection before has been answered, or never is.
+                trouble.abandoned.clear();
             }
-            (true, false) => self.flow_again(client, now),
-            (false, false) if refused && !was_refused => self.reset(client),
-            _ => {}
+            (Way::Stalled { .. }, Way::Open) => self.flow_again(client, now),
         }
     }
 
     /// Ends a connection whose other end is no more: whatever was on it fails, and each new attempt is refused.
     fn reset(&mut self, client: ClientId) {
-        let failed = self.give_up(client);
+        let failed = self.give_up(client, false);
         let trouble = self.link_mut(client).trouble();
-        trouble.dialing = false;
-        trouble.abandoned = failed;
+        trouble.way = Way::Refused;
+        trouble.abandoned.extend(failed);
     }
 
     fn flow_again(&mut self, client: ClientId, now: Timestamp) {
         let trouble = self.link_mut(client).trouble();
-        trouble.stalled = false;
-        trouble.dialing = false;
+        trouble.way = Way::Open;
         let upward = core::mem::take(&mut trouble.upward);
         let downward = core::mem::take(&mut trouble.downward);
         self.drop_due(client, |due| matches!(due, Due::Broken(_)));

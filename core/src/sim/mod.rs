@@ -536,7 +536,7 @@ impl Simulation {
 
     fn add_slot(&mut self, name: impl Into<Text>, actor: Actor) -> ClientId {
         let name = name.into();
-        let client = self.network.connect(name.clone(), self.now);
+        let client = self.network.connect(name.clone());
         self.by_name.insert(name.clone(), client);
         self.slots.push(Slot { actor, name });
         self.deadlines.push(None);
@@ -695,7 +695,6 @@ impl Simulation {
                 None => break,
                 Some(Output::Request(request)) => self.send(client, request),
                 Some(Output::Cancel(id)) => self.network.cancel(client, id, self.now),
-                Some(Output::CloseConnections) => self.network.close(client),
                 Some(Output::Exit) => self.network.forget(client),
                 Some(Output::Decision(decision)) => {
                     let name = &self.slots[client.0 as usize].name;
@@ -766,7 +765,7 @@ impl User {
                     inbox.events.push((event, object));
                 }
             }
-            ToClient::WatchEnded { id } => {
+            ToClient::WatchEnded { id, .. } => {
                 if let Some(inbox) = self.watches.get_mut(&id) {
                     inbox.ended = true;
                 }

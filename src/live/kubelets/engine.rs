@@ -41,8 +41,6 @@ pub(super) enum Order {
     Cancel(ClientId, RequestId),
     /// Close a client's connection; nobody waits for what is under way on it.
     Forget(ClientId),
-    /// Close a client's connection, and say of each request under way on it that it was lost.
-    Break(ClientId),
 }
 
 /// Why something cannot be done to a machine.
@@ -122,7 +120,7 @@ impl Engine {
         let context = Context { settings: self.settings.clone(), chance: self.chance.fork(&format!("kubelet/{name}")) };
         let machine = Machine::new(spec, context, now)?;
         let path = Text::from(format!("machine/{name}"));
-        let client = self.network.connect(path.clone(), now);
+        let client = self.network.connect(path.clone());
         self.by_name.insert(name, client);
         self.slots.push(Slot { machine: Some(Box::new(machine)), name: path, deadline: None });
         self.pump(client, now);
@@ -260,10 +258,6 @@ impl Engine {
                     self.network.send(client, request, now);
                 }
                 Output::Cancel(id) => self.network.cancel(client, id, now),
-                Output::CloseConnections if self.network.is_clear(client) => {
-                    self.orders.push_back(Order::Break(client));
-                }
-                Output::CloseConnections => self.network.close(client),
                 Output::Exit => self.network.forget(client),
                 Output::Decision(decision) => self.record.decision(now, client, &slot.name, decision),
                 Output::Log(line) => self.record.log(now, &slot.name, line),

@@ -212,7 +212,6 @@ impl Shared {
                 }
                 Order::Cancel(client, id) => self.cancel(client, id),
                 Order::Forget(client) => self.forget(client),
-                Order::Break(client) => self.break_off(client),
             }
         }
         done

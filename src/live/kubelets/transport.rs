@@ -57,15 +57,9 @@ struct Link {
     identity: Arc<Identity>,
     head: Head,
     connection: Arc<Connection>,
-    under_way: Mutex<BTreeMap<RequestId, UnderWay>>,
+    under_way: Mutex<BTreeMap<RequestId, AbortHandle>>,
     /// What went wrong last, for people.
     trouble: Mutex<Option<String>>,
-}
-
-#[derive(Debug)]
-struct UnderWay {
-    task: AbortHandle,
-    is_open_watch: bool,
 }
 
 /// A connection that is dialled when it is needed.
@@ -220,12 +214,10 @@ impl Link {
         }
     }
 
-    fn abandon(&self) -> BTreeMap<RequestId, UnderWay> {
-        let under_way = std::mem::take(&mut *locked(&self.under_way));
-        for request in under_way.values() {
-            request.task.abort();
+    fn abandon(&self) {
+        for task in std::mem::take(&mut *locked(&self.under_way)).into_values() {
+            task.abort();
         }
-        under_way
     }
 }
 
@@ -254,14 +246,14 @@ impl Shared {
                 }
             })
         };
-        under_way.insert(id, UnderWay { task: task.abort_handle(), is_open_watch: false });
+        under_way.insert(id, task.abort_handle());
     }
 
     /// Gives up a request or a watch.
     pub(super) fn cancel(&self, client: ClientId, id: RequestId) {
         let link = locked(&self.transport.links).get(&client).cloned();
-        if let Some(request) = link.and_then(|link| locked(&link.under_way).remove(&id)) {
-            request.task.abort();
+        if let Some(task) = link.and_then(|link| locked(&link.under_way).remove(&id)) {
+            task.abort();
         }
     }
 
@@ -270,16 +262,6 @@ impl Shared {
         if let Some(link) = locked(&self.transport.links).remove(&client) {
             link.abandon();
             link.close();
-        }
-    }
-
-    /// Closes a client's connection, and says so of all that is under way.
-    pub(super) fn break_off(self: &Arc<Self>, client: ClientId) {
-        let Some(link) = locked(&self.transport.links).get(&client).cloned() else { return };
-        let lost = link.abandon();
-        link.close();
-        for (id, request) in lost {
-            self.deliver(client, if request.is_open_watch { ToClient::WatchEnded { id } } else { lost_response(id) });
         }
     }
 
@@ -326,9 +308,6 @@ impl Shared {
                 return self.deliver(client, ToClient::Response { id, result });
             }
         };
-        if let Some(under_way) = locked(&link.under_way).get_mut(&id) {
-            under_way.is_open_watch = true;
-        }
         let answer = Answer { code: response.status().as_u16(), headers: Vec::new(), content: Content::Watching };
         self.deliver(client, ToClient::Response { id, result: Ok(answer) });
         let mut body = response.into_body();
@@ -342,12 +321,8 @@ impl Shared {
             }
         }
         locked(&link.under_way).remove(&id);
-        self.deliver(client, ToClient::WatchEnded { id });
+        self.deliver(client, ToClient::WatchEnded { id, lost: false });
     }
-}
-
-fn lost_response(id: RequestId) -> ToClient {
-    ToClient::Response { id, result: Err(TransportError::ConnectionLost) }
 }
 
 #[cfg(test)]

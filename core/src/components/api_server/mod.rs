@@ -337,7 +337,7 @@ impl ApiServer {
             let Some(watcher) = self.watchers[id as usize].as_mut() else { continue };
             let (client, request) = (watcher.client, watcher.id);
             if watcher.ends <= now {
-                let message = ToClient::WatchEnded { id: request };
+                let message = ToClient::WatchEnded { id: request, lost: false };
                 self.outputs.push_back(ServerOutput::ToClient { client, message });
                 self.close_watch(id);
                 continue;

@@ -101,7 +101,7 @@ impl ApiServer {
             Some(asked) if streams && asked > self.revision => {
                 let object = Object::as_received(status::too_large_version(asked, self.revision).body());
                 self.events.push_back(send(ToClient::Watch { id, event: WatchType::Error, object }));
-                self.events.push_back(send(ToClient::WatchEnded { id }));
+                self.events.push_back(send(ToClient::WatchEnded { id, lost: false }));
                 return Ok(opened);
             }
             None if options.send_initial_events == Some(false) => {}
@@ -122,7 +122,7 @@ impl ApiServer {
                     let expired = status::expired(&format!("too old resource version: {from} ({oldest})"));
                     let object = Object::as_received(expired.body());
                     self.events.push_back(send(ToClient::Watch { id, event: WatchType::Error, object }));
-                    self.events.push_back(send(ToClient::WatchEnded { id }));
+                    self.events.push_back(send(ToClient::WatchEnded { id, lost: false }));
                     return Ok(opened);
                 }
             }

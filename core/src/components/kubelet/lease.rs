@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
-use crate::components::{Because, Output};
+use crate::components::Because;
 use crate::json;
 use crate::network::{Ask, Call, LEASES, NODE_LEASES, Verb};
 use crate::objects::time::{seconds, to_micro_time, whole_micros};
@@ -263,11 +263,11 @@ impl Kubelet {
         }
     }
 
+    /// Tries again over the same connection: a kubelet closes idle ones here, and watches keep its only one busy.
+    ///
+    /// Source: cmd/kubelet/app/server.go (v1.34), `onHeartbeatFailure`; golang.org/x/net http2, `closeIfIdle`.
     fn update_failed(&mut self, why: &str, turn: &mut Turn<'_>) {
         self.note_lease_failure(why, turn);
-        if self.lease.updates > 0 {
-            turn.outbox.push(Output::CloseConnections);
-        }
         self.next_update(turn);
     }
 

@@ -18,7 +18,7 @@ use super::registration::BACKOFF_FIRST;
 use super::setters::{OS_LABELS, PROVIDED_IP_ANNOTATION, Said};
 use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
 use crate::components::machine::host::Host;
-use crate::components::{Because, DecisionId, Output};
+use crate::components::{Because, DecisionId};
 use crate::network::{Ask, Call, NODES};
 use crate::objects::time::{seconds, whole_seconds};
 use crate::objects::{Json, KUBELET_CONDITIONS, Object};
@@ -174,9 +174,6 @@ impl Kubelet {
     }
 
     fn try_failed(&mut self, why: &str, turn: &mut Turn<'_>) {
-        if self.status.tries > 0 {
-            turn.outbox.push(Output::CloseConnections);
-        }
         self.log(format!("Error updating node status, will retry: {why}"), turn);
         self.status.tries += 1;
         if self.status.tries < TRIES_MAX {

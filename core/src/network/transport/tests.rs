@@ -26,7 +26,7 @@ impl Bench {
     fn new() -> Self {
         let mut network = Network::new(Chance::new(1));
         let now = Timestamp::UNIX_EPOCH;
-        let client = network.connect("machine/w1", now);
+        let client = network.connect("machine/w1");
         Self { network, client, now }
     }
 
@@ -71,7 +71,9 @@ impl Bench {
                     Err(error) => format!("fail {} {error:?}", id.0),
                 },
                 Delivery::ToClient { message: ToClient::Watch { id, .. }, .. } => format!("event {}", id.0),
-                Delivery::ToClient { message: ToClient::WatchEnded { id }, .. } => format!("ended {}", id.0),
+                Delivery::ToClient { message: ToClient::WatchEnded { id, lost }, .. } => {
+                    format!("{} {}", if lost { "lost" } else { "ended" }, id.0)
+                }
             })
             .collect()
     }
@@ -139,7 +141,7 @@ fn a_stall_breaks_the_connection_when_the_ping_stays_unanswered() {
     bench.send(2, get(), None);
     // The last frame came at 1 s: ping at 31 s, given up at 46 s.
     assert_eq!(bench.at(45_999).drain(), Vec::<String>::new());
-    assert_eq!(bench.at(46_000).drain(), ["disconnected", "fail 2 ConnectionLost", "ended 1"]);
+    assert_eq!(bench.at(46_000).drain(), ["disconnected", "fail 2 ConnectionLost", "lost 1"]);
 }
 
 #[test]
@@ -151,6 +153,21 @@ fn a_dial_fails_after_thirty_seconds_or_the_requests_own_time_out() {
     bench.send(2, get(), None);
     assert_eq!(bench.at(55_000).drain(), ["fail 1 Timeout"]);
     assert_eq!(bench.at(75_000).drain(), ["fail 2 Unreachable"]);
+}
+
+#[test]
+fn who_comes_while_a_stall_lasts_has_no_connection_to_lose() {
+    let mut bench = Bench::new();
+    let rule = bench.network.add_rule(Fault::disconnect("machine/w2"), bench.now);
+    bench.client = bench.network.connect("machine/w2");
+    bench.send(1, get(), None);
+    bench.send(2, watch(), None);
+    assert_eq!(bench.at(29_999).drain(), Vec::<String>::new());
+    assert_eq!(bench.at(30_000).drain(), ["fail 1 Unreachable", "fail 2 Unreachable"]);
+    bench.send(3, get(), None);
+    assert_eq!(bench.at(59_000).drain(), Vec::<String>::new());
+    bench.network.remove_rule(rule, bench.now);
+    assert_eq!(bench.drain(), ["ask 3"]);
 }
 
 #[test]
@@ -227,7 +244,7 @@ fn whoever_connects_where_connections_are_refused_is_refused() {
     bench.network.add_rule(fault(None, Effect::Refuse), bench.now);
     bench.drain();
     bench.network.forget(bench.client);
-    bench.client = bench.network.connect("machine/w1", bench.now);
+    bench.client = bench.network.connect("machine/w1");
     bench.drain();
     bench.send(1, get(), None);
     assert_eq!(bench.drain(), ["fail 1 Refused"]);
@@ -316,7 +333,7 @@ fn times_and_duration_end_a_rule() {
 fn a_rule_for_everyone_also_meets_who_connects_later() {
     let mut bench = Bench::new();
     bench.network.add_rule(Fault { from: Endpoint::Any, ..Fault::disconnect("") }, bench.now);
-    bench.client = bench.network.connect("user/alice", bench.now);
+    bench.client = bench.network.connect("user/alice");
     bench.send(1, get(), None);
     assert_eq!(bench.drain(), Vec::<String>::new());
 }

@@ -67,7 +67,6 @@ impl Bench {
                 Order::Send { call, .. } => call.to_string(),
                 Order::Cancel(..) => String::from("cancel"),
                 Order::Forget(_) => String::from("forget"),
-                Order::Break(_) => String::from("break"),
             };
             self.orders.push((second, text));
             match order {
@@ -80,7 +79,7 @@ impl Bench {
                     self.server.handle_request(client, request, self.now);
                 }
                 Order::Cancel(client, id) => self.server.handle_cancel(client, id),
-                Order::Forget(client) | Order::Break(client) => self.server.handle_disconnect(client),
+                Order::Forget(client) => self.server.handle_disconnect(client),
             }
             while let Some(output) = self.server.poll_output() {
                 if let ServerOutput::ToClient { client, message } = output {
@@ -196,7 +195,7 @@ fn what_arrives_for_a_machine_that_is_gone_is_dropped() {
     bench.advance(30);
     let client = bench.engine.client("w1").unwrap();
     bench.engine.remove("w1", bench.now).unwrap();
-    bench.engine.handle_message(client, ToClient::WatchEnded { id: RequestId(3) }, bench.now);
+    bench.engine.handle_message(client, ToClient::WatchEnded { id: RequestId(3), lost: false }, bench.now);
     bench.advance(60);
     assert_eq!(bench.engine.next_deadline(), None);
     assert!(matches!(bench.engine.perform("w1", MachineAction::Pause, bench.now), Err(HollowError::NoMachine(_))));
