@@ -22,6 +22,9 @@ enum Order {
 /// A write that was made: the kind, and the revision that it made.
 pub(super) type Written = (Resource, u64);
 
+/// Writes under way, known once they have been made.
+pub(super) type UnderWay = oneshot::Receiver<Vec<Written>>;
+
 /// The hand-fed Nodes of a scenario, by their real names; they fall silent when this is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Feeding {
@@ -52,13 +55,13 @@ impl Feeding {
         Ok(written)
     }
 
-    /// Changes how a Node is fed; returns what was due at once, and is written.
-    pub(super) async fn change(&mut self, node: &Text, feed: Feed) -> Result<Vec<Written>, String> {
+    /// Changes how a Node is fed; what is due at once is on its way, so that many Nodes can change together.
+    pub(super) fn change(&self, node: &Text, feed: Feed) -> Result<UnderWay, String> {
         let unknown = || format!("Node {:?} is not hand-fed", node.as_str());
         let orders = self.orders.get(node).ok_or_else(unknown)?;
         let (done, written) = oneshot::channel();
         orders.send(Order::Feed(feed, done)).map_err(|_| unknown())?;
-        written.await.map_err(|_| unknown())
+        Ok(written)
     }
 
     /// Takes a version of a Node, whoever wrote it.
