@@ -26,7 +26,7 @@ use nodeproof_core::scenario::{
 use super::answers::{Measured, Probe, late_trouble, worst};
 use super::client::Caller;
 use super::clock::Clock;
-use super::feeding::{Feeding, UnderWay, Written};
+use super::feeding::{Feeding, Written};
 use super::watches::{Arrival, Seen, Watches, revision_of};
 use super::writer::writer_of;
 use super::{Aliases, Ground, NoSite, Pace, Plan, Site, interrupt};
@@ -144,9 +144,6 @@ struct Driver {
     told: Timestamp,
     /// What the deeds under way have written.
     own: Vec<Written>,
-    /// What hand-fed Nodes write because of the line under way: of many at once, as on the simulator, or a pass of a
-    /// controller comes in between.
-    fed: Vec<UnderWay>,
     /// What it has removed: the object's uid, where it was answered that nothing is left of it.
     removed: Option<(Resource, ObjectKey, Text)>,
     /// Who asked for it.
@@ -207,7 +204,6 @@ impl Driver {
             shown: BTreeMap::new(),
             told: clock.now(),
             own: Vec::new(),
-            fed: Vec::new(),
             removed: None,
             asked: Writer::default(),
             line: None,
@@ -499,9 +495,7 @@ impl Driver {
                 let observation = self.perform(id, self.aliases.task(task)).await;
                 // What a line does to several of them is done without a pause, so that hardly a controller comes in between.
                 if self.removed.is_some() || !self.run.goes_on_with(&step) {
-                    for writes in std::mem::take(&mut self.fed) {
-                        self.own.extend(writes.await.unwrap_or_default());
-                    }
+                    self.own.extend(self.feeding.finish().await);
                     self.catch_up().await;
                     self.own.clear();
                     self.removed = None;

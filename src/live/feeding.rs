@@ -22,14 +22,12 @@ enum Order {
 /// A write that was made: the kind, and the revision that it made.
 pub(super) type Written = (Resource, u64);
 
-/// Writes under way, known once they have been made.
-pub(super) type UnderWay = oneshot::Receiver<Vec<Written>>;
-
 /// The hand-fed Nodes of a scenario, by their real names; they fall silent when this is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Feeding {
     orders: BTreeMap<Text, mpsc::UnboundedSender<Order>>,
     tasks: Vec<JoinHandle<()>>,
+    under_way: Vec<oneshot::Receiver<Vec<Written>>>,
 }
 
 impl Feeding {
@@ -55,13 +53,24 @@ impl Feeding {
         Ok(written)
     }
 
-    /// Changes how a Node is fed; what is due at once is on its way, so that many Nodes can change together.
-    pub(super) fn change(&self, node: &Text, feed: Feed) -> Result<UnderWay, String> {
+    /// Changes how a Node is fed, and waits for nothing: many Nodes change together, as on the simulator, or a pass of a
+    /// controller comes in between.
+    pub(super) fn change(&mut self, node: &Text, feed: Feed) -> Result<(), String> {
         let unknown = || format!("Node {:?} is not hand-fed", node.as_str());
         let orders = self.orders.get(node).ok_or_else(unknown)?;
         let (done, written) = oneshot::channel();
         orders.send(Order::Feed(feed, done)).map_err(|_| unknown())?;
-        Ok(written)
+        self.under_way.push(written);
+        Ok(())
+    }
+
+    /// Waits until what changes made due at once has been tried, and returns what is written.
+    pub(super) async fn finish(&mut self) -> Vec<Written> {
+        let mut made = Vec::new();
+        for written in std::mem::take(&mut self.under_way) {
+            made.extend(written.await.unwrap_or_default());
+        }
+        made
     }
 
     /// Takes a version of a Node, whoever wrote it.

@@ -51,7 +51,7 @@ impl Driver {
             Task::Deed(Deed::Heal(endpoint)) => self.site.heal(endpoint).await,
             Task::Deed(Deed::Feed { node, feed }) => {
                 self.asked = Writer::default();
-                self.feeding.change(&node, feed).map(|writes| self.fed.push(writes))
+                self.feeding.change(&node, feed)
             }
             Task::Deed(Deed::Taint { node, add, remove }) => return self.taint(id, &node, &add, &remove).await,
             Task::Deed(Deed::Pass(_) | Deed::Until(_)) => Ok(()),
