@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use nodeproof_core::components::controllers::processes;
+use nodeproof_core::components::registry::processes;
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 use nodeproof_core::objects::time::to_micro_time;

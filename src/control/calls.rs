@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
-use nodeproof_core::components::api_server::known_resource;
-use nodeproof_core::components::controllers::{CONTROLLERS, Controller, ControllerAction, canonical, processes};
+use nodeproof_core::components::controller::{Controller, ControllerAction};
+use nodeproof_core::components::registry::{CONTROLLERS, canonical, processes};
 use nodeproof_core::json;
-use nodeproof_core::network::{Fault, Match, RuleId};
+use nodeproof_core::network::{Fault, Match, RuleId, known_resource};
 use nodeproof_core::objects::time::{exact_seconds, parse, to_micro_time};
 use nodeproof_core::objects::{FieldError, Json, Reader, nearest};
 use nodeproof_core::sim::SimError;

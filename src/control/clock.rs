@@ -1,9 +1,9 @@
 //! The clock of the control interface: looking at it, and letting time pass.
 
 use jiff::{SignedDuration, Timestamp};
-use nodeproof_core::components::api_server::{Commit, find_kind};
+use nodeproof_core::components::api_server::Commit;
 use nodeproof_core::json;
-use nodeproof_core::network::{Resource, WatchType};
+use nodeproof_core::network::{Resource, WatchType, find_kind};
 use nodeproof_core::objects::jsonpath::JsonPath;
 use nodeproof_core::objects::time::{exact_seconds, to_micro_time};
 use nodeproof_core::objects::{FieldError, Json, ObjectKey, Reader};

@@ -1,7 +1,6 @@
 //! What is in a cluster from the start, and the kinds of objects by name.
 
-use nodeproof_core::components::api_server::{find_kind, kind_names};
-use nodeproof_core::network::{Call as ApiCall, Identity, Verb};
+use nodeproof_core::network::{Call as ApiCall, Identity, Verb, find_kind, kind_names};
 use nodeproof_core::objects::{FieldError, Text, nearest};
 
 use super::{Control, Refusal};

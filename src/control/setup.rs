@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use nodeproof_core::components::api_server::plugins::Plugins;
-use nodeproof_core::components::controllers::{SCHEDULER, enabled, processes};
-use nodeproof_core::components::kubelet::config::{FLAGS, KubeletConfig, read_flag};
+use nodeproof_core::components::host::{FLAGS, read_flag};
+use nodeproof_core::components::kubelet::config::KubeletConfig;
 use nodeproof_core::components::machine::{KubeletSpec, MachineSpec};
 use nodeproof_core::components::node_ipam;
+use nodeproof_core::components::registry::{SCHEDULER, enabled, processes};
 use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, Json, Reader, Text, nearest};
 use nodeproof_core::profile::{GATES, ROWS, Release, Row, Settings, SettingsError, Value};

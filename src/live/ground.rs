@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::num::NonZeroUsize;
 
 use futures::future::LocalBoxFuture;
-use nodeproof_core::components::controllers::ControllerAction;
+use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::network::{Endpoint, Fault, Resource, RuleId};
 use nodeproof_core::objects::Json;

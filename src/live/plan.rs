@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use nodeproof_core::components::api_server::is_namespaced;
-use nodeproof_core::network::{Body, Call, Endpoint, Identity, NODE_LEASES, NODES, PODS, Resource, Target, Verb};
+use nodeproof_core::network::{
+    Body, Call, Endpoint, Identity, NODE_LEASES, NODES, PODS, Resource, Target, Verb, is_namespaced,
+};
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{Action, Company, Deed, Scenario, Setup, Subject};

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use nodeproof_core::chance::Chance;
-use nodeproof_core::components::controllers::{self, Context, Controller};
+use nodeproof_core::components::controller::{Context, Controller};
+use nodeproof_core::components::registry;
 use nodeproof_core::components::{Decision, Output};
 use nodeproof_core::network::{Answer, NODES, RequestId, Resource, ToClient, Verb};
 use nodeproof_core::objects::{Json, Object, Text};
@@ -182,7 +183,7 @@ pub fn run(
 
 fn start(recorded: &Recorded<'_>, writer: Writer, settings: &Arc<Settings>, t: Micros) -> Option<Box<dyn Controller>> {
     let context = Context { settings: settings.clone(), chance: Chance::new(1).fork(writer.name()) };
-    let mut component = controllers::start(writer.name(), context, recorded.recording.at(t))?;
+    let mut component = registry::start(writer.name(), context, recorded.recording.at(t))?;
     component.hold_loops();
     if writer == Writer::Scheduler {
         for (uid, node) in recorded.bindings() {

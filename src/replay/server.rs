@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use nodeproof_core::chance::Chance;
 use nodeproof_core::components::api_server::{ApiServer, ServerOutput};
-use nodeproof_core::components::controllers::Context;
+use nodeproof_core::components::controller::Context;
 use nodeproof_core::network::{Answer, Ask, Call, ClientId, Identity, Request, RequestId, ToClient};
 use nodeproof_core::profile::Settings;
 

@@ -3,8 +3,9 @@
 use cucumber::{given, when};
 use gherkin::Step;
 use nodeproof_core::components::api_server::plugins::Plugins;
-use nodeproof_core::components::controllers::{CONTROLLERS, ControllerAction, processes};
+use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::node_ipam;
+use nodeproof_core::components::registry::{CONTROLLERS, processes};
 use nodeproof_core::objects::Text;
 use nodeproof_core::profile::{Release, Settings};
 use nodeproof_core::scenario::{Action, Company, Deed};

@@ -2,8 +2,7 @@
 
 use cucumber::{given, when};
 use jiff::SignedDuration;
-use nodeproof_core::components::api_server::known_resource;
-use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, Match, Reply, Verb};
+use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, Match, Reply, Verb, known_resource};
 use nodeproof_core::objects::Text;
 use nodeproof_core::scenario::{Action, Deed};
 
@@ -174,7 +173,7 @@ impl Draft {
             }
             return Some(Text::from(format!("machine/{node}")));
         }
-        let controllers = nodeproof_core::components::controllers::processes;
+        let controllers = nodeproof_core::components::registry::processes;
         if controllers().any(|own| own == word) {
             return Some(Text::from(format!("controller/{word}")));
         }

@@ -15,18 +15,16 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Because;
-use super::api_server::find_kind;
 use super::client::CacheEvent;
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::events::{About, EventType};
-use super::workload::pods::{
-    Rounding, Selections, condition, controller_of, is_ending, is_ready, is_terminal, number, owner_key, scaled,
-};
+use super::workload::pods::{Rounding, Selections, controller_of, number, owner_key, scaled};
 use super::workload::{
     DEPLOYMENTS, Flow, Logic, Plan, REPLICA_SETS, Reply, Retries, STATEFUL_SETS, Shop, Workload, code, failure,
 };
 use crate::json;
-use crate::network::{Call, PODS, Resource, Verb};
+use crate::network::{Call, PODS, Resource, Verb, find_kind};
+use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
 use crate::objects::time::{parse, to_time};
 use crate::objects::{Json, Object, ObjectKey};
 

@@ -17,12 +17,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Because;
 use super::client::{CacheEvent, node_name};
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::events::{About, EventType};
-use super::workload::pods::{Selections, condition, is_ending, is_ready, is_terminal, labels, reference_to};
+use super::workload::pods::{Selections, labels, reference_to};
 use super::workload::{Flow, Logic, Plan, Reply, Retries, Shop, Workload, failure};
 use crate::json;
 use crate::network::{Call, NODES, PODS, Resource, Verb};
+use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// `services`.

@@ -4,13 +4,14 @@
 
 pub mod api_server;
 pub mod client;
-pub mod controllers;
+pub mod controller;
 mod daemonset;
 mod deployment;
 mod disruption;
 mod endpointslice;
 pub mod events;
 pub mod garbage_collector;
+pub mod host;
 pub mod kubelet;
 pub mod machine;
 pub mod namespace;
@@ -21,10 +22,12 @@ pub mod pod_gc;
 pub mod pod_resources;
 mod pod_status;
 mod record;
+pub mod registry;
 mod replicaset;
 pub mod scheduler;
 mod statefulset;
 pub mod taint_eviction;
+pub mod tolerations;
 pub mod ttl;
 mod workload;
 

@@ -14,13 +14,14 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::api_server::collections;
 use super::client::{CacheEvent, Client, Outcome, Reflector, WorkQueue};
-use super::controllers::{Context, Controller};
-use super::workload::pods::is_terminal;
+use super::controller::{Context, Controller};
 use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::json;
-use crate::network::{Answer, Call, Identity, NAMESPACES, PODS, RequestId, Resource, ToClient, TransportError, Verb};
+use crate::network::{
+    Answer, Call, Identity, NAMESPACES, PODS, RequestId, Resource, ToClient, TransportError, Verb, collections,
+};
+use crate::objects::lifecycle::is_terminal;
 use crate::objects::{Json, Object, Text, time};
 
 /// How long a namespace is left alone, so that all API servers know that it is going. Source: namespace_controller.go

@@ -15,12 +15,12 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::client::{CacheEvent, Client, Outcome, PodsByNode, Reflector, node_name};
-use super::controllers::{Context, Controller, LoopInfo};
+use super::controller::{Context, Controller, LoopInfo};
 use super::pod_status::{Generation, Target, failed_patch};
-use super::workload::pods::{is_ending, is_ready, is_terminal};
 use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::json;
 use crate::network::{Call, Identity, NODES, PODS, RequestId, ToClient, Verb};
+use crate::objects::lifecycle::{is_ending, is_ready, is_terminal};
 use crate::objects::time::{seconds, to_micro_time};
 use crate::objects::{Object, ObjectKey, Text};
 use crate::profile::Race;

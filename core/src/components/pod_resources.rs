@@ -9,7 +9,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::machine::values::quantity;
+use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Object, Text};
 
 /// What a container without a request for CPU counts as when nodes are scored, in thousandths.
@@ -27,7 +27,7 @@ impl Amounts {
     #[must_use]
     pub fn of(list: &Json) -> Self {
         let read = |(name, value): (&Text, &Json)| {
-            let amount = quantity(value)?;
+            let amount = Quantity::from_json(value)?;
             Some((name.clone(), if **name == *"cpu" { amount.milli_value() } else { amount.value() }))
         };
         Self(list.fields().filter_map(read).collect())

@@ -16,11 +16,11 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::client::{CacheEvent, node_name};
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::events::About;
 use super::workload::pods::{
-    Orphans, Owned, adoption, became_ready, condition, controller_of, from_template, is_active, is_available,
-    is_ending, is_ready, is_terminal, labels, number, owner_key, phase, reference_to, release, set_unless_zero,
+    Orphans, Owned, adoption, became_ready, controller_of, from_template, is_available, labels, number, owner_key,
+    reference_to, release, set_unless_zero,
 };
 use super::workload::{
     Expectations, Flow, Logic, Plan, REPLICA_SETS, Reply, Retries, Shop, Workload, code, failure, object, pod_control,
@@ -28,6 +28,7 @@ use super::workload::{
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
+use crate::objects::lifecycle::{condition, is_active, is_ending, is_ready, is_terminal, phase};
 use crate::objects::selector::selects;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object, ObjectKey, Text};

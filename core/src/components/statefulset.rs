@@ -16,11 +16,10 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::client::CacheEvent;
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::events::{About, EventType};
 use super::workload::pods::{
-    Owned, from_template, hash, is_available, is_ending, is_ready, is_terminal, labels, number, owner_key, phase,
-    reference_to, set_unless_zero,
+    Owned, from_template, hash, is_available, labels, number, owner_key, reference_to, set_unless_zero,
 };
 use super::workload::{
     Flow, Logic, Plan, REVISIONS, Reply, Retries, STATEFUL_SETS, Shop, Workload, code, failure, object,
@@ -28,6 +27,7 @@ use super::workload::{
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
+use crate::objects::lifecycle::{is_ending, is_ready, is_terminal, phase};
 use crate::objects::{Json, Object, ObjectKey};
 
 /// `persistentvolumeclaims`.

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::client::{CacheEvent, Client, Heartbeat, Outcome, Reflector, WorkQueue};
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::{Because, Component, Deadline, Outbox, Output, earliest};
 use crate::json;
 use crate::network::{Call, Identity, NODES, RequestId, ToClient};

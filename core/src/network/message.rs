@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::json;
 use crate::objects::time::to_time;
-use crate::objects::{Json, KUBELET_CONDITIONS, Object, Text};
+use crate::objects::{Beat, Json, KUBELET_CONDITIONS, Object, Text};
 
 /// Identifies a request among those of one client; a watch keeps the id of the request that opened it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
@@ -208,6 +208,8 @@ pub const NODES: Resource = Resource::of("", "v1", "nodes");
 pub const PODS: Resource = Resource::of("", "v1", "pods");
 /// `events` of the core group.
 pub const EVENTS: Resource = Resource::of("", "v1", "events");
+/// Events in the form of `events.k8s.io`: the same objects.
+pub const NEW_EVENTS: Resource = Resource::of("events.k8s.io", "v1", "events");
 /// `namespaces`.
 pub const NAMESPACES: Resource = Resource::of("", "v1", "namespaces");
 /// `leases`.
@@ -403,6 +405,15 @@ pub enum Ask {
         /// The new `lastHeartbeatTime`, by the node's clock.
         at: Timestamp,
     },
+}
+
+/// A status report that changes nothing but times: see [`Ask::Heartbeat`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// The new `lastHeartbeatTime`, by the node's clock.
+    pub(crate) at: Timestamp,
+    /// The beat of the Node that the kubelet saw last.
+    pub(crate) seen: Beat,
 }
 
 impl fmt::Display for Ask {

@@ -9,11 +9,13 @@
 
 pub mod http;
 pub mod message;
+pub(crate) mod resources;
 mod rule;
 mod rule_json;
 mod transport;
 
 pub use message::*;
+pub use resources::{UnknownResource, collections, find_kind, is_namespaced, kind_names, known_resource};
 pub use rule::{Effect, Endpoint, Fault, Hits, Match, Reply, Rule, RuleId};
 pub use rule_json::CODES;
 pub use transport::{Delivery, Network};

@@ -9,6 +9,8 @@ use alloc::string::{String, ToString};
 use core::fmt;
 use core::ops::{Add, Sub};
 
+use super::Json;
+
 /// Billionths in one.
 const NANO: i128 = 1_000_000_000;
 /// A number of so many digits fits 64 bits.
@@ -73,6 +75,16 @@ impl Quantity {
         let divisor = denominator.checked_mul(scale)?;
         let nanos = if divisor == 1 { product } else { product.checked_add(divisor - 1)? / divisor };
         Some(Self { nanos: if negative { -nanos } else { nanos }, format })
+    }
+
+    /// Reads a quantity, which Kubernetes allows as text and as number.
+    #[must_use]
+    pub fn from_json(value: &Json) -> Option<Self> {
+        match value {
+            Json::Str(text) => Self::parse(text),
+            Json::Int(_) | Json::Float(_) => Self::parse(&value.to_string()),
+            _ => None,
+        }
     }
 
     /// Returns how a quantity is printed, one that is too large for anything but being printed included: a decimal one

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::near::nearest;
+use super::quantity::Quantity;
 use super::{Json, Text, time};
 
 /// A field of a document that cannot be used.
@@ -57,6 +58,9 @@ impl FieldError {
         error
     }
 }
+
+/// What is said of a value that is no quantity.
+pub(crate) const QUANTITY_NEEDED: &str = "a quantity, as \"4\" or \"16Gi\", is needed";
 
 /// Reads the fields of one object.
 #[derive(Debug)]
@@ -186,6 +190,15 @@ impl<'a> Reader<'a> {
             Json::Float(number) => Some(*number),
             _ => None,
         })
+    }
+
+    /// Returns an amount of a resource, written as text or as a number.
+    ///
+    /// # Errors
+    /// The field is no quantity.
+    pub fn quantity(&mut self, name: &'static str) -> Result<Option<Quantity>, FieldError> {
+        let Some(value) = self.any(name) else { return Ok(None) };
+        Quantity::from_json(value).map(Some).ok_or_else(|| self.error(name, QUANTITY_NEEDED))
     }
 
     /// Returns a duration, which may be negative.

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 
-use crate::components::controllers::ControllerAction;
+use crate::components::controller::ControllerAction;
 use crate::components::machine::{MachineAction, MachineSpec};
 use crate::network::{Call, Fault, Identity, RuleId};
 use crate::objects::{Json, Text};

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::{Action, Bound, Capabilities, Capability, Expectation, Fact, Taint};
-use crate::components::controllers::ControllerAction;
+use crate::components::controller::ControllerAction;
 use crate::components::machine::MachineSpec;
 use crate::network::{Endpoint, Resource};
 use crate::objects::{Json, Text};

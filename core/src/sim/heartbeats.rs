@@ -20,8 +20,8 @@ use super::{Actor, Simulation};
 use crate::components::Component;
 use crate::components::api_server::{Beating, Reader, Renewable};
 use crate::components::client::Heartbeat;
-use crate::components::kubelet::{Kubelet, Pace, Renewal, Report};
-use crate::network::{Answer, ClientId, Identity, Request, RequestId, ToClient, Verb, WatchType};
+use crate::components::kubelet::{Kubelet, Pace, Renewal};
+use crate::network::{Answer, ClientId, Identity, Report, Request, RequestId, ToClient, Verb, WatchType};
 use crate::objects::Beat;
 
 /// How the heartbeats of a calm kubelet travel.

@@ -39,9 +39,10 @@ pub use crate::components::{Record, RecordedDecision, TraceLine, component_name}
 
 use crate::chance::Chance;
 use crate::components::api_server::{ApiServer, Commit, Reader, ServerOutput, Tap};
-use crate::components::controllers::{self, Context, Controller, ControllerAction, processes};
+use crate::components::controller::{Context, Controller, ControllerAction};
 use crate::components::kubelet::Pace;
 use crate::components::machine::{Machine, MachineAction, MachineError, MachineSpec};
+use crate::components::registry::{self, processes};
 use crate::components::{Component, Deadline, Output};
 use crate::network::{
     Answer, Ask, Call, ClientId, Delivery, Fault, Identity, Network, Request, RequestId, Rule, RuleId, ToClient,
@@ -550,7 +551,7 @@ impl Simulation {
             Actor::Controller(name, None) => *name,
             _ => return,
         };
-        let controller = controllers::start(name, self.context(name), self.now);
+        let controller = registry::start(name, self.context(name), self.now);
         self.slots[client.0 as usize].actor = Actor::Controller(name, controller);
         self.pump(client);
     }

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::kubelet_tests::{add, advance};
-use crate::components::controllers::CONTROLLERS;
+use crate::components::registry::CONTROLLERS;
 use crate::json;
 use crate::network::{Answer, Call, Identity, NODES, PODS, Resource, Verb};
 use crate::objects::Json;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nodeproof_core::components::controllers::ControllerAction;
+use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::kubelet::config::node_name;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::network::{Endpoint, Fault, NODES, Resource, RuleId};

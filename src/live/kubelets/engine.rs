@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use nodeproof_core::chance::Chance;
-use nodeproof_core::components::controllers::Context;
+use nodeproof_core::components::controller::Context;
 use nodeproof_core::components::machine::{Machine, MachineAction, MachineError, MachineSpec};
 use nodeproof_core::components::{Component as _, Output, Record};
 use nodeproof_core::json;

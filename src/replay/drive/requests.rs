@@ -4,8 +4,7 @@
 //! Inputs: a request, the present instant. Outputs: its answer on the agenda, the prediction, the differences.
 
 use jiff::SignedDuration;
-use nodeproof_core::components::scheduler::NEW_EVENTS;
-use nodeproof_core::network::{Answer, Ask, Body, Call, EVENTS, Request, RequestId, Verb};
+use nodeproof_core::network::{Answer, Ask, Body, Call, EVENTS, NEW_EVENTS, Request, RequestId, Verb};
 use nodeproof_core::objects::{Json, Object};
 
 use super::super::load::Micros;

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::chance::Chance;
-use nodeproof_core::components::api_server::{ApiServer, ServerOutput, find_kind};
-use nodeproof_core::components::controllers::Context;
+use nodeproof_core::components::api_server::{ApiServer, ServerOutput};
+use nodeproof_core::components::controller::Context;
 use nodeproof_core::json;
-use nodeproof_core::network::{Answer, Ask, Call, ClientId, Content, Identity, Request, RequestId, ToClient, Verb};
+use nodeproof_core::network::{
+    Answer, Ask, Call, ClientId, Content, Identity, Request, RequestId, ToClient, Verb, find_kind,
+};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::{Release, Settings};
 

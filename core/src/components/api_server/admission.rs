@@ -7,71 +7,15 @@
 use alloc::format;
 use alloc::string::String;
 
+use super::admission_write::{Operation, Write, subject};
 use super::call::Aim;
-use super::resources::{KINDS, Kind};
 use super::{ApiServer, Origin, node_restriction, priority, service_accounts, status};
 use crate::json;
+use crate::network::resources::{KINDS, Kind};
 use crate::network::{Answer, NODES, Resource};
 use crate::objects::{Json, ObjectKey};
 
 const RUNTIME_CLASSES: Resource = Resource::of("node.k8s.io", "v1", "runtimeclasses");
-
-/// What a write does, as plugins see it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Operation {
-    Create,
-    Update,
-    Delete,
-}
-
-/// A write, as plugins see it.
-pub(super) struct Write<'a> {
-    pub(super) kind: &'static Kind,
-    pub(super) subresource: &'a str,
-    pub(super) operation: Operation,
-    pub(super) namespace: &'a str,
-    /// The name in the URL, else the object's; empty for one that the server is to invent.
-    pub(super) name: &'a str,
-    /// The object as it is to be; what a deletion takes.
-    pub(super) tree: &'a Json,
-    /// The object as it is.
-    pub(super) old: Option<&'a Json>,
-    pub(super) origin: &'a Origin,
-}
-
-impl<'a> Write<'a> {
-    /// What a request does to the object at which it is aimed.
-    fn of(aim: &'a Aim, origin: &'a Origin, operation: Operation, tree: &'a Json, old: Option<&'a Json>) -> Self {
-        Self {
-            kind: &KINDS[aim.kind],
-            subresource: &aim.subresource,
-            operation,
-            namespace: &aim.namespace,
-            name: &aim.name,
-            tree,
-            old,
-            origin,
-        }
-    }
-
-    /// Makes a refusal.
-    pub(super) fn refusal(&self, why: &str) -> Answer {
-        let name = if self.name.is_empty() { subject(self.tree) } else { self.name };
-        status::forbidden(&self.kind.resource, name, why)
-    }
-
-    /// Refuses.
-    pub(super) fn refuse(&self, why: &str) -> Result<(), Answer> {
-        Err(self.refusal(why))
-    }
-}
-
-/// Returns the name by which plugins speak of a new object.
-/// Source: k8s.io/apiserver pkg/admission/errors.go (v1.34), `extractResourceName`.
-pub(super) fn subject(tree: &Json) -> &str {
-    let text = |field: &str| tree.at(&["metadata", field]).as_str().filter(|text| !text.is_empty());
-    text("name").or_else(|| text("generateName")).unwrap_or("Unknown")
-}
 
 /// Runs the plugins for a new object.
 pub(super) fn create(

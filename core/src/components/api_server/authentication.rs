@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::authorisation::{Attributes, refusal};
+use super::attributes::{Attributes, refusal};
 use super::{ApiServer, status};
 use crate::network::{Answer, Call, Content, Identity};
 use crate::objects::Text;

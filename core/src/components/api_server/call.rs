@@ -7,11 +7,17 @@ use alloc::vec::Vec;
 
 use super::forms::{self, View};
 use super::options::Options;
-use super::resources::{KINDS, Kind, Trait};
-use super::waiting::Patience;
-use super::{ApiServer, Origin, resources, status};
+use super::{ApiServer, Origin, status};
+use crate::network::resources::{self, KINDS, Kind, Trait};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
+
+/// Whether a request may still wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Patience {
+    Fresh,
+    Spent,
+}
 
 /// A request whose target is known.
 #[derive(Clone, Debug)]

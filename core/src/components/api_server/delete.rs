@@ -13,9 +13,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::call::Aim;
 use super::options::{Options, is_true, whole_number};
 use super::read::selection;
-use super::resources::{KINDS, Kind, Trait};
 use super::validation::{FieldError, Problem, meta};
 use super::{ApiServer, Origin, admission, status, strategy, syntax};
+use crate::network::resources::{KINDS, Kind, Trait};
 use crate::network::{Answer, Body, Content, List};
 use crate::objects::{Json, Object, Text, time};
 

@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use super::call::Aim;
 use super::delete::check_preconditions;
 use super::options::Options;
-use super::resources::{self, KINDS};
 use super::{ApiServer, Origin, admission, status};
-use crate::components::workload::pods::is_ready;
 use crate::json;
+use crate::network::resources::{self, KINDS};
 use crate::network::{Answer, Body, Resource};
+use crate::objects::lifecycle::is_ready;
 use crate::objects::selector::selects;
 use crate::objects::{Json, Object, Text, time};
 

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::resources::{KINDS, Trait};
 use super::{ApiServer, Origin};
+use crate::network::resources::{KINDS, Trait};
 use crate::network::{ClientId, Identity, Verb};
 use crate::objects::{Object, ObjectKey, Text};
 

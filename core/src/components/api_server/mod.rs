@@ -7,14 +7,18 @@
 //! sees revisions in order. Left out on purpose: webhooks, CustomResourceDefinitions.
 
 mod admission;
+mod admission_write;
 mod alarms;
+mod attributes;
 mod authentication;
 mod authorisation;
+mod binding;
 mod call;
 mod certificates;
 mod delete;
 mod eviction;
 mod expiry;
+mod fields;
 mod forms;
 mod health;
 mod history;
@@ -33,7 +37,6 @@ mod rbac_policy;
 mod read;
 mod references;
 mod renewal;
-mod resources;
 mod reviews;
 mod service_accounts;
 mod status;
@@ -59,8 +62,9 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::Deadline;
-use super::controllers::Context;
+use super::controller::Context;
 use crate::chance::Chance;
+use crate::network::resources::{self, KINDS, Kind};
 use crate::network::{
     Ask, ClientId, DecisionId, Identity, LEASES, NAMESPACES, NODES, PODS, Request, RequestId, Resource, ToClient, Verb,
     WatchType,
@@ -69,15 +73,14 @@ use crate::objects::schema::Schema;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 use crate::profile::Settings;
 use alarms::Alarms;
+use call::Patience;
 use expiry::Expiry;
 use forms::{Form, View};
 use history::{Event, History};
 use renewal::Lent;
 pub(crate) use renewal::{Beating, Reader, Renewable, Renewed};
-use resources::{KINDS, Kind};
-pub use resources::{UnknownResource, collections, find_kind, is_namespaced, kind_names, known_resource};
 use store::Store;
-use waiting::{Patience, Waiting};
+use waiting::Waiting;
 use watch::{Index, Watcher, WatcherId};
 
 /// A committed write, as an observer beside the network sees it.

@@ -10,11 +10,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 
-use super::authorisation::Attributes;
+use super::ApiServer;
+use super::attributes::Attributes;
 use super::rbac_policy::cluster_rules;
 use super::references::{self, Reference};
-use super::{ApiServer, resources};
 use crate::components::MIRROR;
+use crate::network::resources;
 use crate::network::{Identity, NODE_LEASES, PODS, Resource};
 use crate::objects::{Object, ObjectKey};
 

@@ -9,8 +9,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::admission::{Operation, Write};
-use super::authorisation::Attributes;
+use super::admission_write::{Operation, Write};
+use super::attributes::Attributes;
 use super::certificates::common_name;
 use super::node_authoriser::node_of;
 use super::references;

@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use super::pods::round_up;
+use super::fields::round_up;
 use crate::objects::Json;
 use crate::profile::Settings;
 

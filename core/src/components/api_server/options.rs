@@ -6,8 +6,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::validation::{FieldError, Problem};
-use super::{status, strategy};
+use super::status;
+use super::validation::{FieldError, Problem, worded};
 use crate::network::{Answer, Call, Verb};
 use crate::objects::Text;
 use crate::profile::Settings;
@@ -74,7 +74,7 @@ impl Options {
                 Verb::Patch => "PatchOptions",
                 _ => "DeleteOptions",
             };
-            return Err(status::invalid_options(options, &strategy::worded(errors, settings)));
+            return Err(status::invalid_options(options, &worded(errors, settings)));
         }
         Ok(Self {
             dry_run: !dry_run.is_empty(),

@@ -8,10 +8,10 @@ use alloc::string::{String, ToString};
 
 use super::call::Aim;
 use super::options::{FieldValidation, Options};
-use super::resources::{KINDS, Kind};
 use super::validation::FieldError;
 use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
 use super::{ApiServer, Origin, status, syntax};
+use crate::network::resources::{KINDS, Kind};
 use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, NODE_LEASES, STRATEGIC_MERGE_PATCH};
 use crate::objects::Json;
 use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};

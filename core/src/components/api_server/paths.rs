@@ -7,9 +7,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::resources::{KINDS, Kind, Trait};
 use super::{ApiServer, forms, health, status};
 use crate::json;
+use crate::network::resources::{KINDS, Kind, Trait};
 use crate::network::{Answer, Call, Verb};
 use crate::objects::Json;
 use crate::profile::Profile;

@@ -1,21 +1,15 @@
-//! What is special about Pods on writes: defaults, the status that a new Pod has, binding.
+//! What is special about Pods on writes: defaults, the status that a new Pod has.
 //!
 //! Mirrors pkg/registry/core/pod/{strategy.go,storage/storage.go}, pkg/apis/core/v1/defaults.go and
 //! pkg/apis/core/v1/helper/qos/qos.go (v1.34).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 
 use jiff::Timestamp;
 
-use super::call::{Aim, json_of};
-use super::options::Options;
-use super::resources::KINDS;
-use super::strategy::put;
-use super::{ApiServer, Origin, status};
+use super::fields::{put, round_up};
 use crate::json;
-use crate::network::{Answer, Body, Resource};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Text, time};
 use crate::profile::Settings;
@@ -121,18 +115,6 @@ fn default_container(container: &mut Json, host_network: bool) {
     }
 }
 
-/// Rounds amounts up to thousandths. Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_ResourceList`.
-pub(super) fn round_up(tree: &mut Json, path: &[&str]) {
-    let list = tree.at(path).clone();
-    for (name, amount) in list.fields() {
-        let Some(quantity) = amount.as_str().and_then(Quantity::parse) else { continue };
-        let whole = Quantity::milli(quantity.milli_value());
-        if whole != quantity && whole > quantity {
-            tree.entry(path).set(&[name.as_str()], whole.to_string());
-        }
-    }
-}
-
 /// Tells whether an image has the tag `latest` or none.
 fn uses_latest(image: &str) -> bool {
     let last = image.rsplit('/').next().unwrap_or(image);
@@ -218,96 +200,4 @@ pub(super) fn qos_class(pod: &Json) -> &'static str {
     }
     let equal = requests.len() == limits.len() && requests.iter().all(|(name, sum)| limits.get(name) == Some(sum));
     if guaranteed && equal { "Guaranteed" } else { "Burstable" }
-}
-
-impl ApiServer {
-    pub(super) fn create_subresource(
-        &mut self,
-        aim: &Aim,
-        options: &Options,
-        origin: &Origin,
-        body: Body,
-    ) -> Result<Answer, Answer> {
-        match (KINDS[aim.kind].name, aim.subresource.as_str()) {
-            ("Pod", "eviction") => self.evict(aim, options, origin, &json_of(body).unwrap_or_default()),
-            ("ServiceAccount", "token") => self.issue_token(aim, options, origin, json_of(body)),
-            ("Pod", "exec" | "attach" | "portforward") => Err(status::bad_request("Upgrade request required")),
-            ("Pod", "binding") => self.bind(aim, options, origin, &json_of(body).unwrap_or_default()),
-            _ => Err(status::failure(
-                501,
-                "NotImplemented",
-                &format!("{}/{} is not modelled", KINDS[aim.kind].resource.plural, aim.subresource),
-                None,
-            )),
-        }
-    }
-
-    /// Assigns a Pod to a node. Source: pkg/registry/core/pod/storage/storage.go (v1.34), `BindingREST`.
-    pub(super) fn bind(
-        &mut self,
-        aim: &Aim,
-        options: &Options,
-        origin: &Origin,
-        binding: &Json,
-    ) -> Result<Answer, Answer> {
-        const BINDING: Resource = Resource::of("", "v1", "pods/binding");
-        let kind = &KINDS[aim.kind];
-        let named = binding.at(&["metadata", "name"]).as_str().unwrap_or("");
-        if named != aim.name.as_str() {
-            return Err(status::bad_request("name in URL does not match name in Binding object"));
-        }
-        let node = binding.at(&["target", "name"]).as_text().cloned().unwrap_or_default();
-        if node.is_empty() {
-            return Err(status::untyped("target.name: Required value"));
-        }
-        let target = binding.at(&["target", "kind"]).as_str().unwrap_or("");
-        if !["", "Node"].contains(&target) {
-            let message =
-                format!("target.kind: Unsupported value: {target:?}: supported values: \"Node\", \"<empty>\"");
-            return Err(status::untyped(&message));
-        }
-        let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
-            return Err(status::not_found(&kind.resource, &aim.name));
-        };
-        let sent = binding.at(&["metadata", "uid"]).as_str().unwrap_or("");
-        if !sent.is_empty() && sent != current.uid() {
-            let why = super::write::uid_precondition(&super::strategy::storage_key(kind, aim), sent, current.uid());
-            return Err(status::conflict(&kind.resource, &aim.name, &why));
-        }
-        let mut tree = current.json();
-        let refuse = |why: String| Err(status::conflict(&BINDING, &aim.name, &why));
-        if !tree.at(&["metadata", "deletionTimestamp"]).is_null() {
-            return refuse(format!("pod {} is being deleted, cannot be assigned to a host", aim.name));
-        }
-        if let Some(taken) = tree.at(&["spec", "nodeName"]).as_str().filter(|taken| !taken.is_empty()) {
-            return refuse(format!("pod {} is already assigned to node {taken:?}", aim.name));
-        }
-        if !tree.at(&["spec", "schedulingGates"]).is_empty() {
-            return refuse(format!("pod {} has non-empty .spec.schedulingGates", aim.name));
-        }
-        tree.set(&["spec", "nodeName"], &node);
-        super::admission::add_topology_labels(self, &node, &mut tree);
-        for map in ["annotations", "labels"] {
-            for (name, value) in binding.at(&["metadata", map]).fields() {
-                tree.set(&["metadata", map, name], value.clone());
-            }
-        }
-        set_scheduled(&mut tree, &time::to_time(origin.now));
-        if self.settings.profile().is("binding-clears-nomination") {
-            tree.remove(&["status", "nominatedNodeName"]);
-        }
-        if !options.dry_run {
-            self.commit(aim.kind, origin, tree);
-        }
-        Ok(status::created())
-    }
-}
-
-fn set_scheduled(pod: &mut Json, now: &str) {
-    let conditions = pod.entry(&["status", "conditions"]).make_array();
-    let condition = json!({"type": "PodScheduled", "status": "True", "lastProbeTime": null, "lastTransitionTime": now});
-    match conditions.iter_mut().find(|condition| condition.get("type").as_str() == Some("PodScheduled")) {
-        Some(found) => *found = condition,
-        None => conditions.push(condition),
-    }
 }

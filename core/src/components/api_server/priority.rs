@@ -6,9 +6,9 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::admission::subject;
-use super::resources::Kind;
+use super::admission_write::subject;
 use super::{ApiServer, status};
+use crate::network::resources::Kind;
 use crate::network::{Answer, Resource};
 use crate::objects::{Json, ObjectKey};
 

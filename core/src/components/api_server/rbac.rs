@@ -12,11 +12,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
-use super::authorisation::Attributes;
+use super::ApiServer;
+use super::attributes::Attributes;
 use super::rbac_policy::{
     self, Binding, CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, Subject, cluster_rules, namespace_rules,
 };
-use super::{ApiServer, resources};
+use crate::network::resources;
 use crate::network::{Identity, Resource};
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
@@ -366,7 +367,7 @@ fn is_meant(subject: &Subject, identity: &Identity) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Rule, Words, matches_path, uid_of};
-    use crate::components::api_server::authorisation::Attributes;
+    use crate::components::api_server::attributes::Attributes;
     use crate::json;
     use crate::network::PODS;
 

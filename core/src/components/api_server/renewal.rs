@@ -15,10 +15,9 @@ use jiff::Timestamp;
 use super::forms::Form;
 use super::history::Event;
 use super::node_authoriser::node_of;
-use super::resources::KINDS;
 use super::{ApiServer, Change, Commit, Origin, ServerOutput, Tap, status, write};
-use crate::components::kubelet::Report;
-use crate::network::{Answer, ClientId, Identity, LEASES, NODE_LEASES, NODES, RequestId, Verb, WatchType};
+use crate::network::resources::KINDS;
+use crate::network::{Answer, ClientId, Identity, LEASES, NODE_LEASES, NODES, Report, RequestId, Verb, WatchType};
 use crate::objects::{Beat, Json, KUBELET_CONDITIONS, Object, Text, time};
 
 /// An open watch that sees a write: whose, and the request that opened it.

@@ -8,13 +8,13 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::authorisation::Attributes;
+use super::attributes::Attributes;
 use super::call::Aim;
 use super::node_authoriser::node_of;
-use super::resources::KINDS;
 use super::validation::FieldError;
 use super::{ApiServer, Origin, status};
 use crate::json;
+use crate::network::resources::KINDS;
 use crate::network::{Answer, Identity};
 use crate::objects::{Json, Text, time};
 

@@ -8,11 +8,11 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::admission::subject;
-use super::resources::{self, Kind};
+use super::admission_write::subject;
 use super::{ApiServer, status};
 use crate::components::MIRROR;
 use crate::json;
+use crate::network::resources::{self, Kind};
 use crate::network::{Answer, Resource};
 use crate::objects::Json;
 

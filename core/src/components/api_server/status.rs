@@ -7,9 +7,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::resources::Kind;
 use super::validation::FieldError;
 use crate::json;
+use crate::network::resources::Kind;
 use crate::network::{Answer, Content, Resource};
 use crate::objects::{Json, Text};
 

@@ -9,10 +9,11 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::call::Aim;
-use super::resources::{KINDS, Kind, Trait};
-use super::validation::{FieldError, event, lease, meta, node, others, pod};
+use super::fields::put;
+use super::validation::{FieldError, event, lease, meta, node, others, pod, worded};
 use super::{nodes, pods, status, workloads};
 use crate::json;
+use crate::network::resources::{KINDS, Kind, Trait};
 use crate::network::{Answer, NAMESPACES, Resource};
 use crate::objects::{Json, NULL};
 use crate::profile::Settings;
@@ -168,26 +169,9 @@ pub(super) fn prepare_update(kind: &Kind, subresource: &str, tree: &mut Json, ol
     }
 }
 
-/// Puts a stored value back; one that was absent becomes absent.
-pub(super) fn put(tree: &mut Json, path: &[&str], value: &Json) {
-    if value.is_null() {
-        tree.remove(path);
-    } else {
-        tree.set(path, value.clone());
-    }
-}
-
 /// Checks a new object.
 pub(super) fn validate_create(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
     worded(check_new(kind, tree, settings), settings)
-}
-
-/// Words errors as the release does.
-pub(super) fn worded(errors: Vec<FieldError>, settings: &Settings) -> Vec<FieldError> {
-    if settings.profile().is("errors-print-json") {
-        return errors;
-    }
-    errors.into_iter().map(FieldError::into_older).collect()
 }
 
 fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{ApiServer, ServerOutput, Tap};
 use crate::chance::Chance;
-use crate::components::controllers::Context;
+use crate::components::controller::Context;
 use crate::json;
 use crate::network::{
     Answer, Ask, Call, ClientId, Content, EVENTS, Identity, JSON_PATCH, LEASES, MERGE_PATCH, NODE_LEASES, NODES, PODS,

@@ -13,10 +13,10 @@ use jiff::SignedDuration;
 
 use super::call::Aim;
 use super::options::Options;
-use super::resources::KINDS;
 use super::validation::FieldError;
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
+use crate::network::resources::KINDS;
 use crate::network::{Answer, Identity, NODES, PODS, Resource};
 use crate::objects::{Json, ObjectKey, Text, base64, time};
 

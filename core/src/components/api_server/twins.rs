@@ -7,10 +7,9 @@
 
 use alloc::vec::Vec;
 
-use super::resources::{self, KINDS};
 use super::{ApiServer, Change, Origin, Tap};
-use crate::components::scheduler::NEW_EVENTS;
-use crate::network::{EVENTS, WatchType};
+use crate::network::resources::{self, KINDS};
+use crate::network::{EVENTS, NEW_EVENTS, WatchType};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The fields that are named differently: in `v1`, in `events.k8s.io/v1`.

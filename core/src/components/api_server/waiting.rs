@@ -9,20 +9,13 @@ use alloc::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::call::Aim;
+use super::call::{Aim, Patience};
 use super::options::Options;
 use super::{ApiServer, Origin, ServerOutput, paging, read};
 use crate::network::{Call, ClientId, RequestId, ToClient, Verb};
 
 /// How long a read waits for a revision. Source: watch_cache.go (v1.34), `blockTimeout`.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(3);
-
-/// Whether a request may still wait.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Patience {
-    Fresh,
-    Spent,
-}
 
 /// A request that waits.
 #[derive(Clone, Debug)]

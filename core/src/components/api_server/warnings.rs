@@ -9,8 +9,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::resources::Kind;
 use super::validation::meta;
+use crate::network::resources::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;

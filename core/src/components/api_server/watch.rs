@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::forms::{Form, View};
-use super::resources::KINDS;
+use crate::network::resources::KINDS;
 use crate::network::{ClientId, RequestId, WatchType};
 use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Json, Object, Text};

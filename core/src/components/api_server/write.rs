@@ -7,22 +7,20 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::authorisation::Attributes;
+use super::attributes::Attributes;
 use super::call::{Aim, json_of};
+use super::fields::put;
+use super::forms::BODY_TYPES;
 use super::options::{FieldValidation, Options};
-use super::resources::{KINDS, Kind, Trait};
-use super::validation::FieldError;
-use super::{ApiServer, Origin, admission, resources, status, strategy, syntax};
+use super::validation::{FieldError, worded};
+use super::{ApiServer, Origin, admission, status, strategy, syntax};
+use crate::network::resources::{self, KINDS, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::schema::Decoded;
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, base64, time};
 
 /// How often the server invents a name before it gives up. Source: store.go (v1.34), `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: u32 = 8;
-
-/// The forms of a body that are understood. Source: k8s.io/apimachinery pkg/runtime/serializer (v1.34).
-pub(super) const BODY_TYPES: [&str; 3] =
-    ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
 /// An object of a request, as the server has understood it.
 pub(super) struct Read {
@@ -98,7 +96,7 @@ impl ApiServer {
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
         strategy::prepare_create(kind, &mut tree, &self.settings, origin.now);
         if strategy::resets_status(kind) {
-            strategy::put(&mut tree, &["status"], self.empty(kind).get("status"));
+            put(&mut tree, &["status"], self.empty(kind).get("status"));
         }
         let base = tree.at(&["metadata", "generateName"]).as_text().cloned().unwrap_or_default();
         let generated = given_name.is_empty() && !base.is_empty();
@@ -238,7 +236,7 @@ impl ApiServer {
             if kind.is(Trait::Conditional) {
                 let field = "metadata.resourceVersion";
                 let error = FieldError::invalid(field, &Json::Int(0), "must be specified for an update").in_go("0x0");
-                let errors = strategy::worded(Vec::from([error]), &self.settings);
+                let errors = worded(Vec::from([error]), &self.settings);
                 return Err(status::invalid_of(&kind.resource.plural, &kind.resource.group, name, &errors));
             }
             return Ok(());

@@ -19,11 +19,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::nodes::{pod_for, target, verdict};
 use super::client::CacheEvent;
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::events::{About, EventType};
 use super::workload::pods::{
-    Owned, Rounding, became_ready, hash, is_available, is_ending, is_ready, is_terminal, labels, number, owner_key,
-    phase, reference_to, scaled, set_unless_zero,
+    Owned, Rounding, became_ready, hash, is_available, labels, number, owner_key, reference_to, scaled, set_unless_zero,
 };
 use super::workload::{
     DAEMON_SETS, Expectations, Flow, Logic, Plan, REVISIONS, Reply, Retries, Shop, Workload, failure, object,
@@ -32,6 +31,7 @@ use super::workload::{
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, NODES, PODS, Verb};
+use crate::objects::lifecycle::{is_ending, is_ready, is_terminal, phase};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The label that names a pod's revision. Source: k8s.io/api apps/v1/types.go (v1.34), `DefaultDaemonSetUniqueLabelKey`.

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::components::node_affinity::matches_required;
-use crate::components::taint_eviction::tolerates;
+use crate::components::tolerations::tolerates;
 use crate::components::workload::pods::from_template;
 use crate::json;
 use crate::objects::{Json, Object, Text};

@@ -18,15 +18,16 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::client::CacheEvent;
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::events::{About, EventType};
-use super::workload::pods::{Owned, Rounding, hash, is_ending, number, owner_key, reference_to, scaled};
+use super::workload::pods::{Owned, Rounding, hash, number, owner_key, reference_to, scaled};
 use super::workload::{
     DEPLOYMENTS, Flow, Logic, PAUSE_FIRST, Plan, REPLICA_SETS, Reply, Retries, Shop, Workload, failure, object,
 };
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, Verb};
+use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, ObjectKey};
 
 /// The label that tells the pods of one template from those of another.

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use self::cascade::{FOREGROUND, ORPHAN, Orphaning, has_finalizer, is_ending_with};
 use self::graph::{Graph, Item, Life, OwnerReference, owners_of};
 use super::client::{CacheEvent, Client, Outcome, Reflector, WorkQueue};
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::json;
 use crate::network::{CSI_NODES, Call, Identity, LEASES, NODES, PODS, RequestId, Resource, ToClient, Verb};

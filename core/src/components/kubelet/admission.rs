@@ -14,10 +14,10 @@ use alloc::vec::Vec;
 
 use super::config::KubeletConfig;
 use super::preemption::{self, Shortage};
-use crate::components::machine::host::Host;
+use crate::components::host::Host;
 use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests};
-use crate::components::taint_eviction::tolerates;
+use crate::components::tolerations::tolerates;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Object, Text};
 use crate::profile::Profile;

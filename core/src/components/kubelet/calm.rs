@@ -15,9 +15,9 @@ use super::status::FAST_PERIOD;
 use super::{Kubelet, LOOP_JITTER, TIMERS, Timer};
 use crate::chance::{Chance, Jitter};
 use crate::components::client::Heartbeat;
-use crate::components::machine::host::Host;
+use crate::components::host::Host;
 use crate::components::{Deadline, earliest};
-use crate::network::{Ask, Identity, Request, RequestId};
+use crate::network::{Ask, Identity, Report, Request, RequestId};
 use crate::objects::Beat;
 use crate::objects::time::{whole_micros, whole_seconds};
 
@@ -30,15 +30,6 @@ pub struct Renewal {
     pub resource_version: u64,
     /// Where the store keeps the Lease.
     pub place: Option<u32>,
-}
-
-/// A status report that changes nothing but times: see [`Ask::Heartbeat`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Report {
-    /// The new `lastHeartbeatTime`, by the node's clock.
-    pub(crate) at: Timestamp,
-    /// The beat of the Node that the kubelet saw last.
-    pub(crate) seen: Beat,
 }
 
 /// The two loops of a calm kubelet, by themselves: who holds many keeps them close together.

@@ -13,7 +13,6 @@ pub mod config;
 mod csi;
 mod events;
 mod lease;
-pub(in crate::components) mod patch;
 mod pod_status;
 mod pods;
 mod preemption;
@@ -24,8 +23,6 @@ mod setters;
 mod status;
 mod validation;
 
-pub use patch::status_patch;
-
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -34,7 +31,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 pub(crate) use self::calm::first_of_loops;
-pub use self::calm::{Beaten, Beats, Pace, Renewal, Report};
+pub use self::calm::{Beaten, Beats, Pace, Renewal};
 use self::calm::{Calm, Pauses};
 use self::config::KubeletConfig;
 use self::csi::Csi;
@@ -44,7 +41,7 @@ use self::pods::Pods;
 use self::runtime_state::RuntimeState;
 use self::status::StatusLoop;
 use super::client::Reflector;
-use super::machine::host::Host;
+use super::host::Host;
 use super::{Deadline, DecisionId, Outbox, Output, earliest};
 use crate::chance::Chance;
 use crate::network::{Answer, Ask, Call, Identity, NODES, PODS, Request, RequestId, ToClient, TransportError, Verb};

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 
 use super::pods::{PREEMPTED, Plan, Worker};
 use super::validation::go_duration;
-use crate::components::machine::host::{Host, uuid};
-use crate::components::machine::runtime::{Container, ContainerState};
+use crate::components::host::runtime::{Container, ContainerState};
+use crate::components::host::{Host, uuid};
 use crate::json;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object};

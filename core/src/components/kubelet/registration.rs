@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::patch::two_way;
 use super::setters::ATTACH_ANNOTATION;
 use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
 use crate::components::Because;
 use crate::network::{Call, NODES, Verb};
+use crate::objects::patch::two_way;
 use crate::objects::{Json, Object};
 
 /// The first pause. Source: kubelet_node_status.go (v1.34), `step := 100 * time.Millisecond`.

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::config::config_quantity;
-use crate::components::machine::Hardware;
+use crate::components::host::Hardware;
 use crate::objects::Json;
 use crate::objects::quantity::{Format, Quantity};
 use crate::profile::Settings;

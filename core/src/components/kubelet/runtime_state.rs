@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::validation::go_duration;
 use super::{Kubelet, Timer, Turn};
-use crate::components::machine::host::Host;
+use crate::components::host::Host;
 
 /// How often the runtime is asked. Source: pkg/kubelet/kubelet.go (v1.34), `wait.Until(kl.updateRuntimeUp, 5*time.Second)`.
 const POLL_PERIOD: SignedDuration = SignedDuration::from_secs(5);

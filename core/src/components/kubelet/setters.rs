@@ -10,7 +10,7 @@ use core::net::IpAddr;
 
 use super::Kubelet;
 use super::conditions::{PRESSURES, set_ready};
-use crate::components::machine::host::Host;
+use crate::components::host::Host;
 use crate::json;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};

@@ -13,13 +13,13 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::conditions::differ;
-use super::patch::two_way;
 use super::registration::BACKOFF_FIRST;
 use super::setters::{OS_LABELS, PROVIDED_IP_ANNOTATION, Said};
 use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
-use crate::components::machine::host::Host;
+use crate::components::host::Host;
 use crate::components::{Because, DecisionId};
 use crate::network::{Ask, Call, NODES};
+use crate::objects::patch::two_way;
 use crate::objects::time::{seconds, whole_seconds};
 use crate::objects::{Json, KUBELET_CONDITIONS, Object};
 

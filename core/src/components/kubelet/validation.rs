@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::config::KubeletConfig;
-use crate::components::machine::Hardware;
+use crate::components::host::Hardware;
 use crate::objects::kubelet_labels::{KUBELET_LABELS, KUBELET_PREFIXES, is_kubelet_label, is_reserved_label};
 use crate::objects::names::{self, Wording};
 use crate::objects::time::parse_duration;

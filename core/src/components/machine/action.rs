@@ -4,8 +4,7 @@ use alloc::sync::Arc;
 
 use jiff::SignedDuration;
 
-use super::behaviour::PodBehaviour;
-use super::spec::{KubeletSpec, MachineSpec};
+use crate::components::host::{KubeletSpec, MachineSpec, PodBehaviour};
 use crate::objects::{FieldError, Json, Reader, Text};
 
 /// What can happen to a machine.

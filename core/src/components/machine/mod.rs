@@ -8,12 +8,7 @@
 //! Left out on purpose: shutdown with notice, and shortages of disk, memory or process ids.
 
 mod action;
-mod behaviour;
 mod describe;
-pub mod host;
-pub mod runtime;
-mod spec;
-pub(crate) mod values;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -22,19 +17,21 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::host::Host;
 use super::client::Heartbeat;
-use super::controllers::Context;
+use super::controller::Context;
+use super::host::Host;
 use super::kubelet::config::KubeletConfig;
-use super::kubelet::{Beaten, Beats, Kubelet, Pace, Renewal, Report, Turn};
+use super::kubelet::{Beaten, Beats, Kubelet, Pace, Renewal, Turn};
 use super::{Component, Deadline, Outbox, Output, earliest};
-use crate::network::{Identity, RequestId, ToClient};
+use crate::network::{Identity, Report, RequestId, ToClient};
 use crate::objects::{Beat, Object, ObjectKey, Text};
 use crate::profile::Settings;
 
+pub use super::host::{
+    Address, BEHAVIOUR_PREFIX, ContainerBehaviour, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec,
+    PodBehaviour, StopsAfter,
+};
 pub use action::{MACHINE_ACTIONS, MachineAction};
-pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
-pub use spec::{Address, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 
 /// Pause after which systemd starts a kubelet again that ended by itself.
 /// Source: kubernetes/release cmd/krel/templates/latest/kubelet/kubelet.service (`Restart=always`, `RestartSec=10`).

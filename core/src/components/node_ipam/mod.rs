@@ -22,7 +22,7 @@ pub use cidr::{Cidr, CidrSet};
 pub use config::{Refusal, sets};
 
 use super::client::{CacheEvent, Client, Reflector, WorkQueue};
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::events::{About, EventRecorder, EventType};
 use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::json;

@@ -39,7 +39,7 @@ use self::taints::{NOT_READY, Taint, UNREACHABLE};
 use self::tick::Tick;
 use self::zones::{Rates, ZoneKey, Zones};
 use super::client::{CacheEvent, Client, Heartbeat, Outcome, PodsByNode, Reflector, Slot, WorkQueue};
-use super::controllers::{Context, Controller, LoopInfo};
+use super::controller::{Context, Controller, LoopInfo};
 use super::events::EventRecorder;
 use super::{Component, Deadline, Outbox, Output, earliest};
 use crate::chance::Chance;

@@ -12,7 +12,7 @@ use core::cell::OnceCell;
 
 use crate::components::client::node_name;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests, requests_for_scoring};
-use crate::components::workload::pods::is_terminal;
+use crate::objects::lifecycle::is_terminal;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// A Pod as the scheduler needs it.

@@ -16,7 +16,7 @@ use super::spread::SpreadState;
 use super::view::View;
 use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::PodLevel;
-use crate::components::taint_eviction::tolerates;
+use crate::components::tolerations::tolerates;
 use crate::json;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;

@@ -36,8 +36,6 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use recorder::NEW_EVENTS;
-
 use self::attempt::Failure;
 use self::cluster::{Cluster, NodeInfo, PodInfo, home};
 use self::filters::{Rules, tolerates_cordon};
@@ -50,11 +48,11 @@ use self::recorder::Recorder;
 use self::score::Balance;
 use self::writes::{Job, Write};
 use super::client::{CacheEvent, Client, Reflector};
-use super::controllers::{Context, Controller};
-use super::workload::pods::is_terminal;
+use super::controller::{Context, Controller};
 use super::{Because, Component, Deadline, Outbox, Output, earliest};
 use crate::chance::Chance;
 use crate::network::{Identity, RequestId, ToClient};
+use crate::objects::lifecycle::is_terminal;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// The profile, which Pods name by `spec.schedulerName`. Source: pkg/apis/core/v1/defaults.go (v1.34).

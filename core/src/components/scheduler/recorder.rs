@@ -18,12 +18,9 @@ use crate::components::client::Client;
 use crate::components::events::own_nanos;
 use crate::components::{Deadline, DecisionId, Outbox, earliest};
 use crate::json;
-use crate::network::{Answer, Call, RequestId, Resource, TransportError, Verb};
+use crate::network::{Answer, Call, NEW_EVENTS, RequestId, TransportError, Verb};
 use crate::objects::time::to_micro_time;
 use crate::objects::{Json, Object, Text};
-
-/// `events.k8s.io/v1/events`.
-pub const NEW_EVENTS: Resource = Resource::of("events.k8s.io", "v1", "events");
 
 /// How long a series rests before it is over. Source: event_broadcaster.go (v1.34), `finishTime`.
 const FINISH: SignedDuration = SignedDuration::from_mins(6);

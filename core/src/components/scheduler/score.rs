@@ -13,7 +13,7 @@ use super::cluster::{NodeInfo, PodInfo};
 use super::view::View;
 use super::{interpod, spread};
 use crate::components::node_affinity::preference;
-use crate::components::taint_eviction::tolerates;
+use crate::components::tolerations::tolerates;
 use crate::objects::Json;
 use crate::objects::selector::Selector;
 use crate::profile::Settings;

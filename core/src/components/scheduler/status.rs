@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use crate::components::kubelet::patch::two_way;
 use crate::json;
+use crate::objects::patch::two_way;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object};
 

@@ -9,7 +9,6 @@
 
 mod eviction;
 mod timers;
-mod tolerations;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -18,14 +17,13 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use self::tolerations::{Stay, stay, tolerates};
-
 use self::eviction::{Eviction, Next, event_name};
 use self::timers::Timers;
 use super::client::{CacheEvent, Client, Outcome, PodsByNode, Reflector, node_name};
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::events::{About, EventRecorder, EventType};
 use super::pod_status::Generation;
+use super::tolerations::{Stay, stay, tolerates};
 use super::{Because, Component, Deadline, Outbox, Output, earliest};
 use crate::network::{Identity, NODES, PODS, RequestId, ToClient};
 use crate::objects::time::{seconds, to_micro_time};

@@ -7,8 +7,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::pods::is_ending;
 use crate::components::client::CacheEvent;
+use crate::objects::lifecycle::is_ending;
 use crate::objects::{ObjectKey, Text};
 
 /// Source: pkg/controller/controller_utils.go (v1.34), `ExpectationsTimeout`.

@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 pub(super) use self::expectations::Expectations;
 pub(super) use super::client::PAUSE_FIRST;
 use super::client::{CacheEvent, Client, Reflector, WorkQueue};
-use super::controllers::{Context, Controller};
+use super::controller::{Context, Controller};
 use super::events::{About, EventRecorder, EventType};
 use super::{Component, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::network::{Answer, Call, Identity, RequestId, Resource, ToClient, TransportError};

@@ -11,42 +11,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::components::client::CacheEvent;
 use crate::json;
+use crate::objects::lifecycle::{condition, is_active, is_ending, is_ready};
 use crate::objects::selector::selects;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
 /// Characters of generated names. Source: k8s.io/apimachinery pkg/util/rand/rand.go (v1.34), `alphanums`.
 const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
-
-/// Returns the phase.
-pub(in crate::components) fn phase(pod: &Object) -> &str {
-    pod.stable().at(&["status", "phase"]).as_str().unwrap_or("")
-}
-
-/// Tells whether an object is being deleted.
-pub(in crate::components) fn is_ending(object: &Object) -> bool {
-    !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
-}
-
-/// Tells whether a pod has ended by itself.
-pub(in crate::components) fn is_terminal(pod: &Object) -> bool {
-    matches!(phase(pod), "Succeeded" | "Failed")
-}
-
-/// Tells whether a pod counts as one of its owner's: it has not ended and is not being deleted.
-pub(in crate::components) fn is_active(pod: &Object) -> bool {
-    !is_terminal(pod) && !is_ending(pod)
-}
-
-/// Returns a condition of an object's status; `Null` for none.
-pub(in crate::components) fn condition<'a>(object: &'a Object, kind: &str) -> &'a Json {
-    let conditions = object.stable().at(&["status", "conditions"]).items();
-    conditions.iter().find(|condition| condition.get("type").as_str() == Some(kind)).unwrap_or(&Json::Null)
-}
-
-/// Tells whether the condition Ready is True.
-pub(in crate::components) fn is_ready(object: &Object) -> bool {
-    condition(object, "Ready").get("status").as_str() == Some("True")
-}
 
 /// Tells whether a pod that stays is ready now, and was not before or not there.
 pub(in crate::components) fn became_ready(event: &CacheEvent) -> bool {

@@ -1,12 +1,14 @@
-//! The three patch types of the API, as pure functions over JSON.
+//! The three patch types of the API, and the patch that leads from one object to another: pure functions over JSON.
 
 mod json_patch;
 mod strategic;
+mod two_way;
 
 use alloc::string::String;
 
 pub use json_patch::{JsonPatch, JsonPatchError};
 pub use strategic::strategic_merge;
+pub use two_way::{status_patch, two_way};
 
 use super::Json;
 

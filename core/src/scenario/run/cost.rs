@@ -8,9 +8,9 @@
 use alloc::string::ToString;
 
 use super::observation::Change;
-use crate::components::kubelet::status_patch;
 use crate::network::LEASES;
 use crate::objects::Object;
+use crate::objects::patch::status_patch;
 use crate::scenario::Cost;
 
 /// Whose writes are heartbeats.

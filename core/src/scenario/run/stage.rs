@@ -1,8 +1,8 @@
 //! The phases of a run: each `Given` in turn, then each act with its deeds, its lines and its faults.
 
 use super::*;
-use crate::components::api_server::is_namespaced;
 use crate::components::machine::MachineSpec;
+use crate::network::is_namespaced;
 
 /// A Node that has been ready for this long need not become quieter: a kubelet writes its status that often.
 const SETTLED: SignedDuration = SignedDuration::from_mins(5);

@@ -8,13 +8,14 @@ use jiff::SignedDuration;
 
 use super::Heartbeats;
 use crate::chance::Chance;
-use crate::components::api_server::{Tap, find_kind, kind_names};
-use crate::components::controllers::{CONTROLLERS, ControllerAction};
+use crate::components::api_server::Tap;
+use crate::components::controller::ControllerAction;
 use crate::components::machine::{MachineAction, MachineSpec};
+use crate::components::registry::CONTROLLERS;
 use crate::json;
 use crate::network::{
     Call, ClientId, Effect, Endpoint, Fault, Identity, LEASES, MERGE_PATCH, Match, NODE_LEASES, NODES, PODS, Reply,
-    RequestId, Resource, RuleId, Verb,
+    RequestId, Resource, RuleId, Verb, find_kind, kind_names,
 };
 use crate::objects::time::to_micro_time;
 use crate::objects::{Json, Text};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::chance::Chance;
 use nodeproof_core::components::api_server::{ApiServer, ServerOutput};
-use nodeproof_core::components::controllers::Context;
+use nodeproof_core::components::controller::Context;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::json;
 use nodeproof_core::network::{

@@ -15,13 +15,16 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::resources::Kind;
 use super::status;
 use super::workloads::TEMPLATE_GENERATION;
-use super::write::BODY_TYPES;
 use crate::json;
+use crate::network::resources::Kind;
 use crate::network::{Answer, Call, Content, Verb, WatchType};
 use crate::objects::{Json, Object, Release, Text, yaml};
+
+/// The forms of a body that are understood. Source: k8s.io/apimachinery pkg/runtime/serializer (v1.34).
+pub(super) const BODY_TYPES: [&str; 3] =
+    ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
 /// What a client takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

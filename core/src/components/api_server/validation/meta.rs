@@ -6,8 +6,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::super::resources::Kind;
 use super::{FieldError, Problem};
+use crate::network::resources::Kind;
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
 use crate::profile::Settings;

@@ -12,9 +12,11 @@ pub(super) mod pod;
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use crate::json;
 use crate::objects::{Json, time};
+use crate::profile::Settings;
 
 /// What is wrong with a field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -202,4 +204,12 @@ fn print(value: &Json) -> String {
         Json::Null => "null".to_string(),
         value => value.to_string(),
     }
+}
+
+/// Words errors as the release does.
+pub(in crate::components::api_server) fn worded(errors: Vec<FieldError>, settings: &Settings) -> Vec<FieldError> {
+    if settings.profile().is("errors-print-json") {
+        return errors;
+    }
+    errors.into_iter().map(FieldError::into_older).collect()
 }

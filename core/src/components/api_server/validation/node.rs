@@ -7,8 +7,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-use super::super::resources::Kind;
 use super::{FieldError, Problem, meta};
+use crate::network::resources::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;

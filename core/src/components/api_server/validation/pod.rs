@@ -7,8 +7,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::resources::Kind;
 use super::{FieldError, Problem, meta, placement};
+use crate::network::resources::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 
 use super::KubeletConfig;
-use crate::components::machine::{KubeletSpec, MachineSpec};
+use crate::components::host::{KubeletSpec, MachineSpec};
 use crate::json;
 use crate::objects::Json;
 use crate::profile::{Release, Settings};

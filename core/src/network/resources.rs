@@ -6,19 +6,19 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use crate::network::Resource;
+use super::Resource;
 use crate::objects::nearest;
 
 /// Whether objects of a kind live in namespaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Scope {
+pub(crate) enum Scope {
     Cluster,
     Namespaced,
 }
 
 /// What is special about a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Trait {
+pub(crate) enum Trait {
     /// PUT of a missing object creates it.
     CreateOnUpdate,
     /// PUT needs a resourceVersion.
@@ -37,48 +37,48 @@ pub(super) enum Trait {
 
 /// A kind of objects.
 #[derive(Clone, Debug)]
-pub(super) struct Kind {
-    pub(super) resource: Resource,
-    pub(super) name: &'static str,
-    pub(super) singular: &'static str,
-    pub(super) short_names: &'static [&'static str],
-    pub(super) categories: &'static [&'static str],
-    pub(super) scope: Scope,
-    pub(super) traits: &'static [Trait],
-    pub(super) subresources: &'static [Subresource],
+pub(crate) struct Kind {
+    pub(crate) resource: Resource,
+    pub(crate) name: &'static str,
+    pub(crate) singular: &'static str,
+    pub(crate) short_names: &'static [&'static str],
+    pub(crate) categories: &'static [&'static str],
+    pub(crate) scope: Scope,
+    pub(crate) traits: &'static [Trait],
+    pub(crate) subresources: &'static [Subresource],
 }
 
 /// A subresource: its name, the kind it speaks (with its group and version, if others than the resource's) and its
 /// verbs.
 #[derive(Clone, Debug)]
-pub(super) struct Subresource {
-    pub(super) name: &'static str,
-    pub(super) kind: &'static str,
-    pub(super) group: &'static str,
-    pub(super) version: &'static str,
-    pub(super) verbs: &'static [&'static str],
+pub(crate) struct Subresource {
+    pub(crate) name: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) group: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) verbs: &'static [&'static str],
 }
 
 impl Kind {
-    pub(super) fn is(&self, what: Trait) -> bool {
+    pub(crate) fn is(&self, what: Trait) -> bool {
         self.traits.contains(&what)
     }
 
-    pub(super) fn is_namespaced(&self) -> bool {
+    pub(crate) fn is_namespaced(&self) -> bool {
         self.scope == Scope::Namespaced
     }
 
-    pub(super) fn subresource(&self, name: &str) -> Option<&'static Subresource> {
+    pub(crate) fn subresource(&self, name: &str) -> Option<&'static Subresource> {
         self.subresources.iter().find(|sub| sub.name == name)
     }
 
     /// Returns the name of the kind's type in the schema; `Event` is that of the core group there.
-    pub(super) fn type_name(&self) -> &'static str {
+    pub(crate) fn type_name(&self) -> &'static str {
         if self.name == "Event" && !self.resource.group.is_empty() { "events.k8s.io Event" } else { self.name }
     }
 
     /// Returns the kind with its group behind it, as messages name it.
-    pub(super) fn qualified(&self) -> alloc::string::String {
+    pub(crate) fn qualified(&self) -> alloc::string::String {
         if self.resource.group.is_empty() {
             self.name.into()
         } else {
@@ -87,7 +87,7 @@ impl Kind {
     }
 
     /// Returns group and version in one, as `apiVersion` has them.
-    pub(super) fn api_version(&self) -> alloc::string::String {
+    pub(crate) fn api_version(&self) -> alloc::string::String {
         if self.resource.group.is_empty() {
             self.resource.version.as_str().into()
         } else {
@@ -127,7 +127,7 @@ macro_rules! kinds {
     ($( $group:literal $version:literal $plural:literal $name:literal $singular:literal $scope:ident
         [$($short:literal),*] [$($category:literal),*] [$($trait:ident),*] $subresources:expr; )+) => {
         /// All kinds, in the order of their discovery: by group, then by plural name.
-        pub(super) static KINDS: &[Kind] = &[$( Kind {
+        pub(crate) static KINDS: &[Kind] = &[$( Kind {
             resource: Resource::of($group, $version, $plural), name: $name, singular: $singular,
             short_names: &[$($short),*], categories: &[$($category),*], scope: Scope::$scope,
             traits: &[$(Trait::$trait),*], subresources: $subresources,
@@ -280,7 +280,7 @@ pub fn known_resource(plural: &str, subresource: Option<&str>) -> Result<(), Unk
 }
 
 /// Finds a kind's place in [`KINDS`].
-pub(super) fn find(resource: &Resource) -> Option<usize> {
+pub(crate) fn find(resource: &Resource) -> Option<usize> {
     KINDS.iter().position(|kind| kind.resource == *resource)
 }
 

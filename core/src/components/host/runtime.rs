@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
-use super::host::uuid;
+use super::uuid;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// Exit code of a process that SIGKILL ended: 128 + 9.

@@ -1,4 +1,4 @@
-//! The patch that a kubelet sends: what differs between the object that it knows and the one that it wants.
+//! The patch that a client sends: what differs between the object that it knows and the one that it wants.
 //!
 //! Mirrors k8s.io/apimachinery pkg/util/strategicpatch (v1.34), `CreateTwoWayMergePatch`, for Node and Pod status, and
 //! k8s.io/component-helpers/node/util/status.go for the addresses: conditions merge by `type`, everything else that is
@@ -6,11 +6,12 @@
 
 use alloc::vec::Vec;
 
+use super::super::{Json, Text};
 use crate::json;
-use crate::objects::{Json, Text};
 
 /// Returns the fields of `new` that differ from `old`, `null` for those that are gone; an empty object for none.
-pub(in crate::components) fn two_way(old: &Json, new: &Json) -> Json {
+#[must_use]
+pub fn two_way(old: &Json, new: &Json) -> Json {
     let mut patch = Json::object();
     for (name, value) in new.fields() {
         let before = old.get(name);

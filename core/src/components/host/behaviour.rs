@@ -8,7 +8,6 @@ use alloc::string::String;
 
 use jiff::SignedDuration;
 
-use super::values::quantity_field;
 use crate::objects::time::parse_duration;
 use crate::objects::{FieldError, Json, Reader, Text};
 
@@ -68,7 +67,7 @@ impl PodBehaviour {
         let mut uses = Json::Null;
         if let Some(mut used) = reader.object("uses")? {
             for resource in ["cpu", "memory", "ephemeral-storage", "pids", "swap"] {
-                quantity_field(&mut used, resource)?;
+                used.quantity(resource)?;
             }
             used.finish()?;
             uses = body.get("uses").clone();

@@ -10,13 +10,12 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::values::{QUANTITY_NEEDED, quantity, quantity_field};
-use crate::components::kubelet::config;
+use super::kubelet_options::{check_field_names, read_flag};
 use crate::json;
 use crate::network::Identity;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::{Format, Quantity};
-use crate::objects::{FieldError, Json, Reader, Text};
+use crate::objects::{FieldError, Json, QUANTITY_NEEDED, Reader, Text};
 use crate::profile::Release;
 
 /// What a machine is made of.
@@ -272,7 +271,7 @@ impl Hardware {
         if let Some(addresses) = reader.list("addresses")? {
             self.addresses = Some(read_addresses(addresses)?);
         }
-        if let Some(swap) = quantity_field(reader, "swap")? {
+        if let Some(swap) = reader.quantity("swap")? {
             self.swap = swap;
         }
         self.swap_controller = reader.boolean("swapController")?.unwrap_or(self.swap_controller);
@@ -316,7 +315,7 @@ impl Hardware {
         }
         for (name, value) in capacity.fields() {
             let field = format!("capacity.{name}");
-            let amount = quantity(value)
+            let amount = Quantity::from_json(value)
                 .filter(|amount| !amount.is_negative())
                 .ok_or_else(|| FieldError::new(field.as_str(), QUANTITY_NEEDED))?;
             let is_whole = (amount - Quantity::whole(amount.value(), amount.format())).is_zero();
@@ -421,12 +420,12 @@ impl KubeletSpec {
                 return Err(reader.error("flags", "an object is needed"));
             }
             for (name, value) in given.fields() {
-                flags.push(config::read_flag(name, value, &reader.path("flags"))?);
+                flags.push(read_flag(name, value, &reader.path("flags"))?);
             }
         }
         let mut config = Json::object();
         if let Some(given) = reader.any("config") {
-            config::check_field_names(given, &reader.path("config"))?;
+            check_field_names(given, &reader.path("config"))?;
             config = given.clone();
         }
         reader.finish()?;

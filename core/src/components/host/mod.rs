@@ -1,12 +1,20 @@
 //! The state of a machine that its kubelet can see: parts, boot, container runtime, network configuration.
 
+mod behaviour;
+mod kubelet_options;
+pub mod runtime;
+mod spec;
+
 use alloc::format;
 
 use jiff::Timestamp;
 
-use super::runtime::Runtime;
-use super::spec::{Address, MachineSpec};
+use self::runtime::Runtime;
 use crate::objects::{Text, fnv};
+
+pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
+pub use kubelet_options::{FLAGS, read_flag};
+pub use spec::{Address, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 
 /// What a kubelet finds on its machine.
 #[derive(Clone, Debug)]

@@ -1,0 +1,27 @@
+//! What the strategies of several kinds do to fields.
+
+use alloc::string::ToString;
+
+use crate::objects::Json;
+use crate::objects::quantity::Quantity;
+
+/// Puts a stored value back; one that was absent becomes absent.
+pub(super) fn put(tree: &mut Json, path: &[&str], value: &Json) {
+    if value.is_null() {
+        tree.remove(path);
+    } else {
+        tree.set(path, value.clone());
+    }
+}
+
+/// Rounds amounts up to thousandths. Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_ResourceList`.
+pub(super) fn round_up(tree: &mut Json, path: &[&str]) {
+    let list = tree.at(path).clone();
+    for (name, amount) in list.fields() {
+        let Some(quantity) = amount.as_str().and_then(Quantity::parse) else { continue };
+        let whole = Quantity::milli(quantity.milli_value());
+        if whole != quantity && whole > quantity {
+            tree.entry(path).set(&[name.as_str()], whole.to_string());
+        }
+    }
+}

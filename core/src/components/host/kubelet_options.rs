@@ -1,0 +1,236 @@
+//! What a kubelet can be started with, by name: its flags and the fields of its `KubeletConfiguration`.
+//!
+//! Inputs: names and values that people write. Outputs: the same in one form, or an error with the nearest name.
+//! What the values do, and whether they fit, is the kubelet's affair.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::objects::{FieldError, Json, Text, nearest};
+
+/// The flags that matter here, with the field of the configuration that each sets; empty for a flag of its own.
+///
+/// Source: cmd/kubelet/app/options/options.go (v1.34), `AddFlags` and `AddKubeletConfigFlags`.
+pub const FLAGS: &[(&str, &str)] = &[
+    ("cloud-provider", ""),
+    ("enable-controller-attach-detach", "enableControllerAttachDetach"),
+    ("eviction-hard", "evictionHard"),
+    ("fail-cgroupv1", "failCgroupV1"),
+    ("fail-swap-on", "failSwapOn"),
+    ("hostname-override", ""),
+    ("kube-reserved", "kubeReserved"),
+    ("kubeconfig", ""),
+    ("max-pods", "maxPods"),
+    ("node-ip", ""),
+    ("node-labels", ""),
+    ("node-status-max-images", "nodeStatusMaxImages"),
+    ("node-status-update-frequency", "nodeStatusUpdateFrequency"),
+    ("pods-per-core", "podsPerCore"),
+    ("port", "port"),
+    ("provider-id", "providerID"),
+    ("register-node", "registerNode"),
+    ("register-schedulable", ""),
+    ("register-with-taints", "registerWithTaints"),
+    ("system-reserved", "systemReserved"),
+];
+
+/// Further flags of a kubelet, of which the model knows no more than the names.
+/// Source: cmd/kubelet/app/options (v1.34).
+const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit authentication-token-webhook \
+    authentication-token-webhook-cache-ttl authorization-mode authorization-webhook-cache-authorized-ttl \
+    authorization-webhook-cache-unauthorized-ttl boot-id-file bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root \
+    cgroups-per-qos client-ca-file cluster-dns cluster-domain config config-dir container-hints container-log-max-files \
+    container-log-max-size container-runtime-endpoint contention-profiling cpu-cfs-quota cpu-cfs-quota-period \
+    cpu-manager-policy cpu-manager-policy-options cpu-manager-reconcile-period enable-debugging-handlers \
+    enable-load-reader enable-server enforce-node-allocatable event-burst event-qps event-storage-age-limit \
+    event-storage-event-limit eviction-max-pod-grace-period eviction-minimum-reclaim eviction-pressure-transition-period \
+    eviction-soft eviction-soft-grace-period exit-on-lock-contention experimental-allocatable-ignore-eviction \
+    experimental-mounter-path feature-gates file-check-frequency global-housekeeping-interval hairpin-mode \
+    healthz-bind-address healthz-port http-check-frequency image-credential-provider-bin-dir \
+    image-credential-provider-config image-gc-high-threshold image-gc-low-threshold image-service-endpoint \
+    kernel-memcg-notification kube-api-burst kube-api-content-type kube-api-qps kube-reserved-cgroup kubelet-cgroups \
+    local-storage-capacity-isolation lock-file log-cadvisor-usage logging-format machine-id-file \
+    make-iptables-util-chains manifest-url manifest-url-header max-open-files maximum-dead-containers \
+    maximum-dead-containers-per-container memory-manager-policy minimum-container-ttl-duration \
+    minimum-image-ttl-duration oom-score-adj pod-cidr pod-infra-container-image pod-manifest-path pod-max-pids \
+    protect-kernel-defaults qos-reserved read-only-port registry-burst registry-qps reserved-cpus reserved-memory \
+    resolv-conf root-dir rotate-certificates rotate-server-certificates runonce runtime-cgroups runtime-request-timeout \
+    seccomp-default serialize-image-pulls show-hidden-metrics-for-version streaming-connection-idle-timeout \
+    sync-frequency system-cgroups system-reserved-cgroup tls-cert-file tls-cipher-suites tls-min-version \
+    tls-private-key-file topology-manager-policy topology-manager-policy-options topology-manager-scope v version vmodule \
+    volume-plugin-dir volume-stats-agg-period";
+
+/// The fields of `KubeletConfiguration`. Source: k8s.io/kubelet config/v1beta1 types.go (v1.34 and v1.36).
+const CONFIG_FIELDS: &[&str] = &[
+    "address",
+    "allowedUnsafeSysctls",
+    "apiVersion",
+    "authentication",
+    "authorization",
+    "cgroupDriver",
+    "cgroupRoot",
+    "cgroupsPerQOS",
+    "clusterDNS",
+    "clusterDomain",
+    "configMapAndSecretChangeDetectionStrategy",
+    "containerLogMaxFiles",
+    "containerLogMaxSize",
+    "containerLogMaxWorkers",
+    "containerLogMonitorInterval",
+    "containerRuntimeEndpoint",
+    "contentType",
+    "cpuCFSQuota",
+    "cpuCFSQuotaPeriod",
+    "cpuManagerPolicy",
+    "cpuManagerPolicyOptions",
+    "cpuManagerReconcilePeriod",
+    "crashLoopBackOff",
+    "enableContentionProfiling",
+    "enableControllerAttachDetach",
+    "enableDebugFlagsHandler",
+    "enableDebuggingHandlers",
+    "enableProfilingHandler",
+    "enableServer",
+    "enableSystemLogHandler",
+    "enableSystemLogQuery",
+    "enforceNodeAllocatable",
+    "eventBurst",
+    "eventRecordQPS",
+    "evictionHard",
+    "evictionMaxPodGracePeriod",
+    "evictionMinimumReclaim",
+    "evictionPressureTransitionPeriod",
+    "evictionSoft",
+    "evictionSoftGracePeriod",
+    "failCgroupV1",
+    "failSwapOn",
+    "featureGates",
+    "fileCheckFrequency",
+    "hairpinMode",
+    "healthzBindAddress",
+    "healthzPort",
+    "httpCheckFrequency",
+    "imageGCHighThresholdPercent",
+    "imageGCLowThresholdPercent",
+    "imageMaximumGCAge",
+    "imageMinimumGCAge",
+    "imagePullCredentialsVerificationPolicy",
+    "imageServiceEndpoint",
+    "iptablesDropBit",
+    "iptablesMasqueradeBit",
+    "kernelMemcgNotification",
+    "kind",
+    "kubeAPIBurst",
+    "kubeAPIQPS",
+    "kubeReserved",
+    "kubeReservedCgroup",
+    "kubeletCgroups",
+    "localStorageCapacityIsolation",
+    "logging",
+    "makeIPTablesUtilChains",
+    "maxOpenFiles",
+    "maxParallelImagePulls",
+    "maxPods",
+    "memoryManagerPolicy",
+    "memoryReservationPolicy",
+    "memorySwap",
+    "memoryThrottlingFactor",
+    "mergeDefaultEvictionSettings",
+    "nodeLeaseDurationSeconds",
+    "nodeStatusMaxImages",
+    "nodeStatusReportFrequency",
+    "nodeStatusUpdateFrequency",
+    "oomScoreAdj",
+    "podCIDR",
+    "podLogsDir",
+    "podPidsLimit",
+    "podsPerCore",
+    "port",
+    "preloadedImagesVerificationAllowlist",
+    "protectKernelDefaults",
+    "providerID",
+    "qosReserved",
+    "readOnlyPort",
+    "registerNode",
+    "registerWithTaints",
+    "registryBurst",
+    "registryPullQPS",
+    "reservedMemory",
+    "reservedSystemCPUs",
+    "resolvConf",
+    "rotateCertificates",
+    "runOnce",
+    "runtimeRequestTimeout",
+    "seccompDefault",
+    "serializeImagePulls",
+    "serverTLSBootstrap",
+    "showHiddenMetricsForVersion",
+    "shutdownGracePeriod",
+    "shutdownGracePeriodByPodPriority",
+    "shutdownGracePeriodCriticalPods",
+    "singleProcessOOMKill",
+    "staticPodPath",
+    "staticPodURL",
+    "staticPodURLHeader",
+    "streamingConnectionIdleTimeout",
+    "syncFrequency",
+    "systemCgroups",
+    "systemReserved",
+    "systemReservedCgroup",
+    "tlsCertFile",
+    "tlsCipherSuites",
+    "tlsMinVersion",
+    "tlsPrivateKeyFile",
+    "topologyManagerPolicy",
+    "topologyManagerPolicyOptions",
+    "topologyManagerScope",
+    "tracing",
+    "userNamespaces",
+    "volumePluginDir",
+    "volumeStatsAggPeriod",
+];
+
+/// Reads a flag of `POST machines`: its name with or without dashes, and its value as text.
+///
+/// # Errors
+/// The flag is unknown, or its value is neither text, number nor truth value.
+pub fn read_flag(name: &Text, value: &Json, path: &str) -> Result<(Text, Text), FieldError> {
+    let field = format!("{path}.{name}");
+    let short = name.trim_start_matches('-');
+    let Some((known, _)) = FLAGS.iter().find(|(known, _)| *known == short) else {
+        if NOT_MODELLED.split(' ').any(|known| known == short) {
+            return Err(FieldError::new(field, format!("--{short} is not modelled yet")));
+        }
+        let near = nearest(short, FLAGS.iter().map(|(known, _)| *known)).map(String::from);
+        let message = format!("failed to parse kubelet flag: unknown flag: --{short}");
+        return Err(FieldError { field, message, did_you_mean: near });
+    };
+    let text = match value {
+        Json::Str(text) => text.clone(),
+        Json::Bool(_) | Json::Int(_) | Json::Float(_) => Text::from(value.to_string()),
+        Json::Array(items) if items.iter().all(|item| item.as_str().is_some()) => {
+            Text::from(items.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(","))
+        }
+        _ => return Err(FieldError::new(field, "a text, a number, true or false is needed")),
+    };
+    Ok((Text::of(known), text))
+}
+
+/// Checks that a `KubeletConfiguration` has no field that there is not.
+///
+/// # Errors
+/// The first such field.
+pub(super) fn check_field_names(config: &Json, path: &str) -> Result<(), FieldError> {
+    if !config.is_object() {
+        return Err(FieldError::new(path, "an object is needed"));
+    }
+    match config.fields().find(|(name, _)| !CONFIG_FIELDS.contains(&name.as_str())) {
+        Some((name, _)) => {
+            let near = nearest(name, CONFIG_FIELDS.iter().copied()).map(String::from);
+            let message = format!("unknown field {name:?} of KubeletConfiguration");
+            Err(FieldError { field: format!("{path}.{name}"), message, did_you_mean: near })
+        }
+        None => Ok(()),
+    }
+}

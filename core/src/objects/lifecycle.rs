@@ -1,0 +1,44 @@
+//! Where an object is in its life, as its metadata and its status say: its phase, its conditions, whether it is being
+//! deleted.
+//!
+//! Mirrors pkg/api/v1/pod/util.go and pkg/controller/controller_utils.go (v1.34). Inputs: an object. Outputs: what stands
+//! in it; a field that is absent says the same as an empty one.
+
+use super::{Json, Object};
+
+/// Returns the phase.
+#[must_use]
+pub fn phase(pod: &Object) -> &str {
+    pod.stable().at(&["status", "phase"]).as_str().unwrap_or("")
+}
+
+/// Tells whether an object is being deleted.
+#[must_use]
+pub fn is_ending(object: &Object) -> bool {
+    !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
+}
+
+/// Tells whether a pod has ended by itself.
+#[must_use]
+pub fn is_terminal(pod: &Object) -> bool {
+    matches!(phase(pod), "Succeeded" | "Failed")
+}
+
+/// Tells whether a pod counts as one of its owner's: it has not ended and is not being deleted.
+#[must_use]
+pub fn is_active(pod: &Object) -> bool {
+    !is_terminal(pod) && !is_ending(pod)
+}
+
+/// Returns a condition of an object's status; `Null` for none.
+#[must_use]
+pub fn condition<'a>(object: &'a Object, kind: &str) -> &'a Json {
+    let conditions = object.stable().at(&["status", "conditions"]).items();
+    conditions.iter().find(|condition| condition.get("type").as_str() == Some(kind)).unwrap_or(&Json::Null)
+}
+
+/// Tells whether the condition Ready is True.
+#[must_use]
+pub fn is_ready(object: &Object) -> bool {
+    condition(object, "Ready").get("status").as_str() == Some("True")
+}
