@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use nodeproof_core::chance::Chance;
-use nodeproof_core::components::controller::{Context, Controller};
+use nodeproof_core::components::controller::{Context, Controller, FreeChoice};
 use nodeproof_core::components::registry;
 use nodeproof_core::components::{Decision, Output};
 use nodeproof_core::network::{Answer, NODES, RequestId, Resource, ToClient, Verb};
@@ -187,7 +187,7 @@ fn start(recorded: &Recorded<'_>, writer: Writer, settings: &Arc<Settings>, t: M
     component.hold_loops();
     if writer == Writer::Scheduler {
         for (uid, node) in recorded.bindings() {
-            component.prefer("node-of-pod", &[uid, node]);
+            component.prefer(FreeChoice::NodeOfPod { uid: &uid, node: &node });
         }
     }
     Some(component)
@@ -360,12 +360,12 @@ impl Drive<'_> {
 
     fn pass(&mut self, index: usize) {
         if self.choices.tick_in_pass.contains(&index) {
-            self.component.prefer("taint-pass-before-judgement", &[]);
+            self.component.prefer(FreeChoice::TaintPassBeforeJudgement);
         }
         let order = self.node_order(index);
         if !order.is_empty() {
             self.run.orders += 1;
-            self.component.prefer("node-order", &order);
+            self.component.prefer(FreeChoice::NodeOrder(&order));
         }
         self.run.passes += 1;
         self.round("health-pass");
@@ -383,7 +383,7 @@ impl Drive<'_> {
         }
         if !order.is_empty() {
             self.run.orders += 1;
-            self.component.prefer("pod-order", &order);
+            self.component.prefer(FreeChoice::PodOrder(&order));
         }
         self.round("gc-pass");
     }

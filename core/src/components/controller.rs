@@ -36,6 +36,29 @@ pub struct LoopInfo {
     pub next: Option<Timestamp>,
 }
 
+/// A choice that Kubernetes leaves to chance, and that a replay reads from its recording.
+///
+/// Of an order the named objects go first, in this order, the others as they would without; it holds until the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FreeChoice<'a> {
+    /// Node lifecycle: the order of Nodes within a health pass.
+    NodeOrder(&'a [Text]),
+    /// Node lifecycle: a taint pass falls between the last Node of the next health pass and its judgement of the zones.
+    TaintPassBeforeJudgement,
+    /// Garbage collection of Pods: the order of the Pods within a pass.
+    PodOrder(&'a [Text]),
+    /// The scheduler: the Node for a Pod among those that are equally good.
+    NodeOfPod {
+        /// The Pod's uid.
+        uid: &'a Text,
+        /// The Node's name.
+        node: &'a Text,
+    },
+    /// Node lifecycle, for tests: each health pass looks at all Nodes, as upstream's does.
+    #[cfg(test)]
+    LookAtAll,
+}
+
 /// What all controllers can be asked beside being components; `Send`, so that a whole simulation can change threads.
 pub trait Controller: Component + Duplicate + Send {
     /// Returns the loops that run by the clock.
@@ -93,12 +116,8 @@ pub trait Controller: Component + Duplicate + Send {
     /// limits and back-offs stay the controller's own.
     fn hold_loops(&mut self) {}
 
-    /// Lays down a free choice of order: the named objects go first, in this order, the others as they would without.
-    ///
-    /// It holds until the next call. `node-order`: the nodes within a health pass. `taint-pass-before-judgement`: a
-    /// taint pass falls between the last node of the next health pass and its judgement of the zones. `pod-order`: the
-    /// pods of a node that is gone.
-    fn prefer(&mut self, _choice: &str, _order: &[Text]) {}
+    /// Lays down a free choice; one that is not this controller's changes nothing.
+    fn prefer(&mut self, _choice: FreeChoice<'_>) {}
 }
 
 /// A controller that can be copied without its type being known.

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::client::{CacheEvent, Client, Outcome, PodsByNode, Reflector, node_name};
-use super::controller::{Context, Controller, LoopInfo};
+use super::controller::{Context, Controller, FreeChoice, LoopInfo};
 use super::pod_status::{Generation, Target, failed_patch};
 use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::json;
@@ -422,8 +422,8 @@ impl Controller for PodGc {
         true
     }
 
-    fn prefer(&mut self, choice: &str, order: &[Text]) {
-        if choice == "pod-order" {
+    fn prefer(&mut self, choice: FreeChoice<'_>) {
+        if let FreeChoice::PodOrder(order) = choice {
             self.preferred = order.to_vec();
         }
     }

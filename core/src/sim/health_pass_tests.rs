@@ -9,6 +9,7 @@ use jiff::SignedDuration;
 use super::kubelet_tests::add;
 use super::{Actor, Options, Simulation};
 use crate::chance::Chance;
+use crate::components::controller::FreeChoice;
 use crate::components::machine::MachineAction;
 use crate::json;
 use crate::network::{Call, Fault, Identity, LEASES, NODE_LEASES, NODES, Verb};
@@ -64,7 +65,7 @@ fn disturb(sim: &mut Simulation, chance: &mut Chance) {
 fn look_at_all(sim: &mut Simulation) {
     let named = sim.by_name["controller/node-lifecycle-controller"];
     let Actor::Controller(_, Some(controller)) = &mut sim.slots[named.0 as usize].actor else { panic!("it runs") };
-    controller.prefer("look-at-all", &[]);
+    controller.prefer(FreeChoice::LookAtAll);
 }
 
 /// Decisions, writes and the state that was left.

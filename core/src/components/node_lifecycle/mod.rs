@@ -39,7 +39,7 @@ use self::taints::{NOT_READY, Taint, UNREACHABLE};
 use self::tick::Tick;
 use self::zones::{Rates, ZoneKey, Zones};
 use super::client::{CacheEvent, Client, Heartbeat, Outcome, PodsByNode, Reflector, Slot, WorkQueue};
-use super::controller::{Context, Controller, LoopInfo};
+use super::controller::{Context, Controller, FreeChoice, LoopInfo};
 use super::events::EventRecorder;
 use super::{Component, Deadline, Outbox, Output, earliest};
 use crate::chance::Chance;
@@ -549,14 +549,14 @@ impl Controller for NodeLifecycle {
         self.next_tick = None;
     }
 
-    fn prefer(&mut self, choice: &str, order: &[Text]) {
+    fn prefer(&mut self, choice: FreeChoice<'_>) {
         self.calm = false;
         match choice {
-            "node-order" => self.preferred = order.to_vec(),
-            "taint-pass-before-judgement" => self.tick_before_judgement = true,
+            FreeChoice::NodeOrder(order) => self.preferred = order.to_vec(),
+            FreeChoice::TaintPassBeforeJudgement => self.tick_before_judgement = true,
             #[cfg(test)]
-            "look-at-all" => self.reach = Reach::All,
-            _ => {}
+            FreeChoice::LookAtAll => self.reach = Reach::All,
+            FreeChoice::PodOrder(_) | FreeChoice::NodeOfPod { .. } => {}
         }
     }
 

@@ -34,7 +34,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use self::attempt::Failure;
 use self::cluster::{Cluster, NodeInfo, PodInfo, home};
@@ -48,7 +48,7 @@ use self::recorder::Recorder;
 use self::score::Balance;
 use self::writes::{Job, Write};
 use super::client::{CacheEvent, Client, Reflector};
-use super::controller::{Context, Controller};
+use super::controller::{Context, Controller, FreeChoice};
 use super::{Because, Component, Deadline, Outbox, Output, earliest};
 use crate::chance::Chance;
 use crate::network::{Identity, RequestId, ToClient};
@@ -463,15 +463,9 @@ impl Controller for Scheduler {
         ])
     }
 
-    fn prefer(&mut self, choice: &str, order: &[Text]) {
-        match (choice, order) {
-            ("node-of-pod", [uid, node]) => self.laid_down.entry(uid.clone()).or_default().push(node.clone()),
-            ("backoff-phase", [micros]) => {
-                let now = self.queue.start();
-                let shift = micros.parse().map_or(SignedDuration::ZERO, SignedDuration::from_micros);
-                self.queue.set_phase(now + shift);
-            }
-            _ => {}
+    fn prefer(&mut self, choice: FreeChoice<'_>) {
+        if let FreeChoice::NodeOfPod { uid, node } = choice {
+            self.laid_down.entry(uid.clone()).or_default().push(node.clone());
         }
     }
 }

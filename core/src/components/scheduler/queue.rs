@@ -104,16 +104,6 @@ impl Queue {
         }
     }
 
-    /// Shifts the instants at which pauses are looked at.
-    pub(super) fn set_phase(&mut self, start: Timestamp) {
-        (self.start, self.flushed, self.leftover_flushed) = (start, start, start);
-    }
-
-    /// Returns the instant from which the looks at pauses count.
-    pub(super) const fn start(&self) -> Timestamp {
-        self.start
-    }
-
     /// Returns how many Pods are ready, pausing, and waiting for a change.
     pub(super) fn lengths(&self) -> [usize; 3] {
         let waiting = self.pods.len() - self.active.len() - self.backoff.len() - self.errors.len();
