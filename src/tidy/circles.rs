@@ -1,0 +1,98 @@
+//! Files that import each other in a circle.
+//!
+//! Inputs: the files and their imports, tests apart. A circle that spans two folders is a mistake; inside one folder it
+//! has at most four files. A file `x.rs` beside a folder `x` is the root of that folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::exceptions::Exceptions;
+use super::imports::Import;
+use super::source::Source;
+
+const LONGEST: usize = 4;
+
+pub(super) fn circles(sources: &[Source], imports: &[Import], exceptions: &Exceptions) -> Vec<String> {
+    let counts = |import: &&Import| {
+        let (from, to) = (&sources[import.from], &sources[import.to]);
+        !import.test && !(from.module.starts_with(&to.module))
+    };
+    let imports: Vec<&Import> = imports.iter().filter(counts).collect();
+    let mut problems = Vec::new();
+    let mut listed: BTreeSet<&str> = exceptions.circles.iter().map(|(file, _)| *file).collect();
+    for circle in connected(sources.len(), &imports) {
+        let folders: BTreeSet<&str> = circle.iter().map(|file| folder(sources, *file)).collect();
+        if folders.len() < 2 && circle.len() <= LONGEST {
+            continue;
+        }
+        let exception = exceptions.circles.iter().find(|(file, _)| circle.iter().any(|at| sources[*at].path == *file));
+        match exception {
+            Some((file, files)) if *files >= circle.len() => {
+                listed.remove(file);
+                if *files > circle.len() {
+                    problems.push(format!("circle of {file}: {} files, write that for {files}", circle.len()));
+                }
+            }
+            _ => {
+                let folders = folders.into_iter().collect::<Vec<_>>().join(", ");
+                let arrows = arrows(sources, &imports, &circle);
+                problems.push(format!("a circle of {} files in {folders}:\n{arrows}", circle.len()));
+            }
+        }
+    }
+    problems.extend(listed.iter().map(|file| format!("circle of {file}: is gone, and so its exception has to go")));
+    problems
+}
+
+/// Returns the folder that a file belongs to.
+fn folder<'a>(sources: &'a [Source], file: usize) -> &'a str {
+    let path = sources[file].path;
+    let own = path.trim_end_matches(".rs");
+    let is_root =
+        |source: &Source| !source.test && source.path.strip_prefix(own).is_some_and(|inside| inside.starts_with('/'));
+    if sources.iter().any(is_root) { own } else { path.rsplit_once('/').map_or("", |(folder, _)| folder) }
+}
+
+fn arrows(sources: &[Source], imports: &[&Import], circle: &BTreeSet<usize>) -> String {
+    let inside = imports.iter().filter(|import| circle.contains(&import.from) && circle.contains(&import.to));
+    let mut arrows = BTreeMap::<_, BTreeSet<&str>>::new();
+    for import in inside {
+        let name = import.written.last().map_or("", String::as_str);
+        arrows.entry((sources[import.from].path, sources[import.to].path)).or_default().insert(name);
+    }
+    let lines = arrows
+        .into_iter()
+        .map(|((from, to), names)| format!("  {from} -> {to}: {}", names.into_iter().collect::<Vec<_>>().join(", ")));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Finds the strongly connected sets of two and more files.
+fn connected(files: usize, imports: &[&Import]) -> Vec<BTreeSet<usize>> {
+    let mut forth = vec![Vec::new(); files];
+    let mut back = vec![Vec::new(); files];
+    for import in imports {
+        forth[import.from].push(import.to);
+        back[import.to].push(import.from);
+    }
+    let mut done = BTreeSet::<usize>::new();
+    let mut found = Vec::new();
+    for file in 0..files {
+        if !done.contains(&file) {
+            let behind = reached(file, &back);
+            let circle: BTreeSet<usize> = reached(file, &forth).intersection(&behind).copied().collect();
+            done.extend(&circle);
+            if circle.len() > 1 {
+                found.push(circle);
+            }
+        }
+    }
+    found
+}
+
+fn reached(from: usize, arrows: &[Vec<usize>]) -> BTreeSet<usize> {
+    let mut reached = BTreeSet::from([from]);
+    let mut next = vec![from];
+    while let Some(file) = next.pop() {
+        next.extend(arrows[file].iter().filter(|to| reached.insert(**to)));
+    }
+    reached
+}

@@ -1,0 +1,141 @@
+//! Which module may use which: among the modules of a crate, and inside some of them.
+//!
+//! Inputs: the files and their imports. Tests keep to the layers of the crates, and not to those inside a module, since
+//! they may set up a neighbour. A folder's root belongs to no layer: what it names for others belongs to its owner.
+
+use std::collections::BTreeSet;
+
+use super::exceptions::Exceptions;
+use super::imports::Import;
+use super::source::Source;
+
+/// The modules of one folder. What stands here nowhere has no place in the folder.
+enum Layers {
+    /// From the lowest: a module may use those of the rows before its own.
+    Rows(&'static [&'static [&'static str]]),
+    /// Each module with those that it may use.
+    Table(&'static [(&'static str, &'static [&'static str])]),
+}
+
+use Layers::{Rows, Table};
+
+#[rustfmt::skip]
+const FOLDERS: [(&[&str], Layers); 5] = [
+    (&["core"], Rows(&[
+        &["objects"],
+        &["chance", "profile"],
+        &["network"],
+        &["components"],
+        &["scenario"],
+        &["sim"],
+    ])),
+    (&["core", "components"], Rows(&[
+        &["client", "node_affinity", "pod_status", "record"],
+        &["events"],
+        &["controllers"],
+        &["workload", "taint_eviction", "machine"],
+        &["pod_resources"],
+        &["kubelet"],
+        &["api_server"],
+        &["daemonset", "deployment", "disruption", "endpointslice", "garbage_collector", "namespace", "node_ipam",
+            "node_lifecycle", "pod_gc", "replicaset", "scheduler", "statefulset", "ttl"],
+    ])),
+    (&["core", "scenario"], Rows(&[
+        &["action", "capability"],
+        &["definition"],
+        &["expectation"],
+        &["customs", "feeder", "outcome"],
+        &["sentence", "run"],
+    ])),
+    // All of the shell may use the core, `live` not its simulator.
+    (&["nodeproof"], Table(&[
+        ("load", &[]),
+        ("steps", &["load"]),
+        ("live", &["load", "steps"]),
+        ("harness", &["load", "steps", "live"]),
+        ("control", &["load", "steps", "live"]),
+        ("replay", &["load", "steps", "live"]),
+        ("compare", &["load", "steps", "live", "harness", "replay"]),
+        ("cli", &["load", "steps", "live", "harness", "control", "replay", "compare"]),
+        ("untrusted", &["load", "steps", "harness", "control", "replay"]),
+        ("main", &["cli"]),
+        ("conformance", &["harness", "replay"]),
+        ("tests", &["harness"]),
+        ("examples", &["steps", "harness"]),
+        ("fuzz", &["untrusted"]),
+        ("tidy", &[]),
+        ("build", &[]),
+    ])),
+    (&["nodeproof", "live"], Rows(&[
+        &["aliases", "assets", "clock", "flags", "interrupt", "pace", "places", "read_only", "request", "safety",
+            "writer"],
+        &["client"],
+        &["answers", "watches"],
+        &["feeding", "plan", "record"],
+        &["ground", "lookout"],
+        &["driver", "nowhere", "journal"],
+        &["guard", "kubelets"],
+        &["kind"],
+        &["hollow"],
+    ])),
+];
+
+pub(super) fn layers(sources: &[Source], imports: &[Import], exceptions: &Exceptions) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut breaches = BTreeSet::new();
+    for (folder, layers) in &FOLDERS {
+        for source in sources.iter().filter(|source| source.path.ends_with(".rs")) {
+            if let Some(own) = place(source, folder).filter(|own| !layers.has(own)) {
+                let path = source.path;
+                problems.push(format!("{path}: module {own} has no place among the layers: give it one in src/tidy"));
+            }
+        }
+        for import in imports.iter().filter(|import| folder.len() == 1 || !import.test) {
+            let (from, to) = (&sources[import.from], &sources[import.to]);
+            let inside = import.written.iter().map(String::as_str).take(folder.len()).eq(folder.iter().copied());
+            let Some(own) = place(from, folder).filter(|_| inside) else { continue };
+            let named = import.written.get(folder.len()).map(String::as_str).filter(|name| layers.has(name));
+            let Some(used) = named.or_else(|| place(to, folder)) else { continue };
+            if used != own && !layers.allow(own, used) {
+                breaches.insert((own, used));
+                if !exceptions.layers.contains(&(own, used)) {
+                    problems.push(format!("{}:{}: {own} must not use {used}", from.path, import.line));
+                }
+            }
+        }
+    }
+    for (own, used) in exceptions.layers.iter().filter(|pair| !breaches.contains(*pair)) {
+        problems.push(format!("layers: {own} does not use {used}, and so the exception has to go"));
+    }
+    for import in imports {
+        if sources[import.from].module.starts_with(&["nodeproof", "live"]) && import.written[..2] == ["core", "sim"] {
+            let path = sources[import.from].path;
+            problems.push(format!("{path}:{}: live must not see the simulator", import.line));
+        }
+    }
+    problems
+}
+
+impl Layers {
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Rows(rows) => rows.iter().any(|row| row.contains(&name)),
+            Table(table) => table.iter().any(|(own, _)| *own == name),
+        }
+    }
+
+    fn allow(&self, own: &str, used: &str) -> bool {
+        match self {
+            Rows(rows) => rows.iter().take_while(|row| !row.contains(&own)).any(|row| row.contains(&used)),
+            Table(table) => table.iter().any(|(name, allowed)| *name == own && allowed.contains(&used)),
+        }
+    }
+}
+
+/// Returns the module of a folder that a file belongs to. The folder's root belongs to none.
+fn place<'a>(source: &Source<'a>, folder: &[&'static str]) -> Option<&'a str> {
+    if source.module.is_empty() && folder == ["nodeproof"] {
+        return source.path.trim_start_matches("src/").split(['/', '.']).next();
+    }
+    source.module.strip_prefix(folder)?.first().copied()
+}

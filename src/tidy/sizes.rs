@@ -1,0 +1,114 @@
+//! How long functions, files, lines and the map of the tree may be.
+//!
+//! Inputs: the files. Functions and files of tests may be as long as they like. What is too long stands in the list of
+//! exceptions with its measure, which may shrink and not grow.
+
+use std::collections::BTreeMap;
+
+use super::exceptions::Exceptions;
+use super::source::{Source, Token};
+
+const FUNCTION: usize = 70;
+const FILE: usize = 500;
+const MAP: usize = 150;
+const COLUMNS: usize = 120;
+
+pub(super) fn sizes(sources: &[Source], exceptions: &Exceptions) -> Vec<String> {
+    let mut functions = BTreeMap::<String, usize>::new();
+    let (mut files, mut map) = (BTreeMap::new(), BTreeMap::new());
+    let mut long = Vec::new();
+    for source in sources {
+        let path = String::from(source.path);
+        long.extend(long_lines(source));
+        if source.path == "ARCHITECTURE.md" {
+            map.insert(path, source.text.lines().count());
+        } else if !source.test && path.ends_with(".rs") {
+            for (name, length) in function_lengths(source) {
+                let longest = functions.entry(format!("{path}: {name}")).or_default();
+                *longest = length.max(*longest);
+            }
+            files.insert(path, product_length(source));
+        }
+    }
+    let whole = |listed: &[(&str, usize)]| listed.iter().map(|(path, most)| (String::from(*path), *most)).collect();
+    let named = exceptions.functions.iter().map(|(path, name, most)| (format!("{path}: {name}"), *most)).collect();
+    let mut problems = ratchet(FUNCTION, &functions, &named);
+    problems.extend(ratchet(FILE, &files, &whole(exceptions.files)));
+    problems.extend(ratchet(MAP, &map, &whole(exceptions.map)));
+    for folder in exceptions.long_lines.iter().filter(|folder| !long.iter().any(|line| line.starts_with(**folder))) {
+        problems.push(format!("{folder}: no long line, and so its exception has to go"));
+    }
+    long.retain(|line| !exceptions.long_lines.iter().any(|folder| line.starts_with(folder)));
+    problems.extend(long);
+    problems
+}
+
+/// Holds measures against the most that is allowed, and against a list of exceptions.
+fn ratchet(most: usize, found: &BTreeMap<String, usize>, listed: &BTreeMap<String, usize>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (what, measure) in found {
+        let most = listed.get(what).unwrap_or(&most);
+        if measure > most {
+            problems.push(format!("{what}: {measure} lines, at most {most}"));
+        }
+    }
+    for (what, listed) in listed {
+        match found.get(what).copied().unwrap_or_default() {
+            measure if measure <= most => problems.push(format!("{what}: its exception has to go")),
+            measure if measure < *listed => problems.push(format!("{what}: {measure} lines, write that for {listed}")),
+            _ => {}
+        }
+    }
+    problems
+}
+
+fn long_lines(source: &Source) -> Vec<String> {
+    let path = source.path;
+    let measured = path.ends_with(".rs") || path.starts_with("ci/") || !path.contains('/');
+    // What no line break may divide: a row of a Markdown table, an address, the pattern of a sentence.
+    let whole = |line: &str| {
+        path.ends_with(".md") && (line.starts_with('|') || line.contains("https://"))
+            || line.trim_start().starts_with("regex = r")
+    };
+    let long = |(_, line): &(usize, &str)| measured && line.chars().count() > COLUMNS && !whole(line);
+    let lines = source.text.lines().enumerate().filter(long).map(|(at, _)| at + 1);
+    lines.map(|at| format!("{path}:{at}: more than {COLUMNS} columns")).collect()
+}
+
+/// Returns each function with its lines from `fn` to the closing brace.
+fn function_lengths<'a>(source: &Source<'a>) -> Vec<(&'a str, usize)> {
+    let tokens: Vec<&Token> = source.product().collect();
+    let mut lengths = Vec::new();
+    for at in (1..tokens.len()).filter(|at| tokens[at - 1].text == "fn" && tokens[*at].is_word()) {
+        let mut depth = 0;
+        let end = tokens[at..].iter().find(|token| {
+            match token.text {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth -= 1,
+                _ => {}
+            }
+            depth == 0 && matches!(token.text, ";" | "}")
+        });
+        lengths.extend(end.map(|end| (tokens[at].text, end.line - tokens[at].line + 1)));
+    }
+    lengths
+}
+
+/// Returns how many lines belong to no test.
+fn product_length(source: &Source) -> usize {
+    let mut test_lines = 0;
+    let mut open: Option<(usize, usize)> = None;
+    for token in &source.tokens {
+        match (token.test, open) {
+            (true, Some((first, _))) => open = Some((first, token.line)),
+            (true, None) => open = Some((token.line, token.line)),
+            (false, Some((first, last))) => {
+                test_lines += last - first + 1;
+                open = None;
+            }
+            (false, None) => {}
+        }
+    }
+    test_lines += open.map_or(0, |(first, last)| last - first + 1);
+    source.text.lines().count() - test_lines
+}

@@ -1,0 +1,176 @@
+//! A file of the tree, and its Rust code as words without comments and the contents of strings.
+//!
+//! Inputs: a path below the root and a text. Output: a [`Source`], whose words say where they stand and whether they
+//! belong to a test. Invariant: what stands in a comment or a string is no word.
+
+/// A word, a `::`, an empty string for a literal, or any other sign.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token<'a> {
+    pub(super) text: &'a str,
+    /// Counted from 1.
+    pub(super) line: usize,
+    /// It stands behind `#[cfg(test)]`.
+    pub(super) test: bool,
+}
+
+impl Token<'_> {
+    pub(super) fn is_word(&self) -> bool {
+        self.text.starts_with(is_of_a_word)
+    }
+}
+
+/// One file.
+pub(super) struct Source<'a> {
+    pub(super) path: &'a str,
+    pub(super) text: &'a str,
+    /// Empty unless it is Rust.
+    pub(super) tokens: Vec<Token<'a>>,
+    /// Where it stands among the modules, its crate first: `core`, `objects`, `json`. Empty outside of the two crates.
+    pub(super) module: Vec<&'a str>,
+    /// Its parent declares it for tests alone.
+    pub(super) test: bool,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(path: &'a str, text: &'a str) -> Self {
+        let mut tokens = if path.ends_with(".rs") { tokens(text) } else { Vec::new() };
+        mark_tests(&mut tokens);
+        Source { path, text, tokens, module: module(path), test: false }
+    }
+
+    /// Returns the tokens of what is no test.
+    pub(super) fn product(&self) -> impl Iterator<Item = &Token<'a>> {
+        self.tokens.iter().filter(|token| !self.test && !token.test)
+    }
+}
+
+/// Reads files, and marks those that belong to tests because a parent declares them so.
+pub(super) fn tree<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Source<'a>> {
+    let mut sources: Vec<Source> = files.into_iter().map(|(path, text)| Source::new(path, text)).collect();
+    let mut tests = Vec::new();
+    for source in sources.iter().filter(|source| !source.module.is_empty()) {
+        for pair in source.tokens.windows(3) {
+            if pair[0].test && pair[0].text == "mod" && pair[2].text == ";" {
+                tests.push([source.module.as_slice(), &[pair[1].text]].concat());
+            }
+        }
+    }
+    for source in &mut sources {
+        source.test = source.path.starts_with("tests/") || tests.iter().any(|test| source.module.starts_with(test));
+    }
+    sources
+}
+
+fn module(path: &str) -> Vec<&str> {
+    let (crate_name, inside) = match (path.strip_prefix("core/src/"), path.strip_prefix("src/")) {
+        (Some(inside), _) => ("core", inside),
+        (_, Some(inside)) if inside != "main.rs" && inside != "conformance.rs" => ("nodeproof", inside),
+        _ => return Vec::new(),
+    };
+    let inside = inside.trim_end_matches(".rs");
+    let mut module = vec![crate_name];
+    module.extend(inside.split('/').filter(|name| *name != "mod" && *name != "lib"));
+    module
+}
+
+fn is_of_a_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let (mut at, mut line) = (0, 1);
+    while let Some(letter) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let (length, seen) = match letter {
+            '/' if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), None),
+            '/' if rest.starts_with("/*") => (rest.find("*/").map_or(rest.len(), |end| end + 2), None),
+            '"' => (quoted(rest), Some("")),
+            'r' | 'b' if raw(rest).is_some() => (raw(rest).unwrap_or(1), Some("")),
+            '\'' => match letter_literal(rest) {
+                Some(length) => (length, Some("")),
+                None => (1, Some("'")),
+            },
+            ':' if rest.starts_with("::") => (2, Some("::")),
+            _ if is_of_a_word(letter) => {
+                let length = rest.find(|letter| !is_of_a_word(letter)).unwrap_or(rest.len());
+                (length, Some(&rest[..length]))
+            }
+            _ if letter.is_whitespace() => (letter.len_utf8(), None),
+            _ => (letter.len_utf8(), Some(&rest[..letter.len_utf8()])),
+        };
+        tokens.extend(seen.map(|text| Token { text, line, test: false }));
+        line += rest[..length].matches('\n').count();
+        at += length;
+    }
+    tokens
+}
+
+/// Returns the length of the string that `rest` begins with.
+fn quoted(rest: &str) -> usize {
+    let mut escaped = false;
+    for (at, letter) in rest.char_indices().skip(1) {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+/// Returns the length of the raw string that `rest` begins with, if it is one.
+fn raw(rest: &str) -> Option<usize> {
+    let start = rest.trim_start_matches('b').strip_prefix('r')?;
+    let marks = start.len() - start.trim_start_matches('#').len();
+    let inside = start[marks..].strip_prefix('"')?;
+    let end = format!("\"{}", "#".repeat(marks));
+    let length = inside.find(&end).map_or(inside.len(), |at| at + end.len());
+    Some(rest.len() - inside.len() + length)
+}
+
+/// Returns the length of the literal of one letter that `rest` begins with; a lifetime is none.
+fn letter_literal(rest: &str) -> Option<usize> {
+    let inside = &rest[1..];
+    match inside.strip_prefix('\\') {
+        Some(escape) => Some(4 + escape[1..].find('\'')?),
+        None => {
+            let length = inside.chars().next()?.len_utf8();
+            inside[length..].starts_with('\'').then_some(length + 2)
+        }
+    }
+}
+
+fn mark_tests(tokens: &mut [Token]) {
+    let mut at = 0;
+    while at < tokens.len() {
+        let attribute = ["#", "[", "cfg", "(", "test", ")", "]"];
+        if tokens[at..].iter().map(|token| token.text).take(attribute.len()).eq(attribute) {
+            let end = at + attribute.len() + item(&tokens[at + attribute.len()..]);
+            tokens[at..end].iter_mut().for_each(|token| token.test = true);
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// Returns how many tokens the first item takes: to the end of its braces, or to a `;` or `,` outside of all brackets.
+fn item(tokens: &[Token]) -> usize {
+    let mut depth = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        match token.text {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+        if depth < 0 {
+            return at;
+        }
+        if depth == 0 && matches!(token.text, ";" | "," | "}") {
+            return at + 1;
+        }
+    }
+    tokens.len()
+}

@@ -1,0 +1,50 @@
+//! A name means one thing: at most two modules define a type of the same name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::exceptions::Exceptions;
+use super::source::Source;
+
+const MOST: usize = 2;
+
+pub(super) fn type_names(sources: &[Source], exceptions: &Exceptions) -> Vec<String> {
+    let mut defined = BTreeMap::<&str, BTreeSet<&str>>::new();
+    for source in sources.iter().filter(|source| !source.module.is_empty()) {
+        for name in types(source) {
+            defined.entry(name).or_default().insert(source.path);
+        }
+    }
+    let mut problems = Vec::new();
+    for (name, paths) in &defined {
+        let most = exceptions.type_names.iter().find(|(own, _)| own == name).map_or(MOST, |(_, most)| *most);
+        if paths.len() > most {
+            let paths = paths.iter().copied().collect::<Vec<_>>().join(", ");
+            problems.push(format!("type {name} is defined in more than {most} modules: {paths}"));
+        }
+    }
+    for (name, most) in exceptions.type_names {
+        match defined.get(name).map_or(0, BTreeSet::len) {
+            count if count <= MOST => problems.push(format!("type {name}: is rare, and so its exception has to go")),
+            count if count < *most => problems.push(format!("type {name}: {count} modules, write that for {most}")),
+            _ => {}
+        }
+    }
+    problems
+}
+
+/// Returns what a file defines; types that belong to a trait or an `impl` are none of their own.
+fn types<'a>(source: &Source<'a>) -> Vec<&'a str> {
+    let tokens: Vec<_> = source.product().collect();
+    let mut depth = 0;
+    let mut types = Vec::new();
+    for pair in tokens.windows(2) {
+        match pair[0].text {
+            "{" => depth += 1,
+            "}" => depth -= 1,
+            "struct" | "enum" | "trait" if pair[1].is_word() => types.push(pair[1].text),
+            "type" if pair[1].is_word() && depth == 0 => types.push(pair[1].text),
+            _ => {}
+        }
+    }
+    types
+}
