@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-use super::options::Options;
-use super::scenario::{Door, keep_panics_quiet, run};
+use super::options::{Door, Options};
+use super::scenario::{keep_panics_quiet, run};
 use super::stage::Backend;
 use super::suite::{Places, Suite};
 use crate::load::Problem;

@@ -4,8 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::suite::REQUIREMENTS;
 use crate::load::{FeatureFile, Requirements, Source, check, find_sources};
+
+/// Where requirements stand in a source tree.
+pub(super) const REQUIREMENTS: &str = "features/requirements.yaml";
 
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 

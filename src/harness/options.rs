@@ -52,6 +52,17 @@ impl Default for Options {
     }
 }
 
+/// The door through which a scenario was started: it decides on the line that starts it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// `cargo test --test conformance`.
+    CargoTest,
+    /// `nodeproof run`.
+    Command,
+    /// `nodeproof run --accept`: what a scenario gives is stored as its snapshot.
+    Accept,
+}
+
 /// A tag expression.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {

@@ -5,10 +5,11 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-use super::options::Options;
-use super::scenario::{Door, Judged, run};
+use super::options::{Door, Options};
+use super::planned::Planned;
+use super::scenario::{Judged, run};
 use super::stage::Backend;
-use super::suite::{Planned, Suite};
+use super::suite::Suite;
 
 /// A scenario to run, with what the run is asked for, or why it is not to be run.
 #[derive(Debug)]

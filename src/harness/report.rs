@@ -8,8 +8,9 @@ use nodeproof_core::scenario::Outcome;
 use serde_json::{Map, Value, json};
 
 use super::options::{Options, release_name};
+use super::planned::Planned;
 use super::scenario::{Judged, Verdict};
-use super::suite::Planned;
+
 use super::yaml;
 
 /// What the steps say that measure instead of looking.

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use nodeproof_core::scenario::{Outcome, Verdict as CoreVerdict};
 
-use super::options::{Options, release_name};
+use super::options::{Door, Options, release_name};
+use super::planned::Planned;
 use super::stage::Backend;
-use super::suite::{Planned, Suite};
+use super::suite::Suite;
 
 /// What came of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,17 +43,6 @@ impl Verdict {
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::Failed | Self::Inconclusive)
     }
-}
-
-/// The door through which a scenario was started: it decides on the line that starts it again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
-    /// `cargo test --test conformance`.
-    CargoTest,
-    /// `nodeproof run`.
-    Command,
-    /// `nodeproof run --accept`: what a scenario gives is stored as its snapshot.
-    Accept,
 }
 
 /// A scenario with its verdict.

@@ -16,10 +16,9 @@ use regex::Regex;
 
 use super::embedded;
 use super::histories;
-use super::options::{Options, release_name};
-use super::scenario::Door;
+use super::options::{Door, Options, release_name};
+use super::planned::Planned;
 use super::stage::Backend;
-use super::suite::Planned;
 use super::yaml;
 
 /// Where snapshots are stored.

@@ -1,28 +1,16 @@
 //! Where scenarios run: on the simulator, or on a live backend that was made once for all of them.
 
-use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use nodeproof_core::profile::Settings;
-use nodeproof_core::scenario::Outcome;
-use nodeproof_core::sim::{self, Beginnings};
-
-use super::options::Options;
-use super::suite::{Planned, Suite};
 #[cfg(feature = "live")]
 pub use crate::live::kind::Options as KindOptions;
 #[cfg(feature = "live")]
-use crate::live::{self, Ground, Patience, Plan};
+use crate::live::{self, Ground, Patience};
 
 /// What is wanted of kind, in a program that does not know it.
 #[cfg(not(feature = "live"))]
 pub type KindOptions = ();
-
-thread_local! {
-    /// What scenarios of this thread began with.
-    static BEGINNINGS: RefCell<Beginnings> = RefCell::default();
-}
 
 /// What scenarios run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,14 +67,14 @@ pub struct LiveOptions {
 pub struct Stage {
     backend: Backend,
     #[cfg(feature = "live")]
-    live: Option<Live>,
+    pub(super) live: Option<Live>,
 }
 
 #[cfg(feature = "live")]
 #[derive(Debug, Clone)]
-struct Live {
-    ground: std::sync::Arc<dyn Ground>,
-    patience: Patience,
+pub(super) struct Live {
+    pub(super) ground: std::sync::Arc<dyn Ground>,
+    pub(super) patience: Patience,
 }
 
 impl Stage {
@@ -164,18 +152,6 @@ impl Stage {
         None
     }
 
-    /// Tells whether a scenario has to wait until no other runs.
-    #[must_use]
-    pub fn runs_alone(&self, planned: &Planned, options: &Options) -> bool {
-        #[cfg(feature = "live")]
-        return self.live.as_ref().is_some_and(|live| live.runs_alone(planned, options));
-        #[cfg(not(feature = "live"))]
-        {
-            let _ = (planned, options);
-            false
-        }
-    }
-
     /// Returns what people should know before anything is written.
     #[must_use]
     pub fn greeting(&self) -> Option<String> {
@@ -183,75 +159,6 @@ impl Stage {
         return self.live.as_ref().and_then(|live| live.ground.greeting());
         #[cfg(not(feature = "live"))]
         None
-    }
-
-    /// Says what a scenario would do to which machine of a real cluster, a line each.
-    #[must_use]
-    pub fn rehearse(&self, planned: &Planned, options: &Options) -> Vec<String> {
-        #[cfg(feature = "live")]
-        if let Some(live) = &self.live {
-            return live.plan(planned, options).map_or_else(|why| vec![why], |plan| live.ground.rehearse(&plan));
-        }
-        let _ = (planned, options);
-        Vec::new()
-    }
-
-    /// Tells why a scenario cannot be judged here.
-    pub(super) fn obstacle(&self, planned: &Planned, options: &Options) -> Option<String> {
-        let tags = planned.tags();
-        if self.backend == Backend::Sim {
-            return tags.live_only.as_ref().map(|why| format!("live only: {why}"));
-        }
-        if let Some(why) = &tags.sim_only {
-            return Some(format!("sim only: {why}"));
-        }
-        #[cfg(feature = "live")]
-        return self.live.as_ref().and_then(|live| live.obstacle(planned, options));
-        #[cfg(not(feature = "live"))]
-        {
-            let _ = options;
-            Some("this program was built without live backends".to_owned())
-        }
-    }
-
-    /// Runs a scenario.
-    pub(super) fn play(&self, planned: &Planned, options: &Options, suite: &Suite) -> Outcome {
-        #[cfg(feature = "live")]
-        if let Some(live) = &self.live {
-            return live.play(planned, options);
-        }
-        let settings = Settings::of(planned.release(options)).with_race(options.race);
-        let options = sim::Options { settings, seed: options.seed, trace: options.trace, ..sim::Options::default() };
-        // Out of its place meanwhile: an action of the user's own may run scenarios itself, or break down.
-        let mut beginnings = BEGINNINGS.take();
-        let own = suite.own.functions();
-        let outcome = sim::run_scenario_with(&planned.compiled.scenario, options, own, &mut beginnings);
-        BEGINNINGS.set(beginnings);
-        outcome
-    }
-}
-
-#[cfg(feature = "live")]
-impl Live {
-    fn plan(&self, planned: &Planned, options: &Options) -> Result<Plan, String> {
-        let settings = Settings::of(planned.release(options));
-        Plan::of(self.ground.as_ref(), &planned.compiled.scenario, &settings, options.seed)
-    }
-
-    fn obstacle(&self, planned: &Planned, options: &Options) -> Option<String> {
-        // A flag that cannot be is a failure of the scenario, not a reason to skip it.
-        self.plan(planned, options).ok()?.obstacle(self.ground.as_ref(), self.patience)
-    }
-
-    fn runs_alone(&self, planned: &Planned, options: &Options) -> bool {
-        !self.ground.gives_control_planes() && self.plan(planned, options).is_ok_and(|plan| plan.alone.is_some())
-    }
-
-    fn play(&self, planned: &Planned, options: &Options) -> Outcome {
-        match self.plan(planned, options) {
-            Ok(plan) => live::run_scenario(self.ground.as_ref(), &plan),
-            Err(why) => live::unplayable(&planned.compiled.scenario, why),
-        }
     }
 }
 

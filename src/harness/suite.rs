@@ -2,61 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
-
-use super::embedded;
-use super::options::Options;
+use super::embedded::{self, REQUIREMENTS};
+use super::planned::Planned;
 use super::snapshots::Store;
 use super::stage::Backend;
-use crate::load::{FeatureFile, Problem, Requirements, Source, Tags, check, find_sources};
-use crate::steps::{Compiled, Own, Surroundings, compile_in};
-
-/// A scenario that could be run.
-#[derive(Debug, Clone)]
-pub struct Planned {
-    /// The trial's name: `BACKEND::area::topic::scenario[::row]`.
-    pub name: String,
-    /// The words and what they mean.
-    pub compiled: Compiled,
-    /// The feature file.
-    pub path: String,
-}
-
-impl Planned {
-    /// Returns the release on which the scenario runs: its own, or that of the run.
-    #[must_use]
-    pub fn release(&self, options: &Options) -> Release {
-        self.compiled.scenario.cluster.release.unwrap_or(options.release)
-    }
-
-    /// Tells why the scenario cannot be judged in this run, whatever is selected.
-    #[must_use]
-    pub fn obstacle(&self, options: &Options) -> Option<String> {
-        let other = self.compiled.tags.other_release(self.release(options));
-        other.or_else(|| options.stage.obstacle(self, options))
-    }
-
-    /// Tells why the scenario is not run.
-    #[must_use]
-    pub fn skipped(&self, options: &Options) -> Option<String> {
-        if !options.selection.meets(&self.compiled.tags) {
-            return options.selection.text().map(|text| format!("not selected by {text}"));
-        }
-        self.obstacle(options)
-    }
-
-    /// Tells whether the scenario says something about the default release, for which snapshots are stored first.
-    pub(super) fn is_for_default_release(&self) -> bool {
-        let own = self.compiled.scenario.cluster.release.unwrap_or(DEFAULT_RELEASE);
-        own == DEFAULT_RELEASE && self.tags().other_release(DEFAULT_RELEASE).is_none()
-    }
-
-    /// Returns the tags in force.
-    #[must_use]
-    pub const fn tags(&self) -> &Tags {
-        &self.compiled.tags
-    }
-}
+use crate::load::{FeatureFile, Problem, Requirements, Source, check, find_sources};
+use crate::steps::{Own, Surroundings, compile_in};
 
 /// Where the files of a suite are, and the steps of the user's own.
 #[derive(Debug, Clone, Default)]
@@ -229,9 +180,6 @@ impl Suite {
     }
 }
 
-/// Where requirements stand in a source tree.
-pub(super) const REQUIREMENTS: &str = "features/requirements.yaml";
-
 /// Returns the directory in which a suite keeps its other files: the one that holds `features`; where the features stand
 /// in a directory of another name, the nearest one upwards that has such files, or else that directory itself.
 fn beside(paths: &[PathBuf]) -> PathBuf {
@@ -284,6 +232,7 @@ mod tests {
     use nodeproof_core::profile::Settings;
     use nodeproof_core::sim::{self, Beginnings};
 
+    use super::super::options::Options;
     use super::*;
 
     /// A run without a trace is told less of what nobody looks at, heartbeats in it are not sent, and it goes along with

@@ -9,21 +9,10 @@ use serde::Serialize;
 
 use super::draft::Draft;
 use super::parameters::{Parameter, parameters};
-use super::patterns::pattern_at;
+use super::patterns::{pattern_at, place_of};
+use super::sources::{comment_above, file_of};
+use super::syntax::render;
 use crate::load::FeatureFile;
-
-/// The files of the vocabulary in the order of the reference, with their headings.
-const FILES: [(&str, &str, &str); 9] = [
-    ("cluster.rs", "The cluster", include_str!("cluster.rs")),
-    ("nodes.rs", "Nodes", include_str!("nodes.rs")),
-    ("machines.rs", "Machines and their kubelets", include_str!("machines.rs")),
-    ("pods.rs", "Pods", include_str!("pods.rs")),
-    ("workloads.rs", "Workloads", include_str!("workloads.rs")),
-    ("network.rs", "The network", include_str!("network.rs")),
-    ("users.rs", "What users do", include_str!("users.rs")),
-    ("expect.rs", "What follows", include_str!("expect.rs")),
-    ("observe.rs", "What holds of any Node", include_str!("observe.rs")),
-];
 
 /// A sentence of the vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -56,7 +45,7 @@ pub fn with_examples(mut sentences: Vec<Sentence>, files: &[FeatureFile]) -> Vec
     const SHOWN: usize = 3;
     let steps = files.iter().flat_map(|file| &file.cases).flat_map(|case| &case.steps);
     for line in steps {
-        let Some(place) = super::registry::place(&line.step) else { continue };
+        let Some(place) = place_of(&line.step) else { continue };
         let Some(sentence) = sentences.iter_mut().find(|sentence| sentence.places.contains(&place)) else { continue };
         let has_room = sentence.examples.len() < SHOWN;
         if has_room && !sentence.examples.contains(&line.step.value) {
@@ -86,9 +75,9 @@ fn collect() -> Vec<Sentence> {
     let mut found: Vec<(usize, &'static str, String, Location)> = Vec::new();
     let mut note = |keyword: &'static str, inner: (Location, cucumber::codegen::LazyRegex)| {
         let (place, regex) = inner;
-        let order = place_of(place);
+        let file = file_of(place);
         let pattern = pattern_at(place).map_or_else(|| regex().as_str().to_owned(), str::to_owned);
-        found.push((order.unwrap_or(FILES.len()), keyword, pattern, place));
+        found.push((file.map_or(usize::MAX, |(number, _)| number), keyword, pattern, place));
     };
     for step in inventory::iter::<<Draft as WorldInventory>::Given> {
         let (place, regex, _) = step.inner();
@@ -104,25 +93,18 @@ fn collect() -> Vec<Sentence> {
     }
     found.sort_by_key(|(order, _, _, place)| (*order, place.path, place.line));
     let mut sentences: Vec<Sentence> = Vec::new();
-    for (order, keyword, regex, place) in found {
-        let (part, source) = FILES.get(order).map_or((OWN_PART, None), |(_, part, source)| (*part, Some(*source)));
+    for (_, keyword, regex, place) in found {
+        let part = file_of(place).map_or(OWN_PART, |(_, part)| part);
         if let Some(same) = sentences.iter_mut().find(|s| s.regex == regex && s.part == part) {
             same.keywords.push(keyword);
             same.places.push((place.path, place.line));
             continue;
         }
-        let says = match source {
-            Some(source) => comment_above(source, &LINES[order], place.line),
-            None => {
-                let source = source_of(place.path);
-                comment_above(&source, &lines(&source), place.line)
-            }
-        };
         sentences.push(Sentence {
             keywords: vec![keyword],
             pattern: render(&regex),
             parameters: parameters(&regex),
-            says,
+            says: comment_above(place),
             part,
             regex,
             examples: Vec::new(),
@@ -133,154 +115,13 @@ fn collect() -> Vec<Sentence> {
     sentences
 }
 
-/// Returns the number of the file of ours in which an attribute stands.
-fn place_of(place: Location) -> Option<usize> {
-    let ours = file!().trim_end_matches("catalogue.rs");
-    FILES.iter().position(|(name, ..)| place.path.strip_prefix(ours) == Some(name))
-}
-
-/// Returns the source of an attribute of ours, and what follows.
-pub(super) fn source_at(place: Location) -> Option<&'static str> {
-    let file = place_of(place)?;
-    let line = usize::try_from(place.line).ok()?.checked_sub(1)?;
-    LINES[file].get(line).map(|at| &FILES[file].2[*at..])
-}
-
-/// Where the lines of our files begin.
-static LINES: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| FILES.iter().map(|(.., source)| lines(source)).collect());
-
-fn lines(source: &str) -> Vec<usize> {
-    std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect()
-}
-
 /// Where sentences of other crates stand in the reference.
 const OWN_PART: &str = "Sentences of your own";
-
-/// Reads the source of another crate's sentences, for their comments: the compiler names it from the root of the
-/// workspace, which is here or above. Empty where it is not at hand.
-fn source_of(path: &str) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    here.ancestors().find_map(|up| std::fs::read_to_string(up.join(path)).ok()).unwrap_or_default()
-}
-
-/// Returns the comment above the attribute on a line.
-fn comment_above(source: &str, lines: &[usize], line: u32) -> String {
-    let line = usize::try_from(line).unwrap_or_default().saturating_sub(1);
-    let end = lines.get(line).copied().unwrap_or(0);
-    let mut comment: Vec<&str> = source[..end]
-        .lines()
-        .rev()
-        .map(str::trim)
-        .skip_while(|line| line.starts_with("#["))
-        .take_while(|line| line.starts_with("///"))
-        .map(|line| line.trim_start_matches("///").trim())
-        .collect();
-    comment.reverse();
-    comment.join(" ")
-}
-
-/// Turns a pattern into the sentence that people write: `(?P<node>[^"]*)` becomes `{node}`.
-pub(super) fn render(pattern: &str) -> String {
-    let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
-    let pattern = pattern.strip_suffix('$').unwrap_or(pattern);
-    let mut shown = String::new();
-    let mut rest = pattern;
-    while let Some(c) = rest.chars().next() {
-        if c == '(' {
-            let (group, tail) = group(rest);
-            let (optional, tail) = match tail.strip_prefix('?') {
-                Some(tail) => (true, tail),
-                None => (false, tail.strip_prefix('*').unwrap_or(tail)),
-            };
-            let inner = render_group(group);
-            shown += &match group {
-                group if is_bound(group) => format!(" {}", inner.trim()),
-                _ if optional => format!("[{inner}]"),
-                _ => inner,
-            };
-            rest = tail;
-        } else if c == '\\' {
-            shown.extend(rest.chars().nth(1));
-            rest = &rest[1 + rest[1..].chars().next().map_or(0, char::len_utf8)..];
-        } else {
-            let tail = &rest[c.len_utf8()..];
-            match tail.strip_prefix('?') {
-                Some(tail) if c == '"' => rest = tail,
-                Some(tail) => {
-                    shown += &format!("[{c}]");
-                    rest = tail;
-                }
-                None => {
-                    shown.push(c);
-                    rest = tail;
-                }
-            }
-        }
-    }
-    shown
-}
-
-/// Splits a pattern that begins with a parenthesis into what is inside and what follows.
-pub(super) fn group(pattern: &str) -> (&str, &str) {
-    let mut depth = 0;
-    let mut in_class = false;
-    let mut escaped = false;
-    for (at, c) in pattern.char_indices() {
-        match c {
-            _ if escaped => {}
-            '[' => in_class = true,
-            ']' => in_class = false,
-            '(' if !in_class => depth += 1,
-            ')' if !in_class => {
-                depth -= 1;
-                if depth == 0 {
-                    return (&pattern[1..at], &pattern[at + 1..]);
-                }
-            }
-            _ => {}
-        }
-        escaped = c == '\\' && !escaped;
-    }
-    (&pattern[1..], "")
-}
-
-fn render_group(group: &str) -> String {
-    if let Some(inner) = group.strip_prefix("?:") {
-        return render(inner);
-    }
-    let Some((name, inner)) = group.strip_prefix("?P<").and_then(|rest| rest.split_once('>')) else {
-        return format!("{{{group}}}");
-    };
-    if is_of_words(inner) { inner.to_owned() } else { format!("{{{name}}}") }
-}
-
-/// Tells whether a group is one of some words: `stops|is killed`.
-pub(super) fn is_of_words(group: &str) -> bool {
-    group.chars().all(|c| c.is_alphanumeric() || " -|'".contains(c))
-}
-
-/// Tells whether a group holds the bound: it may be left out in a `Given` alone.
-fn is_bound(group: &str) -> bool {
-    group.starts_with("?P<bound>") || group.starts_with("?P<for>")
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::load::{Requirements, Source, check_one};
-
-    #[test]
-    fn patterns_are_shown_as_people_write_them() {
-        for (pattern, words) in [
-            (r#"^a ready Node "(?P<node>[^"]*)"$"#, r#"a ready Node "{node}""#),
-            (r#"^the kubelet on "(?P<n>[^"]*)" (?P<what>stops|is killed)$"#, r#"the kubelet on "{n}" stops|is killed"#),
-            (r"^(?P<time>\S+) pass(?:es)?$", "{time} pass[es]"),
-            (r"^(?P<list>(?:a|b) [^)]*) \(x\)$", "{list} (x)"),
-            (r#"^it has "?(?P<word>[^"]*)"?(?P<also> too)?(?P<bound>,? .*)?$"#, "it has {word}[ too] {bound}"),
-        ] {
-            assert_eq!(render(pattern), words);
-        }
-    }
 
     #[test]
     fn every_sentence_says_what_it_means_and_is_in_the_reference() {

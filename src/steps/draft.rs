@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use gherkin::StepType;
+use gherkin::{Step, StepType};
 use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::objects::{Json, Text};
@@ -13,7 +13,8 @@ use nodeproof_core::scenario::{
     Act, Bound, Company, Deed, Expectation, Fact, Given, Position, Predicate, Scenario, Setup, Subject, When,
 };
 
-use super::own::Surroundings;
+use super::functions::Surroundings;
+use super::manifest::{Manifest, manifests};
 use super::words::Wrong;
 use crate::load::near::nearest;
 use crate::load::{Case, Problem, Row, StepLine, step_problem};
@@ -68,7 +69,7 @@ pub struct Draft {
     /// What is known beside the words.
     pub(super) surroundings: Arc<Surroundings>,
     /// How many sentences said the one that is read.
-    said_by: usize,
+    pub(super) said_by: usize,
     /// Whether the scenario may only look at the cluster.
     read_only: bool,
     /// Whether the sentence that is read speaks of every Node: its name is `*` then.
@@ -321,17 +322,9 @@ impl Draft {
         true
     }
 
-    /// Reads a part of the step as a `Then` of its own and returns what it says.
-    pub(super) fn part(&mut self, sentence: &str) -> Vec<Fact> {
-        let Some(line) = &self.place.line else { return Vec::new() };
-        if self.said_by > SAID_BY_MAX {
-            self.problem("", format!("the sentence {sentence:?} says itself"));
-            return Vec::new();
-        }
-        let mut part = line.clone();
-        part.step.ty = StepType::Then;
-        part.step.value = format!("{sentence} within 0s");
-        let mut scratch = Self {
+    /// Begins a draft for a part of the step, which is read as a sentence of its own.
+    pub(super) fn for_a_part(&self) -> Self {
+        Self {
             nodes: self.nodes.clone(),
             doubtful: self.doubtful.clone(),
             pods: self.pods.clone(),
@@ -348,30 +341,12 @@ impl Draft {
                 last_keyword: None,
             },
             ..Self::default()
-        };
-        if !super::registry::apply(&mut scratch, &part.step) && scratch.problems.is_empty() {
-            let message = format!("{sentence:?} is nothing that can become true");
-            scratch.problem(sentence, message);
         }
-        self.problems.append(&mut scratch.problems);
-        let facts = scratch.scenario.acts.into_iter().flat_map(|act| act.expectations);
-        facts.map(|expectation| expectation.fact).collect()
     }
 
-    /// Reads a sentence in place of the step, once for each of several subjects.
-    pub(super) fn instead(&mut self, sentence: &str) {
-        let Some(line) = &self.place.line else { return };
-        if self.said_by > SAID_BY_MAX {
-            self.problem("", format!("the sentence {sentence:?} says itself"));
-            return;
-        }
-        let mut step = line.step.clone();
-        step.value = sentence.to_owned();
-        self.said_by += 1;
-        if !super::registry::apply(self, &step) {
-            self.problem("", format!("there is no sentence {sentence:?}"));
-        }
-        self.said_by -= 1;
+    /// Returns the step that is read.
+    pub(super) fn step(&self) -> Option<&Step> {
+        self.place.line.as_ref().map(|line| &line.step)
     }
 
     /// Declares a Node, unless its name is taken or is none.
@@ -467,6 +442,22 @@ impl Draft {
         None
     }
 
+    /// Reads the objects of the step's doc string, or notes what is wrong with it.
+    pub(super) fn objects(&mut self, docstring: Option<&String>) -> Vec<Manifest> {
+        let Some(text) = docstring else {
+            let help = vec!["\"\"\"yaml\napiVersion: v1\nkind: Node\nmetadata: {name: worker-1}\n\"\"\"".to_owned()];
+            self.problem_with("", "the object is missing: a doc string below the step".to_owned(), help);
+            return Vec::new();
+        };
+        match manifests(text) {
+            Ok(found) => found,
+            Err((line, message)) => {
+                self.problem_in_text(line, message);
+                Vec::new()
+            }
+        }
+    }
+
     /// Adds ready Nodes from the bodies of their machines.
     pub(super) fn ready_nodes(&mut self, machines: Vec<Json>) {
         let specs: Vec<MachineSpec> = machines.iter().filter_map(|body| self.machine(body)).collect();
@@ -479,9 +470,6 @@ impl Draft {
 
 /// The Node that is there beside those that a scenario names.
 pub(super) const BYSTANDER: &str = "bystander";
-
-/// How many sentences may say one another.
-const SAID_BY_MAX: usize = 8;
 
 /// Adds a duration to what is known of a step; used where a sentence gives a default.
 pub(super) const ZERO: SignedDuration = SignedDuration::ZERO;

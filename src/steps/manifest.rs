@@ -6,8 +6,6 @@ use nodeproof_core::network::{Call, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use serde::Deserialize as _;
 
-use super::draft::Draft;
-
 /// Kinds that are in no namespace.
 ///
 /// Source: discovery of kube-apiserver v1.34.
@@ -172,24 +170,6 @@ pub(super) fn fixture(directory: &Path, name: &str) -> Result<String, String> {
         return Err(format!("{} has {size} bytes, more than the {BYTES_MAX} that are read", path.display()));
     }
     std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-impl Draft {
-    /// Reads the objects of the step's doc string, or notes what is wrong with it.
-    pub(super) fn objects(&mut self, docstring: Option<&String>) -> Vec<Manifest> {
-        let Some(text) = docstring else {
-            let help = vec!["\"\"\"yaml\napiVersion: v1\nkind: Node\nmetadata: {name: worker-1}\n\"\"\"".to_owned()];
-            self.problem_with("", "the object is missing: a doc string below the step".to_owned(), help);
-            return Vec::new();
-        };
-        match manifests(text) {
-            Ok(found) => found,
-            Err((line, message)) => {
-                self.problem_in_text(line, message);
-                Vec::new()
-            }
-        }
-    }
 }
 
 #[cfg(test)]

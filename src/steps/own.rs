@@ -16,187 +16,16 @@
 //! [`Draft::own_becomes`], [`Draft::own_keeps`]). What these names do is told by [`Own`]. A name that [`Own`] does not
 //! have is a problem of the feature file, found before anything runs.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use jiff::Timestamp;
-use nodeproof_core::network::{Identity, MERGE_PATCH, Target, Verb};
-use nodeproof_core::objects::{ObjectKey, Text};
+use nodeproof_core::objects::Text;
 use nodeproof_core::scenario::{OwnLook, Predicate, Subject};
-use nodeproof_core::sim::{self, Simulation};
 
 pub use nodeproof_core::json;
 pub use nodeproof_core::objects::Json;
 pub use nodeproof_core::scenario::{Action, OwnSeen as Seen};
 
 pub use super::draft::Draft;
-use super::manifest;
+pub use super::functions::{Cluster, Glance, Own, Surroundings};
 use crate::load::near::nearest;
-
-/// The actions and looks of a user's own steps, by name.
-#[derive(Debug, Clone, Default)]
-pub struct Own(sim::Own);
-
-impl Own {
-    /// Begins without any.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds an action, which [`Draft::own_action`] names: it does something, or says why that cannot be done, and then
-    /// its step fails with this text.
-    #[must_use]
-    pub fn action(
-        mut self,
-        name: &str,
-        action: impl Fn(&mut Cluster<'_>, &Json) -> Result<(), String> + Send + Sync + 'static,
-    ) -> Self {
-        let guarded = move |simulation: &mut Simulation, body: &Json| {
-            let run = || action(&mut Cluster { simulation }, body);
-            catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|payload| Err(broken(payload.as_ref())))
-        };
-        self.0.add_action(name, Arc::new(guarded));
-        self
-    }
-
-    /// Adds a look, which [`Draft::own_becomes`] and [`Draft::own_keeps`] name.
-    ///
-    /// It is taken whenever something has happened in the cluster, so it should be quick, and it must depend on the
-    /// cluster and its parameters alone: the same seed has to give the same verdict.
-    #[must_use]
-    pub fn look(mut self, name: &str, look: impl Fn(&Glance<'_>, &Json) -> Seen + Send + Sync + 'static) -> Self {
-        let guarded = move |simulation: &Simulation, body: &Json| {
-            let run = || look(&Glance { simulation }, body);
-            let broken = |payload: Box<dyn Any + Send>| Seen { holds: false, seen: broken(payload.as_ref()) };
-            catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(broken)
-        };
-        self.0.add_look(name, Arc::new(guarded));
-        self
-    }
-
-    /// Returns what the simulator calls.
-    pub(crate) const fn functions(&self) -> &sim::Own {
-        &self.0
-    }
-}
-
-fn broken(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    format!("its function broke down: {text}")
-}
-
-/// The cluster as an action of the user's own sees it.
-pub struct Cluster<'a> {
-    simulation: &'a mut Simulation,
-}
-
-impl Cluster<'_> {
-    /// Returns the cluster to look at.
-    #[must_use]
-    pub fn look(&self) -> Glance<'_> {
-        Glance { simulation: self.simulation }
-    }
-
-    /// Sends a request as an administrator, as in `send("PATCH", "/api/v1/nodes/worker-1", patch)`, and returns the
-    /// body of the answer. A patch is a merge patch.
-    ///
-    /// # Errors
-    /// The path is none, the request was refused, or no answer came; the text says which.
-    pub fn send(&mut self, method: &str, path: &str, body: Json) -> Result<Json, String> {
-        let mut call = manifest::request(method, path)?;
-        if call.verb == Verb::Patch {
-            call = call.header("content-type", Text::of(MERGE_PATCH));
-        }
-        if !body.is_null() {
-            call = call.body(body);
-        }
-        let answer = self.simulation.request(Identity::admin(), call).map_err(|error| error.to_string())?;
-        if answer.is_success() { Ok(answer.body()) } else { Err(answer.message()) }
-    }
-
-    /// Does something that the simulator knows: a machine loses its power, a rule is laid on the network.
-    ///
-    /// # Errors
-    /// It cannot be done; the text says why.
-    pub fn act(&mut self, action: Action) -> Result<(), String> {
-        let text = |error: sim::SimError| error.to_string();
-        match action {
-            Action::Api { identity, call } => {
-                let answer = self.simulation.request(identity, call).map_err(|error| error.to_string())?;
-                if answer.is_success() { Ok(()) } else { Err(answer.message()) }
-            }
-            Action::AddMachine(spec) => self.simulation.add_machine(spec).map_err(text),
-            Action::Machine { name, action } => self.simulation.machine_do(&name, action).map_err(text),
-            Action::AddRule(fault) => {
-                self.simulation.add_rule(fault);
-                Ok(())
-            }
-            Action::RemoveRule(rule) => self.simulation.remove_rule(rule).map(drop).map_err(text),
-            Action::Controller { name, action } => self.simulation.controller_do(&name, &action).map_err(text),
-            Action::Custom { name, .. } => Err(format!("an action of one's own calls no other: {:?}", name.as_str())),
-        }
-    }
-}
-
-/// The cluster as it is at this instant, to look at.
-pub struct Glance<'a> {
-    simulation: &'a Simulation,
-}
-
-impl Glance<'_> {
-    /// Returns the instant.
-    #[must_use]
-    pub fn now(&self) -> Timestamp {
-        self.simulation.now()
-    }
-
-    /// Returns the object at a path of the API, as in `get("/api/v1/nodes/worker-1")`; `None` if it is not there.
-    #[must_use]
-    pub fn get(&self, path: &str) -> Option<Json> {
-        let call = manifest::request("GET", path).ok()?;
-        let Target::Resource { resource, namespace, name, .. } = &call.target else { return None };
-        let key = match namespace.as_str() {
-            "" => ObjectKey::cluster(name.clone()),
-            _ => ObjectKey::namespaced(namespace.clone(), name.clone()),
-        };
-        self.simulation.api().object(resource, &key).map(|object| object.json())
-    }
-
-    /// Returns the objects at a path of the API in order of their names, as in `list("/api/v1/pods")`.
-    #[must_use]
-    pub fn list(&self, path: &str) -> Vec<Json> {
-        let Ok(call) = manifest::request("GET", path) else { return Vec::new() };
-        let Target::Resource { resource, namespace, .. } = &call.target else { return Vec::new() };
-        let objects = self.simulation.api().objects(resource).into_iter();
-        let here = objects.filter(|object| namespace.is_empty() || object.key().namespace == *namespace);
-        here.map(|object| object.json()).collect()
-    }
-
-    /// Returns what the machine of a Node shows: power, kubelet, containers.
-    #[must_use]
-    pub fn machine(&self, node: &str) -> Option<Json> {
-        self.simulation.machine(node).map(|machine| machine.describe(self.simulation.now()))
-    }
-}
-
-/// What a [`Draft`] needs to know beside the words.
-#[derive(Debug, Clone)]
-pub struct Surroundings {
-    /// The user's own actions and looks.
-    pub own: Own,
-    /// The directory of the files that scenarios name. Default `fixtures`.
-    pub fixtures: PathBuf,
-}
-
-impl Default for Surroundings {
-    fn default() -> Self {
-        Self { own: Own::default(), fixtures: PathBuf::from("fixtures") }
-    }
-}
 
 impl Draft {
     /// Reads another sentence in place of the step, as in `draft.say("the user deletes Node \"worker-1\"")`.
@@ -258,6 +87,7 @@ fn own_fact(name: &str, body: &Json) -> (Subject, Predicate) {
 #[cfg(test)]
 mod tests {
     use cucumber::{then, when};
+    use nodeproof_core::sim;
 
     use super::*;
     use crate::load::{Requirements, Source, check_one};

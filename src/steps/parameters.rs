@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::catalogue::{group, is_of_words};
+use super::syntax::{group, is_of_words};
 
 /// A parameter of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -15,8 +15,9 @@ use cucumber::codegen::{LazyRegex, StepConstructor, WorldInventory, inventory};
 use cucumber::step::{AmbiguousMatchError, Collection, Location, Step as Function, WithContext};
 use gherkin::{Step, StepType};
 
-use super::catalogue::{group, source_at};
 use super::draft::Draft;
+use super::sources::source_at;
+use super::syntax::group;
 
 /// An attribute of a function: a pattern under a keyword.
 struct Known {
@@ -100,6 +101,12 @@ pub(super) fn all() -> BTreeSet<Cow<'static, str>> {
         None => Cow::Owned((known.regex)().as_str().to_owned()),
     };
     KNOWN.iter().map(pattern).collect()
+}
+
+/// Returns where the sentence of a step stands: the file and the line of its attribute.
+pub(super) fn place_of(step: &Step) -> Option<(&'static str, u32)> {
+    let (_, _, place, _) = find(step).ok()??;
+    place.map(|place| (place.path, place.line))
 }
 
 /// Reads the pattern of the attribute at a place of our own sources.

@@ -1,10 +1,10 @@
-//! Finds the sentence of each step in cucumber's registry and lets it write into the draft; its runner is never started.
+//! From checked text to scenarios: each step writes into the draft by its sentence, and what is no sentence is a problem.
+//!
+//! Input: a feature file. Output: its scenarios, and the problems with what their authors may have meant.
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
-use futures::FutureExt as _;
 use gherkin::{Step, StepType};
 use nodeproof_core::scenario::Scenario;
 
@@ -12,6 +12,7 @@ use super::catalogue::{self, Sentence, catalogue};
 use super::draft::Draft;
 use super::own::Surroundings;
 use super::patterns;
+use super::sentence::apply;
 use crate::load::near::{Word, likeness, likeness_at_most, likeness_by_length};
 use crate::load::{Case, FeatureFile, Problem, StepLine, Tags, step_problem};
 
@@ -72,37 +73,6 @@ fn compile_case(file: &FeatureFile, case: &Case, surroundings: &Arc<Surroundings
         }
     }
     draft.finish()
-}
-
-/// Lets the sentence of a step write into the draft; false if no sentence fits.
-pub(super) fn apply(draft: &mut Draft, step: &Step) -> bool {
-    match patterns::find(step) {
-        Ok(None) => false,
-        Err(error) => {
-            let candidates = error.possible_matches.iter().map(|(regex, place)| {
-                let place = place.map_or_else(String::new, |place| format!(" ({}:{})", place.path, place.line));
-                format!("{}{place}", catalogue::render(regex.as_str()))
-            });
-            let help = candidates.collect();
-            draft.problem_with(&step.value, "several sentences fit; which is meant?".to_owned(), help);
-            true
-        }
-        Ok(Some((function, _, place, context))) => {
-            let run = || function(draft, context).now_or_never();
-            let done = catch_unwind(AssertUnwindSafe(run));
-            if !matches!(done, Ok(Some(()))) {
-                let place = place.map_or_else(String::new, |place| place.to_string());
-                draft.problem("", format!("the function of this sentence failed: {place}"));
-            }
-            true
-        }
-    }
-}
-
-/// Returns where the sentence of a step stands: the file and the line of its attribute.
-pub(super) fn place(step: &Step) -> Option<(&'static str, u32)> {
-    let (_, _, place, _) = patterns::find(step).ok()??;
-    place.map(|place| (place.path, place.line))
 }
 
 /// Returns what an author may have meant by a step that is no sentence, and how to make it one.

@@ -41,11 +41,13 @@ const FOLDERS: [(&[&str], Layers); 5] = [
             "node_lifecycle", "pod_gc", "replicaset", "scheduler", "statefulset", "ttl"],
     ])),
     (&["core", "scenario"], Rows(&[
-        &["action", "capability"],
-        &["definition"],
+        &["action", "capability", "position", "words"],
         &["expectation"],
-        &["customs", "feeder", "outcome"],
-        &["sentence", "run"],
+        &["definition"],
+        &["customs", "feeder", "observation"],
+        &["history"],
+        &["outcome"],
+        &["run", "sentence"],
     ])),
     // All of the shell may use the core, `live` not its simulator.
     (&["nodeproof"], Table(&[

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::diff::{item_name, list_keys};
+use super::list_keys::{item_name, list_keys};
 use super::redact::placeholder;
 use super::{Fields, Json, time};
 

@@ -11,6 +11,7 @@ mod json_macro;
 pub mod jsonpath;
 pub mod kubelet_labels;
 pub mod lifecycle;
+pub mod list_keys;
 pub mod names;
 mod near;
 mod object;

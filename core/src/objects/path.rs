@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use super::diff::item_name;
+use super::list_keys::item_name;
 use super::{Json, NULL, Text};
 
 /// A path from the root of an object to a field.

@@ -6,25 +6,12 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::{Action, Bound, Capabilities, Capability, Expectation, Fact, Taint};
+use super::{Action, Capabilities, Capability, Expectation, Fact, Position, Taint};
 use crate::components::controller::ControllerAction;
 use crate::components::machine::MachineSpec;
 use crate::network::{Endpoint, Resource};
 use crate::objects::{Json, Text};
 use crate::profile::{Release, Settings, SettingsError};
-
-/// A place in a feature file, with the words that stand there.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
-    /// The file's path as it was given.
-    pub file: Text,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1, in characters.
-    pub column: u32,
-    /// The step with its keyword: `When the kubelet on "worker-1" is killed`.
-    pub text: Text,
-}
 
 /// A scenario.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -352,29 +339,5 @@ impl Act {
     #[must_use]
     pub fn length(&self) -> SignedDuration {
         self.expectations.iter().map(|expectation| expectation.bound.end()).max().unwrap_or_default()
-    }
-}
-
-impl Bound {
-    /// Returns the fact that the bound hangs on.
-    #[must_use]
-    pub fn anchor(&self) -> Option<&Fact> {
-        match self {
-            Self::At { after: Some(fact), .. } | Self::Apart { after: fact, .. } | Self::After { fact, .. } => {
-                Some(fact)
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the largest offset that is known before the run.
-    #[must_use]
-    pub fn end(&self) -> SignedDuration {
-        match self {
-            Self::Within(limit) | Self::Between(_, limit) | Self::For(limit) => *limit,
-            Self::At { offset, after: None } => *offset,
-            Self::After { within, .. } => within.unwrap_or_default(),
-            Self::AtOnce | Self::Soon(_) | Self::At { .. } | Self::Apart { .. } | Self::Act => SignedDuration::ZERO,
-        }
     }
 }

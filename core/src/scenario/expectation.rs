@@ -414,3 +414,27 @@ pub enum Bound {
     /// As long as the act lasts: snapshots, and what must not change.
     Act,
 }
+
+impl Bound {
+    /// Returns the fact that the bound hangs on.
+    #[must_use]
+    pub fn anchor(&self) -> Option<&Fact> {
+        match self {
+            Self::At { after: Some(fact), .. } | Self::Apart { after: fact, .. } | Self::After { fact, .. } => {
+                Some(fact)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the largest offset that is known before the run.
+    #[must_use]
+    pub fn end(&self) -> SignedDuration {
+        match self {
+            Self::Within(limit) | Self::Between(_, limit) | Self::For(limit) => *limit,
+            Self::At { offset, after: None } => *offset,
+            Self::After { within, .. } => within.unwrap_or_default(),
+            Self::AtOnce | Self::Soon(_) | Self::At { .. } | Self::Apart { .. } | Self::Act => SignedDuration::ZERO,
+        }
+    }
+}

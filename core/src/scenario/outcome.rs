@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::run::Log;
-use super::{ObjectRef, Position, Scenario, SnapshotKind};
+use super::{Histories, Position, Scenario, SnapshotKind};
 use crate::components::{RecordedDecision, TraceLine};
 use crate::objects::{Json, Text};
 
@@ -49,72 +48,6 @@ pub struct Mismatch {
     pub last: Vec<String>,
     /// The line that shows it again; filled in by whoever knows the door. Empty if nobody does.
     pub replay: String,
-}
-
-/// A write that changed an object.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HistoryEntry {
-    /// When.
-    pub at: Timestamp,
-    /// The zero of its act.
-    pub zero: Timestamp,
-    /// The revision that it made.
-    pub resource_version: u64,
-    /// The writer: manager, and subresource behind a slash.
-    pub by: String,
-    /// Changed fields with `old -> new`, sorted; times as offsets.
-    pub changed: Vec<(String, String)>,
-    /// The number of the writer's decision.
-    pub because: Option<u32>,
-}
-
-/// All that was written to an object since the first act.
-#[derive(Clone, Debug, PartialEq)]
-pub struct History {
-    /// The object.
-    pub object: ObjectRef,
-    /// The writes in order of revision.
-    pub entries: Vec<HistoryEntry>,
-    /// Those before the first act, with times from its zero on. They are printed nowhere.
-    pub earlier: Vec<HistoryEntry>,
-}
-
-/// The histories of the observed objects, in order of the objects. They are put together when somebody asks, which most
-/// runs never do.
-#[derive(Clone, Debug)]
-pub struct Histories(Source);
-
-#[derive(Clone, Debug)]
-enum Source {
-    Log(Log),
-    Told(Vec<History>),
-}
-
-impl Histories {
-    pub(super) const fn of(log: Log) -> Self {
-        Self(Source::Log(log))
-    }
-
-    /// Returns them.
-    #[must_use]
-    pub fn to_vec(&self) -> Vec<History> {
-        match &self.0 {
-            Source::Log(log) => log.histories(),
-            Source::Told(histories) => histories.clone(),
-        }
-    }
-}
-
-impl From<Vec<History>> for Histories {
-    fn from(histories: Vec<History>) -> Self {
-        Self(Source::Told(histories))
-    }
-}
-
-impl PartialEq for Histories {
-    fn eq(&self, other: &Self) -> bool {
-        self.to_vec() == other.to_vec()
-    }
 }
 
 /// Something to be held against a stored snapshot.

@@ -7,11 +7,10 @@
 
 use alloc::string::ToString;
 
-use super::observation::Change;
 use crate::network::LEASES;
 use crate::objects::Object;
 use crate::objects::patch::status_patch;
-use crate::scenario::Cost;
+use crate::scenario::{Change, Cost};
 
 /// Whose writes are heartbeats.
 const KUBELET: &str = "kubelet";

@@ -11,16 +11,15 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::cost;
-use super::observation::Change;
+use super::facts::{concerns, elsewhere, touches};
 use super::renewals::Renewals;
 use super::truth::{self, Holds, Truth};
 use super::view::View;
-use super::{concerns, elsewhere, touches};
 use crate::network::{LEASES, NODES, Resource};
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path};
 use crate::scenario::{
-    Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, ObjectRef, Predicate, Subject, Verdict,
+    Aspect, Bound, Change, Cost, Every, Expectation, Fact, FieldTest, ObjectRef, Predicate, Subject, Verdict,
 };
 
 /// What a judge can see at an instant.

@@ -6,9 +6,8 @@
 
 mod cost;
 mod explain;
-mod history;
+mod facts;
 mod judge;
-mod observation;
 mod renewals;
 mod sound;
 mod stage;
@@ -25,24 +24,22 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use observation::{AnswerSeen, Change, DeedId, FaultEffect, Observation, OwnSeen, RunOutput, Task, Writer};
-
+use self::facts::{bare, facts_of, observed};
 use self::judge::{Judge, Own, Scene};
 use self::truth::Holds;
-use self::view::View;
+use self::view::{Measures, View};
+use super::history::Log;
 use super::{
-    Act, Action, Deed, Expectation, Fact, Histories, Mismatch, ObjectRef, Outcome, Position, Predicate, Scenario,
-    Setup, Snapshot, StepVerdict, Subject, Verdict, When,
+    Act, Action, AnswerSeen, Change, Deed, DeedId, Expectation, Fact, FaultEffect, Histories, Mismatch, ObjectRef,
+    Observation, Outcome, Position, Predicate, RunOutput, Scenario, Setup, Snapshot, StepVerdict, Subject, Task,
+    Verdict, When,
 };
 use crate::components::{Deadline, RecordedDecision};
 use crate::json;
 use crate::network::{Call, EVENTS, Identity, LEASES, NODES, PODS, Resource, Verb};
-use crate::objects::canonical::PASSING;
-use crate::objects::diff::diff;
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path, Text};
 use crate::profile::{DEFAULT_RELEASE, Release};
-pub(super) use history::Log;
 
 /// How a run judges.
 #[derive(Clone, Debug)]
@@ -145,7 +142,7 @@ pub struct Run {
     idle: Vec<Position>,
     /// What was done, for the story.
     story: Vec<(Timestamp, Position)>,
-    log: history::Log,
+    log: Log,
     decisions: BTreeMap<u32, RecordedDecision>,
     steps: Vec<StepVerdict>,
     mismatch: Option<Mismatch>,
@@ -161,8 +158,8 @@ impl Run {
         let patience = options.patience.max(options.health_period * 2);
         let options = RunOptions { patience, ..options };
         Self {
-            log: history::Log::new(observed(&scenario)),
-            view: View::new(sound::Measures::of(&options)),
+            log: Log::new(observed(&scenario)),
+            view: View::new(Measures::of(&options)),
             scenario,
             options,
             start: now,
@@ -427,101 +424,10 @@ impl Run {
     }
 }
 
-/// Returns the predicate under a `not`.
-fn bare(predicate: &Predicate) -> &Predicate {
-    match predicate {
-        Predicate::Not(inner) => bare(inner),
-        other => other,
-    }
-}
-
 /// Tells whether a task is a fault, which must have an effect by the end of its act.
 fn is_fault(task: &Task) -> bool {
     match task {
         Task::Deed(Deed::Action(action)) => matches!(**action, Action::AddRule(_) | Action::Machine { .. }),
         Task::Deed(_) | Task::Feed(_) => false,
     }
-}
-
-/// Returns the facts of a line: its own, and what its bound hangs on.
-fn facts_of(line: &Expectation) -> impl Iterator<Item = &Fact> {
-    core::iter::once(&line.fact).chain(line.bound.anchor())
-}
-
-/// Returns the objects whose history is kept, without doubles.
-fn observed(scenario: &Scenario) -> BTreeSet<ObjectRef> {
-    scenario
-        .acts
-        .iter()
-        .flat_map(|act| &act.expectations)
-        .filter_map(|line| match &line.fact.subject {
-            Subject::Object(of) => Some(of.clone()),
-            _ => None,
-        })
-        .collect()
-}
-
-/// Tells whether a fact could be judged wrongly if changes of a kind were missed.
-fn concerns(fact: &Fact, resource: &Resource) -> bool {
-    match (&fact.subject, bare(&fact.predicate)) {
-        (Subject::Object(_), Predicate::Event { .. }) => *resource == EVENTS,
-        (Subject::Object(of), _) => of.resource == *resource,
-        (Subject::PodsOf { .. }, _) => *resource == PODS,
-        (Subject::Several { of, .. }, _) => of.iter().any(|of| of.resource == *resource),
-        (Subject::Every(_), _) => *resource == NODES || *resource == LEASES,
-        (Subject::Table(of), _) => of == resource,
-        (Subject::Answer | Subject::Machine(_) | Subject::Own(_), _) => false,
-    }
-}
-
-/// Tells whether a change can make a fact true or false.
-fn touches(fact: &Fact, change: &Change) -> bool {
-    let is_it = |of: &ObjectRef| of.resource == change.resource && of.key == change.key;
-    let has_event = |of: &ObjectRef| {
-        let event = change.after.as_ref().or(change.before.as_ref());
-        change.resource == EVENTS
-            && tells_of_events(&fact.predicate)
-            && event.is_none_or(|event| view::is_event_about(event.stable(), of))
-    };
-    match &fact.subject {
-        // What is sound of a Node may hang on its Lease.
-        Subject::Object(of) if matches!(bare(&fact.predicate), Predicate::Sound(_)) => {
-            of.key.name == change.key.name && (change.resource == NODES || change.resource == LEASES)
-        }
-        Subject::Object(of) => is_it(of) || has_event(of),
-        Subject::Every(_) => change.resource == NODES || change.resource == LEASES,
-        Subject::Several { of, .. } => of.iter().any(|of| is_it(of) || has_event(of)),
-        Subject::PodsOf { .. } => change.resource == PODS || tells_of_events(&fact.predicate),
-        Subject::Table(of) => *of == change.resource,
-        Subject::Answer => true,
-        Subject::Machine(_) | Subject::Own(_) => false,
-    }
-}
-
-/// Tells whether a predicate says something about Events.
-fn tells_of_events(predicate: &Predicate) -> bool {
-    match predicate {
-        Predicate::Event { .. } => true,
-        Predicate::Not(inner) | Predicate::Count { of: inner, .. } => tells_of_events(inner),
-        Predicate::All(parts) => parts.iter().any(tells_of_events),
-        _ => false,
-    }
-}
-
-/// Returns the first changed field that no path covers, as text; heartbeats and the like apart.
-fn elsewhere(before: &Json, after: &Json, named: &[Path]) -> Option<String> {
-    let whole = |old: &Json, new: &Json| old.is_null() || new.is_null();
-    if whole(before, after) {
-        let gone = named.contains(&Path::of(&["metadata", "deletionTimestamp"]));
-        let what = if after.is_null() { "the object is deleted" } else { "the object is created" };
-        return (!gone || before.is_null()).then(|| String::from(what));
-    }
-    diff(before, after)
-        .into_iter()
-        .find(|change| {
-            let passing = change.path.segments().iter().any(|part| PASSING.contains(&part.name().as_str()));
-            !passing && !named.iter().any(|path| path.covers(&change.path))
-        })
-        .map(|change| history::change_text(&change, None))
-        .map(|(path, text)| format!("{path}: {text}"))
 }

@@ -13,11 +13,10 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::observation::Change;
 use super::view::View;
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Text};
-use crate::scenario::ObjectRef;
+use crate::scenario::{Change, ObjectRef};
 
 /// What a renewal itself may take beyond the pause: the request and its way through the watch.
 const WAY: SignedDuration = SignedDuration::from_millis(100);

@@ -11,36 +11,13 @@ use core::net::IpAddr;
 
 use jiff::SignedDuration;
 
-use super::RunOptions;
 use super::view::View;
 use crate::components::node_lifecycle::taints_astray;
 use crate::objects::Json;
 use crate::objects::quantity::Quantity;
 use crate::objects::time::{parse, seconds};
-use crate::profile::{DEFAULT_RELEASE, Release};
+use crate::profile::Release;
 use crate::scenario::{Aspect, ObjectRef};
-
-/// What the Nodes of a cluster are measured by.
-#[derive(Clone, Debug)]
-pub(super) struct Measures {
-    server: Release,
-    /// How long a Node may be silent until Ready must be Unknown: the grace period, two health passes, the tolerance.
-    silence_max: SignedDuration,
-}
-
-impl Default for Measures {
-    fn default() -> Self {
-        Self { server: DEFAULT_RELEASE, silence_max: SignedDuration::from_mins(1) }
-    }
-}
-
-impl Measures {
-    /// Takes them from how a run judges.
-    pub(super) fn of(options: &RunOptions) -> Self {
-        let silence_max = options.grace_period + options.health_period * 2 + options.tolerance;
-        Self { server: options.server, silence_max }
-    }
-}
 
 /// The conditions that a kubelet posts. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `defaultNodeStatusFuncs`.
 const OF_KUBELET: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
@@ -247,6 +224,7 @@ fn unknown_at_most(node: &Json, limit: SignedDuration, view: &View) -> Result<()
 
 #[cfg(test)]
 mod tests {
+    use super::super::view::Measures;
     use super::*;
     use crate::json;
 

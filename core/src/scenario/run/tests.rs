@@ -13,7 +13,7 @@ use crate::components::machine::MachineAction;
 use crate::components::{Because, Decision, DecisionId};
 use crate::network::{Fault, NODES};
 use crate::objects::ObjectKey;
-use crate::scenario::{Bound, FieldTest, SnapshotKind, Taint};
+use crate::scenario::{Bound, FieldTest, SnapshotKind, Taint, Writer};
 
 const START: &str = "2026-01-01T00:00:00Z";
 

@@ -9,6 +9,7 @@ use super::view::{EventSeen, View};
 use crate::network::{NODES, PODS};
 use crate::objects::canonical::PASSING;
 use crate::objects::{Json, Object, Path, Text};
+use crate::scenario::words::{plain, taint_text};
 use crate::scenario::{Every, Fact, FieldTest, ObjectRef, OwnLook, Predicate, Subject, Taint};
 
 /// Whether a fact holds.
@@ -284,13 +285,6 @@ fn condition_truth(object: &Json, kind: &Text, status: &Text, reason: Option<&Te
     Truth { holds: holds.into(), seen: format!("{kind}={}{details}", word("status")), brief }
 }
 
-/// Prints a taint as people write it: `key[=value]:Effect`.
-pub(super) fn taint_text(taint: &Json) -> String {
-    let word = |field| taint.get(field).as_str().unwrap_or("");
-    let value = if word("value").is_empty() { String::new() } else { format!("={}", word("value")) };
-    format!("{}{value}:{}", word("key"), word("effect"))
-}
-
 fn taint_truth(object: &Json, taint: &Taint) -> Truth {
     let taints = object.at(&["spec", "taints"]).items();
     let holds = taints.iter().any(|found| {
@@ -301,15 +295,6 @@ fn taint_truth(object: &Json, taint: &Taint) -> Truth {
     let mut texts: Vec<String> = taints.iter().map(taint_text).collect();
     texts.sort();
     Truth::new(holds, if texts.is_empty() { String::from("no taint") } else { format!("taints {}", texts.join(", ")) })
-}
-
-/// Prints a value for people: strings without quotes.
-pub(super) fn plain(value: &Json) -> String {
-    match value {
-        Json::Str(text) => text.to_string(),
-        Json::Null => String::from("absent"),
-        other => other.to_string(),
-    }
 }
 
 fn field_truth(object: &Json, before: Option<&Json>, path: &Path, test: &FieldTest) -> Truth {

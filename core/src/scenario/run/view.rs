@@ -4,13 +4,35 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use super::observation::{AnswerSeen, Change, OwnSeen};
-use super::sound::Measures;
+use super::RunOptions;
 use crate::network::{EVENTS, NODES, Resource};
 use crate::objects::{Json, Object, ObjectKey, Text};
-use crate::scenario::{ObjectRef, OwnLook};
+use crate::profile::{DEFAULT_RELEASE, Release};
+use crate::scenario::{AnswerSeen, Change, ObjectRef, OwnLook, OwnSeen};
+
+/// What the Nodes of a cluster are measured by.
+#[derive(Clone, Debug)]
+pub(super) struct Measures {
+    pub(super) server: Release,
+    /// How long a Node may be silent until Ready must be Unknown: the grace period, two health passes, the tolerance.
+    pub(super) silence_max: SignedDuration,
+}
+
+impl Default for Measures {
+    fn default() -> Self {
+        Self { server: DEFAULT_RELEASE, silence_max: SignedDuration::from_mins(1) }
+    }
+}
+
+impl Measures {
+    /// Takes them from how a run judges.
+    pub(super) fn of(options: &RunOptions) -> Self {
+        let silence_max = options.grace_period + options.health_period * 2 + options.tolerance;
+        Self { server: options.server, silence_max }
+    }
+}
 
 /// What is known of an object.
 #[derive(Clone, Debug, Default)]

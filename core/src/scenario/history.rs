@@ -7,17 +7,82 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::observation::Change;
-use super::truth::{plain, taint_text};
+use super::words::change_text;
+use super::{Change, ObjectRef};
 use crate::network::{LEASES, NODES};
-use crate::objects::canonical::{PASSING, masked};
-use crate::objects::diff::{FieldChange, diff, list_keys};
+use crate::objects::canonical::PASSING;
+use crate::objects::diff::diff;
 use crate::objects::{Json, Object};
-use crate::scenario::{History, HistoryEntry, ObjectRef};
+
+/// A write that changed an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HistoryEntry {
+    /// When.
+    pub at: Timestamp,
+    /// The zero of its act.
+    pub zero: Timestamp,
+    /// The revision that it made.
+    pub resource_version: u64,
+    /// The writer: manager, and subresource behind a slash.
+    pub by: String,
+    /// Changed fields with `old -> new`, sorted; times as offsets.
+    pub changed: Vec<(String, String)>,
+    /// The number of the writer's decision.
+    pub because: Option<u32>,
+}
+
+/// All that was written to an object since the first act.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// The object.
+    pub object: ObjectRef,
+    /// The writes in order of revision.
+    pub entries: Vec<HistoryEntry>,
+    /// Those before the first act, with times from its zero on. They are printed nowhere.
+    pub earlier: Vec<HistoryEntry>,
+}
+
+/// The histories of the observed objects, in order of the objects. They are put together when somebody asks, which most
+/// runs never do.
+#[derive(Clone, Debug)]
+pub struct Histories(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    Log(Log),
+    Told(Vec<History>),
+}
+
+impl Histories {
+    pub(super) const fn of(log: Log) -> Self {
+        Self(Source::Log(log))
+    }
+
+    /// Returns them.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<History> {
+        match &self.0 {
+            Source::Log(log) => log.histories(),
+            Source::Told(histories) => histories.clone(),
+        }
+    }
+}
+
+impl From<Vec<History>> for Histories {
+    fn from(histories: Vec<History>) -> Self {
+        Self(Source::Told(histories))
+    }
+}
+
+impl PartialEq for Histories {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_vec() == other.to_vec()
+    }
+}
 
 /// The changes of the observed objects since the first act, and of what belongs to them.
 #[derive(Clone, Debug)]
-pub(in crate::scenario) struct Log {
+pub(super) struct Log {
     observed: BTreeSet<ObjectRef>,
     entries: Vec<Entry>,
     /// The zeros of the latest act and of the first.
@@ -67,7 +132,7 @@ impl Log {
     }
 
     /// Returns what was written to each observed object since the first act; heartbeats left out.
-    pub(in crate::scenario) fn histories(&self) -> Vec<History> {
+    pub(super) fn histories(&self) -> Vec<History> {
         self.observed
             .iter()
             .map(|of| History {
@@ -169,81 +234,4 @@ fn changed_fields(change: &Change, zero: Timestamp) -> Vec<(String, String)> {
         fields.entry(path).or_default().push(text);
     }
     fields.into_iter().map(|(path, texts)| (path, texts.join(", "))).collect()
-}
-
-/// Prints a changed field: its path and `old -> new`, or the list and `+ item` or `- item`.
-pub(super) fn change_text(change: &FieldChange, zero: Option<Timestamp>) -> (String, String) {
-    let print = |value: &Json| {
-        let last = change.path.segments().last().map_or("", |part| part.name().as_str());
-        let masked = |zero| masked(last, value, zero).or_else(|| addresses(last, value));
-        zero.and_then(masked).unwrap_or_else(|| plain(value))
-    };
-    let comes_or_goes = change.old.is_null() || change.new.is_null();
-    let (item, sign) = if change.old.is_null() { (&change.new, '+') } else { (&change.old, '-') };
-    match change.path.parent() {
-        Some((list, name)) if comes_or_goes && item.is_object() => {
-            let text = match list.segments().last().map(|part| part.name().as_str()) {
-                Some("taints") => taint_text(item),
-                Some("conditions") => condition_text(item),
-                list => zero
-                    .zip(list)
-                    .and_then(|(zero, list)| key_text(list, item, zero))
-                    .unwrap_or_else(|| name.to_string()),
-            };
-            (list.to_string(), format!("{sign} {text}"))
-        }
-        _ if comes_or_goes => (change.path.to_string(), format!("{sign} {}", print(item))),
-        _ => (change.path.to_string(), format!("{} -> {}", print(&change.old), print(&change.new))),
-    }
-}
-
-/// Prints the key of a list's item where it is chance, as a uid and an address are.
-fn key_text(list: &str, item: &Json, zero: Timestamp) -> Option<String> {
-    let [key] = list_keys(list)? else { return None };
-    masked(key, item.get(key), zero)
-}
-
-/// Prints the blocks of addresses of a Node, which are chance on a cluster with other Nodes.
-fn addresses(field: &str, value: &Json) -> Option<String> {
-    let blocks: Vec<&str> = value.items().iter().map(|_| "[address]").collect();
-    (field == "podCIDRs").then(|| blocks.join(", "))
-}
-
-fn condition_text(condition: &Json) -> String {
-    let word = |field| condition.get(field).as_str().unwrap_or("");
-    let reason = if word("reason").is_empty() { String::new() } else { format!(" ({})", word("reason")) };
-    format!("{}={}{reason}", word("type"), word("status"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::json;
-
-    #[test]
-    fn a_history_does_not_say_which_addresses_and_uids_there_were_and_an_explanation_does() {
-        let before = json!({"metadata": {}, "spec": {}, "status": {}});
-        let after = json!({"metadata": {"ownerReferences": [{"uid": "70873bd9-e16d-4dba-8439-74d6cf039299"}]}, "spec": {"podCIDR": "10.244.1.0/24", "podCIDRs": ["10.244.1.0/24", "fd00::/64"]},
-            "status": {"hostIPs": [{"ip": "172.18.0.2"}], "podIP": "10.244.1.2", "podIPs": [{"ip": "10.244.1.2"}]}});
-        let texts = |zero| -> Vec<String> {
-            let changes = diff(&before, &after);
-            changes
-                .iter()
-                .map(|change| change_text(change, zero))
-                .map(|(path, text)| format!("{path}: {text}"))
-                .collect()
-        };
-        assert_eq!(
-            texts(Some(Timestamp::UNIX_EPOCH)),
-            [
-                "metadata.ownerReferences: + [uid]",
-                "spec.podCIDR: + [address]",
-                "spec.podCIDRs: + [address], [address]",
-                "status.hostIPs: + [address]",
-                "status.podIP: + [address]",
-                "status.podIPs: + [address]",
-            ]
-        );
-        assert_eq!(texts(None)[3], "status.hostIPs: + 172.18.0.2");
-    }
 }

@@ -2,10 +2,10 @@
 
 use alloc::string::String;
 
+use super::{Deed, HandFedNode, OwnLook, Position};
 use crate::components::RecordedDecision;
 use crate::network::Resource;
 use crate::objects::{Json, Object, ObjectKey, Text};
-use crate::scenario::{Deed, HandFedNode, OwnLook, Position};
 
 /// Numbers what a run has done, counting up from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]

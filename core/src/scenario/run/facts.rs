@@ -1,0 +1,104 @@
+//! What facts speak of, and which changes bear on them.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+
+use super::view::is_event_about;
+use crate::network::{EVENTS, LEASES, NODES, PODS, Resource};
+use crate::objects::canonical::PASSING;
+use crate::objects::diff::diff;
+use crate::objects::{Json, Path};
+use crate::scenario::words::change_text;
+use crate::scenario::{Change, Expectation, Fact, ObjectRef, Predicate, Scenario, Subject};
+
+/// Returns the predicate under a `not`.
+pub(super) fn bare(predicate: &Predicate) -> &Predicate {
+    match predicate {
+        Predicate::Not(inner) => bare(inner),
+        other => other,
+    }
+}
+
+/// Returns the facts of a line: its own, and what its bound hangs on.
+pub(super) fn facts_of(line: &Expectation) -> impl Iterator<Item = &Fact> {
+    core::iter::once(&line.fact).chain(line.bound.anchor())
+}
+
+/// Returns the objects whose history is kept, without doubles.
+pub(super) fn observed(scenario: &Scenario) -> BTreeSet<ObjectRef> {
+    scenario
+        .acts
+        .iter()
+        .flat_map(|act| &act.expectations)
+        .filter_map(|line| match &line.fact.subject {
+            Subject::Object(of) => Some(of.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Tells whether a fact could be judged wrongly if changes of a kind were missed.
+pub(super) fn concerns(fact: &Fact, resource: &Resource) -> bool {
+    match (&fact.subject, bare(&fact.predicate)) {
+        (Subject::Object(_), Predicate::Event { .. }) => *resource == EVENTS,
+        (Subject::Object(of), _) => of.resource == *resource,
+        (Subject::PodsOf { .. }, _) => *resource == PODS,
+        (Subject::Several { of, .. }, _) => of.iter().any(|of| of.resource == *resource),
+        (Subject::Every(_), _) => *resource == NODES || *resource == LEASES,
+        (Subject::Table(of), _) => of == resource,
+        (Subject::Answer | Subject::Machine(_) | Subject::Own(_), _) => false,
+    }
+}
+
+/// Tells whether a change can make a fact true or false.
+pub(super) fn touches(fact: &Fact, change: &Change) -> bool {
+    let is_it = |of: &ObjectRef| of.resource == change.resource && of.key == change.key;
+    let has_event = |of: &ObjectRef| {
+        let event = change.after.as_ref().or(change.before.as_ref());
+        change.resource == EVENTS
+            && tells_of_events(&fact.predicate)
+            && event.is_none_or(|event| is_event_about(event.stable(), of))
+    };
+    match &fact.subject {
+        // What is sound of a Node may hang on its Lease.
+        Subject::Object(of) if matches!(bare(&fact.predicate), Predicate::Sound(_)) => {
+            of.key.name == change.key.name && (change.resource == NODES || change.resource == LEASES)
+        }
+        Subject::Object(of) => is_it(of) || has_event(of),
+        Subject::Every(_) => change.resource == NODES || change.resource == LEASES,
+        Subject::Several { of, .. } => of.iter().any(|of| is_it(of) || has_event(of)),
+        Subject::PodsOf { .. } => change.resource == PODS || tells_of_events(&fact.predicate),
+        Subject::Table(of) => *of == change.resource,
+        Subject::Answer => true,
+        Subject::Machine(_) | Subject::Own(_) => false,
+    }
+}
+
+/// Tells whether a predicate says something about Events.
+fn tells_of_events(predicate: &Predicate) -> bool {
+    match predicate {
+        Predicate::Event { .. } => true,
+        Predicate::Not(inner) | Predicate::Count { of: inner, .. } => tells_of_events(inner),
+        Predicate::All(parts) => parts.iter().any(tells_of_events),
+        _ => false,
+    }
+}
+
+/// Returns the first changed field that no path covers, as text; heartbeats and the like apart.
+pub(super) fn elsewhere(before: &Json, after: &Json, named: &[Path]) -> Option<String> {
+    let whole = |old: &Json, new: &Json| old.is_null() || new.is_null();
+    if whole(before, after) {
+        let gone = named.contains(&Path::of(&["metadata", "deletionTimestamp"]));
+        let what = if after.is_null() { "the object is deleted" } else { "the object is created" };
+        return (!gone || before.is_null()).then(|| String::from(what));
+    }
+    diff(before, after)
+        .into_iter()
+        .find(|change| {
+            let passing = change.path.segments().iter().any(|part| PASSING.contains(&part.name().as_str()));
+            !passing && !named.iter().any(|path| path.covers(&change.path))
+        })
+        .map(|change| change_text(&change, None))
+        .map(|(path, text)| format!("{path}: {text}"))
+}

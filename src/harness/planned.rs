@@ -1,0 +1,54 @@
+//! A scenario that could be run, and the reason why it is not.
+
+use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
+
+use super::options::Options;
+use crate::load::Tags;
+use crate::steps::Compiled;
+
+/// A scenario that could be run.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// The trial's name: `BACKEND::area::topic::scenario[::row]`.
+    pub name: String,
+    /// The words and what they mean.
+    pub compiled: Compiled,
+    /// The feature file.
+    pub path: String,
+}
+
+impl Planned {
+    /// Returns the release on which the scenario runs: its own, or that of the run.
+    #[must_use]
+    pub fn release(&self, options: &Options) -> Release {
+        self.compiled.scenario.cluster.release.unwrap_or(options.release)
+    }
+
+    /// Tells why the scenario cannot be judged in this run, whatever is selected.
+    #[must_use]
+    pub fn obstacle(&self, options: &Options) -> Option<String> {
+        let other = self.compiled.tags.other_release(self.release(options));
+        other.or_else(|| options.stage.obstacle(self, options))
+    }
+
+    /// Tells why the scenario is not run.
+    #[must_use]
+    pub fn skipped(&self, options: &Options) -> Option<String> {
+        if !options.selection.meets(&self.compiled.tags) {
+            return options.selection.text().map(|text| format!("not selected by {text}"));
+        }
+        self.obstacle(options)
+    }
+
+    /// Tells whether the scenario says something about the default release, for which snapshots are stored first.
+    pub(super) fn is_for_default_release(&self) -> bool {
+        let own = self.compiled.scenario.cluster.release.unwrap_or(DEFAULT_RELEASE);
+        own == DEFAULT_RELEASE && self.tags().other_release(DEFAULT_RELEASE).is_none()
+    }
+
+    /// Returns the tags in force.
+    #[must_use]
+    pub const fn tags(&self) -> &Tags {
+        &self.compiled.tags
+    }
+}

@@ -1,0 +1,106 @@
+//! How the pattern of a sentence is taken apart, and how it is shown.
+//!
+//! Input: a regular expression as an attribute holds it. Output: the sentence as people write it, or a group of it.
+
+/// Turns a pattern into the sentence that people write: `(?P<node>[^"]*)` becomes `{node}`.
+pub(super) fn render(pattern: &str) -> String {
+    let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
+    let pattern = pattern.strip_suffix('$').unwrap_or(pattern);
+    let mut shown = String::new();
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        if c == '(' {
+            let (group, tail) = group(rest);
+            let (optional, tail) = match tail.strip_prefix('?') {
+                Some(tail) => (true, tail),
+                None => (false, tail.strip_prefix('*').unwrap_or(tail)),
+            };
+            let inner = render_group(group);
+            shown += &match group {
+                group if is_bound(group) => format!(" {}", inner.trim()),
+                _ if optional => format!("[{inner}]"),
+                _ => inner,
+            };
+            rest = tail;
+        } else if c == '\\' {
+            shown.extend(rest.chars().nth(1));
+            rest = &rest[1 + rest[1..].chars().next().map_or(0, char::len_utf8)..];
+        } else {
+            let tail = &rest[c.len_utf8()..];
+            match tail.strip_prefix('?') {
+                Some(tail) if c == '"' => rest = tail,
+                Some(tail) => {
+                    shown += &format!("[{c}]");
+                    rest = tail;
+                }
+                None => {
+                    shown.push(c);
+                    rest = tail;
+                }
+            }
+        }
+    }
+    shown
+}
+
+/// Splits a pattern that begins with a parenthesis into what is inside and what follows.
+pub(super) fn group(pattern: &str) -> (&str, &str) {
+    let mut depth = 0;
+    let mut in_class = false;
+    let mut escaped = false;
+    for (at, c) in pattern.char_indices() {
+        match c {
+            _ if escaped => {}
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '(' if !in_class => depth += 1,
+            ')' if !in_class => {
+                depth -= 1;
+                if depth == 0 {
+                    return (&pattern[1..at], &pattern[at + 1..]);
+                }
+            }
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    (&pattern[1..], "")
+}
+
+fn render_group(group: &str) -> String {
+    if let Some(inner) = group.strip_prefix("?:") {
+        return render(inner);
+    }
+    let Some((name, inner)) = group.strip_prefix("?P<").and_then(|rest| rest.split_once('>')) else {
+        return format!("{{{group}}}");
+    };
+    if is_of_words(inner) { inner.to_owned() } else { format!("{{{name}}}") }
+}
+
+/// Tells whether a group is one of some words: `stops|is killed`.
+pub(super) fn is_of_words(group: &str) -> bool {
+    group.chars().all(|c| c.is_alphanumeric() || " -|'".contains(c))
+}
+
+/// Tells whether a group holds the bound: it may be left out in a `Given` alone.
+fn is_bound(group: &str) -> bool {
+    group.starts_with("?P<bound>") || group.starts_with("?P<for>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+
+    #[test]
+    fn patterns_are_shown_as_people_write_them() {
+        for (pattern, words) in [
+            (r#"^a ready Node "(?P<node>[^"]*)"$"#, r#"a ready Node "{node}""#),
+            (r#"^the kubelet on "(?P<n>[^"]*)" (?P<what>stops|is killed)$"#, r#"the kubelet on "{n}" stops|is killed"#),
+            (r"^(?P<time>\S+) pass(?:es)?$", "{time} pass[es]"),
+            (r"^(?P<list>(?:a|b) [^)]*) \(x\)$", "{list} (x)"),
+            (r#"^it has "?(?P<word>[^"]*)"?(?P<also> too)?(?P<bound>,? .*)?$"#, "it has {word}[ too] {bound}"),
+        ] {
+            assert_eq!(render(pattern), words);
+        }
+    }
+}
