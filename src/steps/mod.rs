@@ -20,6 +20,7 @@ pub mod own;
 mod parameters;
 mod patterns;
 mod pods;
+mod predicates;
 mod registry;
 mod sentence;
 mod sources;

@@ -8,13 +8,17 @@
 //! Left out on purpose: bandwidth, and packets.
 
 pub mod http;
+mod identity;
 pub mod message;
+mod resource;
 pub(crate) mod resources;
 mod rule;
 mod rule_json;
 mod transport;
 
+pub use identity::Identity;
 pub use message::*;
+pub use resource::{CSI_NODES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS, Resource, Verb};
 pub use resources::{UnknownResource, collections, find_kind, is_namespaced, kind_names, known_resource};
 pub use rule::{Effect, Endpoint, Fault, Hits, Match, Reply, Rule, RuleId};
 pub use rule_json::CODES;

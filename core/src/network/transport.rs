@@ -3,16 +3,18 @@
 //! Mirrors client-go's HTTP/2 transport (k8s.io/apimachinery pkg/util/net/http.go, v1.34): a ping after 30 s without a
 //! frame, 15 s for its answer, then the connection is given up and everything on it fails; a dial fails after 30 s.
 
-use alloc::boxed::Box;
+mod link;
+mod rules;
+
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::rule::{Effect, Endpoint, Fault, Reply, Rule, RuleId};
-use super::{Answer, Ask, ClientId, Request, RequestId, ToClient, TransportError, Verb};
+use self::link::{Due, Link, Place, Trouble, Upward, Way};
+use super::rule::{Rule, RuleId};
+use super::{Ask, ClientId, Request, RequestId, ToClient, TransportError, Verb};
 use crate::chance::Chance;
-use crate::json;
 use crate::objects::Text;
 
 /// Silence after which a client sends a ping. Source: `HTTP2_READ_IDLE_TIMEOUT_SECONDS`, default 30.
@@ -54,119 +56,6 @@ pub enum Delivery {
         /// The message.
         message: ToClient,
     },
-}
-
-#[derive(Clone, Debug)]
-enum Upward {
-    Request(Request),
-    Cancel(RequestId),
-}
-
-#[derive(Clone, Debug)]
-enum Due {
-    Upward(ClientId, Upward),
-    Downward(ClientId, ToClient),
-    Timeout(ClientId, RequestId, TransportError),
-    Answer(ClientId, RequestId, Answer),
-    Broken(ClientId),
-    RuleEnds(RuleId),
-}
-
-/// The place of something that is due: when, and in which order.
-type Place = (Timestamp, u64);
-
-#[derive(Clone, Debug, Default)]
-struct Link {
-    name: Text,
-    watches: Vec<RequestId>,
-    last_received: Option<Timestamp>,
-    /// What rules and stalls leave behind: nothing, on nearly all links.
-    trouble: Option<Box<Trouble>>,
-}
-
-/// What the rules leave of a link's connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Way {
-    /// Messages pass.
-    #[default]
-    Open,
-    /// Messages wait, whatever would become of them otherwise.
-    Stalled {
-        /// There is no connection, or none any more: requests wait for one.
-        dialing: bool,
-    },
-    /// There is no connection, and each attempt fails at once.
-    Refused,
-}
-
-/// What is known of a link that a rule lies on, or lay on a short while ago.
-#[derive(Clone, Debug, Default)]
-struct Trouble {
-    way: Way,
-    upward: VecDeque<Upward>,
-    downward: VecDeque<ToClient>,
-    /// The places in `due` that belong to this link, so that one link's trouble costs the others nothing.
-    held: Vec<Place>,
-    /// The rules that lie on the link, in the order in which they are asked.
-    rules: Vec<RuleId>,
-    /// Requests under way whose answer could come late, because a rule lay on the link when they were sent, with the
-    /// place of their time-out in `due`.
-    waiting: BTreeMap<RequestId, Option<Place>>,
-    /// Requests that timed out here while the server may still answer them.
-    abandoned: BTreeSet<RequestId>,
-    /// The latest instant for which something is on its way, by direction: what follows may not overtake it.
-    upward_busy: Option<Timestamp>,
-    downward_busy: Option<Timestamp>,
-}
-
-impl Trouble {
-    /// Tells whether what comes from the server arrives at once.
-    fn is_clear_downward(&self) -> bool {
-        self.rules.is_empty()
-            && self.way == Way::Open
-            && self.waiting.is_empty()
-            && self.abandoned.is_empty()
-            && self.downward_busy.is_none()
-    }
-
-    /// Tells whether requests arrive at once, and their answers too.
-    fn is_clear(&self) -> bool {
-        self.is_clear_downward() && self.upward_busy.is_none()
-    }
-
-    fn is_over(&self) -> bool {
-        self.is_clear() && self.upward.is_empty() && self.downward.is_empty() && self.held.is_empty()
-    }
-}
-
-impl Link {
-    /// Tells whether nothing but the present rules' absence needs to be known: the way of nearly all messages.
-    fn is_clear(&self) -> bool {
-        self.trouble.as_ref().is_none_or(|trouble| trouble.is_clear())
-    }
-
-    fn is_clear_downward(&self) -> bool {
-        self.trouble.as_ref().is_none_or(|trouble| trouble.is_clear_downward())
-    }
-
-    fn way(&self) -> Way {
-        self.trouble.as_ref().map_or(Way::Open, |trouble| trouble.way)
-    }
-
-    fn rules(&self) -> &[RuleId] {
-        self.trouble.as_ref().map_or(&[], |trouble| &trouble.rules)
-    }
-
-    fn trouble(&mut self) -> &mut Trouble {
-        self.trouble.get_or_insert_default()
-    }
-
-    /// Forgets trouble that has left nothing behind.
-    fn calm_down(&mut self) {
-        if self.trouble.as_ref().is_some_and(|trouble| trouble.is_over()) {
-            self.trouble = None;
-        }
-    }
 }
 
 /// All connections to the API server, and the rules on them.
@@ -227,74 +116,6 @@ impl Network {
         link.calm_down();
         self.deliveries.retain(|delivery| delivery.client() != client);
         self.deliveries.push_back(Delivery::Disconnected { client });
-    }
-
-    /// Lays a rule on the network.
-    pub fn add_rule(&mut self, fault: Fault, now: Timestamp) -> RuleId {
-        self.last_rule += 1;
-        let id = RuleId(self.last_rule);
-        let until = fault.lasts.map(|lasts| now + lasts);
-        if let Some(until) = until {
-            self.hold(until, Due::RuleEnds(id));
-        }
-        let rule = Rule { id, fault, until, hits: super::Hits::default(), answered: 0 };
-        let clients = self.clients_of(&rule);
-        self.rules.insert(id, rule);
-        for client in clients {
-            self.link_mut(client).trouble().rules.push(id);
-            self.restall(client, now);
-        }
-        id
-    }
-
-    /// Takes a rule away; what it held back goes on. Returns the rule, or `None` for an unknown number. A rule that
-    /// ended by itself is forgotten.
-    pub fn remove_rule(&mut self, id: RuleId, now: Timestamp) -> Option<Rule> {
-        if let Some(at) = self.ended.iter().position(|rule| rule.id == id) {
-            return Some(self.ended.remove(at));
-        }
-        let rule = self.rules.remove(&id)?;
-        if rule.until.is_some() {
-            self.due.retain(|_, due| !matches!(due, Due::RuleEnds(other) if *other == id));
-        }
-        for client in self.clients_of(&rule) {
-            self.link_mut(client).trouble().rules.retain(|other| *other != id);
-            self.restall(client, now);
-            self.link_mut(client).calm_down();
-        }
-        Some(rule)
-    }
-
-    /// Returns the rules in force, in the order in which they are asked.
-    pub fn rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
-        self.rules.values()
-    }
-
-    /// Returns the rules that ended by themselves, with what they met, until they are removed.
-    pub fn ended_rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
-        self.ended.iter()
-    }
-
-    /// Returns the clients on whose connections a rule lies, if there is such a rule.
-    pub(crate) fn clients_under(&self, id: RuleId) -> Vec<ClientId> {
-        self.rules.get(&id).map(|rule| self.clients_of(rule)).unwrap_or_default()
-    }
-
-    /// Returns the clients on whose connections a rule lies.
-    fn clients_of(&self, rule: &Rule) -> Vec<ClientId> {
-        match (&rule.fault.from, &rule.fault.to) {
-            (Endpoint::Name(name), Endpoint::Name(other)) => [name, other]
-                .into_iter()
-                .filter(|end| rule.lies_on(end))
-                .filter_map(|end| self.by_name.get(end).copied())
-                .collect(),
-            _ => (0_u32..)
-                .map(ClientId)
-                .zip(&self.links)
-                .filter(|(_, link)| rule.lies_on(&link.name))
-                .map(|(client, _)| client)
-                .collect(),
-        }
     }
 
     /// Tells whether nothing waits to be handed over.
@@ -476,54 +297,6 @@ impl Network {
         self.link_mut(client).trouble().held = held;
     }
 
-    fn send_through_rules(&mut self, client: ClientId, request: Request, now: Timestamp) {
-        let is_watch = matches!(&request.ask, Ask::Call(call) if call.verb == Verb::Watch);
-        let patience = request.timeout.or(if is_watch { None } else { Some(REQUEST_TIMEOUT) });
-        let id = request.id;
-        let mut in_order = SignedDuration::ZERO;
-        let mut of_its_own = SignedDuration::ZERO;
-        for rule in self.link(client).rules().to_vec() {
-            match self.meet(rule, &request.ask) {
-                Met::Nothing => {}
-                Met::Delayed { delay, whole_connection: true } => in_order += delay,
-                Met::Delayed { delay, whole_connection: false } => of_its_own += delay,
-                Met::Swallowed => return self.wait_for(client, id, patience, TransportError::Timeout, now),
-                Met::Answered(code) => {
-                    let answer = Due::Answer(client, id, canned(code, &request.ask));
-                    self.wait_for(client, id, None, TransportError::Timeout, now);
-                    return self.hold(now, answer);
-                }
-            }
-        }
-        let link = self.link_mut(client).trouble();
-        match link.way {
-            Way::Open => {}
-            Way::Stalled { dialing } => {
-                let (patience, error) = match (dialing, patience) {
-                    (true, Some(patience)) if patience < DIAL_TIMEOUT => (Some(patience), TransportError::Timeout),
-                    (true, _) => (Some(DIAL_TIMEOUT), TransportError::Unreachable),
-                    (false, patience) => (patience, TransportError::Timeout),
-                };
-                link.upward.push_back(Upward::Request(request));
-                return self.wait_for(client, id, patience, error, now);
-            }
-            Way::Refused => {
-                self.link_mut(client).watches.retain(|watch| *watch != id);
-                return self.answer_with(client, id, TransportError::Refused);
-            }
-        }
-        let busy = link.upward_busy.filter(|busy| *busy > now).unwrap_or(now);
-        let arrives = (now + in_order).max(busy);
-        link.upward_busy = Some(arrives).filter(|arrives| *arrives > now);
-        let at = arrives + of_its_own;
-        self.wait_for(client, id, patience, TransportError::Timeout, now);
-        if at > now {
-            self.hold(at, Due::Upward(client, Upward::Request(request)));
-        } else {
-            self.deliveries.push_back(Delivery::ToServer { client, request });
-        }
-    }
-
     /// Notes that a client waits for an answer, and for how long.
     fn wait_for(
         &mut self,
@@ -538,30 +311,6 @@ impl Network {
             (now + patience, self.last_due)
         });
         self.link_mut(client).trouble().waiting.insert(id, place);
-    }
-
-    /// Lets a rule meet a request, and counts it.
-    fn meet(&mut self, rule: RuleId, ask: &Ask) -> Met {
-        if !self.meets(rule, Some(ask)) {
-            return Met::Nothing;
-        }
-        let rule = self.rules.get_mut(&rule).expect("a link names only rules in force");
-        let (verb, resource, ..) = ask.subject();
-        rule.count(verb.name(), resource);
-        match &rule.fault.effect {
-            Effect::Drop if rule.stalls() => Met::Nothing,
-            Effect::Refuse => Met::Nothing,
-            Effect::Drop => Met::Swallowed,
-            Effect::Delay { delay, jitter } => Met::Delayed {
-                delay: *delay + self.chance.up_to(*jitter),
-                whole_connection: rule.fault.matching.is_none(),
-            },
-            Effect::Answer(_) => match rule.next_reply() {
-                Reply::Ok => Met::Nothing,
-                Reply::Timeout => Met::Swallowed,
-                Reply::Code(code) => Met::Answered(code),
-            },
-        }
     }
 
     /// Hands a message over, unless the client stopped waiting for it.
@@ -639,96 +388,6 @@ impl Network {
         }
         failed
     }
-
-    /// What rules leave to a client that has no connection yet.
-    fn way_without_connection(&self, rules: &[RuleId]) -> Way {
-        if rules.iter().any(|rule| self.rules[rule].stalls()) {
-            Way::Stalled { dialing: true }
-        } else if rules.iter().any(|rule| self.rules[rule].refuses()) {
-            Way::Refused
-        } else {
-            Way::Open
-        }
-    }
-
-    /// Finds out whether the rules stall or refuse a link, and starts or ends that.
-    fn restall(&mut self, client: ClientId, now: Timestamp) {
-        let link = self.link(client);
-        match (link.way(), self.way_without_connection(link.rules())) {
-            (Way::Stalled { .. }, Way::Stalled { .. }) | (Way::Refused, Way::Refused) | (Way::Open, Way::Open) => {}
-            (Way::Open, Way::Stalled { .. }) => {
-                let last = link.last_received.unwrap_or(now);
-                let ping = (last + READ_IDLE).max(now);
-                self.link_mut(client).trouble().way = Way::Stalled { dialing: false };
-                self.hold(ping + PING_TIMEOUT, Due::Broken(client));
-            }
-            (_, Way::Refused) => self.reset(client),
-            (Way::Refused, way) => {
-                let trouble = self.link_mut(client).trouble();
-                trouble.way = way;
-                // What was asked over the connection before has been answered, or never is.
-                trouble.abandoned.clear();
-            }
-            (Way::Stalled { .. }, Way::Open) => self.flow_again(client, now),
-        }
-    }
-
-    /// Ends a connection whose other end is no more: whatever was on it fails, and each new attempt is refused.
-    fn reset(&mut self, client: ClientId) {
-        let failed = self.give_up(client, false);
-        let trouble = self.link_mut(client).trouble();
-        trouble.way = Way::Refused;
-        trouble.abandoned.extend(failed);
-    }
-
-    fn flow_again(&mut self, client: ClientId, now: Timestamp) {
-        let trouble = self.link_mut(client).trouble();
-        trouble.way = Way::Open;
-        let upward = core::mem::take(&mut trouble.upward);
-        let downward = core::mem::take(&mut trouble.downward);
-        self.drop_due(client, |due| matches!(due, Due::Broken(_)));
-        for message in downward {
-            self.arrive(client, message, now);
-        }
-        for waiting in upward {
-            self.deliveries.push_back(match waiting {
-                Upward::Request(request) => Delivery::ToServer { client, request },
-                Upward::Cancel(id) => Delivery::Cancelled { client, id },
-            });
-        }
-    }
-
-    /// Counts a message of the server for the rules without `match`, and returns how much longer it takes.
-    fn meet_all(&mut self, client: ClientId, what: &str) -> SignedDuration {
-        let mut delay = SignedDuration::ZERO;
-        for id in self.link(client).rules().to_vec() {
-            if self.rules[&id].fault.matching.is_some() || !self.meets(id, None) {
-                continue;
-            }
-            let rule = self.rules.get_mut(&id).expect("a link names only rules in force");
-            rule.count(what, "");
-            if let Effect::Delay { delay: least, jitter } = rule.fault.effect {
-                delay += least + self.chance.up_to(jitter);
-            }
-        }
-        delay
-    }
-
-    fn meets(&mut self, rule: RuleId, ask: Option<&Ask>) -> bool {
-        let rule = &self.rules[&rule];
-        let fault = &rule.fault;
-        let room = fault.times.is_none_or(|times| rule.hits.total < u64::from(times));
-        let wanted = fault.matching.as_ref().is_none_or(|wanted| ask.is_some_and(|ask| wanted.meets(ask)));
-        room && wanted && (fault.probability >= 1.0 || self.chance.unit() < fault.probability)
-    }
-}
-
-/// What a rule did to a request.
-enum Met {
-    Nothing,
-    Swallowed,
-    Delayed { delay: SignedDuration, whole_connection: bool },
-    Answered(u16),
 }
 
 impl Delivery {
@@ -740,59 +399,6 @@ impl Delivery {
             | Self::ToClient { client, .. } => *client,
         }
     }
-}
-
-impl Due {
-    fn client(&self) -> Option<ClientId> {
-        match self {
-            Self::Upward(client, _)
-            | Self::Downward(client, _)
-            | Self::Timeout(client, ..)
-            | Self::Answer(client, ..)
-            | Self::Broken(client) => Some(*client),
-            Self::RuleEnds(_) => None,
-        }
-    }
-
-    fn request(&self) -> Option<(ClientId, RequestId)> {
-        match self {
-            Self::Upward(client, Upward::Request(request)) => Some((*client, request.id)),
-            Self::Downward(client, message) => Some((*client, message.id())),
-            Self::Timeout(client, id, _) | Self::Answer(client, id, _) => Some((*client, *id)),
-            Self::Upward(_, Upward::Cancel(_)) | Self::Broken(_) | Self::RuleEnds(_) => None,
-        }
-    }
-}
-
-/// Makes the Status that a rule gives in place of the server's answer.
-fn canned(code: u16, ask: &Ask) -> Answer {
-    let (_, resource, _, name) = ask.subject();
-    let (reason, message) = match code {
-        401 => ("Unauthorized", alloc::string::String::from("Unauthorized")),
-        403 => ("Forbidden", alloc::format!("{resource} \"{name}\" is forbidden: refused by a rule of the network")),
-        410 => ("Expired", alloc::string::String::from("The resourceVersion for the provided list is too old.")),
-        504 => {
-            ("Timeout", alloc::string::String::from("Timeout: request did not complete within the allotted timeout"))
-        }
-        404 => ("NotFound", alloc::format!("{resource} \"{name}\" not found")),
-        409 => (
-            "Conflict",
-            alloc::format!(
-                "Operation cannot be fulfilled on {resource} \"{name}\": the object has been modified; please apply your changes to the latest version and try again"
-            ),
-        ),
-        429 => ("TooManyRequests", alloc::string::String::from("Too many requests, please try again later.")),
-        503 => {
-            ("ServiceUnavailable", alloc::string::String::from("the server is currently unable to handle the request"))
-        }
-        _ => {
-            ("InternalError", alloc::string::String::from("Internal error occurred: injected by a rule of the network"))
-        }
-    };
-    Answer::json(
-        code,
-        json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason, "code": code}),
-    )
 }
 
 #[cfg(test)]

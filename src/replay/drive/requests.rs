@@ -74,32 +74,7 @@ impl Drive<'_> {
         let matched = self.find(call.verb, &place, &change);
         let refused = matched.is_some_and(|index| self.recorded.writes[index].code >= 300);
         let kept = if call.verb == Verb::Update && !refused { self.world.kept(&place, &body) } else { None };
-        let (answer, t) = match matched {
-            Some(index) => {
-                let write = &self.recorded.writes[index];
-                let answer = if write.code >= 300 {
-                    refusal(write.code, &write.message)
-                } else {
-                    let made = || self.made(index, &place, &body);
-                    let object = self
-                        .world
-                        .outcome(index)
-                        .or_else(|| kept.clone())
-                        .or_else(made)
-                        .or_else(|| self.world.read(&place));
-                    object.map_or_else(
-                        || Answer::json(write.code, body.clone()),
-                        |object| Answer::object(write.code, object),
-                    )
-                };
-                (answer, if place.resource == EVENTS { self.now + READ_TAKES } else { write.end })
-            }
-            None => {
-                let object = kept.clone().or_else(|| self.world.read(&place));
-                let answer = object.map_or_else(|| bare(200, &body), |object| Answer::object(200, object));
-                (answer, self.now + READ_TAKES)
-            }
-        };
+        let (answer, t) = self.answer_of_write(matched, &place, &body, kept.as_ref());
         let prediction = self.run.predictions.len();
         if let Some(index) = matched
             && settled::is_judged(self.writer, call.verb, &place)
@@ -125,6 +100,31 @@ impl Drive<'_> {
         }
         self.run.predictions.push(Prediction { t: self.now, verb: call.verb, place, change, matched });
         self.at(t, Due::Answer { life: self.life, id, answer, write: matched });
+    }
+
+    /// Returns what a write is answered, and when: as it was recorded, or as the world that was recorded leaves it.
+    fn answer_of_write(
+        &self,
+        matched: Option<usize>,
+        place: &Place,
+        body: &Json,
+        kept: Option<&Object>,
+    ) -> (Answer, Micros) {
+        let late = self.now + READ_TAKES;
+        let Some(index) = matched else {
+            let object = kept.cloned().or_else(|| self.world.read(place));
+            return (object.map_or_else(|| bare(200, body), |object| Answer::object(200, object)), late);
+        };
+        let write = &self.recorded.writes[index];
+        let end = if place.resource == EVENTS { late } else { write.end };
+        if write.code >= 300 {
+            return (refusal(write.code, &write.message), end);
+        }
+        let made = || self.made(index, place, body);
+        let object = self.world.outcome(index).or_else(|| kept.cloned()).or_else(made);
+        let object = object.or_else(|| self.world.read(place));
+        let bare = || Answer::json(write.code, body.clone());
+        (object.map_or_else(bare, |object| Answer::object(write.code, object)), end)
     }
 
     /// Shows the statuses that were recorded before one that is predicted: this component took fewer syncs.

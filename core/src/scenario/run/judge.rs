@@ -4,8 +4,11 @@
 //! there instead, when the expected came in the end and how late that was. Invariant: a time-out of an instant comes
 //! after all observations of that instant, so limits are inclusive.
 
+mod ending;
+mod rhythm;
+
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
@@ -18,9 +21,7 @@ use super::view::View;
 use crate::network::{LEASES, NODES, Resource};
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path};
-use crate::scenario::{
-    Aspect, Bound, Change, Cost, Every, Expectation, Fact, FieldTest, ObjectRef, Predicate, Subject, Verdict,
-};
+use crate::scenario::{Aspect, Bound, Change, Every, Expectation, Fact, ObjectRef, Predicate, Subject, Verdict};
 
 /// What a judge can see at an instant.
 #[derive(Clone, Copy)]
@@ -443,129 +444,6 @@ impl Judge {
         }
     }
 
-    fn finish_late(&mut self, zero: Timestamp, now: Timestamp) {
-        let text = format!("{} up to {}", self.sequence(zero), offset(now, zero));
-        let (at, because) = self.last_change();
-        self.decide(Verdict::Failed, now, text, at, because);
-    }
-
-    fn miss(&mut self, now: Timestamp) {
-        if self.gap {
-            self.leave_open(now);
-        } else if self.counts() {
-            let zero = self.zero.unwrap_or(now);
-            let text = format!("{} up to {}", self.sequence(zero), offset(now, zero));
-            self.fail(now, text, now);
-        } else {
-            self.state = State::Late;
-        }
-    }
-
-    fn observe_late(&mut self, zero: Timestamp, truth: &Truth, now: Timestamp) {
-        if truth.holds != Holds::Yes {
-            return;
-        }
-        let limit = match &self.expectation.bound {
-            Bound::At { offset: end, .. } | Bound::Apart { to: end, .. } => self.due(zero, *end).unwrap_or(zero),
-            Bound::Soon(limit) => zero + *limit,
-            bound => zero + bound.end(),
-        };
-        let text = format!("{}: {} late", self.until_then(zero), seconds(now.duration_since(limit)));
-        let because = self.sightings.last().and_then(|sighting| sighting.because);
-        self.decide(Verdict::Failed, now, text, now, because);
-    }
-
-    fn fail_kept(&mut self, zero: Timestamp, limit: SignedDuration, now: Timestamp) {
-        if let Predicate::Field { test: FieldTest::Unchanged, path } = &self.expectation.fact.predicate
-            && self.sightings.first().is_some_and(|first| first.truth.holds != Holds::Yes)
-        {
-            let text = format!("{path} is absent when the act begins: that it stays so proves nothing");
-            self.fail(now, text, now);
-            return;
-        }
-        let text = if self.sightings.len() > 1 {
-            let short = seconds((zero + limit).duration_since(now));
-            format!("{}: {short} short of {}", self.until_then(zero), seconds(limit))
-        } else {
-            self.since(zero)
-        };
-        self.fail(now, text, now);
-    }
-
-    fn observe_renewal(&mut self, scene: Scene<'_>) {
-        let (Predicate::RenewedEvery { every, tolerance }, Some(zero)) = (&self.expectation.fact.predicate, self.zero)
-        else {
-            return;
-        };
-        let (every, tolerance) = (*every, *tolerance);
-        let Some(change) = scene.change.filter(|change| self.is_about(change)) else { return };
-        let renewal = |object: &Option<Object>| object.as_ref().and_then(beat);
-        let new = renewal(&change.after);
-        if new.is_none() || new == renewal(&change.before) || !self.is_open() {
-            return;
-        }
-        let now = scene.now;
-        let last = self.renewed.last().copied();
-        let pause = now.duration_since(last.unwrap_or(zero));
-        if pause > every + tolerance || (last.is_some() && pause < every - tolerance) {
-            let text = format!("a pause of {} at {}", seconds(pause), offset(now, zero));
-            self.fail(now, text, now);
-            return;
-        }
-        self.renewed.push(now);
-    }
-
-    fn judge_silence(&mut self, zero: Timestamp, longest: SignedDuration, now: Timestamp) {
-        let last = self.renewed.last().copied().unwrap_or(zero);
-        let ends = zero + self.expectation.bound.end();
-        let silent = now.duration_since(last) >= longest && last + longest < ends;
-        if silent || self.renewed.is_empty() {
-            let text = match self.renewed.last() {
-                Some(at) => format!("renewed last at {}", offset(*at, zero)),
-                None => format!("not renewed up to {}", offset(now, zero)),
-            };
-            self.fail(now, text, last);
-        } else if self.gap {
-            self.leave_open(now);
-        } else if now >= ends {
-            self.pass(now);
-        }
-    }
-
-    fn judge_renewals(&mut self, scene: Scene<'_>, zero: Timestamp) {
-        let now = scene.now;
-        let leases: Vec<ObjectRef> = match &self.expectation.fact.subject {
-            Subject::Object(of) => Vec::from([of.clone()]),
-            Subject::Every(every) => {
-                truth::every_node(scene.view, scene.baseline).iter().map(|node| every.of(node)).collect()
-            }
-            _ => Vec::new(),
-        };
-        let wrong = self.renewals.late(&leases, scene.view, zero, self.tolerance, now);
-        if self.gap {
-            self.leave_open(now);
-        } else if leases.is_empty() {
-            self.fail(now, String::from("there is no Node"), now);
-        } else if wrong.is_empty() {
-            self.pass(now);
-        } else {
-            self.fail(now, truth::of_nodes(wrong, leases.len()), now);
-        }
-    }
-
-    fn judge_cost(&mut self, what: Cost, (least, most): (u64, u64), now: Timestamp) {
-        let lasted = self.expectation.bound.end().as_millis().unsigned_abs().max(1);
-        let per_minute = u64::try_from(u128::from(self.bytes) * 60_000 / lasted).unwrap_or(u64::MAX);
-        let text = format!("{per_minute} bytes a minute {what}");
-        if self.gap {
-            self.leave_open(now);
-        } else if (least..=most).contains(&per_minute) {
-            self.decide(Verdict::Passed, now, text, now, None);
-        } else {
-            self.fail(now, text, now);
-        }
-    }
-
     fn is_about(&self, change: &Change) -> bool {
         let is_it = |of: &ObjectRef| of.resource == change.resource && of.key == change.key;
         match &self.expectation.fact.subject {
@@ -591,79 +469,4 @@ impl Judge {
             self.decide(Verdict::Failed, scene.now, text, scene.now, change.because);
         }
     }
-
-    fn pass(&mut self, now: Timestamp) {
-        let zero = self.zero.unwrap_or(now);
-        let text = match self.expectation.bound {
-            Bound::For(_) | Bound::Act => format!("up to {}", offset(now, zero)),
-            _ => format!("at {}", offset(now, zero)),
-        };
-        self.decide(Verdict::Passed, now, text, now, None);
-    }
-
-    fn fail(&mut self, now: Timestamp, observed: String, subject_at: Timestamp) {
-        let because = self.sightings.iter().rev().find(|seen| seen.at <= subject_at).and_then(|seen| seen.because);
-        self.decide(Verdict::Failed, now, observed, subject_at, because);
-    }
-
-    fn leave_open(&mut self, now: Timestamp) {
-        let zero = self.zero.unwrap_or(now);
-        let text = format!("{}; a watch had to list again, so something may have been missed", self.sequence(zero));
-        self.decide(Verdict::Inconclusive, now, text, now, None);
-    }
-
-    fn decide(
-        &mut self,
-        verdict: Verdict,
-        at: Timestamp,
-        observed: String,
-        subject_at: Timestamp,
-        because: Option<u32>,
-    ) {
-        self.state = State::Decided;
-        self.finding = Some(Finding { verdict, at, observed, subject_at, because });
-    }
-
-    fn last_change(&self) -> (Timestamp, Option<u32>) {
-        match self.sightings.as_slice() {
-            [_, .., last] => (last.at, last.because),
-            _ => (self.zero.unwrap_or(Timestamp::UNIX_EPOCH), None),
-        }
-    }
-
-    /// `Ready=True (KubeletReady) until +46.251s, then Unknown`.
-    fn until_then(&self, zero: Timestamp) -> String {
-        match self.sightings.as_slice() {
-            [.., before, last] if before.truth.seen != last.truth.seen => {
-                format!("{} until {}, then {}", before.truth.seen, offset(last.at, zero), last.truth.brief)
-            }
-            _ => self.since(zero),
-        }
-    }
-
-    /// `Ready=Unknown (NodeStatusUnknown) at +39s`.
-    fn since(&self, zero: Timestamp) -> String {
-        let last = self.sightings.last();
-        let seen = last.map_or("", |last| last.truth.seen.as_str());
-        format!("{seen} at {}", offset(last.map_or(zero, |last| last.at.max(zero)), zero))
-    }
-
-    /// All that was seen, the latest few of it.
-    fn sequence(&self, zero: Timestamp) -> String {
-        const SHOWN: usize = 4;
-        let from = self.sightings.len().saturating_sub(SHOWN);
-        let mut text = String::new();
-        for (at, sighting) in self.sightings[from..].iter().enumerate() {
-            if at > 0 {
-                text.push_str(&format!(" until {}, then ", offset(sighting.at, zero)));
-            }
-            text.push_str(if at == 0 { &sighting.truth.seen } else { &sighting.truth.brief });
-        }
-        if text.is_empty() { "nothing".to_string() } else { text }
-    }
-}
-
-/// Returns the time of an object's last heartbeat.
-fn beat(object: &Object) -> Option<Timestamp> {
-    object.renew_time().or_else(|| object.heartbeat_time("Ready"))
 }

@@ -1,0 +1,89 @@
+//! Who sends a request: the user with its groups, as credentials name it, and the program.
+
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::objects::Text;
+
+/// Who sends a request, as authentication sees it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Identity {
+    /// The user name, as `system:node:worker-1`.
+    pub user: Text,
+    /// The groups, as `system:nodes`.
+    pub groups: Vec<Text>,
+    /// The program, which names the field manager (the part of `User-Agent` before the first `/`).
+    pub agent: Text,
+}
+
+impl Identity {
+    /// A person who may do everything, as kubectl with the administrator's kubeconfig.
+    #[must_use]
+    pub fn admin() -> Arc<Self> {
+        Arc::new(Self {
+            user: Text::of("kubernetes-admin"),
+            groups: Vec::from([Text::of("system:masters"), Text::of("system:authenticated")]),
+            agent: Text::of("kubectl"),
+        })
+    }
+
+    /// Somebody whose credentials the API server does not know.
+    #[must_use]
+    pub fn unknown(agent: &'static str) -> Arc<Self> {
+        Arc::new(Self { user: Text::of(""), groups: Vec::new(), agent: Text::of(agent) })
+    }
+
+    /// Tells whether the credentials are known.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        !self.user.is_empty()
+    }
+
+    /// The kubelet of a node.
+    #[must_use]
+    pub fn kubelet(node: &str) -> Arc<Self> {
+        Arc::new(Self {
+            user: Text::from(format!("system:node:{node}")),
+            groups: Vec::from([Text::of("system:nodes"), Text::of("system:authenticated")]),
+            agent: Text::of("kubelet"),
+        })
+    }
+
+    /// As whom the informers of a component list and watch: those that the controllers of kube-controller-manager share
+    /// have the manager's own credentials, not a controller's.
+    ///
+    /// Source: cmd/kube-controller-manager/app/controllermanager.go (v1.34), `CreateControllerContext`.
+    #[must_use]
+    pub fn of_informers(self: &Arc<Self>) -> Arc<Self> {
+        if self.agent != *"kube-controller-manager" {
+            return self.clone();
+        }
+        let user = Text::of("system:kube-controller-manager");
+        Arc::new(Self { user, groups: Vec::from([Text::of("system:authenticated")]), agent: self.agent.clone() })
+    }
+
+    /// kube-scheduler.
+    #[must_use]
+    pub fn scheduler() -> Arc<Self> {
+        Arc::new(Self {
+            user: Text::of("system:kube-scheduler"),
+            groups: Vec::from([Text::of("system:authenticated")]),
+            agent: Text::of("kube-scheduler"),
+        })
+    }
+
+    /// A controller of kube-controller-manager with a service account of its own.
+    #[must_use]
+    pub fn controller(service_account: &str) -> Arc<Self> {
+        Arc::new(Self {
+            user: Text::from(format!("system:serviceaccount:kube-system:{service_account}")),
+            groups: Vec::from([
+                Text::of("system:serviceaccounts"),
+                Text::of("system:serviceaccounts:kube-system"),
+                Text::of("system:authenticated"),
+            ]),
+            agent: Text::of("kube-controller-manager"),
+        })
+    }
+}

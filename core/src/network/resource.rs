@@ -1,0 +1,123 @@
+//! What is asked for: verbs of the API and kinds of objects.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::objects::Text;
+
+/// What a request does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[expect(missing_docs, reason = "the verbs of Kubernetes' API, by their names")]
+pub enum Verb {
+    Get,
+    List,
+    Watch,
+    Create,
+    Update,
+    Patch,
+    Delete,
+    DeleteCollection,
+}
+
+impl Verb {
+    /// Returns the name that authorisation and rules use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+        }
+    }
+
+    /// Returns the verb of a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [
+            Self::Get,
+            Self::List,
+            Self::Watch,
+            Self::Create,
+            Self::Update,
+            Self::Patch,
+            Self::Delete,
+            Self::DeleteCollection,
+        ]
+        .into_iter()
+        .find(|verb| verb.name() == name)
+    }
+
+    /// Returns the HTTP method.
+    #[must_use]
+    pub const fn method(self) -> &'static str {
+        match self {
+            Self::Get | Self::List | Self::Watch => "GET",
+            Self::Create => "POST",
+            Self::Update => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete | Self::DeleteCollection => "DELETE",
+        }
+    }
+}
+
+/// Group, version and plural name of a kind of objects.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Resource {
+    /// The group; empty for the core group.
+    pub group: Text,
+    /// The version, as `v1`.
+    pub version: Text,
+    /// The plural name, as `nodes`.
+    pub plural: Text,
+}
+
+impl Resource {
+    /// Names a resource of the program's own vocabulary.
+    #[must_use]
+    pub const fn of(group: &'static str, version: &'static str, plural: &'static str) -> Self {
+        Self { group: Text::of(group), version: Text::of(version), plural: Text::of(plural) }
+    }
+
+    /// Returns the plural name with the group behind it, as messages of the API server name it.
+    #[must_use]
+    pub fn qualified(&self) -> String {
+        if self.group.is_empty() { String::from(&*self.plural) } else { format!("{}.{}", self.plural, self.group) }
+    }
+
+    /// Returns the path of the collection, or of one namespace's part of it.
+    #[must_use]
+    pub fn path(&self, namespace: &str) -> String {
+        let root = if self.group.is_empty() {
+            format!("/api/{}", self.version)
+        } else {
+            format!("/apis/{}/{}", self.group, self.version)
+        };
+        if namespace.is_empty() {
+            format!("{root}/{}", self.plural)
+        } else {
+            format!("{root}/namespaces/{namespace}/{}", self.plural)
+        }
+    }
+}
+
+/// `nodes`.
+pub const NODES: Resource = Resource::of("", "v1", "nodes");
+/// `pods`.
+pub const PODS: Resource = Resource::of("", "v1", "pods");
+/// `events` of the core group.
+pub const EVENTS: Resource = Resource::of("", "v1", "events");
+/// Events in the form of `events.k8s.io`: the same objects.
+pub const NEW_EVENTS: Resource = Resource::of("events.k8s.io", "v1", "events");
+/// `namespaces`.
+pub const NAMESPACES: Resource = Resource::of("", "v1", "namespaces");
+/// `leases`.
+pub const LEASES: Resource = Resource::of("coordination.k8s.io", "v1", "leases");
+/// `csinodes`.
+pub const CSI_NODES: Resource = Resource::of("storage.k8s.io", "v1", "csinodes");
+/// The namespace of the nodes' Leases (k8s.io/api core/v1 types.go, `NamespaceNodeLease`).
+pub const NODE_LEASES: &str = "kube-node-lease";

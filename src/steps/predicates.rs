@@ -1,0 +1,126 @@
+//! Reads what a sentence says of an object: which object, which predicate, which bound.
+//!
+//! Inputs: the words of a sentence's parameters. Output: what is expected, in the draft, or a problem at the word.
+
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::scenario::{Bound, Every, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
+
+use super::draft::{Draft, NodeKind};
+use super::words;
+
+impl Draft {
+    /// Reads `Node "…"`, `Pod "…"` or `the Lease of Node "…"`.
+    pub(super) fn object(&mut self, words: &str) -> Option<Subject> {
+        let name = words.split('"').nth(1).unwrap_or_default();
+        if self.of_every_node && name == "*" {
+            return Some(Subject::Every(if words.starts_with("the Lease of") { Every::Lease } else { Every::Node }));
+        }
+        let reference = if words.starts_with("the Lease of") {
+            ObjectRef::lease(self.node(name)?)
+        } else if words.starts_with("Pod") {
+            let pod = self.pod(name)?;
+            ObjectRef::pod(pod.namespace, pod.name)
+        } else {
+            ObjectRef::node(self.node(name)?)
+        };
+        Some(Subject::Object(reference))
+    }
+
+    /// Reads a container as its machine shows it.
+    pub(super) fn container(&mut self, container: &str, pod: &str, node: &str) -> Option<(Subject, Predicate)> {
+        let entry = self.node_entry(node)?;
+        if entry.kind != NodeKind::Machine {
+            self.problem(node, format!("behind Node {node:?} is no machine"));
+            return None;
+        }
+        let pod = self.pod(pod)?;
+        let container = Text::from(container);
+        let predicate = Predicate::ContainerRuns { namespace: pod.namespace, pod: pod.name, container };
+        Some((Subject::Machine(entry.name), predicate))
+    }
+
+    /// Reads so many Nodes with a taint.
+    pub(super) fn tainted(&mut self, count: &str, zone: &str, taint: &str) -> Option<(Subject, Predicate)> {
+        let nodes = if zone.is_empty() { self.nodes.clone() } else { self.zone(zone) };
+        let of: Vec<ObjectRef> = nodes.into_iter().map(|node| ObjectRef::node(node.name)).collect();
+        let number = count.parse::<usize>().ok().filter(|number| *number > 0);
+        let Some(number) = number.filter(|number| *number <= of.len() || of.is_empty()) else {
+            self.problem(count, format!("the number is one of 1 to {}", of.len()));
+            return None;
+        };
+        let taint = self.take(taint, words::taint(taint))?;
+        let called = if zone.is_empty() { "the Nodes".to_owned() } else { format!("the Nodes of zone {zone}") };
+        let predicate = Predicate::Count { count: number, of: Box::new(Predicate::Taint(taint)) };
+        (!of.is_empty()).then(|| (Subject::Several { called: Text::from(called), of }, predicate))
+    }
+
+    pub(super) fn object_becomes(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
+        let what = self.object(object).zip(predicate);
+        self.expect_becomes(what, bound);
+    }
+
+    pub(super) fn object_lasts(&mut self, object: &str, predicate: Option<Predicate>, bound: &str) {
+        let what = self.object(object).zip(predicate);
+        self.expect_lasts(what, bound);
+    }
+
+    pub(super) fn renewals(&mut self, object: &str, every: &str, longest: &str, bound: &str) {
+        let Some(pace) = self.duration(every) else { return };
+        let predicate = if longest.is_empty() {
+            Predicate::RenewedEvery { every: pace, tolerance: pace / 4 }
+        } else {
+            let Some(longest) = self.duration(longest) else { return };
+            if longest < pace {
+                self.problem(every, format!("{every} is the shortest pause, and longer than the longest"));
+                return;
+            }
+            Predicate::RenewedEvery { every: (pace + longest) / 2, tolerance: (longest - pace) / 2 }
+        };
+        self.object_lasts(object, Some(predicate), bound);
+    }
+
+    pub(super) fn condition(&mut self, condition: &str, reason: &str, message: &str) -> Option<Predicate> {
+        let (kind, status) = self.take(condition, words::condition(condition))?;
+        let optional = |text: &str| Some(text).filter(|text| !text.is_empty()).map(Text::from);
+        Some(Predicate::Condition { kind, status, reason: optional(reason), message: optional(message) })
+    }
+
+    pub(super) fn label(&mut self, label: &str) -> Option<Predicate> {
+        let (key, value) = self.take(label, words::label(label))?;
+        Some(Predicate::Label { key, value })
+    }
+
+    pub(super) fn field_test(&mut self, path: &str, value: &str) -> Option<Predicate> {
+        let path = self.take(path, words::path(path))?;
+        let test = match value {
+            "set" => FieldTest::Present,
+            "absent" => FieldTest::Absent,
+            "unchanged" => FieldTest::Unchanged,
+            value if value.starts_with('"') && value.contains("\" or \"") => {
+                let values = value.trim_matches('"').split("\" or \"");
+                FieldTest::OneOf(values.map(Json::from).collect())
+            }
+            value => FieldTest::Is(words::value(value)),
+        };
+        Some(Predicate::Field { path, test })
+    }
+
+    pub(super) fn phase(&mut self, what: &str, word: &str) -> Option<Predicate> {
+        const PHASES: [&str; 5] = ["Pending", "Running", "Succeeded", "Failed", "Unknown"];
+        if what == "reason" {
+            return Some(Predicate::Reason(Text::from(word)));
+        }
+        if !PHASES.contains(&word) {
+            let help = vec![format!("the phases are {}", PHASES.join(", "))];
+            self.problem_with(word, format!("there is no phase {word:?}"), help);
+            return None;
+        }
+        Some(Predicate::Phase(Text::from(word)))
+    }
+
+    pub(super) fn snapshot(&mut self, object: &str, kind: SnapshotKind) {
+        if let Some(subject) = self.object(object) {
+            self.expect(subject, Predicate::MatchesSnapshot(kind), Some(Bound::Act));
+        }
+    }
+}
