@@ -1,7 +1,7 @@
 //! Two writes as one: a writer that has not sent its last news when the next ones come sends both at once.
 //!
-//! Input: a history. Output: the history with two neighbouring writes of one writer made one, as its texts would say then.
-//! A kubelet's status manager sends the latest status of a Pod and none that came in between
+//! Input: a history. Output: the history with two neighbouring writes of one writer made one, as its texts would say
+//! then. A kubelet's status manager sends the latest status of a Pod and none that came in between
 //! (pkg/kubelet/status/status_manager.go (v1.34), `syncBatch`).
 
 use jiff::SignedDuration;

@@ -55,7 +55,8 @@ fn a_line_that_is_no_request_gets_code_400() {
 
 #[test]
 fn ids_come_back_as_they_were_and_lines_are_answered_in_order() {
-    let input = "{\"id\":{\"a\":[1]},\"call\":\"GET clock\"}\n\n{\"id\":\"b\",\"call\":\"GET nothing\"}\n{\"call\":\"GET clock\"}";
+    let input = "{\"id\":{\"a\":[1]},\"call\":\"GET clock\"}\n\n{\"id\":\"b\",\"call\":\"GET \
+        nothing\"}\n{\"call\":\"GET clock\"}";
     let mut output = Vec::new();
     session().run(input.as_bytes(), &mut output).unwrap();
     let answers: Vec<Json> =

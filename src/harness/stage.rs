@@ -188,8 +188,8 @@ fn ground(backend: Backend, options: &LiveOptions) -> Result<Option<std::sync::A
     })
 }
 
-/// Returns what scenarios stand on without a cluster: nothing, so that all are skipped with the reason. A cluster that was
-/// named has to be there: whoever names one would take a run without a failure for a good one.
+/// Returns what scenarios stand on without a cluster: nothing, so that all are skipped with the reason. A cluster that
+/// was named has to be there: whoever names one would take a run without a failure for a good one.
 #[cfg(feature = "live")]
 fn without(error: live::kind::NoCluster, options: &LiveOptions) -> Result<std::sync::Arc<dyn Ground>, String> {
     match (error, &options.kind.context) {

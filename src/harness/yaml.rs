@@ -1,4 +1,5 @@
-//! Prints JSON as the YAML of snapshots: fields in the order given, one line for each value, quotes where YAML wants them.
+//! Prints JSON as the YAML of snapshots: fields in the order given, one line for each value, quotes where YAML wants
+//! them.
 
 use nodeproof_core::objects::Json;
 
@@ -93,7 +94,9 @@ mod tests {
                 "spec.taints": "+ node.kubernetes.io/unreachable:NoSchedule",
             },
         }]);
-        let expected = "- at: +46.251s\n  by: kube-controller-manager/status\n  changed:\n    status.conditions[Ready].status: True -> Unknown\n    spec.taints: + node.kubernetes.io/unreachable:NoSchedule\n";
+        let expected = "- at: +46.251s\n  by: kube-controller-manager/status\n  changed:\n    \
+            status.conditions[Ready].status: True -> Unknown\n    spec.taints: + \
+            node.kubernetes.io/unreachable:NoSchedule\n";
         let lines = |text: &str| text.lines().map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
         assert_eq!(lines(&print(&value)), lines(expected));
     }

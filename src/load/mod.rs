@@ -1,9 +1,9 @@
 //! From feature files to checked text: every problem with file, line and column, and nothing run.
 //!
-//! Inputs: bytes, from a directory or embedded in the binary. Outputs: [`FeatureFile`]s, each with its cases (scenarios,
-//! outlines expanded row by row) or with its [`Problem`]s. What the sentences mean is no business of this module.
-//! Invariant: no input makes it panic, and nothing that stands in a file is dropped silently; where the crate gherkin
-//! does that (see [`pitfalls`]), it is a problem here.
+//! Inputs: bytes, from a directory or embedded in the binary. Outputs: [`FeatureFile`]s, each with its cases
+//! (scenarios, outlines expanded row by row) or with its [`Problem`]s. What the sentences mean is no business of this
+//! module. Invariant: no input makes it panic, and nothing that stands in a file is dropped silently; where the crate
+//! gherkin does that (see [`pitfalls`]), it is a problem here.
 
 pub mod body;
 mod document;

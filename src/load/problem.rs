@@ -108,7 +108,8 @@ mod tests {
         };
         assert_eq!(
             problem.to_string(),
-            "features/a/b.feature:12:5: there is no keyword \"Givn\"\n 12 |     Givn a ready Node\n    |     ^^^^\n    = row: type=Ready\n    = help: did you mean \"Given\"?"
+            "features/a/b.feature:12:5: there is no keyword \"Givn\"\n 12 |     Givn a ready Node\n    |     ^^^^\n    \
+            = row: type=Ready\n    = help: did you mean \"Given\"?"
         );
     }
 

@@ -1,7 +1,7 @@
 //! The crate gherkin called safely, and its errors given a place that people can use.
 //!
-//! The parser reports where it gave up, which may be lines below the mistake. The place is found anew: the mistake is on
-//! the first line after the longest beginning of the file that is a feature.
+//! The parser reports where it gave up, which may be lines below the mistake. The place is found anew: the mistake is
+//! on the first line after the longest beginning of the file that is a feature.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,7 +1,7 @@
 //! The recordings of `fixtures/recorded` as trials of the test harness: `replay::1.34.4::zones-all-down`.
 //!
-//! Inputs: the directories `VERSION/RECORDING` that hold an `about.yaml`, and `api-VERSION` with exchanges, of which each
-//! topic is a trial. Outputs: one trial each, in order of their
+//! Inputs: the directories `VERSION/RECORDING` that hold an `about.yaml`, and `api-VERSION` with exchanges, of which
+//! each topic is a trial. Outputs: one trial each, in order of their
 //! names; a trial fails with the text that `nodeproof replay` prints. Listing them reads no recording.
 
 use std::path::{Path, PathBuf};

@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn examples_are_steps_of_features() {
-        let text = "Feature: x\n  Scenario: y\n    Given no other Node\n    And a ready Node \"a\"\n    And a ready Node \"b\"\n";
+        let text = "Feature: x\n  Scenario: y\n    Given no other Node\n    And a ready Node \"a\"\n    And a ready \
+            Node \"b\"\n";
         let file = check_one(&Source::new("features/a/b.feature", text.as_bytes()), &Requirements::default());
         let sentences = with_examples(catalogue(), &[file]);
         let with = |pattern: &str| sentences.iter().find(|s| s.pattern.starts_with(pattern)).unwrap().examples.clone();

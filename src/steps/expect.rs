@@ -26,7 +26,8 @@ fn has_condition(draft: &mut Draft, object: String, condition: String, reason: S
     draft.object_becomes(&object, predicate, &bound);
 }
 
-/// A condition is and stays this, or stays as it was at the start of the act: `keeps condition Ready unchanged for 60s`.
+/// A condition is and stays this, or stays as it was at the start of the act: `keeps condition Ready unchanged for
+/// 60s`.
 #[then(
     regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") keeps condition (?P<condition>[^ ,]+)(?P<unchanged> unchanged)?(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
 )]
@@ -130,8 +131,8 @@ fn never_without_label(draft: &mut Draft, object: String, label: String, bound: 
     draft.object_lasts(&object, predicate, &bound);
 }
 
-/// A field has this value, written as JSON or in quotes, or one of several, `"a" or "b"`, or is `set` or `absent`. A path
-/// leads to it: `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`.
+/// A field has this value, written as JSON or in quotes, or one of several, `"a" or "b"`, or is `set` or `absent`. A
+/// path leads to it: `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`.
 #[given(
     regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
@@ -164,8 +165,8 @@ fn lease_is_renewed(draft: &mut Draft, object: String, every: String, longest: S
     draft.renewals(&object, &every, &longest, &bound);
 }
 
-/// What the kubelet's writes of the Node's status and of its Lease come to, in bytes of JSON per minute: as they are sent,
-/// or as each version is stored. The figure stands in the report.
+/// What the kubelet's writes of the Node's status and of its Lease come to, in bytes of JSON per minute: as they are
+/// sent, or as each version is stored. The figure stands in the report.
 #[then(
     regex = r#"^the heartbeats of (?P<object>Node "[^"]*") (?P<what>send|store) (?P<least>\d+) to (?P<most>\d+) bytes a minute(?P<for> .*)?$"#
 )]
@@ -182,8 +183,8 @@ fn heartbeats_cost(draft: &mut Draft, object: String, what: String, least: Strin
     draft.expect_lasts(Some((subject, Predicate::Costs { what, bytes: (least, most) })), &bound);
 }
 
-/// The kubelet's conditions get a new heartbeat time at this pace, whether anything else changes or not; a quarter of it is
-/// allowed for jitter, unless the longest pause is named: `is written every 5m to 5m11s`.
+/// The kubelet's conditions get a new heartbeat time at this pace, whether anything else changes or not; a quarter of
+/// it is allowed for jitter, unless the longest pause is named: `is written every 5m to 5m11s`.
 #[then(
     regex = r#"^the status of (?P<object>Node "[^"]*") is written every (?P<every>\S+)(?: to (?P<longest>\S+))?(?P<for> .*)?$"#
 )]

@@ -178,7 +178,8 @@ mod tests {
 
     #[test]
     fn objects_find_their_place_in_the_api() {
-        let text = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\napiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: b}\n";
+        let text = "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\napiVersion: networking.k8s.io/v1\nkind: \
+            NetworkPolicy\nmetadata: {name: b}\n";
         let found = manifests(text).unwrap();
         assert_eq!((found[0].resource.path(&found[0].namespace)), "/api/v1/nodes");
         assert_eq!(

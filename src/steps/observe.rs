@@ -5,9 +5,9 @@ use nodeproof_core::scenario::{Aspect, Predicate};
 
 use super::draft::Draft;
 
-/// Any of the sentences about one Node or its Lease that can be told of several, for every Node that is there when the act
-/// begins, whoever has named it: `each Node of the cluster has label "kubernetes.io/os" at once`. Nodes that come later are
-/// not looked at, and those that are deleted no more.
+/// Any of the sentences about one Node or its Lease that can be told of several, for every Node that is there when the
+/// act begins, whoever has named it: `each Node of the cluster has label "kubernetes.io/os" at once`. Nodes that come
+/// later are not looked at, and those that are deleted no more.
 #[then(regex = r#"^(?P<lease>the Lease of )?each Node of the cluster (?P<rest>.+)$"#)]
 fn every_node(draft: &mut Draft, lease: String, rest: String) {
     draft.of_every_node = true;

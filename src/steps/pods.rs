@@ -8,8 +8,8 @@ use nodeproof_core::scenario::Setup;
 use super::draft::Draft;
 use super::words;
 
-/// A Pod of one container that is bound to the Node when it is made; the scenario waits until it runs. Another namespace
-/// than `default` stands before its name: `ns/pod`.
+/// A Pod of one container that is bound to the Node when it is made; the scenario waits until it runs. Another
+/// namespace than `default` stands before its name: `ns/pod`.
 #[given(regex = r#"^a Pod "(?P<pod>[^"]*)" on Node "(?P<node>[^"]*)"$"#)]
 fn plain_pod(draft: &mut Draft, pod: String, node: String) {
     draft.pod_on(&pod, &node, Vec::new(), &[]);

@@ -1,7 +1,7 @@
 //! Finds the sentence of a step in cucumber's registry and lets it write into the draft; its runner is never started.
 //!
-//! A sentence may say others: a part of a step, or another sentence in its place. One that says itself is a problem of the
-//! feature file.
+//! A sentence may say others: a part of a step, or another sentence in its place. One that says itself is a problem of
+//! the feature file.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,7 +1,7 @@
 //! The source files of the vocabulary: their order in the reference, and the text at a place.
 //!
-//! Input: the place of an attribute. Output: the source from there on, or the comment above it. Sentences of other crates
-//! are read from their files, where these are at hand.
+//! Input: the place of an attribute. Output: the source from there on, or the comment above it. Sentences of other
+//! crates are read from their files, where these are at hand.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! Sentences about workloads: their controllers make the Pods, the scheduler finds Nodes for them. Names of such Pods are
-//! chance: they are spoken of by their owner and their Node.
+//! Sentences about workloads: their controllers make the Pods, the scheduler finds Nodes for them. Names of such Pods
+//! are chance: they are spoken of by their owner and their Node.
 
 use cucumber::{given, then};
 use nodeproof_core::json;
@@ -13,8 +13,8 @@ use super::words;
 /// The name under which the Pods of an owner pass through a sentence about one Pod.
 const STAND_IN: &str = "stand-in-for-the-pods-of-an-owner";
 
-/// A workload whose Pods carry the label `app` with its name; the scenario waits until so many of them run. The Pods of a
-/// StatefulSet are called `name-0` and so on; a DaemonSet has one on each Node, the bystander included.
+/// A workload whose Pods carry the label `app` with its name; the scenario waits until so many of them run. The Pods of
+/// a StatefulSet are called `name-0` and so on; a DaemonSet has one on each Node, the bystander included.
 #[given(regex = r#"^a (?P<kind>Deployment|StatefulSet|DaemonSet) "(?P<name>[^"]*)" of (?P<count>\d+) Pods?$"#)]
 fn workload(draft: &mut Draft, kind: String, name: String, count: String) {
     let Some(name) = draft.take(&name, words::object_name(&name)) else { return };
@@ -37,8 +37,8 @@ fn workload(draft: &mut Draft, kind: String, name: String, count: String) {
     draft.given(Setup::Until(Fact { subject: pods_of(&name, None), predicate: running(count) }));
 }
 
-/// A budget that lets evictions take the Pods with a label, `app=web`, as long as so many of them are healthy; a number or
-/// a percentage.
+/// A budget that lets evictions take the Pods with a label, `app=web`, as long as so many of them are healthy; a number
+/// or a percentage.
 #[given(regex = r#"^a PodDisruptionBudget "(?P<name>[^"]*)" that keeps (?P<count>\d+%?) of "(?P<selector>[^"]*)"$"#)]
 fn budget(draft: &mut Draft, name: String, count: String, selector: String) {
     let Some(name) = draft.take(&name, words::object_name(&name)) else { return };

@@ -78,7 +78,27 @@ fn is_of_a_word(letter: char) -> bool {
 }
 
 fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
+    let words = pieces(text).into_iter().filter_map(|(_, word, line)| Some((word?, line)));
+    words.map(|(text, line)| Token { text, line, test: false }).collect()
+}
+
+/// Returns the lines without comments and the contents of strings.
+pub(super) fn code(text: &str) -> impl Iterator<Item = String> {
+    let mut code = String::new();
+    for (piece, word, _) in pieces(text) {
+        match word.filter(|word| !word.is_empty()) {
+            Some(word) => code.push_str(word),
+            None if piece.trim().is_empty() => code.push_str(piece),
+            None => code.extend(piece.matches('\n')),
+        }
+    }
+    let lines: Vec<String> = code.lines().map(String::from).collect();
+    lines.into_iter()
+}
+
+/// Takes a text apart: each piece with its word, if it is one, and its line. A literal is an empty word.
+fn pieces(text: &str) -> Vec<(&str, Option<&str>, usize)> {
+    let mut pieces = Vec::new();
     let (mut at, mut line) = (0, 1);
     while let Some(letter) = text[at..].chars().next() {
         let rest = &text[at..];
@@ -99,11 +119,11 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
             _ if letter.is_whitespace() => (letter.len_utf8(), None),
             _ => (letter.len_utf8(), Some(&rest[..letter.len_utf8()])),
         };
-        tokens.extend(seen.map(|text| Token { text, line, test: false }));
+        pieces.push((&rest[..length], seen, line));
         line += rest[..length].matches('\n').count();
         at += length;
     }
-    tokens
+    pieces
 }
 
 /// Returns the length of the string that `rest` begins with.

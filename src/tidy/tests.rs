@@ -1,7 +1,7 @@
 //! Planted mistakes, and what looks like one and is none.
 
 use super::exceptions::Exceptions;
-use super::problems;
+use super::{code, problems};
 
 const NONE: Exceptions =
     Exceptions { layers: &[], circles: &[], long_lines: &[], map: &[], files: &[], functions: &[], type_names: &[] };
@@ -63,6 +63,12 @@ fn what_stands_in_comments_and_strings_is_no_mistake() {
         let found = found(&[("core/src/network/rule.rs", text), ("core/src/sim/mod.rs", "struct X;\n")], &NONE);
         assert_eq!(found, Vec::<String>::new(), "{text}");
     }
+}
+
+#[test]
+fn code_keeps_its_lines_and_loses_comments_and_strings() {
+    let text = "let a = \"b // c\"; // d\n/* e\n*/ let f = r#\"g\nh\"#;\n";
+    assert_eq!(code(text).collect::<Vec<_>>(), ["let a = ; ", "", " let f = ", ";"]);
 }
 
 #[test]

@@ -33,8 +33,8 @@ const JOURNAL: &str = r#"{"run":{"run":"r1","pid":1,"started":null,"at":"2026-01
 {"change":{"id":1,"what":"np-worker: it is paused","container":"np-worker","ill":"frozen","undo":[{"do":"unpause","container":"np-worker"}]}}
 "#;
 
-/// Returns the context of the kind cluster that the environment names, or why trials on one cannot be run: a cluster that
-/// is only there is somebody's own.
+/// Returns the context of the kind cluster that the environment names, or why trials on one cannot be run: a cluster
+/// that is only there is somebody's own.
 pub(crate) fn context() -> Result<String, String> {
     let context = std::env::var("NODEPROOF_CONTEXT").unwrap_or_default();
     if context.starts_with("kind-") {

@@ -198,8 +198,8 @@ impl Json {
         path.iter().fold(self, |value, field| value.make_object().entry(field))
     }
 
-    /// Sets the place at the end of a path, creating the objects on the way. A value that stands there already stays, and
-    /// with it all that is shared with other trees.
+    /// Sets the place at the end of a path, creating the objects on the way. A value that stands there already stays,
+    /// and with it all that is shared with other trees.
     pub fn set(&mut self, path: &[&str], value: impl Into<Self>) {
         let value = value.into();
         if value.is_null() || *self.at(path) != value {

@@ -53,8 +53,8 @@ pub enum Subject {
         /// The objects.
         of: Vec<ObjectRef>,
     },
-    /// Every Node that was there when the act began and still is, or the Lease of every such Node; Nodes that come later
-    /// are not looked at.
+    /// Every Node that was there when the act began and still is, or the Lease of every such Node; Nodes that come
+    /// later are not looked at.
     Every(Every),
     /// The answer to the act's last request.
     Answer,
@@ -203,15 +203,16 @@ pub enum Predicate {
     Phase(Text),
     /// `has reason REASON`: `status.reason`.
     Reason(Text),
-    /// A Lease is renewed, or the Ready condition of a Node gets a new heartbeat time, again and again; wants [`Bound::For`].
+    /// A Lease is renewed, or the Ready condition of a Node gets a new heartbeat time, again and again; wants
+    /// [`Bound::For`].
     RenewedEvery {
         /// The pause between two renewals.
         every: SignedDuration,
         /// How much longer or shorter a pause may be.
         tolerance: SignedDuration,
     },
-    /// A Lease is renewed again and again, each time within a quarter of its own duration and what a kubelet adds to that;
-    /// wants [`Bound::For`].
+    /// A Lease is renewed again and again, each time within a quarter of its own duration and what a kubelet adds to
+    /// that; wants [`Bound::For`].
     RenewedOnTime,
     /// Something that Kubernetes keeps true of every Node, whatever else becomes of it.
     Sound(Aspect),

@@ -14,7 +14,8 @@ use crate::network::{Call, Identity, LEASES, MERGE_PATCH, NODE_LEASES, NODES, Ve
 use crate::objects::time::{to_micro_time, to_time};
 use crate::objects::{Json, Text};
 
-/// How long a kubelet's Lease lasts. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), `NodeLeaseDurationSeconds`.
+/// How long a kubelet's Lease lasts. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34),
+/// `NodeLeaseDurationSeconds`.
 const LEASE_SECONDS: i64 = 40;
 
 #[derive(Clone, Debug)]

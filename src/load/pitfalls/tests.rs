@@ -221,7 +221,8 @@ fn a_remark_behind_a_name_is_no_part_of_it() {
 
 #[test]
 fn backgrounds_come_before_their_scenarios() {
-    let text = "Feature: x\n  Background:\n    Given a\n  Rule: r\n    Background:\n      Given b\n    Scenario: y\n      When c\n";
+    let text = "Feature: x\n  Background:\n    Given a\n  Rule: r\n    Background:\n      Given b\n    Scenario: \
+        y\n      When c\n";
     let file = load(text);
     let steps: Vec<&str> = file.cases[0].steps.iter().map(|line| line.step.value.as_str()).collect();
     assert_eq!(steps, ["a", "b", "c"]);
@@ -230,7 +231,9 @@ fn backgrounds_come_before_their_scenarios() {
 
 #[test]
 fn an_outline_is_expanded_row_by_row() {
-    let text = "Feature: x\n  Scenario Outline: Node with <type>\n    Given <type>=<status>\n    Examples: old\n      | type | status |\n      # remark\n      | Ready | False |\n\n    Examples: new\n      | type | status |\n      | Ready | False |\n";
+    let text = "Feature: x\n  Scenario Outline: Node with <type>\n    Given <type>=<status>\n    Examples: old\n      \
+        | type | status |\n      # remark\n      | Ready | False |\n\n    Examples: new\n      | type | status \
+        |\n      | Ready | False |\n";
     let file = load(text);
     assert_eq!(file.problems, []);
     let ids: Vec<&str> = file.cases.iter().map(|case| case.id.as_str()).collect();

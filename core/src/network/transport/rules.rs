@@ -257,7 +257,8 @@ fn canned(code: u16, ask: &Ask) -> Answer {
         409 => (
             "Conflict",
             alloc::format!(
-                "Operation cannot be fulfilled on {resource} \"{name}\": the object has been modified; please apply your changes to the latest version and try again"
+                "Operation cannot be fulfilled on {resource} \"{name}\": the object has been modified; please apply \
+                your changes to the latest version and try again"
             ),
         ),
         429 => ("TooManyRequests", alloc::string::String::from("Too many requests, please try again later.")),

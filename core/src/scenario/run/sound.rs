@@ -292,7 +292,8 @@ mod tests {
         check(
             Aspect::Allocatable,
             |node| node.set(&["status", "allocatable"], json!({"cpu": "4100m", "memory": "x", "a.b/gpu": "1"})),
-            "no pods in allocatable, allocatable a.b/gpu \"1\" without capacity, allocatable cpu \"4100m\" of \"4\", allocatable memory \"x\" is no quantity",
+            "no pods in allocatable, allocatable a.b/gpu \"1\" without capacity, allocatable cpu \"4100m\" of \"4\", \
+            allocatable memory \"x\" is no quantity",
         );
         check(
             Aspect::Addresses,
@@ -306,7 +307,8 @@ mod tests {
                     {"type": "DiskPressure", "status": "False"}]);
                 node.set(&["status", "conditions"], one);
             },
-            "no condition MemoryPressure, no condition PIDPressure, DiskPressure has no lastTransitionTime, Ready Unknown, but not DiskPressure",
+            "no condition MemoryPressure, no condition PIDPressure, DiskPressure has no lastTransitionTime, Ready \
+            Unknown, but not DiskPressure",
         );
     }
 

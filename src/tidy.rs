@@ -22,7 +22,7 @@ use exceptions::{EXCEPTIONS, Exceptions};
 use imports::imports;
 use layers::layers;
 use sizes::sizes;
-use source::{Source, tree};
+use source::{Source, code, tree};
 use type_names::type_names;
 
 /// Finds all that is wrong with a tree.
