@@ -61,7 +61,7 @@ pub fn judge(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Dif
             differences.push(FieldDifference { path: "create".to_owned(), real: body.clone(), sim: answer.body() });
         }
         found.extend(
-            differences.into_iter().map(|field| Difference::of_field(Writer::Admission, action.t, &place, field)),
+            differences.into_iter().map(|field| Difference::of_field(Writer::ADMISSION, action.t, &place, field)),
         );
     }
     (judged, found)
@@ -105,7 +105,7 @@ fn refusals(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Diff
         let sim = uids.iter().fold(sim, |sim, (real, own)| renamed(&sim, own, real));
         if real != sim {
             let field = FieldDifference { path: "refusal".to_owned(), real, sim };
-            found.push(Difference::of_field(Writer::Admission, action.t, &place, field));
+            found.push(Difference::of_field(Writer::ADMISSION, action.t, &place, field));
         }
     }
     (judged, found)

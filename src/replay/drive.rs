@@ -185,7 +185,7 @@ fn start(recorded: &Recorded<'_>, writer: Writer, settings: &Arc<Settings>, t: M
     let context = Context { settings: settings.clone(), chance: Chance::new(1).fork(writer.name()) };
     let mut component = registry::start(writer.name(), context, recorded.recording.at(t))?;
     component.hold_loops();
-    if writer == Writer::Scheduler {
+    if writer == Writer::SCHEDULER {
         for (uid, node) in recorded.bindings() {
             component.prefer(FreeChoice::NodeOfPod { uid: &uid, node: &node });
         }
@@ -212,19 +212,19 @@ impl Drive<'_> {
             self.at(write.t.max(write.end) + write.tolerance, Due::Expiry(index));
         }
         // The scheduler goes on without the controller manager.
-        let outages = if self.writer == Writer::Scheduler { &[][..] } else { &recorded.outages[..] };
+        let outages = if self.writer == Writer::SCHEDULER { &[][..] } else { &recorded.outages[..] };
         for outage in outages {
             self.at(outage.from, Due::Stop);
             let first_pass = self.passes.starts.iter().find(|start| **start >= outage.until);
             // A process that is started leads only after the old lease has run out, which its first pass shows.
             self.at(first_pass.map_or(outage.until, |start| (start - LEADS_BEFORE_PASS).max(outage.until)), Due::Start);
         }
-        if self.writer == Writer::PodGc {
+        if self.writer == Writer::POD_GC {
             for index in 0..self.collections.len() {
                 self.at(self.collections[index], Due::Collection(index));
             }
         }
-        if self.writer == Writer::NodeLifecycle {
+        if self.writer == Writer::NODE_LIFECYCLE {
             for (index, start) in self.passes.starts.iter().enumerate() {
                 self.at(*start, Due::Pass(index));
             }
@@ -376,7 +376,7 @@ impl Drive<'_> {
         let passes = &self.collections;
         let (start, end) = (passes[index], passes.get(index + 1).copied().unwrap_or(Micros::MAX));
         let mut order: Vec<Text> = Vec::new();
-        for (_, write) in self.recorded.writes_of(Writer::PodGc) {
+        for (_, write) in self.recorded.writes_of(Writer::POD_GC) {
             if write.t >= start && write.t < end && !order.contains(&write.place.name) {
                 order.push(write.place.name.clone());
             }
@@ -427,7 +427,7 @@ impl Drive<'_> {
         {
             push(&tainting.node);
         }
-        for (_, write) in self.recorded.writes_of(Writer::NodeLifecycle) {
+        for (_, write) in self.recorded.writes_of(Writer::NODE_LIFECYCLE) {
             if write.t >= start && write.t < end && write.place.resource == NODES {
                 push(&write.place.name);
             }

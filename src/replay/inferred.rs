@@ -54,8 +54,10 @@ fn made_by(
 #[must_use]
 pub fn is_known(recording: &Recording, writer: Writer) -> bool {
     let (resource, named) = match writer {
-        Writer::Deployment => (DEPLOYMENTS, named_deployments(recording)),
-        Writer::EndpointSlice => (SERVICES, named_services(recording)),
+        Writer::DEPLOYMENT => (DEPLOYMENTS, named_deployments(recording)),
+        Writer::ENDPOINT_SLICE => (SERVICES, named_services(recording)),
+        // They are watched or not told of at all.
+        Writer::NAMESPACE => return recording.watch.iter().any(|line| line.kind == "Namespace"),
         _ => return true,
     };
     let is_its = |action: &&ActionLine| {

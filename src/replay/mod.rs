@@ -29,6 +29,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::SignedDuration;
+use nodeproof_core::components::registry::canonical;
 use nodeproof_core::json;
 use nodeproof_core::network::{EVENTS, Verb};
 use nodeproof_core::objects::Json;
@@ -105,7 +106,7 @@ pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<Report, SettingsE
         flags_unknown,
         ..Report::default()
     };
-    for writer in Writer::CONTROLLERS {
+    for writer in Writer::controllers() {
         if let Err(why) = runs(recording, writer) {
             set_aside(&recorded, writer, why, &mut report);
             continue;
@@ -143,15 +144,14 @@ fn runs(recording: &Recording, writer: Writer) -> Result<(), &'static str> {
     if !inferred::is_known(recording, writer) {
         return Err("what it reads is not recorded");
     }
-    if writer == Writer::Scheduler {
+    if writer == Writer::SCHEDULER {
         return Ok(());
     }
     let flags = recording.about.flags.get("kube-controller-manager").map_or(&[][..], Vec::as_slice);
     let mut lists =
         flags.iter().flat_map(|line| line.split_whitespace()).filter_map(|flag| flag.strip_prefix("--controllers="));
     let Some(list) = lists.next_back() else { return Ok(()) };
-    let short = writer.name().trim_end_matches("-controller");
-    let names = |text: &str| text == writer.name() || text == short || text == short.replace('-', "");
+    let names = |text: &str| canonical(text) == writer.name();
     let is_off = |item: &str| item.strip_prefix('-').is_some_and(names);
     let is_on = !list.split(',').any(is_off) && list.split(',').any(|item| item == "*" || names(item));
     if is_on { Ok(()) } else { Err("the controller manager does not run it") }
@@ -165,7 +165,7 @@ fn is_told(recording: &Recording, writer: Writer) -> bool {
         let was_empty = !recording.watch.iter().any(|line| line.listed && line.kind == "Node");
         was_empty && flags.into_iter().any(|flag| flag.contains("--allocate-node-cidrs"))
     };
-    watched::TOLD.contains(&writer) && (writer != Writer::NodeIpam || has_blocks())
+    watched::TOLD.contains(&writer) && (writer != Writer::NODE_IPAM || has_blocks())
 }
 
 /// Applies the recording's flags; returns those that the model does not know.

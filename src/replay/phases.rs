@@ -104,7 +104,7 @@ pub fn collections(recorded: &Recorded<'_>) -> Vec<Micros> {
         return about.podgc_passes.clone();
     }
     let mut anchors: Vec<Micros> = Vec::new();
-    for (_, write) in recorded.writes_of(Writer::PodGc) {
+    for (_, write) in recorded.writes_of(Writer::POD_GC) {
         if anchors.last().is_none_or(|last| write.t - last > COLLECTION_PERIOD / 2) {
             anchors.push(write.t - WRITES_AFTER);
         }
@@ -151,7 +151,7 @@ fn with_anchors_of_writes(
 ) -> Vec<Micros> {
     let mut found: Vec<Micros> = Vec::new();
     let mut busy_until = Micros::MIN;
-    for (index, write) in recorded.writes_of(Writer::NodeLifecycle) {
+    for (index, write) in recorded.writes_of(Writer::NODE_LIFECYCLE) {
         if !only_a_pass_writes(recorded, index) {
             continue;
         }
@@ -190,7 +190,7 @@ fn slack(recorded: &Recorded<'_>, starts: &[Micros], logged: bool) -> (Micros, M
         return (-500, 500);
     }
     let mut later = Micros::MAX;
-    for (index, write) in recorded.writes_of(Writer::NodeLifecycle) {
+    for (index, write) in recorded.writes_of(Writer::NODE_LIFECYCLE) {
         if only_a_pass_writes(recorded, index)
             && let Some(start) = starts.iter().rfind(|start| **start <= write.t)
         {
@@ -226,7 +226,7 @@ pub struct Tainting {
 #[must_use]
 pub fn taintings(recorded: &Recorded<'_>) -> Vec<Tainting> {
     let mut found: Vec<Tainting> = Vec::new();
-    for (_, write) in recorded.writes_of(Writer::NodeLifecycle) {
+    for (_, write) in recorded.writes_of(Writer::NODE_LIFECYCLE) {
         let Change::Taints { added, .. } = &write.change else { continue };
         if !added.iter().any(is_eviction_taint) {
             continue;

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
-use nodeproof_core::network::{CSI_NODES, LEASES, NODE_LEASES, NODES, PODS, Resource, Verb, WatchType};
+use nodeproof_core::network::{CSI_NODES, LEASES, NAMESPACES, NODE_LEASES, NODES, PODS, Resource, Verb, WatchType};
 use nodeproof_core::objects::{Json, Object, Text, time};
 
 use super::inferred;
@@ -35,11 +35,12 @@ const BATCH_PAUSE: Micros = 30_000;
 const PACED_BELOW: f64 = 5.0;
 
 /// Kinds that some recordings watch beside Nodes, Pods and Leases.
-static OTHERS: [(&str, Resource); 8] = [
+static OTHERS: [(&str, Resource); 9] = [
     ("CSINode", CSI_NODES),
     ("DaemonSet", Resource::of("apps", "v1", "daemonsets")),
     ("EndpointSlice", Resource::of("discovery.k8s.io", "v1", "endpointslices")),
     ("Job", Resource::of("batch", "v1", "jobs")),
+    ("Namespace", NAMESPACES),
     ("PersistentVolumeClaim", Resource::of("", "v1", "persistentvolumeclaims")),
     ("PodDisruptionBudget", Resource::of("policy", "v1", "poddisruptionbudgets")),
     ("ReplicaSet", Resource::of("apps", "v1", "replicasets")),
@@ -217,7 +218,7 @@ impl<'a> Recorded<'a> {
 
     /// Returns which Pods, by uid, the scheduler bound to which Nodes: its free choices among equals.
     pub fn bindings(&self) -> impl Iterator<Item = (Text, Text)> {
-        self.writes_of(Writer::Scheduler).filter_map(|(_, write)| match &write.change {
+        self.writes_of(Writer::SCHEDULER).filter_map(|(_, write)| match &write.change {
             Change::Binding(binding) => {
                 let text = |path: &[&str]| binding.at(path).as_text().cloned();
                 text(&["metadata", "uid"]).zip(text(&["target", "name"]))
@@ -241,7 +242,7 @@ impl<'a> Recorded<'a> {
             let author = writers::author_of_write(line, place.as_ref());
             match (author, place, Verb::from_name(&line.verb)) {
                 // What was collected of a kind that nobody watched was collected for reasons that nobody saw.
-                (Author::Judged(writer @ Writer::GarbageCollector), Some(place), _) if !self.is_watched(&place) => {
+                (Author::Judged(writer @ Writer::GARBAGE_COLLECTOR), Some(place), _) if !self.is_watched(&place) => {
                     *self.unjudged.entry(Unjudged::new(writer.name(), NOT_WATCHED)).or_default() += 1;
                 }
                 (Author::Judged(writer), Some(mut place), Some(verb)) => {
@@ -326,12 +327,12 @@ impl<'a> Recorded<'a> {
 
     /// Widens the tolerance where the rate limit of a client paces its writes.
     fn widen_tolerances(&mut self) {
-        for writer in Writer::CONTROLLERS {
+        for writer in Writer::controllers() {
             let mut instants: Vec<Micros> = self.writes_of(writer).map(|(_, write)| write.t).collect();
-            if writer == Writer::NodeLifecycle {
+            if writer == Writer::NODE_LIFECYCLE {
                 instants.extend(self.node_reads.iter().map(|(t, _)| *t));
             }
-            if writer == Writer::TaintEviction {
+            if writer == Writer::TAINT_EVICTION {
                 // Each eviction reads its pod before it patches it.
                 let patches = self
                     .writes_of(writer)

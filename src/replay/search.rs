@@ -223,14 +223,14 @@ impl<'a> Search<'a> {
             if write.place.resource != EVENTS {
                 found.extend(self.stale(index, write));
             }
-            if self.writer == Writer::NodeLifecycle && write.place.resource == NODES {
+            if self.writer == Writer::NODE_LIFECYCLE && write.place.resource == NODES {
                 found.extend(tick_in_pass(write, passes));
                 found.extend(pass_before(write, passes, self.period));
                 found.extend(self.events_beside_passes(&write.place.name, write.t, passes));
             }
         }
         for made in run.predictions.iter().filter(|made| made.matched.is_none()) {
-            if self.writer == Writer::NodeLifecycle && made.place.resource == NODES {
+            if self.writer == Writer::NODE_LIFECYCLE && made.place.resource == NODES {
                 found.extend(self.early_tick(made));
                 found.extend(self.events_beside_passes(&made.place.name, made.t, passes));
             }
@@ -246,7 +246,7 @@ impl<'a> Search<'a> {
                 && earlier.verb == write.verb
                 && write.t - earlier.t < STALE_WITHIN
                 && earlier.code < 300
-                && (self.writer == Writer::NodeIpam || write.change.is_empty() || earlier.change == write.change)
+                && (self.writer == Writer::NODE_IPAM || write.change.is_empty() || earlier.change == write.change)
         });
         let choice = |(other, earlier): (usize, &RecordedWrite)| {
             // What is asked for once more was not there where the server looked.

@@ -28,7 +28,7 @@ const TOLERANCE: SignedDuration = SignedDuration::from_secs(2);
 #[must_use]
 pub fn is_judged(writer: Writer, verb: Verb, place: &Place) -> bool {
     match writer {
-        Writer::EndpointSlice => verb == Verb::Update,
+        Writer::ENDPOINT_SLICE => verb == Verb::Update,
         _ => writer.is_workload() && verb == Verb::Update && *place.subresource == *"status",
     }
 }
@@ -43,7 +43,7 @@ pub fn counts_syncs<'a>(
 ) -> bool {
     let same = |(at, other): (Micros, &Change)| (at - t).abs() <= BURST && change.alike(other);
     let is_count = verb == Verb::Patch && matches!(change, Change::Event(_));
-    writer == Writer::EndpointSlice && is_count && told.into_iter().any(same)
+    writer == Writer::ENDPOINT_SLICE && is_count && told.into_iter().any(same)
 }
 
 /// What both sides say of one object, in order.

@@ -1,12 +1,15 @@
 //! A replay notices each way in which a recording can differ from the model: shown on recordings changed in memory.
 
+use nodeproof_core::components::registry::{ROWS, processes};
 use nodeproof_core::json;
-use nodeproof_core::objects::Json;
+use nodeproof_core::network::{WatchType, collections};
+use nodeproof_core::objects::{Json, Object, time};
 
 use super::ledger::Ledger;
-use super::load::{Recording, Source, WatchLine, WriteLine};
+use super::load::{Micros, Recording, Source, WatchLine, WriteLine};
 use super::recorded::{BEFORE, Unjudged};
 use super::trials::recorded_dir;
+use super::writers::Writer;
 use super::{Report, judge, watched, writers};
 
 fn recording(name: &str) -> Recording {
@@ -362,4 +365,111 @@ fn authors_are_told_apart_where_they_share_a_user() {
         };
         assert_eq!(name, expected, "{verb} {uri}");
     }
+}
+
+#[test]
+fn each_controller_of_the_registry_has_a_writer() {
+    let line = |user: &str, verb: &str, uri: &str, body: Json| WriteLine {
+        t: 0,
+        end: 0,
+        user: user.to_owned(),
+        verb: verb.to_owned(),
+        uri: uri.to_owned(),
+        code: 200,
+        resource_version: 0,
+        body,
+        message: String::new(),
+    };
+    // Each user writes each of these: whose they are then must be told of every row.
+    let writes = [
+        ("delete", "/api/v1/namespaces/default/pods/web-1", json!({})),
+        ("patch", "/api/v1/nodes/n1", json!({"spec": {"podCIDR": "10.0.0.0/24"}})),
+        ("update", "/api/v1/nodes/n1/status", json!({"_": "whole object"})),
+    ];
+    for row in ROWS {
+        let author = |(verb, uri, body): &(&str, &str, Json)| {
+            let line = line(&format!("system:{}", row.user), verb, uri, body.clone());
+            writers::author_of_write(&line, writers::Place::parse(uri).as_ref())
+        };
+        let is_own = |author: writers::Author| matches!(author, writers::Author::Judged(own) if own.name() == row.name);
+        assert!(writes.iter().map(author).any(is_own), "no write is told to be that of {}", row.name);
+        let event = json!({"source": {"component": row.event_source}});
+        assert!(row.event_source.is_empty() || writers::author_of_event(&event).is_some_and(is_own), "{}", row.name);
+    }
+    for writer in [
+        Writer::DEPLOYMENT,
+        Writer::ENDPOINT_SLICE,
+        Writer::GARBAGE_COLLECTOR,
+        Writer::NAMESPACE,
+        Writer::NODE_IPAM,
+        Writer::NODE_LIFECYCLE,
+        Writer::POD_GC,
+        Writer::SCHEDULER,
+        Writer::TAINT_EVICTION,
+        Writer::TTL,
+    ] {
+        assert!(processes().any(|name| name == writer.name()), "{} is not in the registry", writer.name());
+    }
+}
+
+/// Adds a Namespace that ends at an instant to a recording.
+fn end_namespace(recording: &mut Recording, t: Micros) {
+    let line = |t: Micros, listed: bool, event: WatchType, namespace: Json| WatchLine {
+        t,
+        listed,
+        event,
+        kind: "Namespace".to_owned(),
+        object: Object::as_received(namespace),
+        actor: String::new(),
+        verb: String::new(),
+        subresource: String::new(),
+        manager: (String::new(), String::new()),
+    };
+    let mut namespace = json!({"kind": "Namespace", "apiVersion": "v1",
+        "metadata": {"name": "gone", "uid": "u", "resourceVersion": "1"},
+        "spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}});
+    recording.watch.insert(0, line(-1_000_000, true, WatchType::Added, namespace.clone()));
+    namespace.set(&["metadata", "deletionTimestamp"], time::to_time(recording.at(t)));
+    namespace.set(&["metadata", "resourceVersion"], "2");
+    namespace.set(&["status", "phase"], "Terminating");
+    let at = recording.watch.iter().position(|other| other.t > t).unwrap_or(recording.watch.len());
+    recording.watch.insert(at, line(t, false, WatchType::Modified, namespace));
+}
+
+#[test]
+fn the_end_of_a_namespace_is_judged_where_namespaces_are_watched() {
+    let ends = 30_000_000;
+    // The controller begins five seconds later, with the collections.
+    let write = |verb: &str, uri: String, body: Json| WriteLine {
+        t: ends + 5_002_000,
+        end: ends + 5_003_000,
+        user: "system:serviceaccount:kube-system:namespace-controller".to_owned(),
+        verb: verb.to_owned(),
+        uri,
+        code: 200,
+        resource_version: 0,
+        body,
+        message: String::new(),
+    };
+    let deletions = || {
+        let options = json!({"kind": "DeleteOptions", "apiVersion": "meta/v1", "propagationPolicy": "Background"});
+        collections().map(move |kind| write("deletecollection", kind.path("gone"), options.clone()))
+    };
+    let ends_with = |namespace: &str| format!("/api/v1/namespaces/gone/{namespace}");
+    let all = |recording: &mut Recording| {
+        end_namespace(recording, ends);
+        recording.writes.extend(deletions());
+        let whole = || json!({"_": "whole object"});
+        recording.writes.extend(["status", "finalize"].map(|part| write("update", ends_with(part), whole())));
+    };
+    let name = "1.34.4/registration";
+    let report = changed(name, all);
+    assert_eq!(of_writer(&report, "namespace-controller"), [], "{}", report.text());
+    assert_eq!(report.by_writer["namespace-controller"], (deletions().count() + 2, deletions().count() + 2));
+    let report = changed(name, |recording| {
+        all(recording);
+        recording.writes.retain(|line| !line.uri.ends_with("namespaces/gone/pods"));
+    });
+    let missed = [("pods/gone".to_owned(), "deletecollection".to_owned())];
+    assert_eq!(of_writer(&report, "namespace-controller"), missed, "{}", report.text());
 }

@@ -29,7 +29,7 @@ const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const SLICES_MANAGER: &str = "endpointslice-controller.k8s.io";
 
 /// The writers whose writes can all be told; the others cannot be judged without an audit log.
-pub const TOLD: [Writer; 3] = [Writer::NodeLifecycle, Writer::NodeIpam, Writer::Ttl];
+pub const TOLD: [Writer; 3] = [Writer::NODE_LIFECYCLE, Writer::NODE_IPAM, Writer::TTL];
 
 /// Returns the writes that the watches tell of, in the order of their instants.
 #[must_use]
@@ -81,7 +81,7 @@ pub fn slices(watch: &[WatchLine]) -> Vec<WriteLine> {
         found.push(WriteLine {
             t: line.t - BEFORE,
             end: line.t - BEFORE + TAKES,
-            user: format!("system:serviceaccount:kube-system:{}", Writer::EndpointSlice.user()),
+            user: format!("system:serviceaccount:kube-system:{}", Writer::ENDPOINT_SLICE.user()),
             verb: verb.to_owned(),
             uri,
             code: if verb == "create" { 201 } else { 200 },
@@ -104,29 +104,29 @@ fn write(before: &WatchLine, line: &WatchLine) -> Option<WriteLine> {
     let node = format!("/api/v1/nodes/{}", key.name);
     let (user, verb, uri, body) = match line.kind.as_str() {
         "Node" if is_status && changed(&["status", "conditions"]) => {
-            (Writer::NodeLifecycle, "update", format!("{node}/status"), whole)
+            (Writer::NODE_LIFECYCLE, "update", format!("{node}/status"), whole)
         }
         "Pod" if is_status && was_made_unready(&old, &new) => {
             let uri = format!("/api/v1/namespaces/{}/pods/{}/status", key.namespace, key.name);
-            (Writer::NodeLifecycle, "update", uri, whole)
+            (Writer::NODE_LIFECYCLE, "update", uri, whole)
         }
         "Node" if is_status => return None,
         "Node" if changed(&["spec", "taints"]) => {
             let mut body = json!({"metadata": {"resourceVersion": version.as_str()}});
             body.set(&["spec", "taints"], new.at(&["spec", "taints"]).clone());
-            (Writer::NodeLifecycle, "patch", node, body)
+            (Writer::NODE_LIFECYCLE, "patch", node, body)
         }
         "Node" if changed(&["spec", "podCIDR"]) => {
             let mut body = Json::object();
             for field in ["podCIDR", "podCIDRs"] {
                 body.set(&["spec", field], new.at(&["spec", field]).clone());
             }
-            (Writer::NodeIpam, "patch", node, body)
+            (Writer::NODE_IPAM, "patch", node, body)
         }
         "Node" if changed(&["metadata", "annotations", TTL]) => {
             let mut body = Json::object();
             body.set(&["metadata", "annotations", TTL], new.at(&["metadata", "annotations", TTL]).clone());
-            (Writer::Ttl, "patch", node, body)
+            (Writer::TTL, "patch", node, body)
         }
         "Node" if changed(&["metadata", "labels"]) => {
             let mut body = Json::object();
@@ -135,7 +135,7 @@ fn write(before: &WatchLine, line: &WatchLine) -> Option<WriteLine> {
                     body.set(&["metadata", "labels", label], value.clone());
                 }
             }
-            (Writer::NodeLifecycle, "patch", node, body)
+            (Writer::NODE_LIFECYCLE, "patch", node, body)
         }
         _ => return None,
     };

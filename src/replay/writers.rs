@@ -1,5 +1,6 @@
 //! Whose a recorded write is, what it was aimed at, and what it changed.
 //!
+//! Whose a write is says its user, as the registry has it.
 //! node-lifecycle, taint-eviction and the CIDR allocator share one user: deletions of pods, the condition
 //! DisruptionTarget and the Events of `taint-eviction-controller` are taint eviction's, `podCIDR` is the allocator's,
 //! the rest is node lifecycle's. Changes are compared as changes, not as bodies: two writers that both append a taint
@@ -8,108 +9,69 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
+use nodeproof_core::components::registry::{ControllerRow, Duty, ROWS, SCHEDULER, processes};
 use nodeproof_core::json;
 use nodeproof_core::network::{Call, LEASES, PODS, Resource, Target, Verb, WatchType};
 use nodeproof_core::objects::{Json, Object, Text, time};
 
 use super::load::{WatchLine, WriteLine};
 
-/// A writer whose writes are judged.
+/// A writer whose writes are judged: one of the registry, by its name, or admission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Writer {
-    /// `daemonset-controller`.
-    DaemonSet,
-    /// `deployment-controller`.
-    Deployment,
-    /// `disruption-controller`.
-    Disruption,
-    /// `endpointslice-controller`.
-    EndpointSlice,
-    /// `garbage-collector-controller`.
-    GarbageCollector,
-    /// `node-ipam-controller`.
-    NodeIpam,
-    /// `node-lifecycle-controller`.
-    NodeLifecycle,
-    /// `pod-garbage-collector-controller`.
-    PodGc,
-    /// `replicaset-controller`.
-    ReplicaSet,
-    /// `statefulset-controller`.
-    StatefulSet,
-    /// `taint-eviction-controller`.
-    TaintEviction,
-    /// `kube-scheduler`.
-    Scheduler,
-    /// `ttl-controller`.
-    Ttl,
+pub struct Writer(&'static str);
+
+/// Those that are told from others, or judged, in a way of their own.
+impl Writer {
     /// Admission of created Nodes and Pods.
-    Admission,
+    pub const ADMISSION: Self = Self("admission");
+    /// Keeps Deployments, which recordings do not watch.
+    pub const DEPLOYMENT: Self = Self("deployment-controller");
+    /// Keeps slices, whose writes no audit log holds, of Services, which recordings do not watch.
+    pub const ENDPOINT_SLICE: Self = Self("endpointslice-controller");
+    /// Deletes objects of kinds that recordings may not watch.
+    pub const GARBAGE_COLLECTOR: Self = Self("garbage-collector-controller");
+    /// Finishes off Namespaces, which recordings may not watch.
+    pub const NAMESPACE: Self = Self("namespace-controller");
+    /// Gives Nodes their blocks.
+    pub const NODE_IPAM: Self = Self("node-ipam-controller");
+    /// Works in health and taint passes.
+    pub const NODE_LIFECYCLE: Self = Self("node-lifecycle-controller");
+    /// Works in passes.
+    pub const POD_GC: Self = Self("pod-garbage-collector-controller");
+    /// Runs without the controller manager.
+    pub const SCHEDULER: Self = Self(SCHEDULER);
+    /// Reads each Pod before it patches it.
+    pub const TAINT_EVICTION: Self = Self("taint-eviction-controller");
+    /// Sets an annotation that nobody else sets.
+    pub const TTL: Self = Self("ttl-controller");
 }
 
 impl Writer {
-    /// The writers that run on their own.
-    pub const CONTROLLERS: [Self; 13] = [
-        Self::DaemonSet,
-        Self::Deployment,
-        Self::Disruption,
-        Self::EndpointSlice,
-        Self::GarbageCollector,
-        Self::NodeIpam,
-        Self::NodeLifecycle,
-        Self::PodGc,
-        Self::ReplicaSet,
-        Self::StatefulSet,
-        Self::TaintEviction,
-        Self::Ttl,
-        Self::Scheduler,
-    ];
+    /// Returns the writers that run on their own: all of the registry.
+    pub fn controllers() -> impl Iterator<Item = Self> {
+        processes().map(Self)
+    }
 
     /// Returns the name, as `--controllers` has it.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::DaemonSet => "daemonset-controller",
-            Self::Deployment => "deployment-controller",
-            Self::Disruption => "disruption-controller",
-            Self::EndpointSlice => "endpointslice-controller",
-            Self::GarbageCollector => "garbage-collector-controller",
-            Self::NodeIpam => "node-ipam-controller",
-            Self::NodeLifecycle => "node-lifecycle-controller",
-            Self::PodGc => "pod-garbage-collector-controller",
-            Self::ReplicaSet => "replicaset-controller",
-            Self::StatefulSet => "statefulset-controller",
-            Self::TaintEviction => "taint-eviction-controller",
-            Self::Scheduler => "kube-scheduler",
-            Self::Ttl => "ttl-controller",
-            Self::Admission => "admission",
-        }
+        self.0
     }
-}
 
-impl Writer {
+    fn row(self) -> Option<&'static ControllerRow> {
+        ROWS.iter().find(|row| row.name == self.0)
+    }
+
     /// Tells whether it keeps a workload: its statuses are compared as they settle.
     #[must_use]
-    pub const fn is_workload(self) -> bool {
-        matches!(self, Self::DaemonSet | Self::Deployment | Self::Disruption | Self::ReplicaSet | Self::StatefulSet)
+    pub fn is_workload(self) -> bool {
+        self.row().is_some_and(|row| row.duty == Duty::Workload)
     }
 
-    /// Returns the user as whom it writes, without the prefix of service accounts.
+    /// Returns the user as whom it writes, without the prefix of service accounts; admission is none.
     #[must_use]
-    pub const fn user(self) -> &'static str {
-        match self {
-            Self::DaemonSet => "daemon-set-controller",
-            Self::Deployment => "deployment-controller",
-            Self::Disruption => "disruption-controller",
-            Self::EndpointSlice => "endpointslice-controller",
-            Self::ReplicaSet => "replicaset-controller",
-            Self::StatefulSet => "statefulset-controller",
-            Self::GarbageCollector => "generic-garbage-collector",
-            Self::PodGc => "pod-garbage-collector",
-            Self::Scheduler => "kube-scheduler",
-            Self::Ttl => "ttl-controller",
-            _ => "node-controller",
-        }
+    pub fn user(self) -> &'static str {
+        self.row().map_or("", |row| row.user)
     }
 }
 
@@ -149,7 +111,9 @@ impl Place {
         let version = parts.next()?;
         let mut rest: Vec<&str> = parts.collect();
         let mut namespace = "";
-        if rest.first() == Some(&"namespaces") && rest.len() > 2 {
+        // Source: k8s.io/apiserver pkg/endpoints/request/requestinfo.go (v1.34), `namespaceSubresources`.
+        let is_within = rest.get(2).is_some_and(|part| !["status", "finalize"].contains(part));
+        if rest.first() == Some(&"namespaces") && is_within {
             namespace = rest[1];
             rest.drain(..2);
         }
@@ -174,6 +138,12 @@ impl Place {
                 subresource: subresource.clone(),
             }),
         }
+    }
+
+    /// Tells whether a request of this kind writes an Event: what it says counts, not its name.
+    #[must_use]
+    pub fn is_event(&self, verb: Verb) -> bool {
+        self.resource.plural == *"events" && verb != Verb::DeleteCollection
     }
 
     /// Prints the object: `pods/default/web-1`.
@@ -241,11 +211,11 @@ impl Change {
     /// Reads what a request changes.
     #[must_use]
     pub fn of(verb: Verb, place: &Place, body: &Json, revisions: &Revisions) -> Self {
-        if place.resource.plural == *"events" {
+        if place.is_event(verb) {
             return Self::Event(event_content(body));
         }
         match verb {
-            Verb::Delete => {
+            Verb::Delete | Verb::DeleteCollection => {
                 let mut options = body.clone();
                 options.remove(&["kind"]);
                 options.remove(&["apiVersion"]);
@@ -554,49 +524,37 @@ fn same_instant(one: &str, other: &str, tolerance: SignedDuration) -> bool {
 #[must_use]
 pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
     let user = line.user.rsplit(':').next().unwrap_or_default();
-    let Some(place) = place else { return Author::Other(user.to_owned()) };
-    match user {
-        "daemon-set-controller" => Author::Judged(Writer::DaemonSet),
-        "deployment-controller" => Author::Judged(Writer::Deployment),
-        "disruption-controller" => Author::Judged(Writer::Disruption),
-        "endpointslice-controller" => Author::Judged(Writer::EndpointSlice),
-        "replicaset-controller" => Author::Judged(Writer::ReplicaSet),
-        "statefulset-controller" => Author::Judged(Writer::StatefulSet),
-        "generic-garbage-collector" => Author::Judged(Writer::GarbageCollector),
-        "pod-garbage-collector" => Author::Judged(Writer::PodGc),
-        "ttl-controller" => Author::Judged(Writer::Ttl),
-        "taint-eviction-controller" => Author::Judged(Writer::TaintEviction),
-        "node-controller" => {
-            let pods = place.resource.plural == *"pods";
-            if pods && (line.verb == "delete" || line.verb == "patch") {
-                Author::Judged(Writer::TaintEviction)
-            } else if !line.body.at(&["spec", "podCIDR"]).is_null() || !line.body.at(&["spec", "podCIDRs"]).is_null() {
-                Author::Judged(Writer::NodeIpam)
-            } else {
-                Author::Judged(Writer::NodeLifecycle)
-            }
-        }
-        "kube-scheduler" if place.resource == PODS => Author::Judged(Writer::Scheduler),
-        other => Author::Other(other.to_owned()),
+    let other = || Author::Other(user.to_owned());
+    let Some(place) = place else { return other() };
+    let mut writers = Writer::controllers().filter(|writer| writer.user() == user);
+    match (writers.next(), writers.next()) {
+        (Some(Writer::SCHEDULER), _) if place.resource != PODS => other(),
+        (Some(writer), None) => Author::Judged(writer),
+        (Some(_), Some(_)) => told_apart(line, place).map_or_else(other, Author::Judged),
+        (None, _) => other(),
     }
+}
+
+/// Tells those apart that share a user; `None` for a user of whom that is not known.
+fn told_apart(line: &WriteLine, place: &Place) -> Option<Writer> {
+    if !line.user.ends_with(Writer::NODE_LIFECYCLE.user()) {
+        return None;
+    }
+    let sets = |field| !line.body.at(&["spec", field]).is_null();
+    Some(if place.resource.plural == *"pods" && (line.verb == "delete" || line.verb == "patch") {
+        Writer::TAINT_EVICTION
+    } else if sets("podCIDR") || sets("podCIDRs") {
+        Writer::NODE_IPAM
+    } else {
+        Writer::NODE_LIFECYCLE
+    })
 }
 
 /// Tells whose an Event is; `None` for one of the script's own.
 #[must_use]
 pub fn author_of_event(event: &Json) -> Option<Author> {
     let component = event.at(&["source", "component"]).as_str().or_else(|| event.get("reportingComponent").as_str());
-    match component {
-        Some("daemonset-controller") => Some(Author::Judged(Writer::DaemonSet)),
-        Some("deployment-controller") => Some(Author::Judged(Writer::Deployment)),
-        Some("endpoint-slice-controller") => Some(Author::Judged(Writer::EndpointSlice)),
-        Some("controllermanager") => Some(Author::Judged(Writer::Disruption)),
-        Some("replicaset-controller") => Some(Author::Judged(Writer::ReplicaSet)),
-        Some("statefulset-controller") => Some(Author::Judged(Writer::StatefulSet)),
-        Some("cidrAllocator") => Some(Author::Judged(Writer::NodeIpam)),
-        Some("node-controller") => Some(Author::Judged(Writer::NodeLifecycle)),
-        Some("taint-eviction-controller") => Some(Author::Judged(Writer::TaintEviction)),
-        Some("default-scheduler") => Some(Author::Judged(Writer::Scheduler)),
-        None | Some("" | "kubelet" | "harness") => None,
-        Some(other) => Some(Author::Other(other.to_owned())),
-    }
+    let component = component.filter(|component| !["", "kubelet", "harness"].contains(component))?;
+    let row = ROWS.iter().find(|row| row.event_source == component);
+    Some(row.map_or_else(|| Author::Other(component.to_owned()), |row| Author::Judged(Writer(row.name))))
 }

@@ -1,4 +1,6 @@
-//! The controllers by name: which there are, which of them the flags let run, and how one is started.
+//! The controllers: one row each, with all that is known of one by name, and how it is started.
+//!
+//! Stands above the controllers; what they share stands below them, in [`super::controller`].
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -18,55 +20,106 @@ use super::taint_eviction::TaintEviction;
 use super::ttl::Ttl;
 use super::{daemonset, deployment, disruption, endpointslice, replicaset, statefulset};
 
-/// The controllers in the order in which kube-controller-manager starts them.
-///
-/// Source: cmd/kube-controller-manager/app/controllermanager.go (v1.34), `NewControllerDescriptors`.
-pub const CONTROLLERS: &[&str] = &[
-    "endpointslice-controller",
-    "pod-garbage-collector-controller",
-    "namespace-controller",
-    "garbage-collector-controller",
-    "daemonset-controller",
-    "deployment-controller",
-    "replicaset-controller",
-    "disruption-controller",
-    "statefulset-controller",
-    "ttl-controller",
-    "node-ipam-controller",
-    "node-lifecycle-controller",
-    "taint-eviction-controller",
-];
+/// What a controller is there for, as far as the judging of its writes depends on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Duty {
+    /// It keeps the Pods of a workload, or counts them, and says so in a status.
+    Workload,
+    /// Anything else.
+    Other,
+}
+
+/// A process that is started, stopped and asked as a controller is.
+#[derive(Debug)]
+pub struct ControllerRow {
+    /// The name, as `--controllers` has it.
+    pub name: &'static str,
+    /// The short name that `--controllers` takes as well; empty for none.
+    pub alias: &'static str,
+    /// The user as whom it writes, without the prefix `system:` or that of the service accounts of `kube-system`.
+    pub user: &'static str,
+    /// The component that its Events name; empty if it makes none.
+    pub event_source: &'static str,
+    /// What it is there for.
+    pub duty: Duty,
+    start: fn(&Context, Timestamp) -> Option<Box<dyn Controller>>,
+}
+
+macro_rules! rows {
+    ($( $name:literal $alias:literal $user:literal $source:literal $duty:ident $start:expr; )+) => {
+        /// The controllers in the order in which kube-controller-manager starts them, and the scheduler.
+        ///
+        /// Sources: cmd/kube-controller-manager/app/controllermanager.go, `NewControllerDescriptors`, and
+        /// names/controller_names.go, `KCMControllerAliases` (v1.34).
+        pub const ROWS: &[ControllerRow] = &[$( ControllerRow {
+            name: $name, alias: $alias, user: $user, event_source: $source, duty: Duty::$duty, start: $start,
+        } ),+];
+    };
+}
+
+rows! {
+    // name, alias, user, source of Events, duty, start
+    "endpointslice-controller" "endpointslice" "endpointslice-controller" "endpoint-slice-controller" Other
+        |context, now| boxed(endpointslice::start(context, now));
+    "pod-garbage-collector-controller" "podgc" "pod-garbage-collector" "" Other
+        |context, now| boxed(PodGc::new(context, now));
+    "namespace-controller" "namespace" "namespace-controller" "" Other
+        |context, now| boxed(Namespaces::new(context, now));
+    "garbage-collector-controller" "garbagecollector" "generic-garbage-collector" "" Other
+        |context, now| boxed(GarbageCollector::new(context, now));
+    "daemonset-controller" "daemonset" "daemon-set-controller" "daemonset-controller" Workload
+        |context, now| boxed(daemonset::start(context, now));
+    "deployment-controller" "deployment" "deployment-controller" "deployment-controller" Workload
+        |context, now| boxed(deployment::start(context, now));
+    "replicaset-controller" "replicaset" "replicaset-controller" "replicaset-controller" Workload
+        |context, now| boxed(replicaset::start(context, now));
+    "disruption-controller" "disruption" "disruption-controller" "controllermanager" Workload
+        |context, now| boxed(disruption::start(context, now));
+    "statefulset-controller" "statefulset" "statefulset-controller" "statefulset-controller" Workload
+        |context, now| boxed(statefulset::start(context, now));
+    "ttl-controller" "ttl" "ttl-controller" "" Other
+        |context, now| boxed(Ttl::new(context, now));
+    "node-ipam-controller" "nodeipam" "node-controller" "cidrAllocator" Other
+        |context, now| boxed(NodeIpam::new(context, now)?);
+    "node-lifecycle-controller" "nodelifecycle" "node-controller" "node-controller" Other
+        |context, now| boxed(NodeLifecycle::new(context, now));
+    "taint-eviction-controller" "" "node-controller" "taint-eviction-controller" Other
+        |context, now| boxed(TaintEviction::new(context, now));
+    "kube-scheduler" "" "kube-scheduler" "default-scheduler" Other
+        |context, now| boxed(Scheduler::new(context, now));
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the form in which a row starts a controller: flags may keep it from running"
+)]
+fn boxed(controller: impl Controller + 'static) -> Option<Box<dyn Controller>> {
+    Some(Box::new(controller))
+}
 
 /// The scheduler's name: a process of its own, which `--controllers` does not know.
-pub const SCHEDULER: &str = "kube-scheduler";
+pub const SCHEDULER: &str = ROWS[ROWS.len() - 1].name;
+
+/// The names of the controllers of kube-controller-manager.
+pub const CONTROLLERS: &[&str] = &{
+    let mut names = [""; ROWS.len() - 1];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = ROWS[at].name;
+        at += 1;
+    }
+    names
+};
 
 /// Returns the names of everything that is started, stopped and asked as a controller is.
 pub fn processes() -> impl Iterator<Item = &'static str> + Clone {
-    CONTROLLERS.iter().copied().chain([SCHEDULER])
+    ROWS.iter().map(|row| row.name)
 }
-
-/// The short names that `--controllers` takes beside the names above.
-///
-/// Source: cmd/kube-controller-manager/names/controller_names.go (v1.34), `KCMControllerAliases`.
-const ALIASES: &[(&str, &str)] = &[
-    ("endpointslice", "endpointslice-controller"),
-    ("podgc", "pod-garbage-collector-controller"),
-    ("namespace", "namespace-controller"),
-    ("garbagecollector", "garbage-collector-controller"),
-    ("daemonset", "daemonset-controller"),
-    ("deployment", "deployment-controller"),
-    ("replicaset", "replicaset-controller"),
-    ("disruption", "disruption-controller"),
-    ("statefulset", "statefulset-controller"),
-    ("ttl", "ttl-controller"),
-    ("nodeipam", "node-ipam-controller"),
-    ("nodelifecycle", "node-lifecycle-controller"),
-];
 
 /// Returns the name of a controller whose short name this may be; any other name as it is.
 #[must_use]
 pub fn canonical(name: &str) -> &str {
-    ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name)
+    ROWS.iter().find(|row| !name.is_empty() && row.alias == name).map_or(name, |row| row.name)
 }
 
 /// Reads `--controllers`: `*` for all, `NAME` for one, `-NAME` for none of that name, separated by commas.
@@ -95,22 +148,5 @@ pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
 /// Starts a controller; `None` for a name that is not modelled, and for one that the flags keep from running.
 #[must_use]
 pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Controller>> {
-    let controller: Box<dyn Controller> = match name {
-        "endpointslice-controller" => Box::new(endpointslice::start(&context, now)),
-        "daemonset-controller" => Box::new(daemonset::start(&context, now)),
-        "deployment-controller" => Box::new(deployment::start(&context, now)),
-        "replicaset-controller" => Box::new(replicaset::start(&context, now)),
-        "disruption-controller" => Box::new(disruption::start(&context, now)),
-        "statefulset-controller" => Box::new(statefulset::start(&context, now)),
-        "pod-garbage-collector-controller" => Box::new(PodGc::new(&context, now)),
-        "namespace-controller" => Box::new(Namespaces::new(&context, now)),
-        "ttl-controller" => Box::new(Ttl::new(&context, now)),
-        "garbage-collector-controller" => Box::new(GarbageCollector::new(&context, now)),
-        "node-ipam-controller" => Box::new(NodeIpam::new(&context, now)?),
-        "node-lifecycle-controller" => Box::new(NodeLifecycle::new(&context, now)),
-        "taint-eviction-controller" => Box::new(TaintEviction::new(&context, now)),
-        SCHEDULER => Box::new(Scheduler::new(&context, now)),
-        _ => return None,
-    };
-    Some(controller)
+    ROWS.iter().find(|row| row.name == name).and_then(|row| (row.start)(&context, now))
 }

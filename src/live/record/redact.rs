@@ -3,6 +3,7 @@
 //! Names, labels and selectors stay: without them nothing can be replayed. Everything that a program runs with, or that
 //! tells more of a machine than its size, goes. Invariant: the shape of an object stays, so that what is left can be read.
 
+use nodeproof_core::components::registry::ROWS;
 use nodeproof_core::objects::{Json, Text};
 
 /// What stands in the place of what was taken out.
@@ -179,18 +180,9 @@ fn node(object: &mut Json) {
 
 /// What controllers of Kubernetes say is made of names; others may quote anything.
 fn event(object: &mut Json) {
-    const KNOWN: [&str; 8] = [
-        "cidrAllocator",
-        "controllermanager",
-        "daemonset-controller",
-        "default-scheduler",
-        "node-controller",
-        "replicaset-controller",
-        "statefulset-controller",
-        "taint-eviction-controller",
-    ];
     let component = object.at(&["source", "component"]).as_str().or_else(|| object.get("reportingComponent").as_str());
-    if !component.is_some_and(|component| KNOWN.contains(&component)) {
+    let is_known = |component: &str| !component.is_empty() && ROWS.iter().any(|row| row.event_source == component);
+    if !component.is_some_and(is_known) {
         hide(object, &["message"]);
     }
 }

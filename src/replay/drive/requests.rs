@@ -60,14 +60,15 @@ impl Drive<'_> {
             _ => Json::Null,
         };
         let mut place = place;
-        if place.resource == NEW_EVENTS {
+        let is_event = place.is_event(call.verb);
+        if is_event && place.resource == NEW_EVENTS {
             place.resource = EVENTS;
             body = writers::as_core_event(&body);
         }
-        if place.resource == EVENTS {
+        if is_event {
             body = self.event(&place, body);
         }
-        if place.name.is_empty() && place.resource != EVENTS {
+        if place.name.is_empty() && !is_event {
             place.name = body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
         }
         let change = Change::of(call.verb, &place, &body, &self.recorded.revisions);
@@ -116,7 +117,7 @@ impl Drive<'_> {
             return (object.map_or_else(|| bare(200, body), |object| Answer::object(200, object)), late);
         };
         let write = &self.recorded.writes[index];
-        let end = if place.resource == EVENTS { late } else { write.end };
+        let end = if place.is_event(write.verb) { late } else { write.end };
         if write.code >= 300 {
             return (refusal(write.code, &write.message), end);
         }
@@ -180,7 +181,7 @@ impl Drive<'_> {
 
     /// Finds the recorded write that a predicted one is: the same in all its fields, or else about the same thing.
     fn find(&self, verb: Verb, place: &Place, change: &Change) -> Option<usize> {
-        let is_event = place.resource == EVENTS;
+        let is_event = place.is_event(verb);
         let candidates: Vec<usize> = self
             .recorded
             .writes_of(self.writer)
