@@ -56,6 +56,9 @@ pub struct Args {
     /// Write trace, decisions and histories of each scenario below this directory
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
+    /// Leave the traces out of the report: the scenarios then run as fast as without one
+    #[arg(long, requires = "report")]
+    no_trace: bool,
     /// Store what the scenarios give as their snapshots, in place of what is stored
     #[arg(long)]
     accept: bool,
@@ -114,7 +117,7 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     run_all(&jobs, threads, &suite, door, |job, judged| {
         let is_news = count.add(job, &judged);
         if let (Some(directory), Some(outcome)) = (&args.report, &judged.outcome)
-            && let Err(error) = write_report(directory, job.planned, outcome)
+            && let Err(error) = write_report(directory, job.planned, &job.options, outcome)
         {
             broken_report = Some(format!("{}: the report cannot be written: {error}", directory.display()));
         }
@@ -142,7 +145,7 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
 /// Returns what is asked for: options first, then variables, then defaults.
 fn options(args: &Args) -> Result<Options, String> {
     let mut options = args.choice.options()?;
-    options.trace = args.report.is_some();
+    options.trace = args.report.is_some() && !args.no_trace;
     options.stage = match args.backend {
         Some(backend) => Stage::set(backend, &args.live.options())?,
         None => Options::stage_from_environment()?,

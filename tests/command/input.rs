@@ -173,7 +173,16 @@ fn places() -> Result<(), String> {
     let files = world.files("out");
     let kinds = ["decisions.jsonl", "history.yaml", "trace.jsonl"];
     let expected: Vec<String> = kinds.iter().map(|kind| format!("out/a/good/it_is_killed.{kind}")).collect();
-    require(files == expected, || format!("{files:?}"))
+    require(files == expected, || format!("{files:?}"))?;
+    world.call(&["run", "--no-trace"]).ends(2)?.says("--report <DIR>")?;
+    world.call(&["run", "--report", "brief", "--no-trace"]).ends(0)?;
+    let files = world.files("brief");
+    require(files.len() == 2, || format!("{files:?}"))?;
+    for kind in &kinds[..2] {
+        let read = |report: &str| world.read(&format!("{report}/a/good/it_is_killed.{kind}"));
+        require(read("brief") == read("out"), || format!("without a trace, {kind} differs"))?;
+    }
+    Ok(())
 }
 
 fn recordings() -> Result<(), String> {
