@@ -14,6 +14,8 @@ mod source;
 mod tests;
 mod type_names;
 
+mod dependencies;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
