@@ -160,7 +160,7 @@ impl Store {
 /// The object's name is part of it where the scenario asks for several of a kind, and a number where it asks for the same
 /// one in several acts.
 fn expected(planned: &Planned) -> Vec<String> {
-    let lines = planned.compiled.scenario.acts.iter().flat_map(|act| &act.expectations);
+    let lines = planned.compiled.scenario.expectations();
     let asked: Vec<(SnapshotKind, String)> = lines
         .filter_map(|line| match &line.fact.predicate {
             Predicate::MatchesSnapshot(kind) => Some((*kind, name_of(&line.fact.subject))),

@@ -43,7 +43,6 @@ impl Aliases {
     #[must_use]
     pub fn of(scenario: &Scenario, suffix: &str) -> Self {
         let mut names = BTreeSet::new();
-        let deeds = scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds);
         for given in company(scenario).iter().chain(&scenario.given) {
             match &given.setup {
                 Setup::ReadyNodes(specs) => specs.iter().for_each(|spec| names.extend(names_of_machine(spec))),
@@ -52,12 +51,11 @@ impl Aliases {
                     let nodes = objects.iter().filter(|(resource, _)| *resource == NODES);
                     nodes.for_each(|(_, node)| names.extend(names_of_node(node)));
                 }
-                Setup::Do(deed) => names.extend(names_of_deed(deed)),
-                Setup::RunningPod { .. } | Setup::Until(_) => {}
+                Setup::Do(_) | Setup::RunningPod { .. } | Setup::Until(_) => {}
             }
         }
-        deeds.for_each(|deed| names.extend(names_of_deed(deed)));
-        for line in scenario.acts.iter().flat_map(|act| &act.expectations) {
+        scenario.deeds().for_each(|deed| names.extend(names_of_deed(deed)));
+        for line in scenario.expectations() {
             if let Subject::Object(of) = &line.fact.subject
                 && of.resource == NODES
             {

@@ -54,13 +54,11 @@ pub fn expected_length(scenario: &Scenario) -> SignedDuration {
         _ => SignedDuration::ZERO,
     };
     let given = scenario.given.iter().map(|given| match &given.setup {
-        Setup::Do(deed) => pass(deed),
         Setup::Until(fact) => comes_after(fact),
         _ => SignedDuration::ZERO,
     });
-    let deeds = scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds).map(pass);
     let acts = scenario.acts.iter().map(|act| act.expectations.iter().map(latest).max().unwrap_or_default());
-    given.chain(deeds).chain(acts).sum()
+    given.chain(scenario.deeds().map(pass)).chain(acts).sum()
 }
 
 /// Returns how long a fact is awaited that a scenario names as a state: Pods leave a lost Node when its grace period and

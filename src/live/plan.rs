@@ -108,7 +108,7 @@ impl Plan {
             |why: &Alone| ground.gives_control_planes() || ground.has_no_others() && why.can_be_emptied_for();
         let lonely = || self.alone.filter(|why| !is_served(why));
         own.or_else(|| patience.obstacle(&self.scenario))
-            .or_else(|| deeds(&self.scenario).find_map(of_others).map(str::to_owned))
+            .or_else(|| self.scenario.deeds().find_map(of_others).map(str::to_owned))
             .or_else(|| missing().map(|need| format!("this backend cannot do: {need}")))
             .or_else(|| lonely().map(|why| format!("it needs a cluster for itself: {why}")))
     }
@@ -123,23 +123,15 @@ fn alone(scenario: &Scenario) -> Option<Alone> {
         }
         _ => Vec::new(),
     });
-    let lines = scenario.acts.iter().flat_map(|act| &act.expectations);
-    let seen = lines.filter_map(|line| matches!(line.fact.subject, Subject::Table(_)).then_some(Alone::Lists));
+    let seen = scenario
+        .expectations()
+        .filter_map(|line| matches!(line.fact.subject, Subject::Table(_)).then_some(Alone::Lists));
     let flags = (!scenario.cluster.flags.is_empty()).then_some(Alone::Flags);
     let company = (scenario.cluster.company != Company::Bystander).then_some(Alone::AllNodes);
     let found: Vec<Alone> =
-        made.chain(deeds(scenario).filter_map(of_deed)).chain(seen).chain(flags).chain(company).collect();
+        made.chain(scenario.deeds().filter_map(of_deed)).chain(seen).chain(flags).chain(company).collect();
     // What a cluster without other Nodes does not serve comes first.
     found.iter().find(|why| !why.can_be_emptied_for()).or(found.first()).copied()
-}
-
-/// Returns everything that a scenario does, what it does before its first act included.
-fn deeds(scenario: &Scenario) -> impl Iterator<Item = &Deed> {
-    let given = scenario.given.iter().filter_map(|given| match &given.setup {
-        Setup::Do(deed) => Some(deed),
-        _ => None,
-    });
-    given.chain(scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds))
 }
 
 /// Tells why a deed cannot be done to programs that are not ours.

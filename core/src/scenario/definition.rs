@@ -245,8 +245,7 @@ impl Scenario {
         let given = self.given.iter().filter(|given| given.setup.touches_the_cluster()).map(|given| &given.position);
         let when = self.acts.iter().flat_map(|act| &act.when);
         let when = when.filter(|when| when.deeds.iter().any(Deed::touches_the_cluster)).map(|when| &when.position);
-        let lines = self.acts.iter().flat_map(|act| &act.expectations);
-        let lines = lines.filter(|line| !line.fact.subject.is_of_the_api()).map(|line| &line.position);
+        let lines = self.expectations().filter(|line| !line.fact.subject.is_of_the_api()).map(|line| &line.position);
         given.chain(when).chain(lines).next()
     }
 
@@ -262,19 +261,31 @@ impl Scenario {
         self.facts().any(Fact::heeds_renewals)
     }
 
-    /// Returns all that its lines speak of: what they wait for, what they expect, and what bounds hang on.
-    fn facts(&self) -> impl Iterator<Item = &Fact> {
+    /// Returns its `Then` lines, in order.
+    pub fn expectations(&self) -> impl Iterator<Item = &Expectation> {
+        self.acts.iter().flat_map(|act| &act.expectations)
+    }
+
+    /// Returns everything that it does, in order: before its first act, and in each `When`.
+    pub fn deeds(&self) -> impl Iterator<Item = &Deed> {
         let given = self.given.iter().filter_map(|given| match &given.setup {
-            Setup::Until(fact) | Setup::Do(Deed::Until(fact)) => Some(fact),
+            Setup::Do(deed) => Some(deed),
             _ => None,
         });
-        let when = self.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds);
-        let when = when.filter_map(|deed| match deed {
+        given.chain(self.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds))
+    }
+
+    /// Returns all that its lines speak of: what they wait for, what they expect, and what bounds depend on.
+    pub fn facts(&self) -> impl Iterator<Item = &Fact> {
+        let given = self.given.iter().filter_map(|given| match &given.setup {
+            Setup::Until(fact) => Some(fact),
+            _ => None,
+        });
+        let deeds = self.deeds().filter_map(|deed| match deed {
             Deed::Until(fact) => Some(fact),
             _ => None,
         });
-        let lines = self.acts.iter().flat_map(|act| &act.expectations);
-        given.chain(when).chain(lines.flat_map(|line| core::iter::once(&line.fact).chain(line.bound.anchor())))
+        given.chain(deeds).chain(self.expectations().flat_map(Expectation::facts))
     }
 
     /// Returns what a backend must be able to do.
@@ -287,21 +298,15 @@ impl Scenario {
         if self.cluster.company == Company::AsItIs {
             needs.insert(Capability::Machines);
         }
-        let mut passes = SignedDuration::ZERO;
         for given in &self.given {
             match &given.setup {
                 Setup::HandFedNode(_) => drop(needs.insert(Capability::HandFedNodes)),
-                Setup::Do(deed) => passes += needs_of(deed, &mut needs),
                 Setup::ReadyNodes(_) => drop(needs.insert(Capability::Machines)),
-                Setup::RunningPod { .. } | Setup::Objects(_) | Setup::Until(_) => {}
+                Setup::Do(_) | Setup::RunningPod { .. } | Setup::Objects(_) | Setup::Until(_) => {}
             }
         }
-        for act in &self.acts {
-            for deed in act.when.iter().flat_map(|when| &when.deeds) {
-                passes += needs_of(deed, &mut needs);
-            }
-            passes += act.length();
-        }
+        let done: SignedDuration = self.deeds().map(|deed| needs_of(deed, &mut needs)).sum();
+        let passes = self.acts.iter().map(Act::length).sum::<SignedDuration>() + done;
         if passes > LIVE_PATIENCE {
             needs.insert(Capability::VirtualTime);
         }
@@ -332,6 +337,13 @@ fn needs_of(deed: &Deed, needs: &mut Capabilities) -> SignedDuration {
         },
     }
     SignedDuration::ZERO
+}
+
+impl Expectation {
+    /// Returns the facts of the line: its own, and what its bound depends on.
+    pub fn facts(&self) -> impl Iterator<Item = &Fact> {
+        core::iter::once(&self.fact).chain(self.bound.anchor())
+    }
 }
 
 impl Act {

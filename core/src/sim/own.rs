@@ -13,7 +13,7 @@ use core::fmt;
 
 use super::Simulation;
 use crate::objects::{Json, Text};
-use crate::scenario::{Deed, OwnLook, OwnSeen, Scenario, Setup, Subject};
+use crate::scenario::{OwnLook, OwnSeen, Scenario, Subject};
 
 /// Does something; the text says why it cannot be done.
 pub type OwnAction = dyn Fn(&mut Simulation, &Json) -> Result<(), String> + Send + Sync;
@@ -88,20 +88,8 @@ impl Looks {
 
     /// Finds the looks that a scenario asks for.
     pub(super) fn of(scenario: &Scenario, own: &Own) -> Self {
-        let given = scenario.given.iter().filter_map(|given| match &given.setup {
-            Setup::Until(fact) | Setup::Do(Deed::Until(fact)) => Some(fact),
-            _ => None,
-        });
-        let when = scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds);
-        let awaited = when.filter_map(|deed| match deed {
-            Deed::Until(fact) => Some(fact),
-            _ => None,
-        });
-        let lines = scenario.acts.iter().flat_map(|act| &act.expectations);
-        let expected = lines.flat_map(|line| core::iter::once(&line.fact).chain(line.bound.anchor()));
-        let facts = given.chain(awaited).chain(expected);
         let mut looks: Vec<Looking> = Vec::new();
-        for fact in facts {
+        for fact in scenario.facts() {
             let Subject::Own(look) = &fact.subject else { continue };
             let is_new = looks.iter().all(|known| known.look != *look);
             if let (true, Some(function)) = (is_new, own.looks.get(&look.name)) {

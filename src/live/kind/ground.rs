@@ -125,19 +125,6 @@ fn capabilities() -> Capabilities {
     ])
 }
 
-/// Returns all that a scenario does to machines, in order.
-fn deeds(plan: &Plan) -> impl Iterator<Item = &Deed> {
-    deeds_of(&plan.scenario)
-}
-
-fn deeds_of(scenario: &Scenario) -> impl Iterator<Item = &Deed> {
-    let given = scenario.given.iter().filter_map(|given| match &given.setup {
-        Setup::Do(deed) => Some(deed),
-        _ => None,
-    });
-    given.chain(scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds))
-}
-
 /// Returns the machines of a scenario for which any worker will do: ready ones without wishes, to which only such things
 /// are done as leave no trace behind when they are healed. A Node that somebody else writes to is not as it was, and one
 /// worker of a host boots with the same boot id as before.
@@ -148,7 +135,7 @@ fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
     });
     let has_wishes = |spec: &MachineSpec| *spec != MachineSpec { name: spec.name.clone(), ..MachineSpec::default() };
     ready.filter(move |spec| !has_wishes(spec)).map(|spec| &spec.name).filter(move |name| {
-        !deeds_of(scenario).any(|deed| match deed {
+        !scenario.deeds().any(|deed| match deed {
             Deed::Taint { node, .. } | Deed::Feed { node, .. } => node == *name,
             Deed::Action(action) => match &**action {
                 Action::Machine { name: machine, action } => machine == *name && leaves_traces(action),
@@ -180,7 +167,7 @@ fn machines(plan: &Plan) -> impl Iterator<Item = &MachineSpec> {
         Setup::ReadyNodes(specs) => specs.as_slice(),
         _ => &[],
     });
-    let added = deeds(plan).filter_map(|deed| match deed {
+    let added = plan.scenario.deeds().filter_map(|deed| match deed {
         Deed::Action(action) => match &**action {
             Action::AddMachine(spec) => Some(spec),
             _ => None,
@@ -207,12 +194,12 @@ fn obstacle_in(plan: &Plan, version: &str) -> Option<String> {
         return Some(fault::BEHAVIOUR.to_owned());
     }
     // What is said of the cluster here does not hold of one with other flags.
-    let lines = plan.scenario.acts.iter().flat_map(|act| &act.expectations);
+    let lines = plan.scenario.expectations();
     if let Some(why) = lines.filter(|_| plan.scenario.cluster.flags.is_empty()).find_map(of_line) {
         return Some(why);
     }
     let settings = KubeletSettings::default();
-    deeds(plan).find_map(|deed| match deed {
+    plan.scenario.deeds().find_map(|deed| match deed {
         Deed::Action(action) => match &**action {
             Action::Machine { action, .. } => fault::of_machine(action, "", &settings).err(),
             Action::AddRule(fault) => match fault::machine_of(fault) {
@@ -235,7 +222,7 @@ fn has_behaviour(scenario: &Scenario) -> bool {
         _ => false,
     });
     is_given
-        || deeds_of(scenario).any(|deed| match deed {
+        || scenario.deeds().any(|deed| match deed {
             Deed::Action(action) => {
                 matches!(&**action, Action::Api { call: Call { body: Body::Json(body), .. }, .. } if says(body))
             }
@@ -267,7 +254,7 @@ fn rehearse(plan: &Plan, stand_ins: &[String]) -> Vec<String> {
         lines.push(format!("{}: a worker is added from the node image{zone}, and removed at the end", spec.name));
     }
     let settings = KubeletSettings::default();
-    for deed in deeds(plan) {
+    for deed in plan.scenario.deeds() {
         let (machine, steps) = match deed {
             Deed::Action(action) => match &**action {
                 Action::Machine { name, action } => {

@@ -10,7 +10,7 @@ use crate::objects::canonical::PASSING;
 use crate::objects::diff::diff;
 use crate::objects::{Json, Path};
 use crate::scenario::words::change_text;
-use crate::scenario::{Change, Expectation, Fact, ObjectRef, Predicate, Scenario, Subject};
+use crate::scenario::{Change, Fact, ObjectRef, Predicate, Scenario, Subject};
 
 /// Returns the predicate under a `not`.
 pub(super) fn bare(predicate: &Predicate) -> &Predicate {
@@ -28,9 +28,7 @@ pub(super) fn facts_of(line: &Expectation) -> impl Iterator<Item = &Fact> {
 /// Returns the objects whose history is kept, without doubles.
 pub(super) fn observed(scenario: &Scenario) -> BTreeSet<ObjectRef> {
     scenario
-        .acts
-        .iter()
-        .flat_map(|act| &act.expectations)
+        .expectations()
         .filter_map(|line| match &line.fact.subject {
             Subject::Object(of) => Some(of.clone()),
             _ => None,

@@ -194,8 +194,7 @@ impl Run {
     #[must_use]
     pub fn subscriptions(&self) -> BTreeSet<Resource> {
         let mut kinds = BTreeSet::from([NODES, LEASES, PODS, EVENTS]);
-        let expectations = self.scenario.acts.iter().flat_map(|act| &act.expectations);
-        for fact in expectations.flat_map(facts_of) {
+        for fact in self.scenario.expectations().flat_map(Expectation::facts) {
             if let Subject::Object(of) = &fact.subject {
                 kinds.insert(of.resource.clone());
             }
