@@ -47,14 +47,7 @@ impl Choice {
     pub(super) fn of<'a>(&self, suite: &'a Suite, options: &Options) -> Result<Vec<&'a Planned>, String> {
         let mut chosen: Vec<&Planned> = suite.planned.iter().collect();
         if let Some(name) = &self.only {
-            // A name without its backend is as clear.
-            chosen.retain(|planned| planned.name == *name || planned.compiled.id == *name);
-            if chosen.is_empty() {
-                let names = suite.planned.iter().map(|planned| planned.name.as_str());
-                let near = crate::load::near::nearest(name, names);
-                let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
-                return Err(format!("there is no scenario {name}{help}"));
-            }
+            chosen = named(chosen, name)?;
         }
         if chosen.is_empty() {
             return Err("there is no scenario to run".to_owned());
@@ -65,4 +58,19 @@ impl Choice {
         chosen.sort_by_cached_key(|planned| options.stage.runs_alone(planned, options));
         Ok(chosen)
     }
+}
+
+/// Returns the scenario of exactly this name; without its backend it is as clear.
+///
+/// # Errors
+/// There is none.
+pub(super) fn named<'a>(of: Vec<&'a Planned>, name: &str) -> Result<Vec<&'a Planned>, String> {
+    let is_it = |planned: &&&Planned| planned.name == name || planned.compiled.id == name;
+    let found: Vec<&Planned> = of.iter().filter(is_it).copied().collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let near = crate::load::near::nearest(name, of.iter().map(|planned| planned.name.as_str()));
+    let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
+    Err(format!("there is no scenario {name}{help}"))
 }

@@ -10,13 +10,15 @@ use std::time::Instant;
 use jiff::SignedDuration;
 use nodeproof_core::network::Resource;
 use nodeproof_core::objects::time::seconds;
-use nodeproof_core::scenario::{Outcome, Verdict};
+use nodeproof_core::scenario::Outcome;
 use serde_json::json;
 
+use super::choice::named;
 use super::live::LiveArgs;
+use super::tally::Tally;
 use super::terminal::{Colour, line, note};
 use super::{MISUSE, misuse};
-use crate::harness::{Planned, Selection, Suite};
+use crate::harness::{Planned, Selection, Suite, Verdict};
 use crate::live::{Access, Lookout, kinds_of, rights};
 
 /// Options of a look.
@@ -60,40 +62,38 @@ impl Look<'_> {
         let started = Instant::now();
         let problems: Vec<String> = self.suite.problems().map(ToString::to_string).collect();
         problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
-        let looked = Access::of_context(self.live.kubeconfig.as_deref(), self.live.context.as_deref())
-            .and_then(|access| self.look(&access));
-        let counts = match looked {
-            Ok(counts) => counts,
+        let looked =
+            Access::of_context(self.live.kubeconfig.as_deref(), self.live.context.as_deref())
+                .and_then(|access| self.look(&access));
+        let tally = match looked {
+            Ok(tally) => tally,
             Err(message) => return misuse(message),
         };
-        let words = [(counts.failed, "failed"), (counts.inconclusive, "inconclusive"), (counts.skipped, "skipped")];
-        let more: String =
-            words.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}")).collect();
-        let text = format!("    Finished {} passed{more} in {:.0}s", counts.passed, started.elapsed().as_secs_f64());
+        let text = format!("    Finished {tally} in {:.0}s", started.elapsed().as_secs_f64());
         if self.json {
             note(text)
         } else {
             line(text)
         }
-        match (problems.is_empty(), counts.failed + counts.inconclusive) {
+        match (problems.is_empty(), tally.failures()) {
             (false, _) => ExitCode::from(MISUSE),
             (true, 0) => ExitCode::SUCCESS,
             (true, _) => ExitCode::FAILURE,
         }
     }
 
-    fn look(&self, access: &Access) -> Result<Counts, String> {
+    fn look(&self, access: &Access) -> Result<Tally, String> {
         let lookout = Lookout::open(access)?;
         let context = self.live.context.as_deref().unwrap_or_default();
         say_cluster(context, access, &lookout);
-        let mut counts = Counts::default();
+        let mut tally = Tally::default();
         let mut chosen: Vec<&Planned> = Vec::new();
         for planned in self.meant()? {
             match planned.tags().other_release(lookout.release) {
                 None => chosen.push(planned),
                 Some(why) => {
-                    counts.skipped += 1;
-                    self.say(planned, context, "skipped", &why, 0.0);
+                    tally.add(Verdict::Skipped, &why);
+                    self.say(planned, context, Verdict::Skipped, &why, 0.0);
                 }
             }
         }
@@ -113,28 +113,22 @@ impl Look<'_> {
         ));
         lookout.check_rights(&kinds)?;
         for (planned, outcome) in chosen.iter().zip(lookout.judge(&scenarios, &measures)?) {
-            counts.add(outcome.verdict);
-            let word = match outcome.verdict {
-                Verdict::Passed => "passed",
-                Verdict::Failed => "failed",
-                Verdict::Inconclusive => "inconclusive",
-            };
-            self.say(planned, context, word, &self.explain(planned, &outcome), outcome.duration.as_secs_f64());
+            let (verdict, text) = (Verdict::from(outcome.verdict), self.explain(planned, &outcome));
+            tally.add(verdict, &text);
+            self.say(planned, context, verdict, &text, outcome.duration.as_secs_f64());
         }
-        Ok(counts)
+        Ok(tally)
     }
 
     /// Returns the scenarios that are meant.
     fn meant(&self) -> Result<Vec<&Planned>, String> {
-        let mut meant: Vec<&Planned> = self.suite.planned.iter().filter(|planned| planned.tags().read_only).collect();
+        let all = self.suite.planned.iter().filter(|planned| planned.tags().read_only).collect();
+        let mut meant = match self.only {
+            Some(only) => named(all, only.strip_prefix("look::").unwrap_or(only))
+                .map_err(|why| format!("{why}; only those tagged @read-only look"))?,
+            None => all,
+        };
         meant.retain(|planned| self.selection.meets(planned.tags()));
-        if let Some(only) = self.only {
-            let id = |name: &str| name.split_once("::").map_or(name.to_owned(), |(_, id)| id.to_owned());
-            meant.retain(|planned| planned.compiled.id == id(only));
-            if meant.is_empty() {
-                return Err(format!("there is no scenario {only} that is tagged @read-only"));
-            }
-        }
         Ok(meant)
     }
 
@@ -156,10 +150,10 @@ impl Look<'_> {
         )
     }
 
-    fn say(&self, planned: &Planned, context: &str, word: &str, text: &str, wall_seconds: f64) {
+    fn say(&self, planned: &Planned, context: &str, verdict: Verdict, text: &str, wall_seconds: f64) {
         let name = format!("{LOOK}::{}", planned.compiled.id);
         if self.json {
-            let mut said = json!({"name": name, "backend": LOOK, "context": context, "result": word});
+            let mut said = json!({"name": name, "backend": LOOK, "context": context, "result": verdict.word()});
             said["wallSeconds"] = json!(wall_seconds);
             if !text.is_empty() {
                 said["reason"] = json!(text);
@@ -167,10 +161,10 @@ impl Look<'_> {
             return line(said);
         }
         let colour = Colour::of(&std::io::stdout());
-        match word {
-            "passed" => line(format_args!("{} {name}", colour.good("      passed"))),
-            "skipped" => line(format_args!("{} {name} ({text})", colour.note("     skipped"))),
-            word => line(format_args!("{} {name}\n{text}\n", colour.bad(&format!("{word:>12}")))),
+        match verdict {
+            Verdict::Passed => line(format_args!("{} {name}", colour.good("      passed"))),
+            Verdict::Skipped => line(format_args!("{} {name} ({text})", colour.note("     skipped"))),
+            _ => line(format_args!("{} {name}\n{text}\n", colour.bad(&format!("{:>12}", verdict.word())))),
         }
     }
 }
@@ -183,22 +177,4 @@ pub(super) fn say_cluster(context: &str, access: &Access, lookout: &Lookout) {
 /// Says what is asked of it.
 pub(super) fn say_rights(kinds: &BTreeSet<Resource>) {
     note(format_args!("reads     {}; nothing is written", rights(kinds)));
-}
-
-#[derive(Debug, Default)]
-struct Counts {
-    passed: usize,
-    failed: usize,
-    inconclusive: usize,
-    skipped: usize,
-}
-
-impl Counts {
-    const fn add(&mut self, verdict: Verdict) {
-        match verdict {
-            Verdict::Passed => self.passed += 1,
-            Verdict::Failed => self.failed += 1,
-            Verdict::Inconclusive => self.inconclusive += 1,
-        }
-    }
 }

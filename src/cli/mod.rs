@@ -24,6 +24,7 @@ pub mod record;
 pub mod replay;
 pub mod run;
 pub mod steps;
+mod tally;
 mod terminal;
 
 use std::process::ExitCode;

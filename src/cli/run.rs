@@ -12,6 +12,7 @@ use super::choice::Choice;
 use super::live::{LiveArgs, heed_signals, interrupted};
 #[cfg(feature = "live")]
 use super::look::{Look, LookArgs};
+use super::tally::Tally;
 use super::terminal::{Colour, Progress, counted, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
@@ -125,7 +126,7 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
         if is_news || args.json {
             say(args, job, &judged);
         }
-        progress.show(count.total());
+        progress.show(count.tally.total());
     });
     progress.clear();
     count.summary(args, started, problems.len(), jobs.len());
@@ -135,7 +136,7 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     if let Some(code) = interrupted(&stage) {
         return code;
     }
-    match (problems.is_empty(), count.failed + count.inconclusive) {
+    match (problems.is_empty(), count.tally.failures()) {
         (false, _) => ExitCode::from(MISUSE),
         (true, 0) => ExitCode::SUCCESS,
         (true, _) => ExitCode::FAILURE,
@@ -215,10 +216,7 @@ fn say(args: &Args, job: &Job<'_>, judged: &Judged) {
 
 #[derive(Debug, Default)]
 struct Count {
-    passed: usize,
-    failed: usize,
-    inconclusive: usize,
-    skipped: BTreeMap<String, usize>,
+    tally: Tally,
     seeds: BTreeMap<u64, usize>,
     /// The seeds under which scenarios failed, by their names.
     failures: BTreeMap<String, Vec<u64>>,
@@ -236,33 +234,14 @@ impl Count {
             is_news = seeds.is_empty();
             seeds.push(seed);
         }
-        match judged.verdict {
-            Verdict::Passed => self.passed += 1,
-            Verdict::Failed => self.failed += 1,
-            Verdict::Inconclusive => self.inconclusive += 1,
-            Verdict::Skipped => *self.skipped.entry(judged.text.clone()).or_default() += 1,
-        }
+        self.tally.add(judged.verdict, &judged.text);
         is_news
     }
 
-    fn skipped(&self) -> usize {
-        self.skipped.values().sum()
-    }
-
-    fn total(&self) -> usize {
-        self.passed + self.failed + self.inconclusive + self.skipped()
-    }
-
     fn summary(&self, args: &Args, started: Instant, problems: usize, jobs: usize) {
-        let mut text = format!("{} passed", self.passed);
-        for (count, word) in [(self.failed, "failed"), (self.inconclusive, "inconclusive"), (self.skipped(), "skipped")]
-        {
-            if count > 0 {
-                text += &format!(", {count} {word}");
-            }
-        }
-        if self.total() < jobs {
-            text += &format!(", {} not begun", jobs - self.total());
+        let mut text = self.tally.to_string();
+        if self.tally.total() < jobs {
+            text += &format!(", {} not begun", jobs - self.tally.total());
         }
         if problems > 0 {
             text += &format!("; {} in feature files", counted(problems, "problem"));
@@ -275,7 +254,7 @@ impl Count {
             text +=
                 &format!(": {seeds} seeds, {broken} with a failure, {:.3}s a seed", seconds / f64::from(seeds.max(1)));
         }
-        let reasons = self.skipped.iter().map(|(reason, count)| format!("     skipped {count}: {reason}"));
+        let reasons = self.tally.skipped().iter().map(|(reason, count)| format!("     skipped {count}: {reason}"));
         let several = self.failures.iter().filter(|_| args.seeds.is_some());
         let failures = several.map(|(name, seeds)| format!("      failed {name} under {}", some_of(seeds)));
         let lines: Vec<String> = reasons.chain(failures).chain([format!("    Finished {text}")]).collect();

@@ -26,6 +26,16 @@ pub enum Verdict {
     Skipped,
 }
 
+impl From<CoreVerdict> for Verdict {
+    fn from(verdict: CoreVerdict) -> Self {
+        match verdict {
+            CoreVerdict::Passed => Self::Passed,
+            CoreVerdict::Inconclusive => Self::Inconclusive,
+            CoreVerdict::Failed => Self::Failed,
+        }
+    }
+}
+
 impl Verdict {
     /// Returns the word of reports.
     #[must_use]

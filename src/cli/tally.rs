@@ -1,0 +1,57 @@
+//! How many scenarios came to what, of a run and of a look. Output: `3 passed, 1 failed, 2 skipped`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::harness::Verdict;
+
+/// Counts of verdicts.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    passed: usize,
+    failed: usize,
+    inconclusive: usize,
+    skipped: BTreeMap<String, usize>,
+}
+
+impl Tally {
+    /// Counts a verdict; of what was skipped the reason too.
+    pub(super) fn add(&mut self, verdict: Verdict, why: &str) {
+        match verdict {
+            Verdict::Passed => self.passed += 1,
+            Verdict::Failed => self.failed += 1,
+            Verdict::Inconclusive => self.inconclusive += 1,
+            Verdict::Skipped => *self.skipped.entry(why.to_owned()).or_default() += 1,
+        }
+    }
+
+    /// Returns how many were skipped for which reason.
+    pub(super) const fn skipped(&self) -> &BTreeMap<String, usize> {
+        &self.skipped
+    }
+
+    /// Returns how many count as failed.
+    pub(super) const fn failures(&self) -> usize {
+        self.failed + self.inconclusive
+    }
+
+    /// Returns how many there were in all.
+    pub(super) fn total(&self) -> usize {
+        self.passed + self.failures() + self.skipped.values().sum::<usize>()
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed", self.passed)?;
+        let skipped = self.skipped.values().sum();
+        for (count, verdict) in
+            [(self.failed, Verdict::Failed), (self.inconclusive, Verdict::Inconclusive), (skipped, Verdict::Skipped)]
+        {
+            if count > 0 {
+                write!(f, ", {count} {}", verdict.word())?;
+            }
+        }
+        Ok(())
+    }
+}
