@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use super::misuse;
 use super::terminal::{counted, line, note};
-use crate::live::journal::{Left, read_all, state_dir};
-use crate::live::kind::clean::{Remnant, find, marks};
-use crate::live::kind::docker::{Docker, DockerError};
+use crate::live::cleanup::clean::{Remnant, find, marks};
+use crate::live::cleanup::docker::{Docker, DockerError};
+use crate::live::cleanup::journal::{Left, read_all, state_dir};
 
 /// Options of `nodeproof clean`.
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,7 @@
 //! which says whether that was enough; and after a failure, whether it still does.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::network::{Call, NODES, Verb};
@@ -11,12 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::client::{Access, Caller};
 use super::clock::Clock;
-
-/// How often an answer is measured while a scenario lasts: a few hundred of them a minute for all that run side by side.
-const PERIOD: Duration = Duration::from_secs(3);
-
-/// How long after a failure the cluster is looked at again: a store is asked how it is each three seconds.
-const LATE_TROUBLE: Duration = Duration::from_secs(4);
+use super::timing::{LATE_TROUBLE, PROBE_PERIOD};
 
 /// What was measured, each with the instant.
 pub(super) type Measured = Vec<(Timestamp, SignedDuration)>;
@@ -79,15 +74,15 @@ impl Probe {
             loop {
                 let long = answer(&caller).await;
                 seen.lock().unwrap_or_else(PoisonError::into_inner).push((clock.now(), long));
-                tokio::time::sleep(PERIOD).await;
+                tokio::time::sleep(PROBE_PERIOD).await;
             }
         });
         Self { taken, task }
     }
 
-    /// Returns how long an answer took at the longest from an instant on.
-    pub(super) fn slowest_since(&self, at: Timestamp) -> SignedDuration {
-        worst(&self.taken.lock().unwrap_or_else(PoisonError::into_inner), at)
+    /// Returns what was measured so far.
+    pub(super) fn taken(&self) -> Measured {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

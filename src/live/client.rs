@@ -4,7 +4,6 @@
 //! manager follows from the `User-Agent`, as with the clients of Kubernetes. Nothing is repeated: a refusal is an answer.
 
 use std::path::Path;
-use std::time::Duration;
 
 use http_body_util::BodyExt as _;
 use kube::Client;
@@ -16,9 +15,7 @@ use nodeproof_core::scenario::AnswerSeen;
 
 use super::read_only::ReadOnly;
 use super::request::{begun, body};
-
-/// How long an answer is awaited; longer than the API server takes for anything but a watch.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+use super::timing::ANSWER_TIMEOUT;
 
 /// How to reach an API server as somebody who may do everything and act as everybody.
 #[derive(Debug, Clone)]
@@ -177,6 +174,11 @@ pub(super) fn request(identity: Option<&Identity>, call: &Call) -> Result<http::
         }
     }
     request.body(HttpBody::from(body(call))).map_err(|error| format!("the request cannot be sent: {error}"))
+}
+
+/// Tells whether a request did what it asked for.
+pub(super) fn is_success(answer: &AnswerSeen) -> bool {
+    (200..300).contains(&answer.code)
 }
 
 /// Returns what an error says, causes included, each once.

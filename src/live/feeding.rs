@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use nodeproof_core::network::{Resource, Target};
 use nodeproof_core::objects::{Json, Text};
-use nodeproof_core::scenario::{AnswerSeen, Feed, Feeder, HandFedNode};
+use nodeproof_core::scenario::{Feed, Feeder, HandFedNode};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::client::Caller;
+use super::cache::revision_of;
+use super::client::{Caller, is_success};
 use super::clock::Clock;
-use super::watches::revision_of;
 
 enum Order {
     /// Do this and say when it is written.
@@ -126,9 +126,4 @@ async fn write_what_is_due(feeder: &mut Feeder, caller: &Caller, clock: Clock) -
         }
     }
     written
-}
-
-/// Tells whether a request did what it asked for.
-pub(super) fn is_success(answer: &AnswerSeen) -> bool {
-    (200..300).contains(&answer.code)
 }

@@ -4,34 +4,26 @@
 //! serves all of them, side by side: they take as long as the longest alone. Invariants: nothing is ever written, which
 //! the client itself sees to ([`super::read_only`]); where something may have been missed the verdict is inconclusive.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use nodeproof_core::network::{Call, NODES, Resource, Target, Verb};
-use nodeproof_core::objects::{Json, Object, ObjectKey};
+use nodeproof_core::objects::Object;
 use nodeproof_core::profile::{Release, Value, row};
 use nodeproof_core::scenario::{Change, Observation, Outcome, Run, RunOptions, RunOutput, Scenario, Writer};
 use tokio::runtime::Runtime;
 use tokio::time::{sleep, timeout};
 
 use super::Access;
-use super::client::{Caller, request, told};
+use super::cache::{Arrival, CacheChange, Seen, WatchCache, revision_of};
+use super::client::{Caller, is_success, request, told};
 use super::clock::Clock;
-use super::feeding::is_success;
 use super::interrupt::signalled;
 use super::record::{NEEDED, Privacy, Recorded, Recorder, WELCOME};
-use super::watches::{Arrival, Seen, Watches, namespace_of, revision_of};
-
-/// How far a bound may be missed: API times are whole seconds, and an event is a moment on its way.
-const TOLERANCE: SignedDuration = SignedDuration::from_secs(1);
-/// How long the first lists may take.
-const FIRST_LIST_WAIT: Duration = Duration::from_secs(60);
-/// How long a `Given` may take.
-const GIVEN_PATIENCE: SignedDuration = SignedDuration::from_mins(2);
-/// How often runs without a bound in sight are looked at.
-const LOOK_PERIOD: Duration = Duration::from_secs(1);
+use super::timing::{LOOK_PATIENCE, LOOK_PERIOD, LOOK_TOLERANCE, STRANGERS_LIST_WAIT};
+use super::watches::{Watches, namespace_of};
 
 /// A cluster that is looked at.
 #[derive(Debug)]
@@ -97,9 +89,9 @@ impl Lookout {
         RunOptions {
             health_period: duration("node-monitor-period"),
             grace_period: duration("node-monitor-grace-period"),
-            patience: GIVEN_PATIENCE,
+            patience: LOOK_PATIENCE,
             wait_for_late: SignedDuration::ZERO,
-            tolerance: TOLERANCE,
+            tolerance: LOOK_TOLERANCE,
             server: self.release,
             ..RunOptions::default()
         }
@@ -139,15 +131,15 @@ impl Lookout {
     async fn play(&self, scenarios: &[Scenario], options: &RunOptions) -> Result<Vec<Outcome>, String> {
         let kinds = kinds_of(scenarios);
         let mut watches = Watches::open(kinds.clone(), &self.caller, self.clock);
-        let mut cluster = Cluster::default();
+        let mut cache = WatchCache::default();
         let mut awaited = kinds;
         let mut trouble = String::new();
         while !awaited.is_empty() {
-            match timeout(FIRST_LIST_WAIT, watches.next()).await {
+            match timeout(STRANGERS_LIST_WAIT, watches.next()).await {
                 Ok(Some(Arrival { seen: Seen::Trouble(why), .. })) => trouble = why,
                 Ok(Some(arrival)) => {
                     awaited.remove(&arrival.resource);
-                    drop(cluster.take(arrival));
+                    drop(cache.take(&arrival.resource, arrival.seen));
                 }
                 Ok(None) | Err(_) => return Err(format!("the cluster cannot be looked at: {trouble}")),
             }
@@ -156,7 +148,7 @@ impl Lookout {
         let mut runs: Vec<Run> = Vec::new();
         for scenario in scenarios {
             let mut run = Run::new(Arc::new(scenario.clone()), options.clone(), now);
-            cluster.changes().for_each(|change| run.handle_observation(Observation::Change(change), now));
+            as_created(&cache).for_each(|change| run.handle_observation(Observation::Change(change), now));
             run.handle_start(now);
             runs.push(run);
         }
@@ -165,10 +157,10 @@ impl Lookout {
             let pause = due.map_or(LOOK_PERIOD, |at| self.clock.until(at));
             tokio::select! {
                 biased;
-                Some(arrival) = watches.next() => hand_over(&mut runs, &mut cluster, arrival),
+                Some(arrival) = watches.next() => hand_over(&mut runs, &mut cache, arrival),
                 () = sleep(pause) => {
                     while let Some(arrival) = watches.try_next() {
-                        hand_over(&mut runs, &mut cluster, arrival);
+                        hand_over(&mut runs, &mut cache, arrival);
                     }
                     let now = self.clock.now();
                     runs.iter_mut().filter(|run| !run.is_over()).for_each(|run| run.handle_timeout(now));
@@ -230,11 +222,11 @@ fn settle(runs: &mut [Run], clock: Clock) -> bool {
 }
 
 /// Tells all runs what a watch has shown.
-fn hand_over(runs: &mut [Run], cluster: &mut Cluster, arrival: Arrival) {
-    let at = arrival.at;
-    let resource = arrival.resource.clone();
-    let may_have_missed = matches!(arrival.seen, Seen::Listed { .. } | Seen::Trouble(_));
-    let changes = cluster.take(arrival);
+fn hand_over(runs: &mut [Run], cache: &mut WatchCache, arrival: Arrival) {
+    let Arrival { at, resource, seen } = arrival;
+    let may_have_missed = matches!(seen, Seen::Listed { .. } | Seen::Trouble(_));
+    let changes = cache.take(&resource, seen).into_iter();
+    let changes: Vec<Change> = changes.map(|change| told_to_runs(&resource, change)).collect();
     for run in runs.iter_mut().filter(|run| !run.is_over()) {
         if may_have_missed {
             run.handle_observation(Observation::Gap(resource.clone()), at);
@@ -245,70 +237,25 @@ fn hand_over(runs: &mut [Run], cluster: &mut Cluster, arrival: Arrival) {
     }
 }
 
-/// The objects as they were seen last.
-#[derive(Debug, Default)]
-struct Cluster {
-    objects: BTreeMap<(Resource, ObjectKey), Object>,
+/// Returns a change of the cache as runs take it; nobody but the cluster knows who made it.
+fn told_to_runs(resource: &Resource, change: CacheChange) -> Change {
+    let (revision, writer) = (change.revision, Writer::default());
+    let after = change.after().cloned().map(Object::as_received);
+    let before = change.before.map(Object::as_received);
+    let resource = resource.clone();
+    Change { resource, key: change.key, before, after, resource_version: revision, writer, because: None }
 }
 
-impl Cluster {
-    /// Takes in what a watch has shown, and returns what changed by it.
-    fn take(&mut self, arrival: Arrival) -> Vec<Change> {
-        let resource = arrival.resource;
-        match arrival.seen {
-            Seen::Set(object) => self.set(&resource, object).into_iter().collect(),
-            Seen::Gone(object) => {
-                let revision = revision_of(&object);
-                self.remove(&resource, &Object::as_received(object).key(), revision).into_iter().collect()
-            }
-            Seen::Listed { objects, resource_version } => {
-                let keys: BTreeSet<ObjectKey> =
-                    objects.iter().map(|object| Object::as_received(object.clone()).key()).collect();
-                let gone: Vec<ObjectKey> = self
-                    .objects
-                    .keys()
-                    .filter(|(of, key)| *of == resource && !keys.contains(key))
-                    .map(|(_, key)| key.clone())
-                    .collect();
-                let gone: Vec<Change> =
-                    gone.iter().filter_map(|key| self.remove(&resource, key, resource_version)).collect();
-                let set: Vec<Change> = objects.into_iter().filter_map(|object| self.set(&resource, object)).collect();
-                gone.into_iter().chain(set).collect()
-            }
-            Seen::Bookmark(_) | Seen::Trouble(_) => Vec::new(),
-        }
-    }
-
-    fn set(&mut self, resource: &Resource, object: Json) -> Option<Change> {
-        let object = Object::as_received(object);
-        let key = object.key();
-        let before = self.objects.insert((resource.clone(), key.clone()), object.clone());
-        let is_new = before.as_ref().is_none_or(|before| before.resource_version() != object.resource_version());
-        is_new.then(|| change(resource, key, before, Some(object.clone()), object.resource_version()))
-    }
-
-    fn remove(&mut self, resource: &Resource, key: &ObjectKey, revision: u64) -> Option<Change> {
-        let before = self.objects.remove(&(resource.clone(), key.clone()))?;
-        Some(change(resource, key.clone(), Some(before), None, revision))
-    }
-
-    /// Returns everything as if it had just been created.
-    fn changes(&self) -> impl Iterator<Item = Change> {
-        self.objects.iter().map(|((resource, key), object)| {
-            change(resource, key.clone(), None, Some(object.clone()), object.resource_version())
-        })
-    }
-}
-
-fn change(resource: &Resource, key: ObjectKey, before: Option<Object>, after: Option<Object>, revision: u64) -> Change {
-    let writer = Writer::default();
-    Change { resource: resource.clone(), key, before, after, resource_version: revision, writer, because: None }
+/// Returns everything as if it had just been created.
+fn as_created(cache: &WatchCache) -> impl Iterator<Item = Change> {
+    cache.objects().map(|(resource, key, object)| {
+        let (key, object, revision) = (key.clone(), object.clone(), revision_of(object));
+        told_to_runs(resource, CacheChange { key, before: None, object, is_gone: false, revision })
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-    use nodeproof_core::json;
     use nodeproof_core::network::LEASES;
 
     use super::*;
@@ -333,20 +280,5 @@ mod tests {
             missing("watch", &LEASES, 403, "no"),
             "the right to watch leases.coordination.k8s.io in namespace kube-node-lease is missing (403 no)"
         );
-    }
-
-    #[test]
-    fn a_new_list_tells_what_changed_and_what_is_gone() {
-        let node = |name: &str, version: &str| json!({"metadata": {"name": name, "resourceVersion": version}});
-        let listed = |objects: Vec<Json>| Arrival {
-            at: Timestamp::UNIX_EPOCH,
-            resource: NODES,
-            seen: Seen::Listed { objects, resource_version: 9 },
-        };
-        let mut cluster = Cluster::default();
-        assert_eq!(cluster.take(listed(vec![node("a", "1"), node("b", "2")])).len(), 2);
-        let changes = cluster.take(listed(vec![node("a", "1"), node("c", "8")]));
-        let told: Vec<_> = changes.iter().map(|it| (it.key.name.as_str(), it.after.is_some())).collect();
-        assert_eq!(told, [("b", false), ("c", true)]);
     }
 }

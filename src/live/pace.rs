@@ -11,6 +11,8 @@ use nodeproof_core::objects::time::seconds;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{Bound, Deed, Expectation, Fact, Predicate, Scenario, Setup, Subject};
 
+use super::timing::{API_SECOND, EVICTED_AFTER, LOST_AFTER, SHORT_MAX, SLOW_MAX, TOLERANCE_MAX};
+
 /// How long a scenario may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Patience {
@@ -26,8 +28,8 @@ impl Patience {
     #[must_use]
     pub const fn limit(self) -> SignedDuration {
         match self {
-            Self::Short => SignedDuration::from_mins(2),
-            Self::Slow => SignedDuration::from_mins(10),
+            Self::Short => SHORT_MAX,
+            Self::Slow => SLOW_MAX,
         }
     }
 
@@ -63,12 +65,10 @@ pub fn expected_length(scenario: &Scenario) -> SignedDuration {
 
 /// Returns how long a fact is awaited that a scenario names as a state: Pods leave a lost Node when its grace period and
 /// the default toleration are over, and anything else that is awaited comes within a grace period.
-///
-/// Source: plugin/pkg/admission/defaulttolerationseconds/admission.go (v1.34), 300 s; the grace period is 50 s.
 fn comes_after(fact: &Fact) -> SignedDuration {
     match fact.predicate {
-        Predicate::Deleted | Predicate::Gone | Predicate::Terminating => SignedDuration::from_secs(350),
-        Predicate::Condition { .. } | Predicate::Taint(_) => SignedDuration::from_secs(50),
+        Predicate::Deleted | Predicate::Gone | Predicate::Terminating => EVICTED_AFTER,
+        Predicate::Condition { .. } | Predicate::Taint(_) => LOST_AFTER,
         _ => SignedDuration::ZERO,
     }
 }
@@ -96,8 +96,6 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// What a whole second loses when it is written to the API and read again.
-    const SECOND: SignedDuration = SignedDuration::from_secs(1);
     /// How many requests and events stand between a cause and what is seen of it: a heartbeat, the controller's watch,
     /// its write, our watch, each with a busy machine's queue before it.
     const WAYS: i32 = 20;
@@ -111,9 +109,6 @@ impl Pace {
     /// How many of them one slow moment lasts for: those of one cause, one after the other.
     const SLOW_WAYS: i32 = 4;
 
-    /// More would let wrong behaviour pass: on a machine that is busier than this nothing can be said of what is late.
-    const LONGEST: SignedDuration = SignedDuration::from_secs(5);
-
     /// Derives the tolerance from what was measured and from the settings.
     #[must_use]
     pub fn of(latency: SignedDuration, settings: &Settings) -> Self {
@@ -121,7 +116,7 @@ impl Pace {
         let grace_period = settings.duration("node-monitor-grace-period");
         let passes = grace_period.as_secs() / health_period.as_secs().max(1);
         let ways = Self::WAYS + Self::PASS_WAYS * i32::try_from(passes).unwrap_or(i32::MAX / 100);
-        let tolerance = (Self::SECOND + latency.saturating_mul(ways)).min(Self::LONGEST);
+        let tolerance = (API_SECOND + latency.saturating_mul(ways)).min(TOLERANCE_MAX);
         Self { latency, tolerance, ways, health_period }
     }
 
@@ -184,7 +179,7 @@ impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (tolerance, latency) = (seconds(self.tolerance), seconds(self.latency));
         let ways = self.ways;
-        let most = seconds(Self::LONGEST);
+        let most = seconds(TOLERANCE_MAX);
         write!(
             f,
             "bounds may be missed by {tolerance}: API times are whole seconds, and {ways} ways of {latency}, at most {most}"

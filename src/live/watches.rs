@@ -1,59 +1,26 @@
-//! Watches of the kinds that a scenario looks at: list, watch, resume where the connection broke, list again on 410.
+//! Watches of the kinds that are looked at: list, watch, resume where the connection broke, list again on 410.
 //!
 //! A task for each kind. Inputs: the API server's streams. Outputs: what was seen with the instant of its arrival, in the
-//! order of each kind; the driver puts the kinds in the order of their revisions. Invariant: nothing is left out without
-//! a [`Seen::Listed`] that says so.
-
-use std::time::Duration;
+//! order of each kind; whoever needs an order of all kinds puts them in that of their revisions. Invariant: nothing is
+//! left out without a [`Seen::Listed`] that says so.
+//!
+//! Not `kube::runtime::watcher`, which lists, watches and backs off just so, for what its events leave out: neither the
+//! revision of a list nor bookmarks come out of it. A list is put in order with changes of other kinds by its revision, and
+//! a bookmark says that the watch has come past a write which it did not show, or that the API server answers again.
+//! Its objects also come by way of a Rust type, where the judge reads the JSON as it was sent.
 
 use http_body_util::BodyExt as _;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use nodeproof_core::chance::Chance;
 use nodeproof_core::network::{Call, LEASES, NODE_LEASES, Resource, Verb};
 use nodeproof_core::objects::Json;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::client::{Caller, request, told};
+use super::cache::{Arrival, Seen, revision_of};
+use super::client::{Caller, is_success, request, told};
 use super::clock::Clock;
-use super::feeding::is_success;
-
-/// How long a watch may stay silent: the server sends a bookmark every minute.
-const SILENCE_MAX: Duration = Duration::from_secs(150);
-/// The pause before a broken watch is opened again; it doubles up to the longest.
-const PAUSE_FIRST: Duration = Duration::from_millis(100);
-/// The longest pause.
-const PAUSE_MAX: Duration = Duration::from_secs(3);
-
-/// Something that a watch showed.
-#[derive(Debug)]
-pub(super) struct Arrival {
-    /// When.
-    pub(super) at: Timestamp,
-    /// Of which kind.
-    pub(super) resource: Resource,
-    /// What.
-    pub(super) seen: Seen,
-}
-
-/// What a watch shows.
-#[derive(Debug)]
-pub(super) enum Seen {
-    /// All objects of the kind at a revision: at the beginning, and when the watch had to begin anew.
-    Listed {
-        /// The objects.
-        objects: Vec<Json>,
-        /// The revision.
-        resource_version: u64,
-    },
-    /// An object was created or changed.
-    Set(Json),
-    /// An object was deleted; this is its last state.
-    Gone(Json),
-    /// Everything up to a revision was shown.
-    Bookmark(u64),
-    /// The API server does not answer; the text says why. It is asked again.
-    Trouble(String),
-}
+use super::timing::{PAUSE_RESET, RELIST_PAUSE, RELIST_PAUSE_MAX, SILENCE_MAX, WATCH_PAUSE, WATCH_PAUSE_MAX};
 
 /// The watches of a scenario; they end when this is dropped.
 #[derive(Debug)]
@@ -98,6 +65,7 @@ struct Watch {
 }
 
 /// Why a watch ended.
+#[derive(Debug)]
 enum End {
     /// The connection broke or was closed: it goes on where it was.
     Broken(Option<String>),
@@ -105,40 +73,77 @@ enum End {
     Expired,
 }
 
+/// How far a watch has come, and how long it waits where it does not get on.
+#[derive(Debug)]
+struct Progress {
+    /// The revision from which it goes on; `None` before a list.
+    revision: Option<u64>,
+    /// The next pause after a broken connection or a list that failed.
+    broken: SignedDuration,
+    /// The next pause before a list that a 410 asks for.
+    expired: SignedDuration,
+    /// When the last 410 came.
+    expired_at: Option<Timestamp>,
+    chance: Chance,
+}
+
+impl Progress {
+    fn new(chance: Chance) -> Self {
+        Self { revision: None, broken: WATCH_PAUSE, expired: RELIST_PAUSE, expired_at: None, chance }
+    }
+
+    /// Notes that a list failed; returns how long to wait.
+    fn handle_no_list(&mut self) -> SignedDuration {
+        let pause = self.broken;
+        self.broken = (pause * 2).min(WATCH_PAUSE_MAX);
+        pause
+    }
+
+    /// Notes how far a watch came and why it ended; returns how long to wait.
+    fn handle_end(&mut self, came_to: u64, end: &End, now: Timestamp) -> SignedDuration {
+        if self.revision.replace(came_to).is_some_and(|before| before < came_to) {
+            self.broken = WATCH_PAUSE;
+        }
+        if matches!(end, End::Broken(_)) {
+            return self.handle_no_list();
+        }
+        self.revision = None;
+        if self.expired_at.replace(now).is_none_or(|last| now.duration_since(last) > PAUSE_RESET) {
+            self.expired = RELIST_PAUSE;
+        }
+        let pause = self.chance.jitter(self.expired, 1.0);
+        self.expired = (self.expired * 2).min(RELIST_PAUSE_MAX);
+        pause
+    }
+}
+
 impl Watch {
     /// Lists and watches for ever.
     async fn keep(self) {
-        let mut pause = PAUSE_FIRST;
-        let mut revision = None;
+        let mut progress = Progress::new(Chance::new(self.clock.now().subsec_nanosecond().unsigned_abs().into()));
         loop {
-            let at = match revision {
-                Some(at) => at,
+            let (why, pause) = match progress.revision {
                 None => match self.list().await {
-                    Ok(at) => *revision.insert(at),
-                    Err(why) => {
-                        self.tell(Seen::Trouble(why));
-                        tokio::time::sleep(pause).await;
-                        pause = (pause * 2).min(PAUSE_MAX);
+                    Ok(at) => {
+                        progress.revision = Some(at);
                         continue;
                     }
+                    Err(why) => (Some(why), progress.handle_no_list()),
                 },
-            };
-            let mut last = at;
-            let end = self.stream(&mut last).await;
-            if last > at {
-                pause = PAUSE_FIRST;
-            }
-            revision = Some(last);
-            match end {
-                End::Expired => revision = None,
-                End::Broken(why) => {
-                    if let Some(why) = why {
-                        self.tell(Seen::Trouble(why));
-                    }
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(PAUSE_MAX);
+                Some(mut at) => {
+                    let end = self.stream(&mut at).await;
+                    let pause = progress.handle_end(at, &end, self.clock.now());
+                    let why = match end {
+                        End::Broken(why) => why,
+                        End::Expired => None,
+                    };
+                    (why, pause)
                 }
+            };
+            if let Some(why) = why {
+                self.tell(Seen::Trouble(why));
             }
+            tokio::time::sleep(pause.unsigned_abs()).await;
         }
     }
 
@@ -232,7 +237,37 @@ pub(super) fn namespace_of(resource: &Resource) -> &'static str {
     if *resource == LEASES { NODE_LEASES } else { "" }
 }
 
-/// Returns the revision of an object or a list.
-pub(super) fn revision_of(object: &Json) -> u64 {
-    object.at(&["metadata", "resourceVersion"]).as_str().and_then(|text| text.parse().ok()).unwrap_or(0)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_list_after_410_comes_after_a_back_off_that_doubles_and_is_forgotten() {
+        let mut progress = Progress::new(Chance::new(1));
+        progress.revision = Some(7);
+        let (mut now, mut base) = (at(0), SignedDuration::from_millis(800));
+        for _ in 0..7 {
+            let pause = progress.handle_end(7, &End::Expired, now);
+            assert!((base..=base * 2).contains(&pause), "{pause:?} after {base:?}");
+            assert_eq!(progress.revision, None, "a list is next");
+            progress.revision = Some(7);
+            now += pause;
+            base = (base * 2).min(SignedDuration::from_secs(30));
+        }
+        let pause = progress.handle_end(7, &End::Expired, now + SignedDuration::from_secs(121));
+        assert!(pause <= SignedDuration::from_millis(1600), "{pause:?}");
+    }
+
+    #[test]
+    fn a_broken_watch_goes_on_where_it_was_and_soon_where_it_got_on() {
+        let mut progress = Progress::new(Chance::new(1));
+        progress.revision = Some(7);
+        let mut broken = |came_to| progress.handle_end(came_to, &End::Broken(None), at(0)).as_millis();
+        assert_eq!([7, 7, 7, 7, 7, 7, 9, 9].map(&mut broken), [100, 200, 400, 800, 1600, 3000, 100, 200]);
+        assert_eq!(progress.revision, Some(9));
+    }
 }

@@ -1,11 +1,8 @@
 //! Does the deeds of a scenario on a real cluster, and what they need first: a namespace, its service account.
 //!
-//! Input: a task with the names of the cluster. Output: the observation that it ends with; what it has written itself is
-//! noted in the driver, which awaits it on the watches.
+//! Input: a task with the names of the cluster. Output: the observation that it ends with, and what it has written itself.
+//! Invariant: no request is awaited on a cluster that is known to have broken down.
 
-use std::time::Duration;
-
-use jiff::SignedDuration;
 use nodeproof_core::network::{Body, Call, Identity, NAMESPACES, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, ObjectKey, Text};
@@ -13,22 +10,23 @@ use nodeproof_core::scenario::{
     Action, AnswerSeen, Deed, DeedId, Observation, Taint, Task, Writer, route, taints_patch,
 };
 
-use super::super::feeding::is_success;
-use super::super::watches::revision_of;
 use super::Driver;
+use super::live_run::Performed;
+use crate::live::cache::revision_of;
+use crate::live::client::is_success;
+use crate::live::timing::{ACCOUNT_PAUSE, ACCOUNT_WAIT, TROUBLE_PERIOD};
 
-/// How long the service account of a new namespace is awaited. It is made in one write, so this is only ever used up by a
-/// manager that is busy or has just been elected: a lease of its is worth 15 s, and twice that leaves room for load.
-const ACCOUNT_WAIT: SignedDuration = SignedDuration::from_secs(30);
 impl Driver {
-    pub(super) async fn perform(&mut self, id: DeedId, task: Task) -> Observation {
+    pub(super) async fn perform(&mut self, id: DeedId, task: Task) -> Performed {
+        let mut written = Vec::new();
+        let mut writer = None;
         let done = match task {
             Task::Feed(node) => {
-                self.asked = Writer::default();
+                writer = Some(Writer::default());
                 match self.will_make(&NODES, &node.name) {
                     Ok(()) => {
                         let started = self.feeding.start(node, &self.caller, self.clock).await;
-                        started.map(|written| self.own.extend(written))
+                        started.map(|own| written = own)
                     }
                     Err(why) => Err(why),
                 }
@@ -50,57 +48,65 @@ impl Driver {
             },
             Task::Deed(Deed::Heal(endpoint)) => self.site.heal(endpoint).await,
             Task::Deed(Deed::Feed { node, feed }) => {
-                self.asked = Writer::default();
+                writer = Some(Writer::default());
                 self.feeding.change(&node, feed)
             }
             Task::Deed(Deed::Taint { node, add, remove }) => return self.taint(id, &node, &add, &remove).await,
             Task::Deed(Deed::Pass(_) | Deed::Until(_)) => Ok(()),
         };
-        match done {
+        let observation = match done {
             Ok(()) => Observation::Done(id),
             Err(why) => Observation::Refused(id, self.aliases.home_text(&why)),
-        }
+        };
+        Performed { written, writer, ..Performed::of(observation) }
     }
 
     /// Reads the Node and patches the whole list, as `kubectl taint` does.
-    async fn taint(&mut self, id: DeedId, node: &Text, add: &[Taint], remove: &[Taint]) -> Observation {
+    async fn taint(&mut self, id: DeedId, node: &Text, add: &[Taint], remove: &[Taint]) -> Performed {
         let admin = Identity::admin();
-        let read = Call::new(Verb::Get, NODES, "", node.clone());
-        let found = self.caller.send(&admin, &read).await;
+        let found = self.unless_broken(self.caller.send(&admin, &Call::new(Verb::Get, NODES, "", node.clone()))).await;
         if !is_success(&found) {
-            return Observation::Answer(id, self.home_answer(found));
+            return Performed::of(Observation::Answer(id, self.home_answer(found)));
         }
         let call = taints_patch(&found.body, node, add, remove);
         self.request(id, &admin, &call).await
     }
 
-    async fn request(&mut self, id: DeedId, identity: &Identity, call: &Call) -> Observation {
+    async fn request(&mut self, id: DeedId, identity: &Identity, call: &Call) -> Performed {
         if call.verb == Verb::Create
             && let Err(why) = self.prepare(call).await
         {
-            return Observation::Refused(id, why);
+            return Performed::of(Observation::Refused(id, why));
         }
-        let answer = self.caller.send(identity, call).await;
+        let answer = self.unless_broken(self.caller.send(identity, call)).await;
+        let (mut written, mut writer) = (Vec::new(), None);
         if !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) && is_success(&answer) {
-            self.asked = Writer { user: identity.user.clone(), ..Writer::default() };
+            let mut asked = Writer { user: identity.user.clone(), ..Writer::default() };
             if let Target::Resource { resource, subresource, .. } = &call.target
                 && revision_of(&answer.body) > 0
             {
                 let named = call.parameter("fieldManager").map(Text::from);
-                self.asked.manager = named.unwrap_or_else(|| identity.agent.clone());
-                self.asked.subresource = subresource.clone();
-                self.own.push((resource.clone(), revision_of(&answer.body)));
+                asked.manager = named.unwrap_or_else(|| identity.agent.clone());
+                asked.subresource = subresource.clone();
+                written.push((resource.clone(), revision_of(&answer.body)));
             }
-            self.removed = removed_by(call, &answer.body);
+            writer = Some(asked);
         }
-        Observation::Answer(id, self.home_answer(answer))
+        let removed = removed_by(call, &answer.body);
+        Performed { observation: Observation::Answer(id, self.home_answer(answer)), written, removed, writer }
     }
 
-    /// Tells whether an object is the one that the deed under way has removed.
-    pub(super) fn has_removed(&self, resource: &Resource, key: &ObjectKey, object: &Json) -> bool {
-        self.removed.as_ref().is_some_and(|(of, name, uid)| {
-            of == resource && name == key && object.at(&["metadata", "uid"]).as_str() == Some(uid)
-        })
+    /// Waits for an answer; where the cluster turns out to have broken down meanwhile, its reason is the answer.
+    async fn unless_broken(&self, answer: impl Future<Output = AnswerSeen>) -> AnswerSeen {
+        let mut answer = std::pin::pin!(answer);
+        loop {
+            if let Ok(answer) = tokio::time::timeout(TROUBLE_PERIOD.unsigned_abs(), &mut answer).await {
+                return answer;
+            }
+            if let Some(message) = self.site.trouble() {
+                return AnswerSeen { code: 0, message, body: Json::Null };
+            }
+        }
     }
 
     /// Notes what a creation makes, and makes the namespace that it needs.
@@ -141,7 +147,7 @@ impl Driver {
         let mut namespace = nodeproof_core::json!({"kind": "Namespace", "apiVersion": "v1"});
         namespace.set(&["metadata", "name"], name.clone());
         let call = Call::new(Verb::Create, NAMESPACES, "", "").body(namespace);
-        let answer = self.caller.ask(&call).await;
+        let answer = self.unless_broken(self.caller.ask(&call)).await;
         if !is_success(&answer) && answer.code != 409 {
             return Err(format!("namespace {name} cannot be made: {}", answer.message));
         }
@@ -154,13 +160,13 @@ impl Driver {
         let call = Call::new(Verb::Get, accounts, namespace.clone(), "default");
         let since = self.clock.now();
         while self.clock.now().duration_since(since) < ACCOUNT_WAIT {
-            if is_success(&self.caller.ask(&call).await) {
+            if is_success(&self.unless_broken(self.caller.ask(&call)).await) {
                 return Ok(());
             }
             if let Some(why) = self.site.trouble() {
                 return Err(why);
             }
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            tokio::time::sleep(ACCOUNT_PAUSE).await;
         }
         Err(format!("namespace {namespace} gets no service account within {}", seconds(ACCOUNT_WAIT)))
     }

@@ -4,18 +4,15 @@
 //! order. Output: what could not be removed.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use nodeproof_core::network::{Call, NAMESPACES, NODES, PODS, Verb};
 use nodeproof_core::objects::Text;
 use nodeproof_core::scenario::AnswerSeen;
 
-use super::super::client::Caller;
-use super::super::feeding::is_success;
-use super::{Aliases, key_of};
-
-/// How long it may take on a cluster that has broken down, where each request could take the server's minute.
-const MAX_IN_TROUBLE: Duration = Duration::from_secs(10);
+use crate::live::aliases::Aliases;
+use crate::live::cache::key_of;
+use crate::live::client::{Caller, is_success};
+use crate::live::timing::REMOVAL_IN_TROUBLE;
 
 /// Removes what a scenario leaves on a control plane that others use as well; says what could not be removed.
 pub(super) async fn remove_what_is_left(
@@ -31,8 +28,8 @@ pub(super) async fn remove_what_is_left(
     if is_in_order {
         return removal.await;
     }
-    let late = |_| Err(format!("what was made: not removed within {}s", MAX_IN_TROUBLE.as_secs()));
-    tokio::time::timeout(MAX_IN_TROUBLE, removal).await.unwrap_or_else(late)
+    let late = |_| Err(format!("what was made: not removed within {}s", REMOVAL_IN_TROUBLE.as_secs()));
+    tokio::time::timeout(REMOVAL_IN_TROUBLE, removal).await.unwrap_or_else(late)
 }
 
 async fn remove(caller: &Caller, aliases: &Aliases, namespaces: BTreeSet<Text>) -> Result<(), String> {

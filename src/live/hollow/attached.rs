@@ -17,11 +17,12 @@ use nodeproof_core::scenario::Capabilities;
 use super::ground::{ALL_ARE_BEGUN, of_hollow_nodes};
 use super::site::{HollowSite, Plane};
 use crate::live::answers::latency;
+use crate::live::cleanup::deletion::gone;
+use crate::live::cleanup::guard::Guard;
+use crate::live::cleanup::journal::{Change, Journal, state_dir};
+use crate::live::cleanup::op::Op;
 use crate::live::client::Caller;
-use crate::live::feeding::is_success;
-use crate::live::guard::Guard;
-use crate::live::journal::{Change, Journal, state_dir};
-use crate::live::kind::{NoCluster, Op, Options, header, is_kind, run_id};
+use crate::live::kind::{NoCluster, Options, header, is_kind, run_id};
 use crate::live::kubelets::{HollowNodes, Server, Signer};
 use crate::live::lookout::release_of;
 use crate::live::safety::{Permission, Target, permission};
@@ -201,27 +202,6 @@ fn removal(resource: &Resource, name: &str) -> Vec<Call> {
     }
     // A Lease that nobody's Node owns stays behind.
     vec![delete(NODES, "", name), delete(LEASES, NODE_LEASES, name)]
-}
-
-fn gone(answer: &nodeproof_core::scenario::AnswerSeen) -> Result<(), String> {
-    // 409: a namespace that goes already.
-    let is_gone = is_success(answer) || matches!(answer.code, 404 | 409);
-    if is_gone { Ok(()) } else { Err(format!("{} {}", answer.code, answer.message)) }
-}
-
-/// Removes something that an earlier run has made in a cluster.
-///
-/// # Errors
-/// The cluster does not answer, or refuses.
-pub(crate) async fn delete(kubeconfig: Option<&Path>, context: &str, path: &str) -> Result<(), String> {
-    let caller = Access::of_context(kubeconfig, Some(context))?.caller().await?;
-    let mut call = Call::new(Verb::Delete, NODES, "", "");
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    for (name, value) in query.split('&').filter_map(|part| part.split_once('=')) {
-        call = call.query(name.to_owned(), value.to_owned());
-    }
-    call.target = Address::Path(path.into());
-    gone(&caller.ask(&call).await)
 }
 
 async fn examine(access: &Access, context: &str) -> Result<(Target, Release), String> {

@@ -19,21 +19,16 @@ use nodeproof_core::objects::{Text, base64};
 use nodeproof_core::profile::Settings;
 use serde_json::json;
 
-use super::certificates::{Authority, Certified, write};
 use super::processes::{DIRECTORY_PREFIX, Processes};
 use crate::live::assets::Assets;
+use crate::live::certificates::{Authority, Certified, write};
 use crate::live::flags::{Flags, of_program};
 use crate::live::kubelets::{HollowNodes, Server, Signer};
+use crate::live::timing::{HEALTH_PERIOD, HEALTH_TIMEOUT, READY_PAUSE, READY_WAIT};
 use crate::live::{Access, Caller, Clock, record};
 
-/// How long a control plane may take to be ready. It takes five seconds unless the machine is busy with other things.
-const READY_WAIT: Duration = Duration::from_secs(120);
-/// The pause between two looks whether it is ready.
-const READY_PAUSE: Duration = Duration::from_millis(50);
 /// How many ports were taken before one of ours in vain.
 const TRIES: u32 = 3;
-/// How old what etcd says of itself may be.
-const HEALTH_PERIOD: Duration = Duration::from_secs(3);
 /// The file of the audit log.
 const AUDIT_LOG: &str = "audit.log";
 /// The flags of ours that say how a program behaves.
@@ -257,9 +252,8 @@ impl ControlPlane {
 ///
 /// Source: go.etcd.io/etcd server/etcdserver/api/etcdhttp/health.go (v3.6), `/health`.
 fn ill(port: u16) -> Option<String> {
-    const LIMIT: Duration = Duration::from_secs(1);
-    let mut stream = TcpStream::connect_timeout(&([127, 0, 0, 1], port).into(), LIMIT).ok()?;
-    stream.set_read_timeout(Some(LIMIT)).ok()?;
+    let mut stream = TcpStream::connect_timeout(&([127, 0, 0, 1], port).into(), HEALTH_TIMEOUT).ok()?;
+    stream.set_read_timeout(Some(HEALTH_TIMEOUT)).ok()?;
     stream.write_all(b"GET /health HTTP/1.0\r\n\r\n").ok()?;
     let mut text = String::new();
     // Whoever does not answer may be busy; whether it lives is known otherwise.

@@ -5,16 +5,12 @@
 //! named, all share its cluster instead.
 
 mod attached;
-mod certificates;
 mod control_plane;
 mod ground;
 mod processes;
 mod site;
 
 pub use attached::Attached;
-pub(crate) use attached::delete;
-pub(crate) use certificates::named;
-pub use certificates::{Authority, Certified};
 pub use control_plane::{ControlPlane, Logging};
 pub use ground::Hollow;
 pub use processes::{DIRECTORY_PREFIX, PROCESSES_FILE};

@@ -18,7 +18,9 @@ pub const DIRECTORY_PREFIX: &str = "nodeproof-hollow-";
 pub const PROCESSES_FILE: &str = "processes";
 
 /// Reads numbers of processes until the pipe closes; `done` means that nothing is left to do.
+/// It keeps nothing open that the run was left by its own parent, as a lock of `flock`.
 const WATCHDOG: &str = r#"
+exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 pids=
 while read -r pid; do
     [ "$pid" = done ] && exit 0

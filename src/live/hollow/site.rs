@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use nodeproof_core::components::controller::ControllerAction;
 use nodeproof_core::components::kubelet::config::node_name;
@@ -16,10 +15,8 @@ use super::ControlPlane;
 use super::attached::Cluster;
 use crate::live::kubelets::HollowNodes;
 use crate::live::record::{Recorder, Title};
+use crate::live::timing::LAST_EVENTS;
 use crate::live::{Access, Doing, Pace, Site};
-
-/// How long the last events of a recording are awaited.
-const LAST_EVENTS: Duration = Duration::from_millis(500);
 
 /// A recording of a scenario that is going on.
 #[derive(Debug)]

@@ -9,7 +9,6 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use jiff::Timestamp;
 use nodeproof_core::objects::Text;
@@ -17,20 +16,16 @@ use serde_json::Value;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::time::Instant;
 
-use super::docker::{Container, Docker, DockerError};
-use super::op::Op;
 use super::programs::Programs;
 use super::settings::KubeletSettings;
 use super::worker::Common;
-use crate::live::guard::Guard;
-use crate::live::journal::{Change, Header, Journal, process_start, state_dir};
+use crate::live::cleanup::docker::{Container, Docker, DockerError};
+use crate::live::cleanup::guard::Guard;
+use crate::live::cleanup::journal::{Change, Header, Journal, process_start, state_dir};
+use crate::live::cleanup::op::Op;
 use crate::live::safety::{Evidence, Permission, Refusal, Target, check_kind, permission};
+use crate::live::timing::{CREATE_WAIT, TOKEN_LIFE};
 use crate::live::{Access, NoSite};
-
-/// How long a bootstrap token is used; it lives for twice as long.
-const TOKEN_LIFE: Duration = Duration::from_mins(15);
-/// How long `kind create cluster` may take until its nodes are ready: 20 s alone, a minute among others.
-const CREATE_LIMIT: Duration = Duration::from_mins(5);
 
 /// What a run wants of kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -153,7 +148,7 @@ impl Cluster {
         let journal = Journal::begin(state, &header).map_err(|error| NoCluster::Refused(unwritten(error)))?;
         let mut own = Self::take(&docker, &containers, found, access, journal, None, run).await;
         if let (true, Ok(own)) = (options.own_workers, &mut own) {
-            own.stand_ins = own_workers(&containers).map(|own| own.name.clone()).collect();
+            own.lend_workers(&containers);
         }
         own.map_err(NoCluster::Absent)
     }
@@ -208,7 +203,7 @@ impl Cluster {
                 let mut own = Self::take(docker, &containers, found, access, journal, Some(guard), run).await?;
                 own.created = Some(created);
                 if options.own_workers {
-                    own.stand_ins = own_workers(&containers).map(|own| own.name.clone()).collect();
+                    own.lend_workers(&containers);
                 } else {
                     own.put_away(docker, &containers).await.map_err(|error| error.to_string())?;
                 }
@@ -265,6 +260,11 @@ impl Cluster {
             created: None,
             guard: Some(guard),
         })
+    }
+
+    /// Lets the cluster's own workers stand in for machines of scenarios.
+    fn lend_workers(&mut self, containers: &[Container]) {
+        self.stand_ins = own_workers(containers).map(|own| own.name.clone()).collect();
     }
 
     /// Takes the cluster's own Nodes away, so that scenarios about all Nodes can have it: it goes with this run. The
@@ -408,10 +408,10 @@ fn node_names(list: &str) -> Vec<String> {
 async fn kind_create(cluster: &str, image: Option<&str>, config: &Path, kubeconfig: &Path) -> Result<(), String> {
     let mut command = tokio::process::Command::new("kind");
     command.args(create_arguments(cluster, image, config, kubeconfig)).stdin(Stdio::null()).kill_on_drop(true);
-    let output = match tokio::time::timeout(CREATE_LIMIT, command.output()).await {
+    let output = match tokio::time::timeout(CREATE_WAIT, command.output()).await {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => return Err(format!("kind cannot be called: {error}")),
-        Err(_) => return Err(format!("kind create cluster took longer than {} s", CREATE_LIMIT.as_secs())),
+        Err(_) => return Err(format!("kind create cluster took longer than {} s", CREATE_WAIT.as_secs())),
     };
     if output.status.success() {
         return Ok(());

@@ -3,201 +3,29 @@
 //! Mirrors what befalls real machines with what a container can do: systemd inside, Docker outside, iptables between.
 //! Inputs: words of core (`MachineAction`, network faults) and the node's container. Outputs: [`Plan`]s, or the reason
 //! why a container cannot show this. Nothing is done here.
-//! Invariant: whatever a plan breaks, its healing operations mend, also after a restart of the container or twice.
+//! Invariant: whatever a plan breaks is an [`Ill`], whose healing operations mend it.
 //! Left out on purpose: what a container shares with its host (clock, CPUs, memory size, firmware) and faults on single
 //! requests, which are encrypted.
-
-use std::time::Duration;
 
 use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineAction;
 use nodeproof_core::network::{Effect, Endpoint, Fault};
 
-use super::op::{Op, quoted};
 use super::settings::KubeletSettings;
+use crate::live::cleanup::ill::{
+    CHAIN, CNI_ASIDE, CNI_TEMPLATE_ASIDE, CNI_TEMPLATES, DROP_IN, Ill, LOAD, SHUTDOWN, announce,
+};
+use crate::live::cleanup::op::{Op, quoted};
 
 /// Why containers do not behave as a scenario says.
 pub(super) const BEHAVIOUR: &str = "how containers behave is said by their image on kind";
 /// The port of the API server inside a kind cluster.
 /// Source: sigs.k8s.io/kind pkg/cluster/internal/providers/common/constants.go (v0.27), `APIServerInternalPort`.
 const API_PORT: u16 = 6443;
-/// The chain of our own rules.
-pub(super) const CHAIN: &str = "NODEPROOF";
-/// The drop-in that keeps systemd from starting a killed kubelet again.
-pub(super) const DROP_IN: &str = "/run/systemd/system/kubelet.service.d/90-nodeproof.conf";
-/// Where the network configuration waits for its return.
-pub(super) const CNI_ASIDE: &str = "/var/lib/nodeproof/cni";
-/// Where the template waits from which containerd would write a network configuration again.
-const CNI_TEMPLATE_ASIDE: &str = "/var/lib/nodeproof/cni-template";
-/// Prints the files from which containerd writes a network configuration when a kubelet tells it the node's range.
-const CNI_TEMPLATES: &str = "$(sed -n 's/^ *conf_template *= *\"\\(..*\\)\"$/\\1/p' /etc/containerd/config.toml)";
-/// Which kubelet configuration waits for its return.
-pub(super) const KUBELET_ASIDE: &str = "/var/lib/nodeproof/kubelet";
-/// What ails the node because of us: an empty file for each.
-const MARKS: &str = "/var/lib/nodeproof/ills";
-/// The unit that carries an announced shutdown out.
-const SHUTDOWN: &str = "nodeproof-shutdown";
-/// The unit whose processes use the CPUs.
-const LOAD: &str = "nodeproof-load";
 /// Where a node shows another boot id than its host's.
 pub(super) const BOOT_ID: &str = "/etc/nodeproof-boot-id";
 /// The boot id that the next boot takes, in place of one by chance.
 pub(super) const NEXT_BOOT_ID: &str = "/etc/nodeproof-next-boot-id";
-
-/// What a node suffers from; of each kind at most one at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Ill {
-    /// The kubelet's process is gone.
-    KubeletDown,
-    /// The kubelet's process is stopped by SIGSTOP.
-    KubeletFrozen,
-    /// The kubelet has other flags or another configuration than it came with.
-    KubeletChanged,
-    /// All processes are frozen.
-    Frozen,
-    /// The container does not run.
-    PoweredOff,
-    /// Packets from and to the API server are lost.
-    Cut,
-    /// The container has no network interface.
-    Detached,
-    /// The container runtime is gone.
-    RuntimeDown,
-    /// There is no network configuration for pods.
-    CniGone,
-    /// The machine has announced that it will shut down.
-    ShutdownAnnounced,
-    /// Processes use the machine's CPUs.
-    Loaded,
-}
-
-impl Ill {
-    /// All there are.
-    pub(crate) const ALL: [Self; 11] = [
-        Self::KubeletDown,
-        Self::KubeletFrozen,
-        Self::KubeletChanged,
-        Self::Frozen,
-        Self::PoweredOff,
-        Self::Cut,
-        Self::Detached,
-        Self::RuntimeDown,
-        Self::CniGone,
-        Self::ShutdownAnnounced,
-        Self::Loaded,
-    ];
-
-    /// Returns the name, as in units of systemd.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::KubeletDown => "kubelet-down",
-            Self::KubeletFrozen => "kubelet-frozen",
-            Self::KubeletChanged => "kubelet-changed",
-            Self::Frozen => "frozen",
-            Self::PoweredOff => "powered-off",
-            Self::Cut => "cut",
-            Self::Detached => "detached",
-            Self::RuntimeDown => "runtime-down",
-            Self::CniGone => "cni-gone",
-            Self::ShutdownAnnounced => "shutdown-announced",
-            Self::Loaded => "loaded",
-        }
-    }
-
-    /// Returns what it is, for people.
-    pub(crate) const fn sentence(self) -> &'static str {
-        match self {
-            Self::KubeletDown => "its kubelet does not run",
-            Self::KubeletFrozen => "its kubelet is frozen",
-            Self::KubeletChanged => "its kubelet runs with other settings",
-            Self::Frozen => "it is paused",
-            Self::PoweredOff => "it does not run",
-            Self::Cut => "packets from and to the API server are dropped",
-            Self::Detached => "it has no network",
-            Self::RuntimeDown => "its container runtime does not run",
-            Self::CniGone => "its network configuration was moved aside",
-            Self::ShutdownAnnounced => "it has announced a shutdown",
-            Self::Loaded => "it is under load",
-        }
-    }
-
-    /// Returns the script that heals it inside of the container; `None` where only Docker can.
-    fn healing_script(self) -> Option<String> {
-        let script = self.mending_script()?;
-        Some(format!("{{ {script}; }} && rm -f {MARKS}/{}", self.name()))
-    }
-
-    fn mending_script(self) -> Option<String> {
-        let start = "systemctl start --no-block kubelet";
-        Some(match self {
-            Self::KubeletDown => format!("rm -f {DROP_IN}; systemctl daemon-reload; {start}"),
-            Self::KubeletFrozen => "systemctl kill -s CONT kubelet".to_owned(),
-            Self::KubeletChanged => format!(
-                "if [ -d {KUBELET_ASIDE} ]; then cp -a {KUBELET_ASIDE}/. /var/lib/kubelet/ && rm -rf {KUBELET_ASIDE} && \
-                 systemctl restart --no-block kubelet; fi"
-            ),
-            Self::Cut => for_both_families(&format!(
-                "while $i -w -D OUTPUT -j {CHAIN}; do :; done; while $i -w -D INPUT -j {CHAIN}; do :; done; \
-                 $i -w -F {CHAIN}; $i -w -X {CHAIN}"
-            )),
-            Self::RuntimeDown => "systemctl start --no-block containerd".to_owned(),
-            // containerd notices a file that is written, and not one that is moved into the directory.
-            Self::CniGone => {
-                format!(
-                    "for t in {CNI_TEMPLATES}; do if [ -f {CNI_TEMPLATE_ASIDE} ]; then cat {CNI_TEMPLATE_ASIDE} > $t && \
-                     rm {CNI_TEMPLATE_ASIDE}; fi; done; \
-                     if [ -d {CNI_ASIDE} ]; then cp {CNI_ASIDE}/* /etc/cni/net.d/ && rm -rf {CNI_ASIDE}; fi; true"
-                )
-            }
-            Self::ShutdownAnnounced => {
-                format!("systemctl stop {SHUTDOWN}.timer 2>/dev/null; {}", announce(false))
-            }
-            Self::Loaded => format!("systemctl stop {LOAD}.service; true"),
-            Self::Frozen | Self::PoweredOff | Self::Detached => return None,
-        })
-    }
-
-    /// Returns what heals it, from outside.
-    pub(crate) fn healing(self, container: &str) -> Vec<Op> {
-        let container_of = || container.to_owned();
-        match self {
-            Self::Frozen => vec![Op::Unpause { container: container_of() }],
-            Self::PoweredOff => vec![Op::Start { container: container_of() }],
-            Self::Detached => vec![Op::Connect { container: container_of(), address: None }],
-            // It may have gone down by now.
-            Self::ShutdownAnnounced => vec![Op::Start { container: container_of() }, self.healing_inside(container)],
-            _ => vec![self.healing_inside(container)],
-        }
-    }
-
-    fn healing_inside(self, container: &str) -> Op {
-        let script = self.healing_script().unwrap_or_default();
-        Op::exec(container, format!("{}; {script}", self.disarming_script()))
-    }
-
-    /// Returns the script that marks the node and arms a timer of its own systemd, which heals when nobody else does;
-    /// `None` where only Docker can heal.
-    pub(crate) fn arming_script(self, after: Duration) -> Option<String> {
-        let script = self.healing_script()?;
-        let (unit, seconds) = (self.unit(), after.as_secs().max(1));
-        Some(format!(
-            "{}; mkdir -p {MARKS} && touch {MARKS}/{} && \
-             systemd-run --quiet --collect --unit={unit} --on-active={seconds}s --timer-property=AccuracySec=1s sh -c {}",
-            self.disarming_script(),
-            self.name(),
-            quoted(&script)
-        ))
-    }
-
-    fn disarming_script(self) -> String {
-        format!("systemctl stop {0}.timer 2>/dev/null; systemctl reset-failed {0}.service 2>/dev/null", self.unit())
-    }
-
-    fn unit(self) -> String {
-        format!("nodeproof-heal-{}", self.name())
-    }
-}
 
 /// What makes or heals a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -305,15 +133,6 @@ fn remove_cni() -> String {
     )
 }
 
-/// Returns the script that says to all who listen that the machine will shut down, or that it will not.
-/// Source: org.freedesktop.login1(5), `PrepareForShutdown`.
-fn announce(starts: bool) -> String {
-    format!(
-        "busctl emit /org/freedesktop/login1 org.freedesktop.login1.Manager PrepareForShutdown b {}",
-        if starts { "true" } else { "false" }
-    )
-}
-
 /// Returns the script that announces a shutdown, and carries it out after a delay.
 fn announce_shutdown(delay: SignedDuration) -> String {
     let seconds = delay.as_secs().max(1);
@@ -330,11 +149,6 @@ fn load() -> String {
         "systemd-run --quiet --collect --unit={LOAD} sh -c \
          'for i in $(seq $(nproc)); do while :; do :; done & done; wait'"
     )
-}
-
-fn for_both_families(commands: &str) -> String {
-    // The network of kind has IPv6, and a kubelet prefers it.
-    format!("for i in iptables ip6tables; do {{ {commands}; }} 2>/dev/null; done; true")
 }
 
 /// Which way packets are lost.
@@ -411,30 +225,14 @@ pub(crate) fn count_script() -> String {
     )
 }
 
-/// The script that prints the names of the ills that a running container has because of us.
-pub(crate) fn look_script() -> String {
-    format!("ls {MARKS} 2>/dev/null; true")
-}
-
-/// Reads what [`look_script`] prints.
-pub(crate) fn read_look(output: &str) -> Vec<Ill> {
-    let mut found: Vec<Ill> =
-        output.lines().filter_map(|line| Ill::ALL.into_iter().find(|ill| ill.name() == line.trim())).collect();
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use nodeproof_core::components::machine::MachineAction;
     use nodeproof_core::json;
     use nodeproof_core::network::{Effect, Endpoint, Fault, Match};
     use nodeproof_core::objects::Text;
 
-    use super::{Ill, Plan, machine_of, of_machine, of_network, read_look};
+    use super::{Ill, Plan, machine_of, of_machine, of_network};
     use crate::live::kind::settings::KubeletSettings;
 
     fn plan(body: &nodeproof_core::objects::Json) -> Result<Plan, String> {
@@ -579,31 +377,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_node_can_heal_itself_is_armed_before() {
-        for ill in Ill::ALL {
-            let armed = ill.arming_script(Duration::from_secs(60));
-            let by_docker = matches!(ill, Ill::Frozen | Ill::PoweredOff | Ill::Detached);
-            assert_eq!(armed.is_none(), by_docker, "{ill:?}");
-            let Some(armed) = armed else { continue };
-            let unit = format!("--unit=nodeproof-heal-{} --on-active=60s --timer-property=AccuracySec=1s", ill.name());
-            assert!(armed.contains(&unit), "{armed}");
-            let healing = ill.healing("w").last().unwrap().to_string();
-            assert!(healing.contains(&format!("rm -f /var/lib/nodeproof/ills/{}", ill.name())), "{healing}");
-        }
-    }
-
-    #[test]
     fn a_network_that_is_away_is_not_written_again_from_its_template() {
         let removal = commands(&plan(&json!({"action": "cni-remove"})).unwrap()).concat();
         assert!(removal.contains("cp -a $t /var/lib/nodeproof/cni-template && : > $t"), "{removal}");
         let healing = Ill::CniGone.healing("w").last().unwrap().to_string();
         let (template, network) = (healing.find("> $t").unwrap(), healing.find("/etc/cni/net.d/").unwrap());
         assert!(template < network, "{healing}");
-    }
-
-    #[test]
-    fn marks_are_read() {
-        assert_eq!(read_look("cut\ncut\nkubelet-down\nwhat\n"), [Ill::KubeletDown, Ill::Cut]);
-        assert_eq!(read_look(""), []);
     }
 }

@@ -18,17 +18,16 @@ use nodeproof_core::scenario::{
 };
 
 use super::cluster::{Cluster, NoCluster, Options, Share};
-use super::docker::Docker;
 use super::fault::{self, Plan as Steps};
 use super::hands::Hands;
 use super::mask;
 use super::programs;
 use super::settings::KubeletSettings;
 use super::worker::obstacle;
+use crate::live::cleanup::docker::Docker;
+use crate::live::cleanup::ill::Ill;
+use crate::live::timing::{HEALING_MARGIN, KIND_LATENCY};
 use crate::live::{Access, Alone, Doing, Ground, Pace, Plan, Site, Siting};
-
-/// How much longer than its scenario a fault may last before the node heals itself.
-const MARGIN: Duration = Duration::from_mins(5);
 
 /// A kind cluster that scenarios share.
 #[derive(Debug)]
@@ -101,19 +100,16 @@ impl Ground for Kind {
     fn site<'a>(&'a self, plan: &'a Plan) -> Siting<'a> {
         Box::pin(async move {
             let length = crate::live::expected_length(&plan.scenario);
-            let patience = Duration::try_from(length).unwrap_or_default() + MARGIN;
+            let patience = Duration::try_from(length).unwrap_or_default() + HEALING_MARGIN;
             let share = self.cluster.share(plan.alone.is_some()).await;
             let hands = Hands::on(Arc::clone(&self.cluster), patience).await?;
             hands.run_with(&plan.scenario.cluster.flags).await?;
-            let pace = Pace::of(LATENCY, &plan.settings);
+            let pace = Pace::of(KIND_LATENCY, &plan.settings);
             let access = self.cluster.access.clone();
             Ok(Box::new(KindSite { hands, access, pace, rules: BTreeMap::new(), _share: share }) as Box<dyn Site>)
         })
     }
 }
-
-/// How long a request to the API server of a kind cluster takes, with a watch event back, on a machine that is busy.
-const LATENCY: jiff::SignedDuration = jiff::SignedDuration::from_millis(100);
 
 fn capabilities() -> Capabilities {
     Capabilities::from([
@@ -271,7 +267,7 @@ fn rehearse(plan: &Plan, stand_ins: &[String]) -> Vec<String> {
             Deed::Heal(Endpoint::Name(name)) => {
                 let Some(name) = name.strip_prefix("machine/") else { continue };
                 let name = plan.aliases.real(name);
-                (name.clone(), Ok(Steps::heal(fault::Ill::Cut, &name)))
+                (name.clone(), Ok(Steps::heal(Ill::Cut, &name)))
             }
             _ => continue,
         };
@@ -329,7 +325,7 @@ impl Site for KindSite {
         Box::pin(async move {
             let machine = fault::machine_of(&fault).ok_or("only the connection of a machine can be met")?.to_owned();
             // Without an interface there are no packets to be met: every connection has ended.
-            if self.hands.cut(&machine, &fault).await? != Some(fault::Ill::Detached) {
+            if self.hands.cut(&machine, &fault).await? != Some(Ill::Detached) {
                 self.rules.insert(id.0, Rule { machine, met: None });
             }
             Ok(())

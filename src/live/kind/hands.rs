@@ -14,18 +14,17 @@ use nodeproof_core::network::{Fault, NODE_LEASES, NODES, Resource};
 use nodeproof_core::objects::{Json, Text};
 
 use super::cluster::{Cluster, now};
-use super::docker::{Docker, DockerError, deleted};
-use super::fault::{self, Ill, Plan};
+use super::fault::{self, Plan};
 use super::look;
-use super::op::Op;
 use super::settings::{self, KubeletSettings};
 use super::worker::{Worker, obstacle};
-use crate::live::NoSite;
-use crate::live::journal::Change;
-
-/// How long a machine may take until its systemd and containerd answer after the power is back: seventeen seconds were
-/// seen under load.
-pub(crate) const BOOT_LIMIT: Duration = Duration::from_secs(90);
+use crate::live::cleanup::clean::undo;
+use crate::live::cleanup::docker::{Docker, DockerError};
+use crate::live::cleanup::ill::Ill;
+use crate::live::cleanup::journal::Change;
+use crate::live::cleanup::op::Op;
+use crate::live::ground::NoSite;
+use crate::live::timing::BOOT_WAIT;
 
 /// What a scenario has in its hands.
 #[derive(Debug)]
@@ -231,7 +230,7 @@ impl Hands {
         for op in &plan.ops {
             self.docker.perform(op).await.map_err(text)?;
             if let Op::Start { container } = op {
-                self.docker.wait_until_up(container, BOOT_LIMIT).await.map_err(text)?;
+                self.docker.wait_until_up(container, BOOT_WAIT).await.map_err(text)?;
             }
         }
         let is_ended = |change: &Change| {
@@ -268,26 +267,6 @@ fn making(control_plane: &str, resource: &Resource, name: &str) -> Change {
         (format!("{} {name} was made", resource.plural.trim_end_matches('s')), vec![delete(&resource.qualified())])
     };
     Change { what, container: None, ill: None, undo, until: None }
-}
-
-/// Undoes a change; what was made through an API server alone needs no Docker. With a container that is no more, what was
-/// changed in it is gone too.
-pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &Change) -> Result<(), DockerError> {
-    for op in &change.undo {
-        if matches!(op, Op::Delete { .. }) {
-            deleted(op).await?;
-            continue;
-        }
-        let docker = docker.map_err(DockerError::gone)?;
-        match docker.perform(op).await {
-            Err(error) if error.has_no_container() => continue,
-            done => done?,
-        }
-        if let Op::Start { container } = op {
-            docker.wait_until_up(container, BOOT_LIMIT).await?;
-        }
-    }
-    Ok(())
 }
 
 fn text(error: DockerError) -> String {

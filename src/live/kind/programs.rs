@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use serde_yaml::{Mapping, Value};
 
-use super::docker::{Docker, DockerError};
-use super::op::quoted;
 use crate::live::NoSite;
+use crate::live::cleanup::docker::{Docker, DockerError};
+use crate::live::cleanup::op::quoted;
 use crate::live::flags::{Flags, of_program};
 
 /// A program and where it tells whether it is in order.

@@ -10,8 +10,9 @@ use std::net::IpAddr;
 use nodeproof_core::components::machine::KubeletSpec;
 use serde_json::{Map, Value};
 
-use super::fault::{DROP_IN, Ill, KUBELET_ASIDE, Plan};
-use super::op::{Op, quoted};
+use super::fault::Plan;
+use crate::live::cleanup::ill::{DROP_IN, Ill, KUBELET_ASIDE};
+use crate::live::cleanup::op::{Op, quoted};
 
 /// The kubelet's configuration.
 const CONFIG: &str = "/var/lib/kubelet/config.yaml";

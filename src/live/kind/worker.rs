@@ -7,20 +7,17 @@
 //! Inputs: what the scenario says of a machine, what all workers of a cluster have in common. Outputs: a running kubelet.
 //! Left out on purpose: parts of a machine that a container shares with its host; those are refused with the reason.
 
-use std::time::Duration;
-
 use nodeproof_core::components::machine::{Credentials, Hardware, KUBECONFIG, MachineSpec};
 use testcontainers::core::{CgroupnsMode, Mount};
 use testcontainers::runners::AsyncRunner as _;
 use testcontainers::{ContainerAsync, GenericImage, ImageExt as _};
 
-use super::docker::{CLUSTER_LABEL, Docker, DockerError, ROLE_LABEL, RUN_LABEL};
 use super::fault::{BOOT_ID, NEXT_BOOT_ID};
-use super::op::{NETWORK, quoted};
 use super::settings::KubeletSettings;
+use crate::live::cleanup::docker::{CLUSTER_LABEL, Docker, DockerError, ROLE_LABEL, RUN_LABEL};
+use crate::live::cleanup::op::{NETWORK, quoted};
+use crate::live::timing::BOOT_WAIT;
 
-/// How long a container may take until its systemd and containerd answer: seventeen seconds were seen under load.
-const BOOT_LIMIT: Duration = Duration::from_secs(90);
 /// Where a kubelet finds its first credentials.
 /// Source: cmd/kubeadm/app/constants/constants.go (v1.34), `KubeletBootstrapKubeConfigFileName`.
 const BOOTSTRAP: &str = "/etc/kubernetes/bootstrap-kubelet.conf";
@@ -97,11 +94,11 @@ impl Worker {
                 host.init = Some(false);
                 host.publish_all_ports = Some(false);
             })
-            .with_startup_timeout(BOOT_LIMIT);
+            .with_startup_timeout(BOOT_WAIT);
         let container = request.start().await.map_err(|error| format!("container {name}: {error}"))?;
         let script = joining_script(common, &all, spec, token);
         let join = async {
-            docker.wait_until_up(name, BOOT_LIMIT).await?;
+            docker.wait_until_up(name, BOOT_WAIT).await?;
             docker.run(name, &script).await
         };
         match join.await {

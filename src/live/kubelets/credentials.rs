@@ -18,14 +18,11 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 
-use crate::live::hollow::{Authority, named};
+use crate::live::certificates::{Authority, named};
+use crate::live::timing::{CERTIFICATE_LOOKS, CERTIFICATE_PERIOD};
 
 /// Source: k8s.io/api certificates/v1 types.go (v1.34), `KubeAPIServerClientKubeletSignerName`.
 const KUBELET_SIGNER: &str = "kubernetes.io/kube-apiserver-client-kubelet";
-/// How often a certificate that was asked for is looked for.
-const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
-/// How often at most: half a minute in all.
-const LOOKS_MAX: u32 = 150;
 
 /// What is wrong with an address, a certificate or a key; never with its content in it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -276,13 +273,13 @@ async fn ask(client: &kube::Client, identity: &Identity) -> Result<Proof, Creden
     );
     call(client, "PUT", &format!("{path}/approval"), Some(&made)).await?;
     let mut certificate = None;
-    for _ in 0..LOOKS_MAX {
+    for _ in 0..CERTIFICATE_LOOKS {
         let found = call(client, "GET", &path, None).await?;
         certificate = found.at(&["status", "certificate"]).as_str().and_then(base64::decode);
         if certificate.is_some() {
             break;
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(CERTIFICATE_PERIOD).await;
     }
     call(client, "DELETE", &path, None).await?;
     let certificate = certificate.ok_or_else(|| {

@@ -21,6 +21,7 @@ use nodeproof_core::profile::Settings;
 use tokio::sync::Notify;
 
 use super::Clock;
+use super::timing::SLEEP_MAX;
 
 pub use credentials::{Administrator, CredentialsError, Server, Signer};
 pub use engine::HollowError;
@@ -233,7 +234,7 @@ async fn keep_time(shared: Weak<Shared>, earlier: Arc<Notify>) {
             state.sleeps_until.map(|at| shared.clock.until(at))
         };
         // A longest sleep, so that this task ends with the nodes.
-        let rest = tokio::time::sleep(until.unwrap_or(LONGEST_SLEEP).min(LONGEST_SLEEP));
+        let rest = tokio::time::sleep(until.unwrap_or(SLEEP_MAX).min(SLEEP_MAX));
         tokio::select! {
             () = rest => {}
             () = earlier.notified() => {}
@@ -242,6 +243,3 @@ async fn keep_time(shared: Weak<Shared>, earlier: Arc<Notify>) {
         shared.turn(|engine, now| engine.handle_timeout(now));
     }
 }
-
-/// How long the task that keeps the time sleeps at most.
-const LONGEST_SLEEP: std::time::Duration = std::time::Duration::from_secs(1);

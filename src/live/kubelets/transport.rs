@@ -24,15 +24,8 @@ use tokio::task::AbortHandle;
 use super::Shared;
 use super::credentials::{CredentialsError, Server, Signer};
 use super::wire::{self, Head};
+use crate::live::timing::{DIAL_TIMEOUT, PING_TIMEOUT, READ_IDLE, REQUEST_TIMEOUT};
 
-/// Source: k8s.io/client-go/transport/cache.go (v1.34), `net.Dialer{Timeout: 30s}`.
-const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
-/// Source: k8s.io/apimachinery pkg/util/net/http.go (v1.34), `HTTP2_READ_IDLE_TIMEOUT_SECONDS`, default 30.
-const READ_IDLE: Duration = Duration::from_secs(30);
-/// Source: as above, `HTTP2_PING_TIMEOUT_SECONDS`, default 15.
-const PING_TIMEOUT: Duration = Duration::from_secs(15);
-/// What ends a request without a time-out of its own that nobody answers. Source: kube-apiserver `--request-timeout`, default 1m0s.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// How many nodes share a connection: each has two watches open and a request now and then, and a server allows 100
 /// streams on one connection. Source: k8s.io/apiserver pkg/server/secure_serving.go (v1.34), `MaxConcurrentStreams: 100`.
 const NODES_PER_CONNECTION: u32 = 40;

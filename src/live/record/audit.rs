@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use nodeproof_core::json;
 use nodeproof_core::objects::{Json, Text};
 
-use super::offset;
+use super::times::offset;
 
 /// What the API server is to log.
 pub(in crate::live) const POLICY: &str = r#"apiVersion: audit.k8s.io/v1

@@ -8,7 +8,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::offset;
+use super::times::offset;
 
 /// What the controller manager is started with, so that it logs them.
 pub(in crate::live) const VERBOSITY: &str = "node_lifecycle_controller=4,gc_controller=5";

@@ -9,6 +9,7 @@ mod audit;
 mod klog;
 mod redact;
 mod tape;
+mod times;
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -16,24 +17,23 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
-use jiff::Timestamp;
 use nodeproof_core::network::{CSI_NODES, EVENTS, LEASES, NODES, PODS, Resource};
 use nodeproof_core::objects::Json;
 use serde::Serialize;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use super::cache::{Arrival, Seen};
 use super::client::Caller;
 use super::clock::Clock;
-use super::watches::{Arrival, Seen, Watches};
+use super::timing::STRANGERS_LIST_WAIT;
+use super::watches::Watches;
 
 pub(super) use audit::POLICY;
 pub(super) use klog::VERBOSITY;
 pub use redact::Privacy;
 use tape::Tape;
-
-/// How long the first lists may take.
-const FIRST_LIST_WAIT: std::time::Duration = std::time::Duration::from_secs(60);
+use times::instant;
 
 /// The kinds without which there is nothing to replay.
 pub const NEEDED: [Resource; 2] = [NODES, LEASES];
@@ -74,7 +74,7 @@ impl Recorder {
         let mut awaited = kinds;
         let mut trouble = String::new();
         while !awaited.is_empty() {
-            match tokio::time::timeout(FIRST_LIST_WAIT, watches.next()).await {
+            match tokio::time::timeout(STRANGERS_LIST_WAIT, watches.next()).await {
                 Ok(Some(Arrival { seen: Seen::Trouble(why), .. })) => trouble = why,
                 Ok(Some(arrival)) => {
                     awaited.remove(&arrival.resource);
@@ -216,31 +216,4 @@ fn write(directory: &Path, name: &str, lines: impl IntoIterator<Item = impl Disp
         writeln!(file, "{line}")?;
     }
     file.flush()
-}
-
-/// Prints an instant with microseconds.
-fn instant(at: Timestamp) -> String {
-    format!("{at:.6}")
-}
-
-/// Returns how many seconds an instant is after the start, to the microsecond.
-fn offset(started: Timestamp, at: Timestamp) -> f64 {
-    (at.duration_since(started).as_secs_f64() * 1e6).round() / 1e6
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn instants_are_printed_with_microseconds() {
-        let at: Timestamp = "2026-01-01T00:00:00.5Z".parse().unwrap();
-        assert_eq!(instant(at), "2026-01-01T00:00:00.500000Z");
-        assert!(
-            (offset(Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_nanos(1_500_400))
-                - 0.0015)
-                .abs()
-                < 1e-9
-        );
-    }
 }

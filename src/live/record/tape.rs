@@ -5,17 +5,17 @@
 //! are most of what a quiet cluster does, as little more than their instants. Invariant: what was not seen is not invented:
 //! a watch that had to begin anew is an oddity of the recording.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use nodeproof_core::json;
 use nodeproof_core::network::{LEASES, Resource};
-use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
+use nodeproof_core::objects::{Json, Text};
 
 use super::audit::Entry;
-use super::offset;
 use super::redact::Privacy;
-use crate::live::watches::{Arrival, Seen, revision_of};
+use super::times::offset;
+use crate::live::cache::{Arrival, CacheChange, Seen, WatchCache};
 use crate::live::writer::writer_of;
 
 /// What the watches have shown so far.
@@ -24,8 +24,7 @@ pub(super) struct Tape {
     started: Timestamp,
     ended: f64,
     privacy: Privacy,
-    objects: BTreeMap<(Resource, ObjectKey), Json>,
-    listed: BTreeSet<Resource>,
+    cache: WatchCache,
     watch: Vec<String>,
     renewals: Vec<Renewal>,
     actions: Vec<(f64, Json)>,
@@ -59,8 +58,7 @@ impl Tape {
             started,
             ended: 0.0,
             privacy,
-            objects: BTreeMap::new(),
-            listed: BTreeSet::new(),
+            cache: WatchCache::default(),
             watch: Vec::new(),
             renewals: Vec::new(),
             actions: Vec::new(),
@@ -72,50 +70,36 @@ impl Tape {
     pub(super) fn take(&mut self, arrival: Arrival) {
         let Arrival { at, resource, seen } = arrival;
         let t = offset(self.started, at);
-        match seen {
-            Seen::Set(object) => self.set(t, &resource, object),
-            Seen::Gone(object) => self.gone(t, &resource, object),
-            Seen::Listed { objects, .. } if self.listed.insert(resource.clone()) => {
-                for object in objects {
-                    self.note(t, "LISTED", &object, None);
-                    self.objects.insert((resource.clone(), key_of(&object)), object);
-                }
-            }
-            Seen::Listed { objects, .. } => self.relist(t, &resource, objects),
-            Seen::Trouble(why) => self.oddities.push(format!("t={t:.3}: {}: {why}", resource.qualified())),
-            Seen::Bookmark(_) => {}
-        }
-    }
-
-    fn relist(&mut self, t: f64, resource: &Resource, objects: Vec<Json>) {
         let name = resource.qualified();
-        self.oddities.push(format!("t={t:.3}: {name} were listed anew: what came and went before was not seen"));
-        let keys: BTreeSet<ObjectKey> = objects.iter().map(key_of).collect();
-        let known = self.objects.iter().filter(|((of, key), _)| of == resource && !keys.contains(key));
-        let gone: Vec<Json> = known.map(|(_, object)| object.clone()).collect();
-        gone.into_iter().for_each(|object| self.gone(t, resource, object));
-        for object in objects {
-            let known = self.objects.get(&(resource.clone(), key_of(&object)));
-            if known.is_none_or(|known| revision_of(known) < revision_of(&object)) {
-                self.set(t, resource, object);
+        let is_first = self.cache.shown(&resource).is_none();
+        match &seen {
+            Seen::Trouble(why) => self.oddities.push(format!("t={t:.3}: {name}: {why}")),
+            Seen::Listed { .. } if !is_first => {
+                self.oddities.push(format!("t={t:.3}: {name} were listed anew: what came and went before was not seen"))
+            }
+            _ => {}
+        }
+        for change in self.cache.take(&resource, seen) {
+            if is_first {
+                self.note(t, "LISTED", &change.object, None);
+            } else {
+                self.change(t, &resource, &change);
             }
         }
     }
 
-    fn set(&mut self, t: f64, resource: &Resource, object: Json) {
-        let before = self.objects.insert((resource.clone(), key_of(&object)), object.clone());
-        if *resource == LEASES && before.as_ref().is_some_and(|before| is_renewal(before, &object)) {
+    fn change(&mut self, t: f64, resource: &Resource, change: &CacheChange) {
+        let CacheChange { key, before, object, is_gone, .. } = change;
+        if !is_gone && *resource == LEASES && before.as_ref().is_some_and(|before| is_renewal(before, object)) {
             let time = object.at(&["spec", "renewTime"]).as_str().unwrap_or_default();
-            self.renewals.push(Renewal { t, node: key_of(&object).name, time: Text::from(time) });
+            self.renewals.push(Renewal { t, node: key.name.clone(), time: Text::from(time) });
             return;
         }
-        let kind = if before.is_some() { "MODIFIED" } else { "ADDED" };
-        self.note(t, kind, &object, before.as_ref());
-    }
-
-    fn gone(&mut self, t: f64, resource: &Resource, object: Json) {
-        self.objects.remove(&(resource.clone(), key_of(&object)));
-        self.note(t, "DELETED", &object, None);
+        match (is_gone, before) {
+            (true, _) => self.note(t, "DELETED", object, None),
+            (false, Some(before)) => self.note(t, "MODIFIED", object, Some(before)),
+            (false, None) => self.note(t, "ADDED", object, None),
+        }
     }
 
     fn note(&mut self, t: f64, word: &str, object: &Json, before: Option<&Json>) {
@@ -218,10 +202,6 @@ fn is_renewal(before: &Json, after: &Json) -> bool {
         lease
     };
     !after.at(&["spec", "renewTime"]).is_null() && bare(before) == bare(after)
-}
-
-fn key_of(object: &Json) -> ObjectKey {
-    Object::as_received(object.clone()).key()
 }
 
 #[cfg(test)]

@@ -8,26 +8,20 @@
 //! Left out on purpose: what happens if the guard is killed as well; timers on the nodes and `nodeproof clean` remain.
 
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::clean::{Remnant, find};
+use super::docker::Docker;
 use super::journal::{self, Left};
-use super::kind::clean::{Remnant, find};
-use super::kind::docker::Docker;
+use crate::live::timing::{FAREWELL, FAREWELL_PERIOD, GUARD_PATIENCE, GUARD_PERIOD};
 
 /// The variable that makes a program of ours a guard: the path of the journal.
 const GUARD: &str = "NODEPROOF_GUARD";
-/// How often the guard looks for what is overdue.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// How long the guard tries again when Docker does not answer.
-const PATIENCE: Duration = Duration::from_mins(10);
-/// How long a run that is over waits for its guard. To remove a cluster takes it seconds, on a busy machine half a minute.
-const FAREWELL: Duration = Duration::from_mins(1);
-/// How often the run looks whether its guard is done.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The guard of a run, as the run holds it. Dropped, the guard takes its leave, and is waited for a while.
 #[derive(Debug)]
@@ -41,8 +35,7 @@ impl Guard {
     /// # Errors
     /// The program cannot be started once more.
     pub(crate) fn start(journal: &Path) -> io::Result<Self> {
-        use std::os::unix::process::CommandExt as _;
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = alone(&std::env::current_exe()?);
         command.env(GUARD, journal).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // Ctrl-C on the terminal is for the run alone.
         Ok(Self { child: command.process_group(0).spawn()? })
@@ -55,7 +48,7 @@ impl Drop for Guard {
         let since = Instant::now();
         while let Ok(None) = self.child.try_wait() {
             if since.elapsed() > FAREWELL {
-                let (guard, minutes) = (self.child.id(), PATIENCE.as_secs() / 60);
+                let (guard, minutes) = (self.child.id(), GUARD_PATIENCE.as_secs() / 60);
                 let told = format!(
                     "what this run has changed is not put right yet, Docker may be away: process {guard} tries for \
                      {minutes} minutes in all; after that, `nodeproof clean` does it"
@@ -63,9 +56,19 @@ impl Drop for Guard {
                 drop(writeln!(io::stderr(), "{told}"));
                 return;
             }
-            thread::sleep(LOOK_AGAIN);
+            thread::sleep(FAREWELL_PERIOD);
         }
     }
+}
+
+/// Prepares a program that gets nothing of what this process was left by its own parent beside standard input and output:
+/// a lock that is held by an open file, as that of `flock FILE nodeproof run`, would last as long as the guard does.
+fn alone(program: &Path) -> Command {
+    // What this program opens itself is closed in its children anyway; a shell can name descriptors up to 9.
+    const SCRIPT: &str = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec \"$0\" \"$@\"";
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", SCRIPT]).arg(program);
+    command
 }
 
 /// Does the work of a guard if this process was started as one: then the program has nothing else to do.
@@ -82,7 +85,7 @@ fn watch(path: &Path) -> ExitCode {
         drop(io::stdin().read(&mut [0]));
         let _ = tell.send(());
     });
-    while told.recv_timeout(LOOK_EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
+    while told.recv_timeout(GUARD_PERIOD) == Err(mpsc::RecvTimeoutError::Timeout) {
         if let Ok(Some(left)) = journal::read(path) {
             drop(undo(&left, true));
         }
@@ -100,10 +103,10 @@ fn watch(path: &Path) -> ExitCode {
             drop(std::fs::remove_file(path));
             return ExitCode::SUCCESS;
         }
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > GUARD_PATIENCE {
             return ExitCode::FAILURE;
         }
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(GUARD_PERIOD);
     }
 }
 
@@ -132,4 +135,28 @@ fn undo(left: &Left, overdue_only: bool) -> Result<(), String> {
         }
         result
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_inherits_no_lock() {
+        let listed = |command: &Command| {
+            // A parent that leaves descriptor 5 open, as `flock` does with that of its file.
+            let mut parent = Command::new("/bin/sh");
+            parent.args(["-c", "exec 5</dev/null; exec \"$@\"", "parent"]);
+            let output = parent.arg(command.get_program()).args(command.get_args()).output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert!(output.status.success(), "{text}");
+            text.lines().any(|line| line == "5")
+        };
+        let mut plain = Command::new("ls");
+        plain.arg("/proc/self/fd");
+        assert!(listed(&plain));
+        let mut guard = alone(Path::new("ls"));
+        guard.arg("/proc/self/fd");
+        assert!(!listed(&guard));
+    }
 }

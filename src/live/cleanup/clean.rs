@@ -6,11 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use super::docker::{Container, Docker, DockerError};
-use super::fault::{self, Ill};
-use super::hands::undo;
+use super::docker::{Container, Docker, DockerError, deleted};
+use super::ill::{self, Ill};
+use super::journal::{Change, Left};
 use super::op::Op;
-use crate::live::journal::{Change, Left};
+use crate::live::timing::BOOT_WAIT;
 
 /// Something that an earlier run has left.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,12 +97,32 @@ impl Remnant {
     }
 }
 
+/// Undoes a change; what was made through an API server alone needs no Docker. With a container that is no more, what was
+/// changed in it is gone too.
+pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &Change) -> Result<(), DockerError> {
+    for op in &change.undo {
+        if matches!(op, Op::Delete { .. }) {
+            deleted(op).await?;
+            continue;
+        }
+        let docker = docker.map_err(DockerError::gone)?;
+        match docker.perform(op).await {
+            Err(error) if error.has_no_container() => continue,
+            done => done?,
+        }
+        if let Op::Start { container } = op {
+            docker.wait_until_up(container, BOOT_WAIT).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Looks at the marks on all nodes that run.
 pub(crate) async fn marks(docker: &Docker, containers: &[Container]) -> Result<Vec<(String, Ill)>, DockerError> {
     let mut marks = Vec::new();
     for container in containers.iter().filter(|own| own.state == "running") {
-        match docker.run(&container.name, &fault::look_script()).await {
-            Ok(text) => marks.extend(fault::read_look(&text).into_iter().map(|ill| (container.name.clone(), ill))),
+        match docker.run(&container.name, &ill::look_script()).await {
+            Ok(text) => marks.extend(ill::read_look(&text).into_iter().map(|ill| (container.name.clone(), ill))),
             Err(error) if error.is_gone() => return Err(error),
             // It went down in between, or is no more.
             Err(_) => {}
@@ -118,8 +138,9 @@ mod tests {
     use jiff::Timestamp;
 
     use super::{Container, find};
-    use crate::live::journal::{Change, Header, Left, process_start};
-    use crate::live::kind::{Ill, Op};
+    use crate::live::cleanup::ill::Ill;
+    use crate::live::cleanup::journal::{Change, Header, Left, process_start};
+    use crate::live::cleanup::op::Op;
 
     fn container(name: &str, role: &str, run: Option<&str>) -> Container {
         Container {

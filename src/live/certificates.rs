@@ -119,7 +119,7 @@ impl Certified {
     ///
     /// # Errors
     /// The directory cannot be written.
-    pub(super) fn write(&self, directory: &Path, name: &str) -> Result<(PathBuf, PathBuf), String> {
+    pub(in crate::live) fn write(&self, directory: &Path, name: &str) -> Result<(PathBuf, PathBuf), String> {
         let files = (directory.join(format!("{name}.crt")), directory.join(format!("{name}.key")));
         write(&files.0, &self.certificate)?;
         write(&files.1, &self.key)?;
@@ -128,7 +128,7 @@ impl Certified {
 }
 
 /// Writes a file.
-pub(super) fn write(path: &Path, text: &str) -> Result<(), String> {
+pub(in crate::live) fn write(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("{} cannot be written: {error}", path.display()))
 }
 

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::kind::{Ill, Op};
+use super::ill::Ill;
+use super::op::Op;
 
 /// The variable that says where the state is.
 pub const STATE_DIR: &str = "NODEPROOF_STATE_DIR";
@@ -283,7 +284,8 @@ mod tests {
     use jiff::Timestamp;
 
     use super::{Change, Header, Journal, process_start, read_all};
-    use crate::live::kind::{Ill, Op};
+    use crate::live::cleanup::ill::Ill;
+    use crate::live::cleanup::op::Op;
 
     struct Scratch(PathBuf);
 

@@ -20,6 +20,7 @@ use testcontainers::bollard::query_parameters::{
 };
 
 use super::op::{NETWORK, Op};
+use crate::live::timing::{DOCKER_TIMEOUT, SCRIPT_PAUSE, SCRIPT_TIMEOUT};
 
 /// The label of kind's containers that names their cluster.
 /// Source: sigs.k8s.io/kind pkg/cluster/internal/providers/docker/constants.go (v0.27), `clusterLabelKey`.
@@ -29,11 +30,6 @@ pub(crate) const CLUSTER_LABEL: &str = "io.x-k8s.kind.cluster";
 pub(crate) const ROLE_LABEL: &str = "io.x-k8s.kind.role";
 /// The label of everything that a run makes, with the run's id.
 pub(crate) const RUN_LABEL: &str = "nodeproof.dev/run";
-
-/// How long a call to Docker may take.
-const CALL_LIMIT: Duration = Duration::from_secs(30);
-/// How long a script in a container may take.
-const SCRIPT_LIMIT: Duration = Duration::from_secs(60);
 
 /// Why something could not be done to a container.
 #[derive(Debug, thiserror::Error)]
@@ -150,7 +146,7 @@ impl Docker {
     /// There is none.
     pub(crate) async fn connect() -> Result<Self, DockerError> {
         let client = Bollard::connect_with_defaults().map_err(|error| DockerError::Gone(error.to_string()))?;
-        let negotiated = limited(CALL_LIMIT, client.negotiate_version()).await;
+        let negotiated = limited(DOCKER_TIMEOUT, client.negotiate_version()).await;
         negotiated.map(|client| Self { client }).map_err(|error| described(error, "docker version"))
     }
 
@@ -168,7 +164,7 @@ impl Docker {
         let label = cluster.map_or_else(|| CLUSTER_LABEL.to_owned(), |name| format!("{CLUSTER_LABEL}={name}"));
         let filters = [("label".to_owned(), vec![label])].into_iter().collect();
         let options = ListContainersOptionsBuilder::new().all(true).filters(&filters).build();
-        let list = limited(CALL_LIMIT, self.client.list_containers(Some(options))).await;
+        let list = limited(DOCKER_TIMEOUT, self.client.list_containers(Some(options))).await;
         let list = list.map_err(|error| described(error, "docker ps"))?;
         let mut containers: Vec<Container> = list.iter().filter_map(Container::of).collect();
         containers.sort_by(|a, b| a.name.cmp(&b.name));
@@ -178,7 +174,7 @@ impl Docker {
     /// Returns the state of a container: `running`, `paused`, `exited` and so on.
     pub(crate) async fn state(&self, container: &str) -> Result<String, DockerError> {
         let call = self.client.inspect_container(container, None::<InspectContainerOptions>);
-        let found = limited(CALL_LIMIT, call).await.map_err(|error| described(error, "docker inspect"))?;
+        let found = limited(DOCKER_TIMEOUT, call).await.map_err(|error| described(error, "docker inspect"))?;
         Ok(found.state.and_then(|state| state.status).map(|status| status.to_string()).unwrap_or_default())
     }
 
@@ -205,7 +201,7 @@ impl Docker {
             let code = self.client.inspect_exec(&id).await?.exit_code.unwrap_or_default();
             Ok((code, printed, said))
         };
-        let (code, printed, said) = limited(SCRIPT_LIMIT, work).await.map_err(|error| described(error, &shown))?;
+        let (code, printed, said) = limited(SCRIPT_TIMEOUT, work).await.map_err(|error| described(error, &shown))?;
         if code == 0 {
             return Ok(printed);
         }
@@ -231,17 +227,17 @@ impl Docker {
             Op::Exec { container, script } => return self.run(container, script).await.map(drop),
             Op::RemoveCluster { cluster } => return self.remove_cluster(cluster).await,
             Op::Delete { .. } => return deleted(op).await,
-            Op::Pause { container } => limited(CALL_LIMIT, client.pause_container(container)).await,
-            Op::Unpause { container } => limited(CALL_LIMIT, client.unpause_container(container)).await,
+            Op::Pause { container } => limited(DOCKER_TIMEOUT, client.pause_container(container)).await,
+            Op::Unpause { container } => limited(DOCKER_TIMEOUT, client.unpause_container(container)).await,
             Op::Kill { container } => {
-                limited(CALL_LIMIT, client.kill_container(container, None::<KillContainerOptions>)).await
+                limited(DOCKER_TIMEOUT, client.kill_container(container, None::<KillContainerOptions>)).await
             }
             Op::Start { container } => {
-                limited(CALL_LIMIT, client.start_container(container, None::<StartContainerOptions>)).await
+                limited(DOCKER_TIMEOUT, client.start_container(container, None::<StartContainerOptions>)).await
             }
             Op::Disconnect { container } => {
                 let request = NetworkDisconnectRequest { container: container.clone(), force: Some(true) };
-                limited(CALL_LIMIT, client.disconnect_network(NETWORK, request)).await
+                limited(DOCKER_TIMEOUT, client.disconnect_network(NETWORK, request)).await
             }
             Op::Connect { container, address } => {
                 let ipam = |address: &String| EndpointIpamConfig {
@@ -251,11 +247,11 @@ impl Docker {
                 let endpoint =
                     EndpointSettings { ipam_config: address.as_ref().map(ipam), ..EndpointSettings::default() };
                 let request = NetworkConnectRequest { container: container.clone(), endpoint_config: Some(endpoint) };
-                limited(CALL_LIMIT, client.connect_network(NETWORK, request)).await
+                limited(DOCKER_TIMEOUT, client.connect_network(NETWORK, request)).await
             }
             Op::Remove { container } => {
                 let options = RemoveContainerOptionsBuilder::new().force(true).v(true).build();
-                limited(CALL_LIMIT, client.remove_container(container, Some(options))).await
+                limited(DOCKER_TIMEOUT, client.remove_container(container, Some(options))).await
             }
         };
         match done.map_err(described) {
@@ -294,13 +290,12 @@ impl Docker {
 
     /// Runs a script again and again until it succeeds.
     pub(crate) async fn wait_for(&self, container: &str, script: &str, limit: Duration) -> Result<(), DockerError> {
-        const PAUSE: Duration = Duration::from_millis(200);
         let started = tokio::time::Instant::now();
         loop {
             match self.run(container, script).await {
                 Ok(_) => return Ok(()),
                 Err(error) if error.is_gone() || started.elapsed() > limit => return Err(error),
-                Err(_) => tokio::time::sleep(PAUSE).await,
+                Err(_) => tokio::time::sleep(SCRIPT_PAUSE).await,
             }
         }
     }
@@ -312,7 +307,7 @@ impl Docker {
 /// It does not answer, or refuses.
 pub(crate) async fn deleted(op: &Op) -> Result<(), DockerError> {
     let Op::Delete { kubeconfig, context, path } = op else { return Ok(()) };
-    let done = crate::live::hollow::delete(kubeconfig.as_deref(), context, path).await;
+    let done = super::deletion::delete(kubeconfig.as_deref(), context, path).await;
     done.map_err(|why| DockerError::Request { command: op.to_string(), why })
 }
 

@@ -1,0 +1,497 @@
+//! A scenario under way on a live cluster: the judge, and what real time adds to it. Pure.
+//!
+//! Inputs: what watches show, what became of commands, how the cluster is, each with the time. Outputs: [`Command`]s for
+//! the driver. Arrivals of all watches are held for a moment and handed to the judge in the order of their revisions;
+//! limits are judged after everything that arrived before them. Before a line's first deed it has to be quiet, and a deed
+//! counts as done when the watches have shown what it wrote. Invariants: no clock, no connection, no waiting; wake-ups
+//! early or twice are harmless; an expectation is never retried.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::mem;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use nodeproof_core::network::{LEASES, NODES, Resource};
+use nodeproof_core::objects::time::seconds;
+use nodeproof_core::objects::{Json, ObjectKey, Text};
+use nodeproof_core::scenario::{
+    Change, DeedId, FaultEffect, Observation, Outcome, Position, Run, RunOptions, RunOutput, Scenario, Subject, Task,
+    Writer,
+};
+
+use super::verdict::Trouble;
+use crate::live::aliases::Aliases;
+use crate::live::cache::{Arrival, CacheChange, Held, Seen, WatchCache, key_of, revision_of};
+use crate::live::feeding::Written;
+use crate::live::timing::{
+    BLIND_MAX, FIRST_LIST_WAIT, HOLD, MACHINE_PERIOD, OWN_WRITE_WAIT, QUIET, QUIET_WAIT, TROUBLE_PERIOD,
+};
+use crate::live::writer::writer_of;
+
+/// What the driver has to do.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Command {
+    /// Do this, with the names of the cluster, and report it by [`LiveRun::handle_performed`].
+    Perform(DeedId, Task),
+    /// Wait for the writes of hand-fed Nodes that are under way, and report them by [`LiveRun::handle_written`].
+    FinishFeeding,
+    /// Count what a fault has met, and report it by [`LiveRun::handle_hits`].
+    CountHits(DeedId),
+    /// Look at these machines, named as in the scenario, and report what they show by [`LiveRun::handle_machines`].
+    LookAtMachines(Vec<Text>),
+    /// Look whether the cluster itself is in order, and report it by [`LiveRun::handle_trouble`].
+    FindTrouble,
+    /// A Node looks like this now; whoever feeds it wants to know.
+    NodeChanged(Text, Json),
+    /// A Node is new, and gets a route as a cloud makes it.
+    MakeRoute(Text),
+}
+
+/// What became of a deed.
+#[derive(Debug)]
+pub(super) struct Performed {
+    /// What the judge is told.
+    pub(super) observation: Observation,
+    /// What it has written itself.
+    pub(super) written: Vec<Written>,
+    /// What it has removed: the object's uid, where it was answered that nothing is left of it.
+    pub(super) removed: Option<(Resource, ObjectKey, Text)>,
+    /// Who asked for it; `None` if nothing was asked for.
+    pub(super) writer: Option<Writer>,
+}
+
+impl Performed {
+    /// Nothing was written.
+    pub(super) const fn of(observation: Observation) -> Self {
+        Self { observation, written: Vec::new(), removed: None, writer: None }
+    }
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// The first lists are awaited.
+    Listing { until: Timestamp },
+    /// What is due is awaited.
+    Running,
+    /// It has to be quiet before this is done.
+    Settling { until: Timestamp, id: DeedId, task: Task },
+    /// A deed of this line is being done.
+    Performing(Position),
+    /// The writes of hand-fed Nodes are awaited.
+    Feeding(Observation),
+    /// What a deed has written itself is awaited on the watches.
+    CatchingUp { until: Timestamp, observation: Observation },
+    /// What a fault has met is being counted.
+    Counting,
+    /// Machines are being looked at; what was due at this instant is judged after that.
+    Looking(Timestamp),
+    /// Nothing comes any more.
+    Over,
+}
+
+/// Which kinds cannot be seen, and since when.
+#[derive(Debug, Default)]
+struct Sight {
+    blind: BTreeMap<Resource, Timestamp>,
+    /// The longest such time that is over.
+    longest: SignedDuration,
+    /// What was wrong last.
+    trouble: Option<String>,
+}
+
+impl Sight {
+    fn handle(&mut self, arrival: &Arrival) {
+        if let Seen::Trouble(why) = &arrival.seen {
+            self.trouble = Some(why.clone());
+            self.blind.entry(arrival.resource.clone()).or_insert(arrival.at);
+        } else if let Some(since) = self.blind.remove(&arrival.resource) {
+            self.longest = self.longest.max(arrival.at.duration_since(since));
+        }
+    }
+
+    /// Tells why nothing more can be said, if the API server has not answered for too long.
+    fn lost(&self, now: Timestamp) -> Option<String> {
+        let since = self.blind.values().min()?;
+        let why = self.trouble.as_deref().unwrap_or("no answer");
+        let is_lost = now.duration_since(*since) > BLIND_MAX;
+        is_lost.then(|| format!("the API server has not answered for {}: {why}", seconds(BLIND_MAX)))
+    }
+}
+
+/// A scenario under way.
+#[derive(Debug)]
+pub(super) struct LiveRun {
+    run: Run,
+    aliases: Aliases,
+    phase: Phase,
+    commands: VecDeque<Command>,
+    cache: WatchCache,
+    held: Held,
+    /// The kinds that are yet to be listed.
+    awaited: BTreeSet<Resource>,
+    /// The instant of the last observation.
+    told: Timestamp,
+    /// When something other than a Lease changed last.
+    stirred: Timestamp,
+    /// The line whose deeds are being done: they follow each other at once, as one deed.
+    line: Option<Position>,
+    /// What the deeds under way have written.
+    own: Vec<Written>,
+    /// What the last one has removed.
+    removed: Option<(Resource, ObjectKey, Text)>,
+    /// Who asked for it.
+    asked: Writer,
+    /// What the machines showed that lines speak of.
+    machines: BTreeMap<Text, Json>,
+    looked: Timestamp,
+    sight: Sight,
+    /// When the cluster itself was looked at last.
+    examined: Timestamp,
+    has_begun: bool,
+    /// Whether the judge has decided what is due and waits for a change.
+    awaits_change: bool,
+    /// Why the scenario could not go on.
+    broken: Option<Trouble>,
+}
+
+impl LiveRun {
+    /// Prepares the run of a scenario, whose names are mapped.
+    pub(super) fn new(scenario: Scenario, aliases: Aliases, options: RunOptions, now: Timestamp) -> Self {
+        let machines = scenario.expectations().filter_map(|line| match &line.fact.subject {
+            Subject::Machine(name) => Some((name.clone(), Json::Null)),
+            _ => None,
+        });
+        let machines = machines.collect();
+        let run = Run::new(Arc::new(scenario), options, now);
+        Self {
+            awaited: run.subscriptions(),
+            run,
+            aliases,
+            phase: Phase::Listing { until: now + FIRST_LIST_WAIT },
+            commands: VecDeque::new(),
+            cache: WatchCache::default(),
+            held: Held::default(),
+            told: now,
+            stirred: now,
+            line: None,
+            own: Vec::new(),
+            removed: None,
+            asked: Writer::default(),
+            machines,
+            looked: now,
+            sight: Sight::default(),
+            examined: now,
+            has_begun: false,
+            awaits_change: false,
+            broken: None,
+        }
+    }
+
+    /// Returns the kinds that have to be watched.
+    pub(super) fn subscriptions(&self) -> BTreeSet<Resource> {
+        self.run.subscriptions()
+    }
+
+    /// Takes what a watch shows. All that has arrived is taken before any other input.
+    pub(super) fn handle_arrival(&mut self, arrival: Arrival) {
+        self.sight.handle(&arrival);
+        let Arrival { at, resource, seen } = arrival;
+        let owns = |object: &Json| self.aliases.owns(&key_of(object));
+        let seen = match seen {
+            Seen::Trouble(_) => return,
+            // Of what belongs to others it is enough to know that it was shown.
+            Seen::Set(object) | Seen::Gone(object) if !owns(&object) => Seen::Bookmark(revision_of(&object)),
+            Seen::Listed { mut objects, resource_version } => {
+                self.awaited.remove(&resource);
+                objects.retain(owns);
+                Seen::Listed { objects, resource_version }
+            }
+            seen => seen,
+        };
+        self.held.push(Arrival { at, resource, seen });
+    }
+
+    /// Does what is due.
+    pub(super) fn handle_timeout(&mut self, now: Timestamp) {
+        if now >= self.examined + TROUBLE_PERIOD && !self.is_over() {
+            self.examined = now;
+            self.commands.push_back(Command::FindTrouble);
+        }
+        self.advance(now);
+        if matches!(self.phase, Phase::Running) {
+            let settled = now - HOLD;
+            self.hand_over(settled);
+            if !self.machines.is_empty() && now >= self.looked + MACHINE_PERIOD {
+                self.looked = now;
+                self.commands.push_back(Command::LookAtMachines(self.machines.keys().cloned().collect()));
+                self.phase = Phase::Looking(settled);
+            } else {
+                self.judge(settled);
+            }
+            self.advance(now);
+        }
+    }
+
+    /// Takes what became of a deed.
+    pub(super) fn handle_performed(&mut self, performed: Performed, now: Timestamp) {
+        let Phase::Performing(step) = &self.phase else { return };
+        // What a line does to several of them is done without a pause, so that hardly a controller comes in between.
+        let goes_on = self.run.goes_on_with(step);
+        let Performed { observation, written, removed, writer } = performed;
+        self.own.extend(written);
+        self.asked = writer.unwrap_or_else(|| mem::take(&mut self.asked));
+        self.removed = removed;
+        if goes_on && self.removed.is_none() {
+            self.tell(observation, now);
+            self.phase = Phase::Running;
+        } else {
+            self.commands.push_back(Command::FinishFeeding);
+            self.phase = Phase::Feeding(observation);
+        }
+        self.advance(now);
+    }
+
+    /// Takes what hand-fed Nodes have written meanwhile.
+    pub(super) fn handle_written(&mut self, written: Vec<Written>, now: Timestamp) {
+        self.own.extend(written);
+        match mem::replace(&mut self.phase, Phase::Running) {
+            Phase::Feeding(observation) => {
+                self.phase = Phase::CatchingUp { until: now + OWN_WRITE_WAIT, observation };
+                self.advance(now);
+            }
+            other => self.phase = other,
+        }
+    }
+
+    /// Takes what a fault has met.
+    pub(super) fn handle_hits(&mut self, id: DeedId, effect: FaultEffect, now: Timestamp) {
+        if matches!(self.phase, Phase::Counting) {
+            self.phase = Phase::Running;
+            self.tell(Observation::FaultHits(id, effect), now);
+            self.advance(now);
+        }
+    }
+
+    /// Takes what machines show, named as in the scenario; those that cannot be looked at are left out.
+    pub(super) fn handle_machines(&mut self, shown: Vec<(Text, Json)>, now: Timestamp) {
+        let Phase::Looking(settled) = self.phase else { return };
+        self.phase = Phase::Running;
+        for (name, state) in shown {
+            let state = self.aliases.home(&state);
+            if self.machines.insert(name.clone(), state.clone()).is_some_and(|before| before != state) {
+                self.tell(Observation::Machine { name, state }, now);
+            }
+        }
+        self.judge(settled);
+        self.advance(now);
+    }
+
+    /// Takes what is wrong with the cluster itself; `None` if it is in order as far as it tells.
+    pub(super) fn handle_trouble(&mut self, trouble: Option<String>, now: Timestamp) {
+        if let Some(why) = trouble.or_else(|| self.sight.lost(now)) {
+            self.end(Trouble::Cluster(why));
+        }
+    }
+
+    /// Ends the scenario: it cannot go on.
+    pub(super) fn end(&mut self, why: Trouble) {
+        if !self.is_over() {
+            self.broken = Some(why);
+            self.phase = Phase::Over;
+            self.commands.clear();
+        }
+    }
+
+    /// Returns what the driver has to do next.
+    pub(super) fn poll_command(&mut self) -> Option<Command> {
+        self.commands.pop_front()
+    }
+
+    /// Tells whether it is over.
+    pub(super) const fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over)
+    }
+
+    /// Returns when to call [`Self::handle_timeout`] if nothing arrives before; `None` once it is over.
+    pub(super) fn next_deadline(&self) -> Option<Timestamp> {
+        let due = match &self.phase {
+            Phase::Over => return None,
+            Phase::Listing { until } | Phase::CatchingUp { until, .. } => Some(*until),
+            Phase::Settling { until, .. } => Some((self.stirred + QUIET).min(*until)),
+            Phase::Running => {
+                let hold = self.held.since().map(|at| at + HOLD);
+                let bound = self.run.next_deadline().map(|deadline| deadline.at + HOLD);
+                let bound = bound.filter(|_| !self.awaits_change);
+                let look = (!self.machines.is_empty()).then_some(self.looked + MACHINE_PERIOD);
+                hold.into_iter().chain(bound).chain(look).min()
+            }
+            Phase::Performing(_) | Phase::Feeding(_) | Phase::Counting | Phase::Looking(_) => None,
+        };
+        due.into_iter().chain([self.examined + TROUBLE_PERIOD]).min()
+    }
+
+    /// Returns how long the API server did not answer at the longest; and whether it still does not.
+    pub(super) fn silence(&self, now: Timestamp) -> (SignedDuration, bool) {
+        let open = self.sight.blind.values().map(|since| now.duration_since(*since));
+        (open.fold(self.sight.longest, SignedDuration::max), !self.sight.blind.is_empty())
+    }
+
+    /// Returns what came of it, and why it could not go on if it could not; no outcome if it has not begun.
+    pub(super) fn into_outcome(self) -> (Option<Outcome>, Option<Trouble>) {
+        (self.has_begun.then(|| self.run.into_outcome()), self.broken)
+    }
+
+    /// Goes from phase to phase until something has to come first.
+    fn advance(&mut self, now: Timestamp) {
+        loop {
+            let phase = mem::replace(&mut self.phase, Phase::Running);
+            match phase {
+                Phase::Running => match self.run.poll_output() {
+                    Some(RunOutput::Perform { id, task, step }) => self.take_up(id, task, step, now),
+                    Some(RunOutput::CountHits(id)) => {
+                        self.commands.push_back(Command::CountHits(id));
+                        self.phase = Phase::Counting;
+                    }
+                    Some(RunOutput::Finished) => {}
+                    None if self.run.is_over() => self.phase = Phase::Over,
+                    None => return,
+                },
+                Phase::Listing { .. } if self.awaited.is_empty() => {
+                    self.hand_over(now);
+                    self.has_begun = true;
+                    self.run.handle_start(now);
+                }
+                Phase::Listing { until } if now >= until => {
+                    let why = self.sight.trouble.as_deref().unwrap_or("no answer");
+                    self.end(Trouble::Cluster(format!("the cluster cannot be watched: {why}")));
+                    return;
+                }
+                Phase::Settling { until, id, task } => {
+                    self.hand_over(now);
+                    if now < (self.stirred + QUIET).min(until) {
+                        self.phase = Phase::Settling { until, id, task };
+                        return;
+                    }
+                    self.perform(id, task);
+                }
+                Phase::CatchingUp { until, observation } => {
+                    self.hand_over(now);
+                    if now < until && !self.has_caught_up() {
+                        self.phase = Phase::CatchingUp { until, observation };
+                        return;
+                    }
+                    self.own.clear();
+                    self.removed = None;
+                    self.tell(observation, now);
+                }
+                waiting => {
+                    self.phase = waiting;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Begins with a deed: the first one of a line comes when it is quiet.
+    fn take_up(&mut self, id: DeedId, task: Task, step: Position, now: Timestamp) {
+        if self.line.as_ref() == Some(&step) {
+            self.perform(id, task);
+        } else {
+            self.line = Some(step);
+            self.phase = Phase::Settling { until: now + QUIET_WAIT, id, task };
+        }
+    }
+
+    fn perform(&mut self, id: DeedId, task: Task) {
+        self.commands.push_back(Command::Perform(id, self.aliases.task(task)));
+        self.phase = Phase::Performing(self.line.clone().unwrap_or_default());
+    }
+
+    /// Tells whether the watches have shown what deeds have written. A kind that nobody watches is not awaited, and a write
+    /// that no watch shows has changed nothing.
+    fn has_caught_up(&self) -> bool {
+        let is_there = self.removed.as_ref().is_some_and(|(resource, key, _)| {
+            self.cache.get(resource, key).is_some_and(|known| self.has_removed(resource, key, known))
+        });
+        let is_shown = |(resource, own): &Written| self.cache.shown(resource).is_none_or(|shown| shown >= *own);
+        !is_there && self.own.iter().all(is_shown)
+    }
+
+    /// Tells whether an object is the one that the deed under way has removed.
+    fn has_removed(&self, resource: &Resource, key: &ObjectKey, object: &Json) -> bool {
+        self.removed.as_ref().is_some_and(|(of, name, uid)| {
+            of == resource && name == key && object.at(&["metadata", "uid"]).as_str() == Some(uid)
+        })
+    }
+
+    fn tell(&mut self, observation: Observation, now: Timestamp) {
+        self.told = self.told.max(now);
+        self.run.handle_observation(observation, self.told);
+    }
+
+    /// Decides what was due at an instant of which everything is known.
+    fn judge(&mut self, settled: Timestamp) {
+        self.awaits_change = false;
+        while let Some(deadline) = self.run.next_deadline().map(|deadline| deadline.at).filter(|at| *at <= settled) {
+            self.told = self.told.max(deadline);
+            self.run.handle_timeout(self.told);
+            self.awaits_change = self.run.next_deadline().is_some_and(|next| next.at <= deadline);
+            if self.awaits_change {
+                break;
+            }
+        }
+    }
+
+    /// Tells the judge what arrived up to an instant, in the order of revisions.
+    fn hand_over(&mut self, until: Timestamp) {
+        for Arrival { at, resource, seen } in self.held.ripe(until) {
+            self.told = self.told.max(at);
+            if matches!(seen, Seen::Listed { .. }) && self.cache.shown(&resource).is_some() {
+                self.run.handle_observation(Observation::Gap(resource.clone()), self.told);
+            }
+            for change in self.cache.take(&resource, seen) {
+                self.see(&resource, change);
+            }
+        }
+    }
+
+    /// Tells the judge of a change, by the names of the scenario.
+    fn see(&mut self, resource: &Resource, change: CacheChange) {
+        let CacheChange { key, before, revision, .. } = &change;
+        if let (true, Some(node)) = (*resource == NODES, change.after()) {
+            self.commands.push_back(Command::NodeChanged(key.name.clone(), node.clone()));
+            if before.is_none() && self.has_begun {
+                self.commands.push_back(Command::MakeRoute(key.name.clone()));
+            }
+        }
+        if *resource != LEASES {
+            self.stirred = self.told;
+        }
+        let text = |text: &Text| Text::from(self.aliases.home_text(text));
+        let change = Change {
+            resource: resource.clone(),
+            key: ObjectKey { namespace: text(&key.namespace), name: text(&key.name) },
+            before: before.as_ref().map(|object| self.aliases.home_object(object)),
+            after: change.after().map(|object| self.aliases.home_object(object)),
+            resource_version: *revision,
+            writer: self.writer(resource, &change),
+            because: None,
+        };
+        self.run.handle_observation(Observation::Change(change), self.told);
+    }
+
+    /// Tells who made a change. What only removes leaves no trace of its manager; of our own requests it is known.
+    fn writer(&self, resource: &Resource, change: &CacheChange) -> Writer {
+        let before = change.before.as_ref();
+        let writer = writer_of(before, change.after());
+        let is_removed = change.is_gone && before.is_some_and(|old| self.has_removed(resource, &change.key, old));
+        if !is_removed && !self.own.contains(&(resource.clone(), change.revision)) {
+            return writer;
+        }
+        let is_known = !self.asked.manager.is_empty() && !change.is_gone;
+        if is_known { self.asked.clone() } else { Writer { user: self.asked.user.clone(), ..writer } }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! A live run without a cluster: what is handed to the judge and when, and what ends it.
+
+use nodeproof_core::json;
+use nodeproof_core::network::{EVENTS, PODS};
+use nodeproof_core::scenario::{
+    Act, Bound, Deed, Expectation, Fact, Feed, FieldTest, Given, ObjectRef, Predicate, Setup, Verdict, When,
+};
+
+use super::*;
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::from_millis(millis)
+}
+
+fn position(text: &str) -> Position {
+    Position { text: text.into(), ..Position::default() }
+}
+
+fn deed(number: i64) -> Deed {
+    let condition = Feed::Condition {
+        kind: format!("C{number}").into(),
+        status: "True".into(),
+        reason: "R".into(),
+        message: "m".into(),
+    };
+    Deed::Feed { node: "w1".into(), feed: condition }
+}
+
+/// Something is done before the first act; then `spec.step` of Node w1 must be 5 after a second, and stay so for ten.
+fn scenario(deeds: &[i64]) -> Scenario {
+    let given = Given { setup: Setup::Do(deed(0)), position: position("given") };
+    let path = "spec.step".parse().unwrap();
+    let fact = Fact {
+        subject: Subject::Object(ObjectRef::node("w1")),
+        predicate: Predicate::Field { path, test: FieldTest::Is(Json::from(5)) },
+    };
+    let line = Expectation { fact, bound: Bound::For(SignedDuration::from_secs(10)), position: position("keeps") };
+    let when = When { deeds: deeds.iter().map(|number| deed(*number)).collect(), position: position("when") };
+    let act = Act { when: Vec::from([when]), expectations: Vec::from([line]) };
+    Scenario { given: Vec::from([given]), acts: Vec::from([act]), ..Scenario::default() }
+}
+
+fn live(scenario: Scenario) -> LiveRun {
+    let options = RunOptions { wait_for_late: SignedDuration::ZERO, ..RunOptions::default() };
+    LiveRun::new(scenario, Aliases::none(), options, at(0))
+}
+
+fn node(step: i64, revision: u64) -> Json {
+    json!({"kind": "Node", "metadata": {"name": "w1", "resourceVersion": revision.to_string()}, "spec": {"step": step}})
+}
+
+fn arrive(live: &mut LiveRun, millis: i64, resource: Resource, seen: Seen) {
+    live.handle_arrival(Arrival { at: at(millis), resource, seen });
+}
+
+fn list(live: &mut LiveRun, millis: i64) {
+    for resource in [NODES, LEASES, PODS, EVENTS] {
+        let objects = if resource == NODES { vec![node(5, 3)] } else { Vec::new() };
+        arrive(live, millis, resource, Seen::Listed { objects, resource_version: 10 });
+    }
+    live.handle_timeout(at(millis));
+}
+
+fn commands(live: &mut LiveRun) -> Vec<String> {
+    let name = |command| match command {
+        Command::Perform(id, _) => format!("perform {}", id.0),
+        Command::FinishFeeding => "finish feeding".to_owned(),
+        Command::FindTrouble => "find trouble".to_owned(),
+        other => format!("{other:?}").split('(').next().unwrap_or_default().to_owned(),
+    };
+    std::iter::from_fn(|| live.poll_command()).map(name).collect()
+}
+
+fn perform(live: &mut LiveRun, number: u32, written: Vec<Written>, millis: i64) {
+    live.handle_performed(Performed { written, ..Performed::of(Observation::Done(DeedId(number))) }, at(millis));
+}
+
+/// Plays the scenario up to its `When`, which is being done at 650 ms.
+fn in_when() -> LiveRun {
+    let mut live = live(scenario(&[1]));
+    list(&mut live, 100);
+    live.handle_timeout(at(500));
+    assert_eq!(commands(&mut live), ["NodeChanged", "perform 1"]);
+    perform(&mut live, 1, Vec::new(), 500);
+    live.handle_written(Vec::new(), at(500));
+    assert_eq!(commands(&mut live), ["finish feeding"]);
+    // The act begins when all that arrived before is known.
+    assert_eq!(live.next_deadline(), Some(at(650)));
+    live.handle_timeout(at(650));
+    assert_eq!(commands(&mut live), ["perform 2"]);
+    live
+}
+
+/// Plays the scenario up to the beginning of the act, at 1 s.
+fn in_act() -> LiveRun {
+    let mut live = in_when();
+    perform(&mut live, 2, Vec::new(), 1000);
+    live.handle_written(Vec::new(), at(1000));
+    assert_eq!(commands(&mut live), ["finish feeding"]);
+    live
+}
+
+fn end(live: &mut LiveRun, from: i64, to: i64) {
+    for millis in (from..=to).step_by(100) {
+        live.handle_timeout(at(millis));
+        if commands(live).contains(&"find trouble".to_owned()) {
+            live.handle_trouble(None, at(millis));
+        }
+    }
+}
+
+#[test]
+fn an_older_change_held_over_a_list_after_410_breaks_no_line_that_keeps() {
+    let mut live = in_when();
+    // The deed wrote revision 28, which a list shows: a change before it is held at the same time.
+    perform(&mut live, 2, Vec::from([(NODES, 28)]), 900);
+    live.handle_written(Vec::new(), at(900));
+    arrive(&mut live, 980, NODES, Seen::Set(node(4, 20)));
+    arrive(&mut live, 990, NODES, Seen::Listed { objects: vec![node(5, 30)], resource_version: 31 });
+    end(&mut live, 1000, 12_000);
+    assert!(live.is_over());
+    assert_eq!(live.cache.get(&NODES, &ObjectKey::cluster("w1")), Some(&node(5, 30)));
+    // Something may have been missed before the list, but nothing was seen that breaks the line.
+    let outcome = live.into_outcome().0.unwrap();
+    assert_eq!(outcome.verdict, Verdict::Inconclusive, "{:?}", outcome.mismatch);
+}
+
+#[test]
+fn what_came_and_went_before_a_list_after_410_was_not_seen() {
+    let mut live = in_act();
+    arrive(&mut live, 2000, NODES, Seen::Listed { objects: vec![node(5, 30)], resource_version: 31 });
+    end(&mut live, 2000, 12_000);
+    assert_eq!(live.into_outcome().0.unwrap().verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn a_line_that_breaks_has_failed() {
+    let mut live = in_act();
+    arrive(&mut live, 2000, NODES, Seen::Set(node(4, 20)));
+    end(&mut live, 2000, 12_000);
+    assert_eq!(live.into_outcome().0.unwrap().verdict, Verdict::Failed);
+    let mut live = in_act();
+    end(&mut live, 2000, 12_000);
+    assert_eq!(live.into_outcome().0.unwrap().verdict, Verdict::Passed);
+}
+
+#[test]
+fn a_limit_is_judged_when_all_that_arrived_before_it_is_known() {
+    let mut live = in_act();
+    live.handle_timeout(at(11_149));
+    assert!(!live.is_over());
+    assert_eq!(live.next_deadline(), Some(at(11_150)).min(Some(live.examined + TROUBLE_PERIOD)));
+    live.handle_timeout(at(11_150));
+    assert!(live.is_over());
+    assert_eq!(live.next_deadline(), None);
+}
+
+#[test]
+fn a_line_waits_until_it_is_quiet_and_not_for_ever() {
+    let mut live = live(scenario(&[1]));
+    list(&mut live, 100);
+    // The list was news; 400 ms later it is quiet, unless something changes.
+    assert_eq!(live.next_deadline(), Some(at(500)));
+    arrive(&mut live, 300, NODES, Seen::Set(node(5, 20)));
+    live.handle_timeout(at(500));
+    assert_eq!(live.next_deadline(), Some(at(700)));
+    arrive(&mut live, 600, NODES, Seen::Set(node(5, 21)));
+    live.handle_timeout(at(700));
+    live.handle_timeout(at(700));
+    assert!(!commands(&mut live).contains(&"perform 1".to_owned()));
+    arrive(&mut live, 900, NODES, Seen::Set(node(5, 22)));
+    live.handle_timeout(at(1100));
+    assert_eq!(commands(&mut live), ["NodeChanged", "perform 1"]);
+}
+
+#[test]
+fn the_deeds_of_one_line_follow_each_other_and_end_together() {
+    let mut live = live(scenario(&[1, 2]));
+    list(&mut live, 100);
+    live.handle_timeout(at(500));
+    perform(&mut live, 1, Vec::new(), 500);
+    live.handle_written(Vec::new(), at(500));
+    live.handle_timeout(at(650));
+    assert_eq!(commands(&mut live), ["NodeChanged", "perform 1", "finish feeding", "perform 2"]);
+    perform(&mut live, 2, Vec::new(), 700);
+    assert_eq!(commands(&mut live), ["perform 3"]);
+    perform(&mut live, 3, Vec::new(), 700);
+    assert_eq!(commands(&mut live), ["finish feeding"]);
+}
+
+#[test]
+fn a_deed_is_done_when_the_watches_have_shown_its_write() {
+    let written = || Vec::from([(NODES, 40)]);
+    let is_done = |live: &LiveRun| !matches!(live.phase, Phase::CatchingUp { .. });
+    for (shown, done) in [(39, false), (40, true), (41, true)] {
+        let mut live = live(scenario(&[1]));
+        list(&mut live, 100);
+        live.handle_timeout(at(500));
+        perform(&mut live, 1, written(), 500);
+        live.handle_written(Vec::new(), at(500));
+        assert!(!is_done(&live));
+        arrive(&mut live, 510, NODES, Seen::Bookmark(shown));
+        live.handle_timeout(at(510));
+        assert_eq!(is_done(&live), done, "{shown}");
+        assert!(done || live.next_deadline() == Some(at(3000)), "the cluster is looked at");
+        live.handle_timeout(at(3500));
+        assert!(is_done(&live), "it is awaited for 3 s");
+    }
+}
+
+#[test]
+fn a_cluster_that_has_broken_down_ends_a_scenario_at_once() {
+    let mut live = live(scenario(&[1]));
+    arrive(&mut live, 10, NODES, Seen::Trouble("connection refused".to_owned()));
+    live.handle_timeout(at(10));
+    assert_eq!(live.next_deadline(), Some(at(3000)));
+    live.handle_timeout(at(3000));
+    assert_eq!(commands(&mut live), ["find trouble"]);
+    live.handle_trouble(Some("etcd was killed".to_owned()), at(3000));
+    assert!(live.is_over());
+    let (outcome, trouble) = live.into_outcome();
+    assert_eq!((outcome, trouble), (None, Some(Trouble::Cluster("etcd was killed".to_owned()))));
+}
+
+#[test]
+fn lists_that_do_not_come_are_awaited_for_half_a_minute() {
+    let mut live = live(scenario(&[1]));
+    live.handle_timeout(at(29_999));
+    assert!(!live.is_over());
+    live.handle_timeout(at(30_000));
+    let why = "the cluster cannot be watched: no answer".to_owned();
+    assert_eq!(live.into_outcome(), (None, Some(Trouble::Cluster(why))));
+}
+
+#[test]
+fn what_is_not_seen_for_twenty_seconds_ends_a_scenario() {
+    let mut live = in_act();
+    arrive(&mut live, 2000, PODS, Seen::Trouble("connection refused".to_owned()));
+    arrive(&mut live, 3000, PODS, Seen::Bookmark(50));
+    assert_eq!(live.silence(at(9000)), (SignedDuration::from_secs(1), false));
+    arrive(&mut live, 4000, PODS, Seen::Trouble("connection refused".to_owned()));
+    arrive(&mut live, 5000, PODS, Seen::Trouble("connection reset".to_owned()));
+    live.handle_trouble(None, at(24_000));
+    assert!(!live.is_over());
+    assert_eq!(live.silence(at(24_000)), (SignedDuration::from_secs(20), true));
+    live.handle_trouble(None, at(24_001));
+    let (outcome, trouble) = live.into_outcome();
+    assert!(outcome.is_some());
+    let why = "the API server has not answered for 20s: connection reset".to_owned();
+    assert_eq!(trouble, Some(Trouble::Cluster(why)));
+}
+
+#[test]
+fn an_interruption_ends_a_scenario_and_what_it_was_to_do() {
+    let mut live = live(scenario(&[1]));
+    list(&mut live, 100);
+    live.handle_timeout(at(500));
+    live.end(Trouble::Interrupted);
+    assert_eq!(commands(&mut live), [""; 0]);
+    live.handle_timeout(at(900));
+    assert_eq!(commands(&mut live), [""; 0]);
+    assert_eq!(live.into_outcome().1, Some(Trouble::Interrupted));
+}
