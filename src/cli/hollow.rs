@@ -1,8 +1,8 @@
 //! `nodeproof hollow`: keeps hollow nodes alive on a real control plane until it is told to end.
 //!
 //! Inputs: a kubeconfig, what the machines are made of, control calls as JSON lines on standard input. Outputs: answers
-//! on standard output, what people want to know on standard error. Invariants: nothing is written before the context
-//! is known to be one that may be touched and has been named; Nodes that were there before are never taken over; what
+//! on standard output, what people want to know on standard error. Invariants: nothing is written to a context that was
+//! not named on the command line and may not be touched, nor before it has been told; Nodes that were there before are never taken over; what
 //! was made is removed at the end unless `--keep` is given.
 
 use std::io::BufRead as _;
@@ -21,7 +21,7 @@ use super::terminal::{counted, line, note};
 use crate::control::HollowSession;
 use crate::live::interrupt::signalled;
 use crate::live::kubelets::{Administrator, HollowNodes, Server, Signer};
-use crate::live::safety::permission;
+use crate::live::safety::{Refusal, permission};
 use crate::live::{Access, Clock};
 
 /// How many requests of the administrator are under way at most when Nodes are removed.
@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "The nodes live until Ctrl-C. Faults come as control calls, one a line, on standard input:
 
-  $ nodeproof hollow --nodes 2000 --kubeconfig FILE
+  $ nodeproof hollow --nodes 2000 --context NAME --kubeconfig FILE
   {\"id\": 1, \"call\": \"POST machines/hollow-7/do\", \"body\": {\"action\": \"kubelet-kill\"}}
   {\"id\": 2, \"call\": \"POST network/rules\", \"body\": {\"from\": \"machine/hollow-8\", \"to\": \"api\", \"effect\": \"drop\"}}")]
 pub struct Args {
@@ -47,7 +47,7 @@ pub struct Args {
     /// Kubeconfig of an administrator [default: as kubectl, KUBECONFIG or ~/.kube/config]
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// Context of the kubeconfig [default: its current one]
+    /// Context of the kubeconfig; nothing is written to one that was not named
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
     /// Context that may be touched though it is neither on this machine nor a kind cluster; can be repeated
@@ -269,8 +269,9 @@ struct Cluster {
 impl Cluster {
     /// Finds the cluster that is meant and makes sure that it may be touched; nothing is written.
     async fn of(args: &Args) -> Result<Self, String> {
-        let access = Access::of_context(args.kubeconfig.as_deref(), args.context.as_deref())?;
-        let context = access.context().to_owned();
+        let context =
+            args.context.clone().filter(|name| !name.is_empty()).ok_or_else(|| Refusal::Unnamed.to_string())?;
+        let access = Access::of_context(args.kubeconfig.as_deref(), &context)?;
         let config = access.config().await.map_err(|why| format!("context {context:?}: {why}"))?;
         let host = config.cluster_url.host().unwrap_or_default();
         permission(&context, Some(host), &args.allow_context).map_err(|refusal| refusal.to_string())?;
@@ -348,7 +349,36 @@ impl Cluster {
 
 #[cfg(test)]
 mod tests {
-    use super::Usage;
+    use clap::Parser as _;
+
+    use super::{Args, Cluster, Usage};
+
+    #[derive(Debug, clap::Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[tokio::test]
+    async fn a_context_that_was_not_named_is_not_touched() {
+        let file = std::env::temp_dir().join(format!("nodeproof-test-{}-kubeconfig", std::process::id()));
+        let config = "{apiVersion: v1, kind: Config, current-context: kind-a, \
+            clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: a, user: {}}], \
+            contexts: [{name: kind-a, context: {cluster: a, user: a}}]}";
+        std::fs::write(&file, config).unwrap();
+        let path = file.display().to_string();
+        let refusal = async |more: &[&str]| {
+            let words = ["hollow", "--kubeconfig", &path];
+            let command = Command::try_parse_from(words.iter().chain(more)).unwrap();
+            Cluster::of(&command.args).await.err().unwrap_or_default()
+        };
+        let unnamed = "no context was named: say --context NAME";
+        assert_eq!(refusal(&[]).await, unnamed);
+        assert_eq!(refusal(&["--context", ""]).await, unnamed);
+        let named = refusal(&["--context", "kind-a"]).await;
+        assert!(named.starts_with("GET /version: "), "{named}");
+        std::fs::remove_file(file).unwrap();
+    }
 
     #[test]
     fn figures_are_per_node_and_minute() {

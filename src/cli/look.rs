@@ -63,7 +63,7 @@ impl Look<'_> {
         let problems: Vec<String> = self.suite.problems().map(ToString::to_string).collect();
         problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
         let looked =
-            Access::of_context(self.live.kubeconfig.as_deref(), self.live.context.as_deref())
+            Access::of_context(self.live.kubeconfig.as_deref(), self.live.context.as_deref().unwrap_or_default())
                 .and_then(|access| self.look(&access));
         let tally = match looked {
             Ok(tally) => tally,

@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> ExitCode {
 }
 
 fn record(args: &Args) -> Result<(), String> {
-    let access = Access::of_context(args.kubeconfig.as_deref(), Some(&args.context))?;
+    let access = Access::of_context(args.kubeconfig.as_deref(), &args.context)?;
     let lookout = Lookout::open(&access)?;
     say_cluster(&args.context, &access, &lookout);
     say_rights(&NEEDED.iter().chain(WELCOME.iter()).cloned().collect());

@@ -34,22 +34,20 @@ impl Access {
         Ok(Self { kubeconfig })
     }
 
-    /// Takes a context of the kubeconfig in a file, or of the one that kubectl would take; without a name the current one.
+    /// Takes a context by its name, of the kubeconfig in a file, or of the one that kubectl would take.
     ///
     /// # Errors
     /// There is no kubeconfig, or no such context in it; the text names those that there are.
-    pub fn of_context(file: Option<&Path>, context: Option<&str>) -> Result<Self, String> {
+    pub fn of_context(file: Option<&Path>, context: &str) -> Result<Self, String> {
         let read = file.map_or_else(Kubeconfig::read, Kubeconfig::read_from);
         let mut kubeconfig = read.map_err(|error| format!("no kubeconfig: {}", told(&error)))?;
-        if let Some(name) = context {
-            if !kubeconfig.contexts.iter().any(|known| known.name == name) {
-                let known: Vec<&str> = kubeconfig.contexts.iter().map(|known| known.name.as_str()).collect();
-                let known =
-                    if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
-                return Err(format!("there is no context {name} in the kubeconfig: {known}"));
-            }
-            kubeconfig.current_context = Some(name.to_owned());
+        let known: Vec<&str> = kubeconfig.contexts.iter().map(|known| known.name.as_str()).collect();
+        if !known.contains(&context) {
+            let known =
+                if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+            return Err(format!("there is no context {context} in the kubeconfig: {known}"));
         }
+        kubeconfig.current_context = Some(context.to_owned());
         Ok(Self { kubeconfig })
     }
 

@@ -14,7 +14,7 @@ use crate::live::client::{Access, is_success};
 /// # Errors
 /// The cluster does not answer, or refuses.
 pub(crate) async fn delete(kubeconfig: Option<&Path>, context: &str, path: &str) -> Result<(), String> {
-    let caller = Access::of_context(kubeconfig, Some(context))?.caller().await?;
+    let caller = Access::of_context(kubeconfig, context)?.caller().await?;
     let mut call = Call::new(Verb::Delete, NODES, "", "");
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     for (name, value) in query.split('&').filter_map(|part| part.split_once('=')) {

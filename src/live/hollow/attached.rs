@@ -116,7 +116,7 @@ impl Cluster {
         let refused = NoCluster::Refused;
         let context = options.context.as_deref().unwrap_or_default();
         let permitted = permission(context, None, &options.allowed).map_err(|refusal| refused(refusal.to_string()))?;
-        let access = Access::of_context(options.kubeconfig.as_deref(), Some(context)).map_err(refused)?;
+        let access = Access::of_context(options.kubeconfig.as_deref(), context).map_err(refused)?;
         if let Permission::Kind { cluster } = permitted {
             // A name alone makes no kind cluster.
             is_kind(&cluster, &access).await?;

@@ -140,7 +140,7 @@ impl Cluster {
             // Of a kind cluster under another name its containers know the name.
             Permission::Named | Permission::Near => context.to_owned(),
         };
-        let access = Access::of_context(options.kubeconfig.as_deref(), Some(context)).map_err(NoCluster::Refused)?;
+        let access = Access::of_context(options.kubeconfig.as_deref(), context).map_err(NoCluster::Refused)?;
         let docker = Docker::connect().await?;
         let containers = docker.containers(Some(&cluster)).await?;
         let found = examine(&docker, &containers, &cluster, &access).await?;
@@ -192,7 +192,7 @@ impl Cluster {
         }
         let open = async {
             made?;
-            let access = Access::of_context(Some(&path), Some(&context))?;
+            let access = Access::of_context(Some(&path), &context)?;
             let containers = docker.containers(Some(&cluster)).await.map_err(|error| error.to_string())?;
             let found = examine(docker, &containers, &cluster, &access).await;
             let found = found.map_err(|error| error.to_string())?;

@@ -20,11 +20,6 @@ pub(super) fn bare(predicate: &Predicate) -> &Predicate {
     }
 }
 
-/// Returns the facts of a line: its own, and what its bound hangs on.
-pub(super) fn facts_of(line: &Expectation) -> impl Iterator<Item = &Fact> {
-    core::iter::once(&line.fact).chain(line.bound.anchor())
-}
-
 /// Returns the objects whose history is kept, without doubles.
 pub(super) fn observed(scenario: &Scenario) -> BTreeSet<ObjectRef> {
     scenario

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::facts::{bare, facts_of, observed};
+use self::facts::{bare, observed};
 use self::judge::{Judge, Own, Scene};
 use self::truth::Holds;
 use self::view::{Measures, View};
