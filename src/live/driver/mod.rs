@@ -28,10 +28,9 @@ use super::answers::{Measured, Probe, late_trouble};
 use super::client::Caller;
 use super::clock::Clock;
 use super::feeding::Feeding;
-use super::ground::{Ground, NoSite, Site};
+use super::ground::{Ground, NoSite, Plan, Site};
 use super::interrupt;
 use super::pace::Pace;
-use super::plan::Plan;
 use super::timing::{INTERRUPT_PERIOD, LEAD, WAIT_FOR_LATE};
 use super::watches::Watches;
 

@@ -4,6 +4,9 @@
 //! [`Site`] is one scenario's place on it. All names that they are handed are real ones: [`super::Aliases`] has mapped
 //! them. Whatever a site has made it removes in [`Site::leave`], and as far as it can when it is dropped.
 
+mod nowhere;
+mod plan;
+
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
@@ -15,7 +18,12 @@ use nodeproof_core::network::{Endpoint, Fault, Resource, RuleId};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::{Capabilities, DeedId, FaultEffect, Scenario};
 
-use super::{Access, Pace, Place, Plan};
+use super::client::Access;
+use super::pace::Pace;
+use super::places::Place;
+
+pub use nowhere::Nowhere;
+pub use plan::{Alone, Plan};
 
 /// Something that takes time and can be refused; the text says why.
 pub type Doing<'a, T> = LocalBoxFuture<'a, Result<T, String>>;

@@ -11,7 +11,9 @@ use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{Action, Company, Deed, Scenario, Setup, Subject};
 
-use super::{Aliases, Ground, Patience};
+use super::Ground;
+use crate::live::aliases::Aliases;
+use crate::live::pace::Patience;
 
 /// Why a scenario needs a control plane for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
