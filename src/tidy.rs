@@ -5,6 +5,7 @@
 //! [`problems`] calls. Tags and snapshots are checked where they are read: by the loader and by the harness.
 
 mod circles;
+mod dependencies;
 mod exceptions;
 mod imports;
 mod layers;
@@ -13,8 +14,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod type_names;
-
-mod dependencies;
+mod versions;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,7 @@ fn problems(files: &[(&str, &str)], exceptions: &Exceptions) -> Vec<String> {
         if source.path.ends_with(".rs") {
             problems.extend(header(source.path, source.text));
             problems.extend(purity(source));
+            problems.extend(versions::versions(source.path, source.text));
         }
     }
     problems.extend(layers(&sources, &imports, exceptions));

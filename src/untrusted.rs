@@ -4,10 +4,9 @@
 //! text that was changed a little. Inputs: any bytes. Outputs: none; a broken promise is a panic.
 
 use nodeproof_core::objects::patch::{JsonPatch, merge, strategic_merge};
-use nodeproof_core::objects::schema::Schema;
 use nodeproof_core::objects::selector::{FieldSelector, Selector};
 use nodeproof_core::objects::{Json, Path, names, quantity, time};
-use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
+use nodeproof_core::profile::{Profile, Release};
 
 use crate::control::{Session, Setup};
 use crate::harness::{Seeds, Selection, parse_release, parse_seed};
@@ -55,7 +54,7 @@ pub fn json(bytes: &[u8]) {
     let Ok(value) = Json::parse(&lossy(bytes)) else { return };
     let again = Json::parse(&value.to_string());
     assert!(again.is_ok_and(|again| again == value), "{value}");
-    let schema = Schema::of(DEFAULT_RELEASE);
+    let schema = Profile::default().schema();
     for kind in ["Node", "Pod", "Lease", "Event"] {
         drop(schema.decode(kind, &value));
     }
@@ -91,7 +90,7 @@ pub fn patch(bytes: &[u8]) {
     if let Ok(patch) = JsonPatch::parse(&change) {
         drop(patch.apply(&object));
     }
-    let schema = Schema::of(DEFAULT_RELEASE);
+    let schema = Profile::default().schema();
     for kind in ["Node", "Pod", "Unknown"] {
         drop(strategic_merge(&schema, kind, &object, &change));
     }

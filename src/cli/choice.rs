@@ -2,15 +2,14 @@
 
 use std::num::NonZeroUsize;
 
-use nodeproof_core::profile::Release;
+use nodeproof_core::profile::{DEFAULT_RELEASE, Release, list_releases};
 
 use crate::harness::{Options, Planned, Selection, Suite, parse_release, parse_seed};
 
 /// Which scenarios, on what.
 #[derive(Debug, clap::Args)]
 pub(super) struct Choice {
-    /// The release of Kubernetes: 1.31, 1.34 or 1.36; default: NODEPROOF_K8S, or else 1.34
-    #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
+    #[arg(long, value_name = "RELEASE", value_parser = parse_release, help = which_release())]
     k8s: Option<Release>,
     /// Only scenarios whose tags fulfil this, as in '@core and not @slow'; default: NODEPROOF_TAGS
     #[arg(long, value_name = "EXPRESSION", value_parser = Selection::parse)]
@@ -73,4 +72,9 @@ pub(super) fn named<'a>(of: Vec<&'a Planned>, name: &str) -> Result<Vec<&'a Plan
     let near = crate::load::near::nearest(name, of.iter().map(|planned| planned.name.as_str()));
     let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
     Err(format!("there is no scenario {name}{help}"))
+}
+
+fn which_release() -> String {
+    let (known, default) = (list_releases(Release::minor_name, "or"), DEFAULT_RELEASE.minor_name());
+    format!("The release of Kubernetes: {known}; default: NODEPROOF_K8S, or else {default}")
 }

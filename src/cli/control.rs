@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use jiff::Timestamp;
 use nodeproof_core::objects::Json;
-use nodeproof_core::profile::Release;
+use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
 use nodeproof_core::sim::DEFAULT_START;
 
 use super::misuse;
@@ -20,7 +20,7 @@ use crate::control::{Session, Setup};
   $ echo '{\"id\": 1, \"call\": \"GET /api/v1/nodes\"}' | nodeproof control --k8s 1.31")]
 pub struct Args {
     /// Kubernetes release, as 1.34 or 1.34.4
-    #[arg(long, value_name = "RELEASE", default_value = "1.34")]
+    #[arg(long, value_name = "RELEASE", default_value_t = DEFAULT_RELEASE)]
     k8s: Release,
     /// Instant at which the cluster starts, RFC 3339
     #[arg(long, value_name = "INSTANT", default_value_t = DEFAULT_START)]

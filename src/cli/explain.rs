@@ -123,7 +123,7 @@ fn shown(suite: &Suite, wanted: &[&Requirement], args: &Args, environment: &Opti
     }
     let mut note = |job: &Job<'_>, judged: Option<Judged>| {
         let release = job.planned.release(&job.options);
-        let k8s = format!("{}.{}", release.major, release.minor);
+        let k8s = release.minor_name();
         let judged = judged.map(|judged| (judged.verdict, judged.text));
         for id in &job.planned.tags().requirements {
             if let Some(lines) = shown.get_mut(id) {

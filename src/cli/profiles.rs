@@ -81,8 +81,8 @@ fn defaults_text() -> String {
 
 fn row_json(row: &Row) -> Json {
     let values: Json =
-        row.values.iter().map(|(since, value)| json!({"since": since.to_string(), "value": shown(*value)})).collect();
-    let mut json = json!({"name": row.name, "says": row.says, "source": row.source});
+        row.values().iter().map(|(since, value)| json!({"since": since.to_string(), "value": shown(*value)})).collect();
+    let mut json = json!({"name": row.name, "says": row.says, "source": row.sources()});
     json.set(&["values"], values);
     let by_release =
         RELEASES.iter().filter_map(|release| Some((release.to_string().into(), shown(row.value_at(*release)?))));
@@ -97,7 +97,7 @@ fn rows_text() -> String {
     let mut text = String::new();
     for row in ROWS {
         let values: Vec<String> = row
-            .values
+            .values()
             .iter()
             .enumerate()
             .map(|(at, (since, value))| {
@@ -110,7 +110,7 @@ fn rows_text() -> String {
         if !row.flag.is_empty() {
             let _ = writeln!(text, "    flag {}", row.flag);
         }
-        let _ = writeln!(text, "    source {}", row.source);
+        let _ = writeln!(text, "    source {}", row.sources());
     }
     text
 }
@@ -118,7 +118,28 @@ fn rows_text() -> String {
 #[cfg(test)]
 mod tests {
     use super::{defaults_text, row_json, rows_text};
-    use nodeproof_core::profile::row;
+    use nodeproof_core::profile::{DEFAULT_RELEASE, list_releases, releases, row};
+
+    #[test]
+    fn readme_and_workflow_name_the_releases_that_are_modelled() {
+        let listed =
+            list_releases(|it| it.minor_name() + if it == DEFAULT_RELEASE { " (the default)" } else { "" }, "and");
+        let readme = format!("- Releases: {listed}, as `nodeproof profiles` lists them.\n");
+        assert!(include_str!("../../README.md").contains(&readme), "README.md lacks this line:\n{readme}");
+        let offered = || releases::all().iter().filter_map(|data| Some((data.offered()?, data.node_image)));
+        let hollow: Vec<String> = offered().map(|(release, _)| format!("{:?}", release.minor_name())).collect();
+        let mut workflow = vec![format!("        k8s: [{}]\n", hollow.join(", "))];
+        workflow.extend(
+            offered().filter(|(_, image)| !image.is_empty()).map(|(release, image)| {
+                format!("          - {{ k8s: {:?}, image: {image:?} }}\n", release.minor_name())
+            }),
+        );
+        let live = include_str!("../../.github/workflows/live.yml");
+        for line in &workflow {
+            assert!(live.contains(line), ".github/workflows/live.yml lacks this line:\n{line}");
+        }
+        assert_eq!(live.matches("k8s: ").count(), workflow.len(), "live.yml names another release");
+    }
 
     #[test]
     fn a_row_shows_its_value_in_each_release() {

@@ -9,7 +9,7 @@ use nodeproof_core::components::node_ipam;
 use nodeproof_core::components::registry::{SCHEDULER, enabled, processes};
 use nodeproof_core::json;
 use nodeproof_core::objects::{FieldError, Json, Reader, Text, nearest};
-use nodeproof_core::profile::{GATES, ROWS, Release, Row, Settings, SettingsError, Value};
+use nodeproof_core::profile::{ROWS, Release, Row, Settings, SettingsError, Value, gates};
 use nodeproof_core::sim::{DEFAULT_START, Options};
 
 /// The instants between which a simulation may start and go on: what components add to them stays in reach.
@@ -166,9 +166,9 @@ impl Setup {
             let (in_force, default) = (in_force(&self.settings, row), shown(default));
             let mut entry = json!({
                 "value": in_force, "default": default, "set": in_force != default,
-                "says": row.says, "source": row.source,
+                "says": row.says, "source": row.sources(),
             });
-            if let Some((since, _)) = row.values.iter().rev().find(|(since, _)| *since <= profile.release()) {
+            if let Some((since, _)) = row.values().iter().rev().find(|(since, _)| *since <= profile.release()) {
                 entry.set(&["since"], since.to_string());
             }
             let place = if row.flag.is_empty() { &mut behaviours } else { &mut flags };
@@ -197,18 +197,18 @@ impl Setup {
     }
 
     fn gates_json(&self) -> Json {
-        let mut gates = Json::object();
-        for gate in GATES {
+        let mut shown = Json::object();
+        for gate in gates() {
             let stage = gate.stage_at(self.release);
             let Some(default) = stage.default_value() else { continue };
             let value = self.settings.is_gate_on(gate.name);
             let set = self.settings.gates().contains_key(gate.name);
-            let is_modelled = !gate.rows.is_empty();
+            let is_modelled = gate.is_modelled();
             let mut entry = json!({"value": value, "default": default, "set": set, "modelled": is_modelled});
             entry.set(&["stage"], if stage.name().is_empty() { "GA" } else { stage.name() });
-            gates.set(&[gate.name], entry);
+            shown.set(&[gate.name], entry);
         }
-        gates
+        shown
     }
 }
 

@@ -173,7 +173,7 @@ impl Options {
 
 /// Returns a release as people name it: `1.34`, with its patch only where that is not the modelled one.
 pub(super) fn release_name(release: Release) -> String {
-    if RELEASES.contains(&release) { format!("1.{}", release.minor) } else { release.to_string() }
+    if RELEASES.contains(&release) { release.minor_name() } else { release.to_string() }
 }
 
 fn variable(name: &str) -> Result<Option<String>, String> {
@@ -275,7 +275,7 @@ mod tests {
             assert!(Seeds::parse(text).is_err(), "{text}");
         }
         assert!(parse_seed("x").unwrap_err().contains("whole number"));
-        assert!(parse_release("1.33").unwrap_err().contains("1.34"));
+        assert!(parse_release("1.30").unwrap_err().contains("1.34"));
         assert_eq!(release_name(parse_release("1.31").unwrap()), "1.31");
     }
 }

@@ -196,7 +196,7 @@ pub fn check_tag(tag: &str) -> Result<(), String> {
 
 /// Returns a release as tags name it.
 fn said(release: Release) -> String {
-    if release.patch == 0 { format!("1.{}", release.minor) } else { release.to_string() }
+    if release.patch == 0 { release.minor_name() } else { release.to_string() }
 }
 
 type TagError = (String, Option<String>);

@@ -1,5 +1,6 @@
 //! Suites of a user's own: begun by `nodeproof new`, or any directory with its own requirements, fixtures and snapshots.
 
+use nodeproof_core::profile::RELEASES;
 use serde_json::Value;
 
 use super::world::{Answer, FAILING, GOOD, Named, World, require};
@@ -42,8 +43,8 @@ fn new() -> Result<(), String> {
     ];
     require(files == expected, || format!("{files:?}"))?;
     world.call(&["lint", "mine"]).ends(0)?.says("1 scenario compiled, 0 problems")?;
-    for release in ["1.31", "1.34", "1.36"] {
-        world.call(&["run", "mine", "--k8s", release]).ends(0)?.says("1 passed")?;
+    for release in RELEASES {
+        world.call(&["run", "mine", "--k8s", &release.minor_name()]).ends(0)?.says("1 passed")?;
     }
     world.call(&["explain", "OWN-01", "--coverage", "--features", "mine"]).ends(0)?.says("1 of 1 requirements")?;
     world.call(&["new", "mine"]).ends(2)?.says("mine/features is there already: nothing was written")?;

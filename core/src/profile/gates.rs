@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Release, Value};
+use super::{Release, Value, releases};
 
 /// How far a feature is at a release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,27 +28,44 @@ pub enum Stage {
     Gone,
 }
 
-/// A feature gate.
-#[derive(Clone, Copy, Debug)]
+/// A feature gate: a name whose stages stand in the files of the releases.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gate {
     /// Its name.
     pub name: &'static str,
-    /// The stages with the release since which each holds, oldest first.
-    pub stages: &'static [(Release, Stage)],
-    /// The rows that it drives, each with the value that the row has while the gate is on.
-    pub rows: &'static [(&'static str, bool)],
+}
+
+/// Returns the gates that some release knows, in the order in which they came.
+pub fn gates() -> impl Iterator<Item = Gate> {
+    let changes = || releases::all().iter().flat_map(|data| data.gates);
+    let is_first = move |at: usize, name| changes().take(at).all(|earlier| earlier.gate != name);
+    changes().enumerate().filter(move |(at, change)| is_first(*at, change.gate)).map(|(_, it)| Gate { name: it.gate })
+}
+
+/// Finds a gate by its name.
+pub(super) fn gate(name: &str) -> Option<Gate> {
+    releases::all().iter().flat_map(|data| data.gates).find(|it| it.gate == name).map(|it| Gate { name: it.gate })
 }
 
 impl Gate {
     /// Returns the stage at a release.
     #[must_use]
     pub fn stage_at(&self, release: Release) -> Stage {
-        self.stages.iter().rev().find(|(since, _)| *since <= release).map_or(Stage::Gone, |(_, stage)| *stage)
+        let changes = releases::up_to(release).rev().flat_map(|data| data.gates.iter().rev());
+        let mut own = changes.filter(|change| change.gate == self.name && change.since <= release);
+        own.next().map_or(Stage::Gone, |change| change.stage)
+    }
+
+    /// Tells whether the gate drives a row: whether its feature is modelled.
+    #[must_use]
+    pub fn is_modelled(&self) -> bool {
+        DRIVEN.iter().any(|(gate, ..)| *gate == self.name)
     }
 
     /// Returns the values of the rows that the gate drives.
     pub fn row_values(&self, on: bool) -> impl Iterator<Item = (&'static str, Value)> {
-        self.rows.iter().map(move |(row, value)| (*row, Value::Bool(*value == on)))
+        let own = DRIVEN.iter().filter(|(gate, ..)| *gate == self.name);
+        own.map(move |(_, row, value)| (*row, Value::Bool(*value == on)))
     }
 }
 
@@ -80,7 +97,7 @@ impl Stage {
 ///
 /// # Errors
 /// The words with which a component refuses its `--feature-gates`.
-pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(&'static Gate, bool)>, String> {
+pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, String> {
     let mut read = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let Some((name, value)) = part.split_once('=') else {
@@ -96,7 +113,7 @@ pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(&'static Gate, 
                 ));
             }
         };
-        let gate = GATES.iter().find(|gate| gate.name == name);
+        let gate = gate(name);
         let stage = gate.map_or(Stage::Gone, |gate| gate.stage_at(release));
         match (gate, stage) {
             (Some(gate), stage) if stage != Stage::Gone => {
@@ -111,169 +128,33 @@ pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(&'static Gate, 
     Ok(read)
 }
 
-const OLD: Release = Release::new(24, 0);
-const STABLE: Stage = Stage::Stable { locked: false };
-const LOCKED: Stage = Stage::Stable { locked: true };
-
-const fn since(minor: u16) -> Release {
-    Release::new(minor, 0)
-}
-
-const fn gate(name: &'static str, stages: &'static [(Release, Stage)]) -> Gate {
-    Gate { name, stages, rows: &[] }
-}
-
-/// The gates that concern nodes, pods on them and their controllers.
-///
-/// Source: pkg/features/kube_features.go (v1.31, v1.34, v1.36) and k8s.io/controller-manager, k8s.io/component-helpers.
-pub static GATES: &[Gate] = &[
-    gate("AllowOverwriteTerminationGracePeriodSeconds", &[(since(32), Stage::Deprecated(false)), (since(35), LOCKED)]),
-    Gate {
-        name: "ClearingNominatedNodeNameAfterBinding",
-        stages: &[(since(34), Stage::Alpha), (since(35), Stage::Beta(true))],
-        rows: &[("binding-clears-nomination", true)],
-    },
-    gate("CPUManager", &[(since(26), LOCKED)]),
-    gate("CloudDualStackNodeIPs", &[(since(27), Stage::Alpha), (since(29), Stage::Beta(true)), (since(30), LOCKED)]),
-    gate("DeploymentReplicaSetTerminatingReplicas", &[(since(33), Stage::Alpha), (since(35), Stage::Beta(true))]),
-    gate("DisableCloudProviders", &[(OLD, Stage::Alpha), (since(29), Stage::Beta(true)), (since(31), LOCKED)]),
-    Gate {
-        name: "DynamicResourceAllocation",
-        stages: &[(since(26), Stage::Alpha), (since(32), Stage::Beta(false)), (since(34), STABLE), (since(35), LOCKED)],
-        rows: &[("scheduler-looks-for-resource-claims", true)],
-    },
-    gate(
-        "DisableKubeletCloudCredentialProviders",
-        &[(OLD, Stage::Alpha), (since(29), Stage::Beta(true)), (since(31), LOCKED)],
-    ),
-    Gate {
-        name: "DisableNodeKubeProxyVersion",
-        stages: &[
-            (since(29), Stage::Alpha),
-            (since(31), Stage::Beta(true)),
-            (Release::new(31, 1), Stage::Deprecated(false)),
-            (since(33), Stage::Deprecated(true)),
-            (since(36), LOCKED),
-        ],
-        rows: &[("kube-proxy-version-in-status", false)],
-    },
-    gate("ExtendWebSocketsToKubelet", &[(since(36), Stage::Beta(true))]),
-    gate("GracefulNodeShutdown", &[(OLD, Stage::Beta(true))]),
-    gate("GracefulNodeShutdownBasedOnPodPriority", &[(OLD, Stage::Beta(true))]),
-    Gate {
-        name: "InPlacePodVerticalScaling",
-        stages: &[(since(27), Stage::Alpha), (since(33), Stage::Beta(true)), (since(35), LOCKED)],
-        rows: &[("container-resources-in-status", true)],
-    },
-    gate("JobPodReplacementPolicy", &[(since(28), Stage::Alpha), (since(29), Stage::Beta(true)), (since(34), LOCKED)]),
-    gate(
-        "KubeletCgroupDriverFromCRI",
-        &[(since(28), Stage::Alpha), (since(31), Stage::Beta(true)), (since(34), LOCKED)],
-    ),
-    gate("KubeletFineGrainedAuthz", &[(since(32), Stage::Alpha), (since(33), Stage::Beta(true)), (since(36), LOCKED)]),
-    gate("KubeletInUserNamespace", &[(OLD, Stage::Alpha)]),
-    Gate {
-        name: "KubeletRegistrationGetOnExistsOnly",
-        stages: &[(since(32), Stage::Deprecated(false))],
-        rows: &[("registration-goes-on-after-forbidden", false)],
-    },
-    gate("KubeletSeparateDiskGC", &[(since(29), Stage::Alpha), (since(31), Stage::Beta(true))]),
-    gate("MaxUnavailableStatefulSet", &[(OLD, Stage::Alpha), (since(35), Stage::Beta(false))]),
-    gate("MemoryManager", &[(OLD, Stage::Beta(true)), (since(32), LOCKED)]),
-    gate("MemoryQoS", &[(OLD, Stage::Alpha)]),
-    gate("NodeDeclaredFeatures", &[(since(35), Stage::Alpha), (since(36), Stage::Beta(true))]),
-    Gate {
-        name: "NominatedNodeNameForExpectation",
-        stages: &[(since(34), Stage::Alpha), (since(35), Stage::Beta(true))],
-        rows: &[("scheduler-failure-clears-nomination", false)],
-    },
-    gate(
-        "NodeOutOfServiceVolumeDetach",
-        &[(OLD, Stage::Alpha), (since(26), Stage::Beta(true)), (since(28), LOCKED), (since(32), Stage::Gone)],
-    ),
-    gate(
-        "NodeSwap",
-        &[(OLD, Stage::Alpha), (since(28), Stage::Beta(false)), (since(30), Stage::Beta(true)), (since(34), LOCKED)],
-    ),
-    gate(
-        "PDBUnhealthyPodEvictionPolicy",
-        &[(since(26), Stage::Alpha), (since(27), Stage::Beta(true)), (since(31), LOCKED)],
-    ),
-    gate("PodDisruptionConditions", &[(since(25), Stage::Alpha), (since(26), Stage::Beta(true)), (since(31), LOCKED)]),
-    Gate {
-        name: "PodLevelResources",
-        stages: &[(since(32), Stage::Alpha), (since(34), Stage::Beta(true))],
-        rows: &[("pod-level-resources", true)],
-    },
-    Gate {
-        name: "PodObservedGenerationTracking",
-        stages: &[(since(33), Stage::Alpha), (since(34), Stage::Beta(true)), (since(35), LOCKED)],
-        rows: &[("pod-conditions-observe-generation", true), ("pod-observed-generation", true)],
-    },
-    Gate {
-        name: "PodReadyToStartContainersCondition",
-        stages: &[(since(28), Stage::Alpha), (since(29), Stage::Beta(true))],
-        rows: &[("pod-ready-to-start-containers", true)],
-    },
-    gate("PreventStaticPodAPIReferences", &[(since(34), Stage::Beta(true))]),
-    gate("RecursiveReadOnlyMounts", &[(since(30), Stage::Alpha), (since(31), Stage::Beta(true)), (since(33), LOCKED)]),
-    Gate {
-        name: "SchedulerAsyncPreemption",
-        stages: &[(since(32), Stage::Alpha), (since(33), Stage::Beta(true))],
-        rows: &[("scheduler-preempts-beside-attempts", true)],
-    },
-    Gate {
-        name: "SchedulerPopFromBackoffQ",
-        stages: &[(since(33), Stage::Beta(true))],
-        rows: &[("scheduler-pops-from-backoff", true)],
-    },
-    Gate {
-        name: "SchedulerQueueingHints",
-        stages: &[(since(28), Stage::Beta(false)), (since(32), Stage::Beta(true)), (since(34), LOCKED)],
-        rows: &[("scheduler-queueing-hints", true)],
-    },
-    gate("SeparateTaintEvictionController", &[(since(29), Stage::Beta(true)), (since(34), LOCKED)]),
-    gate("StableLoadBalancerNodeSet", &[(since(27), Stage::Beta(true)), (since(30), LOCKED), (since(32), Stage::Gone)]),
-    gate("StaleControllerConsistencyDaemonSet", &[(since(36), Stage::Beta(true))]),
-    gate("StaleControllerConsistencyJob", &[(since(36), Stage::Beta(true))]),
-    gate("StaleControllerConsistencyReplicaSet", &[(since(36), Stage::Beta(true))]),
-    gate("StaleControllerConsistencyStatefulSet", &[(since(36), Stage::Beta(true))]),
-    gate("SupplementalGroupsPolicy", &[(since(31), Stage::Alpha), (since(33), Stage::Beta(true)), (since(35), LOCKED)]),
-    gate("SystemdWatchdog", &[(since(32), Stage::Beta(true)), (since(35), LOCKED)]),
-    Gate {
-        name: "TaintTolerationComparisonOperators",
-        stages: &[(since(35), Stage::Alpha)],
-        rows: &[("tolerations-compare-numbers", true)],
-    },
-    gate(
-        "TopologyManagerPolicyOptions",
-        &[(since(26), Stage::Alpha), (since(28), Stage::Beta(true)), (since(32), LOCKED)],
-    ),
-    gate(
-        "UserNamespacesSupport",
-        &[
-            (since(25), Stage::Alpha),
-            (since(30), Stage::Beta(false)),
-            (since(33), Stage::Beta(true)),
-            (since(36), LOCKED),
-        ],
-    ),
-    gate("WindowsGracefulNodeShutdown", &[(since(32), Stage::Alpha), (since(34), Stage::Beta(true))]),
-    Gate { name: "TopologyManagerPolicyAlphaOptions", stages: &[(since(26), Stage::Alpha)], rows: &[] },
-    Gate { name: "TopologyManagerPolicyBetaOptions", stages: &[(since(26), Stage::Beta(true))], rows: &[] },
-    Gate { name: "CPUManagerPolicyOptions", stages: &[(OLD, Stage::Beta(true)), (since(33), STABLE)], rows: &[] },
+/// The rows that gates drive, each with the value that it has while the gate is on.
+static DRIVEN: &[(&str, &str, bool)] = &[
+    ("ClearingNominatedNodeNameAfterBinding", "binding-clears-nomination", true),
+    ("DisableNodeKubeProxyVersion", "kube-proxy-version-in-status", false),
+    ("DynamicResourceAllocation", "scheduler-looks-for-resource-claims", true),
+    ("InPlacePodVerticalScaling", "container-resources-in-status", true),
+    ("KubeletRegistrationGetOnExistsOnly", "registration-goes-on-after-forbidden", false),
+    ("NominatedNodeNameForExpectation", "scheduler-failure-clears-nomination", false),
+    ("PodLevelResources", "pod-level-resources", true),
+    ("PodObservedGenerationTracking", "pod-conditions-observe-generation", true),
+    ("PodObservedGenerationTracking", "pod-observed-generation", true),
+    ("PodReadyToStartContainersCondition", "pod-ready-to-start-containers", true),
+    ("SchedulerAsyncPreemption", "scheduler-preempts-beside-attempts", true),
+    ("SchedulerPopFromBackoffQ", "scheduler-pops-from-backoff", true),
+    ("SchedulerQueueingHints", "scheduler-queueing-hints", true),
+    ("TaintTolerationComparisonOperators", "tolerations-compare-numbers", true),
 ];
 
 #[cfg(test)]
 mod tests {
-    use super::{GATES, parse};
+    use super::{DRIVEN, gate, gates, parse};
     use crate::profile::{RELEASES, Release, row};
 
     #[test]
-    fn each_gate_stands_once_and_drives_rows_that_agree_with_its_default() {
-        for gate in GATES {
-            assert_eq!(GATES.iter().filter(|other| other.name == gate.name).count(), 1, "{}", gate.name);
-            assert!(gate.stages.windows(2).all(|pair| pair[0].0 < pair[1].0), "{}", gate.name);
+    fn each_gate_drives_rows_that_agree_with_its_default() {
+        assert!(DRIVEN.iter().all(|(name, ..)| gate(name).is_some()));
+        for gate in gates() {
             for release in RELEASES {
                 let Some(default) = gate.stage_at(release).default_value() else { continue };
                 for (name, value) in gate.row_values(default) {

@@ -1,10 +1,12 @@
 //! What differs between releases of Kubernetes, as data.
 //!
-//! One row per behaviour: the value, since when, and where that is written. Components ask the profile and never
-//! compare versions. Release, feature gate and flag are three axes: a flag's *default* is a row here, its value in
-//! force stands in [`Settings`].
+//! One row per behaviour, by whose name code asks; one file per release ([`releases`]), which holds what is first true
+//! in it. Code asks for a behaviour and never for a version: `src/tidy` refuses it. Release, feature gate and flag are
+//! three axes: a flag's *default* is a row here, its value in force stands in [`Settings`].
 
 mod gates;
+mod release;
+pub mod releases;
 mod rows;
 mod settings;
 
@@ -13,8 +15,11 @@ use alloc::format;
 
 use jiff::SignedDuration;
 
-pub use crate::objects::{DEFAULT_RELEASE, RELEASES, Release, UnknownRelease};
-pub use gates::{GATES, Gate, Stage};
+use crate::objects::schema::Schema;
+pub use gates::{Gate, Stage, gates};
+pub use release::{Release, UnknownRelease, list_releases};
+use releases::ColumnChange;
+pub use releases::{DEFAULT_RELEASE, RELEASES};
 pub use rows::{ROWS, Row, Value, row};
 pub use settings::{Race, Settings, SettingsError};
 
@@ -102,5 +107,22 @@ impl Profile {
             Value::Text(text) => text,
             value => panic!("{}", format!("row {name:?} is no text but {value:?}")),
         }
+    }
+
+    /// Returns the fields of the API's types.
+    #[must_use]
+    pub fn schema(&self) -> Schema {
+        Schema::new(releases::up_to(self.release).flat_map(|data| data.fields.lines()))
+    }
+
+    /// Returns how roles have changed since the oldest release, oldest change first; see
+    /// [`releases::ReleaseData::roles`].
+    pub fn role_changes(&self) -> impl Iterator<Item = &'static str> {
+        releases::up_to(self.release).flat_map(|data| data.roles.lines())
+    }
+
+    /// Returns how the columns of tables have changed since the oldest release, oldest change first.
+    pub fn column_changes(&self) -> impl Iterator<Item = &'static ColumnChange> {
+        releases::up_to(self.release).flat_map(|data| data.columns)
     }
 }

@@ -6,17 +6,17 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::{GATES, Profile, ROWS, Release, Row, Value, gates};
+use super::{Profile, ROWS, Release, Row, Value, gates};
 use crate::objects::time::parse_duration;
 use crate::objects::{Text, nearest};
 
-/// Two things of one instant of which either may come first on a real cluster. The model always decides them the same way,
-/// unless it is asked for the other.
+/// Two things of one instant of which either may come first on a real cluster. The model always decides them the same
+/// way, unless it is asked for the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Race {
-    /// A pass of the pod garbage collector and the end of a Node's quarantine, which is two of its periods long: the pass
-    /// comes first, so that the Pods wait for the next one. Source: pkg/controller/podgc/gc_controller.go (v1.34),
-    /// `gcCheckPeriod` and `quarantineTime`.
+    /// A pass of the pod garbage collector and the end of a Node's quarantine, which is two of its periods long: the
+    /// pass comes first, so that the Pods wait for the next one.
+    /// Source: pkg/controller/podgc/gc_controller.go (v1.34), `gcCheckPeriod` and `quarantineTime`.
     PassBeforeQuarantineEnds,
 }
 
@@ -157,7 +157,7 @@ impl Settings {
     /// Tells whether a feature gate is on; false for one that there is not.
     #[must_use]
     pub fn is_gate_on(&self, name: &str) -> bool {
-        let default = || GATES.iter().find(|gate| gate.name == name)?.stage_at(self.profile.release()).default_value();
+        let default = || gates::gate(name)?.stage_at(self.profile.release()).default_value();
         self.gates.get(name).copied().or_else(default).unwrap_or(false)
     }
 
@@ -205,7 +205,7 @@ impl Settings {
     fn set_gates(&mut self, text: &str) -> Result<(), String> {
         let read = gates::parse(text, self.profile.release()).map_err(|error| {
             let name = error.strip_prefix("unrecognized feature gate: ").unwrap_or_default();
-            match nearest(name, GATES.iter().map(|gate| gate.name)) {
+            match nearest(name, gates::gates().map(|gate| gate.name)) {
                 Some(near) => alloc::format!("{error}: did you mean {near:?}?"),
                 None => error,
             }

@@ -70,9 +70,9 @@ impl Ground for Attached {
 
     fn obstacle(&self, plan: &Plan) -> Option<String> {
         let (own, wanted) = (self.cluster.release, plan.settings.profile().release());
-        let minor = |release: Release| format!("1.{}", release.minor);
-        (own.minor != wanted.minor)
-            .then(|| format!("the cluster runs Kubernetes {}: --k8s {} fits", self.cluster.target.version, minor(own)))
+        (own.minor != wanted.minor).then(|| {
+            format!("the cluster runs Kubernetes {}: --k8s {} fits", self.cluster.target.version, own.minor_name())
+        })
     }
 
     fn greeting(&self) -> Option<String> {

@@ -88,7 +88,6 @@ impl ApiServer {
             self.put_off(asked, arrived, id, call);
             return Ok(None);
         }
-        let view = View { release: self.settings.profile().release(), now: origin.now };
         if aim.subresource == *"proxy" {
             check_proxied(table, &aim.name)?;
         }
@@ -103,7 +102,7 @@ impl ApiServer {
             Verb::Delete => self.delete(&aim, &options, &origin, &call.body),
             Verb::DeleteCollection => self.delete_collection(&aim, &options, &origin, &call.body),
         };
-        form.shape(answer?, table, view).map(Some)
+        form.shape(answer?, table, View { profile: self.settings.profile(), now: origin.now }).map(Some)
     }
 
     fn check_verb(&self, aim: &Aim, verb: Verb) -> Result<(), Answer> {

@@ -223,7 +223,7 @@ impl ApiServer {
             outputs: VecDeque::new(),
             events: VecDeque::new(),
             tap: Tap::Closed,
-            schema: Arc::new(Schema::of(context.settings.profile().release())),
+            schema: Arc::new(context.settings.profile().schema()),
             plugins: plugins::Plugins::of(&context.settings).unwrap_or_default(),
             settings: context.settings,
             chance: context.chance,
@@ -350,7 +350,7 @@ impl ApiServer {
             self.timers.insert((wakes, id));
             if bookmarks {
                 let mut object = self.bookmark(kind);
-                let view = View { release: self.settings.profile().release(), now };
+                let view = View { profile: self.settings.profile(), now };
                 if let Some(watcher) = self.watchers[id as usize].as_mut() {
                     object = watcher.shaped(WatchType::Bookmark, object, view);
                 }
@@ -491,7 +491,7 @@ impl ApiServer {
             let shown = match watcher.form {
                 Form::Plain => shown,
                 _ => {
-                    let view = View { release: self.settings.profile().release(), now: origin.now };
+                    let view = View { profile: self.settings.profile(), now: origin.now };
                     watcher.shaped(seen, shown, view)
                 }
             };

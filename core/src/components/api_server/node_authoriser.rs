@@ -66,11 +66,11 @@ impl ApiServer {
     }
 
     fn node_rules_allow(&mut self, asked: &Attributes<'_>) -> bool {
-        let release = self.settings.profile().release();
+        let profile = self.settings.profile();
         let rules = self
             .rbac
             .node_rules
-            .get_or_insert_with(|| cluster_rules("system:node", release).unwrap_or_default().into());
+            .get_or_insert_with(|| cluster_rules("system:node", profile).unwrap_or_default().into());
         Arc::clone(rules).iter().any(|rule| rule.allows(asked))
     }
 

@@ -57,7 +57,7 @@ impl ApiServer {
             version.set(&["emulationMajor"], format!("{}", release.major));
             version.set(&["emulationMinor"], format!("{}", release.minor));
             version.set(&["minCompatibilityMajor"], format!("{}", release.major));
-            version.set(&["minCompatibilityMinor"], format!("{}", release.minor - 1));
+            version.set(&["minCompatibilityMinor"], format!("{}", release.predecessor().minor));
         }
         version.set(&["gitVersion"], format!("v{release}"));
         for (field, value) in [("gitCommit", ""), ("gitTreeState", "clean"), ("buildDate", ""), ("goVersion", "")] {

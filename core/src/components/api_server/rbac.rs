@@ -239,11 +239,11 @@ impl ApiServer {
     }
 
     fn initial_access(&mut self, identity: &Identity) -> Access {
-        let release = self.settings.profile().release();
+        let profile = self.settings.profile();
         let mut access = Access::default();
         let Rbac { bindings, roles, .. } = &mut self.rbac;
         if bindings.is_empty() {
-            *bindings = rbac_policy::bindings(release);
+            *bindings = rbac_policy::bindings(profile);
         }
         for binding in bindings.iter() {
             let Some(subject) = binding.subjects.iter().find(|subject| is_meant(subject, identity)) else { continue };
@@ -251,12 +251,12 @@ impl ApiServer {
                 "" => match roles.get(&binding.role) {
                     Some(rules) => rules.clone(),
                     None => {
-                        let rules: Arc<[Rule]> = cluster_rules(&binding.role, release).unwrap_or_default().into();
+                        let rules: Arc<[Rule]> = cluster_rules(&binding.role, profile).unwrap_or_default().into();
                         roles.insert(binding.role.clone(), rules.clone());
                         rules
                     }
                 },
-                namespace => namespace_rules(namespace, &binding.role, release).unwrap_or_default().into(),
+                namespace => namespace_rules(namespace, &binding.role, profile).unwrap_or_default().into(),
             };
             let place = Text::of(binding.namespace);
             let kind = Text::of(if place.is_empty() { "ClusterRole" } else { "Role" });
@@ -302,7 +302,7 @@ impl ApiServer {
             return;
         }
         self.rbac.stored = true;
-        for (resource, mut tree) in rbac_policy::objects(self.settings.profile().release()) {
+        for (resource, mut tree) in rbac_policy::objects(self.settings.profile()) {
             let kind = resources::find(&resource).expect("a kind of the table");
             let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
             tree.set(&["metadata", "uid"], uid_of(&resource, &name));

@@ -1,19 +1,20 @@
 //! The roles and bindings that every cluster starts with.
 //!
-//! Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/{policy,controller_policy,namespace_policy}.go (v1.31.0, v1.34.4,
-//! v1.36.3). One role a line: `name = rule | rule`. A rule is its verbs, its resources (or paths, which begin with `/` or
-//! `urls=`), `@groups` if other than the core group (which is `core` among others), and `#names`. `>1.34` says since which
-//! release a role or rule is there, `<1.36` from which on it is not. `admin`, `edit` and `view` gather the rules of others,
-//! as clusterrole-aggregation-controller leaves them. Inputs: a release. Outputs: rules, or whole objects.
+//! Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/{policy,controller_policy,namespace_policy}.go (v1.31.0):
+//! the tables are those of the oldest release that is offered, and what has changed since stands in the files of the
+//! releases (`profile/releases`). One role a line: `name = rule | rule`. A rule is its verbs, its resources (or paths,
+//! which begin with `/` or `urls=`), `@groups` if other than the core group (which is `core` among others), and
+//! `#names`. `admin`, `edit` and `view` gather the rules of others, as clusterrole-aggregation-controller leaves them.
+//! Inputs: a profile. Outputs: rules, or whole objects.
 
 use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::rbac::{Rule, Words};
 use crate::json;
 use crate::network::Resource;
-use crate::objects::{Json, Release, Text};
+use crate::objects::{Json, Text};
+use crate::profile::Profile;
 
 /// `roles` of RBAC.
 pub(super) const ROLES: Resource = Resource::of("rbac.authorization.k8s.io", "v1", "roles");
@@ -26,118 +27,226 @@ pub(super) const CLUSTER_ROLE_BINDINGS: Resource =
     Resource::of("rbac.authorization.k8s.io", "v1", "clusterrolebindings");
 
 /// Who gets which ClusterRole: subjects are `u:` users, `g:` groups, `s:` service accounts of `kube-system`.
-const BINDINGS: &str = r"
-cluster-admin = g:system:masters
-system:basic-user = g:system:authenticated
-system:discovery = g:system:authenticated
-system:kube-controller-manager = u:system:kube-controller-manager
-system:kube-dns = s:kube-dns
-system:kube-scheduler = u:system:kube-scheduler
-system:monitoring = g:system:monitoring
-system:node =
-system:node-proxier = u:system:kube-proxy
-system:public-info-viewer = g:system:authenticated g:system:unauthenticated
-system:service-account-issuer-discovery = g:system:serviceaccounts
-system:volume-scheduler = u:system:kube-scheduler
+const BINDINGS: &str = "\
+cluster-admin = g:system:masters\n\
+system:basic-user = g:system:authenticated\n\
+system:discovery = g:system:authenticated\n\
+system:kube-controller-manager = u:system:kube-controller-manager\n\
+system:kube-dns = s:kube-dns\n\
+system:kube-scheduler = u:system:kube-scheduler\n\
+system:monitoring = g:system:monitoring\n\
+system:node =\n\
+system:node-proxier = u:system:kube-proxy\n\
+system:public-info-viewer = g:system:authenticated g:system:unauthenticated\n\
+system:service-account-issuer-discovery = g:system:serviceaccounts\n\
+system:volume-scheduler = u:system:kube-scheduler\n\
 ";
 
 /// Who gets which Role in a namespace: binding, role, subjects.
-const NAMESPACE_BINDINGS: &str = r"
-kube-public/system:controller:bootstrap-signer = system:controller:bootstrap-signer s:bootstrap-signer
-kube-system/system::extension-apiserver-authentication-reader = extension-apiserver-authentication-reader u:system:kube-controller-manager u:system:kube-scheduler
-kube-system/system::leader-locking-kube-controller-manager = system::leader-locking-kube-controller-manager u:system:kube-controller-manager s:kube-controller-manager s:leader-election-controller
-kube-system/system::leader-locking-kube-scheduler = system::leader-locking-kube-scheduler u:system:kube-scheduler s:kube-scheduler
-kube-system/system:controller:bootstrap-signer = system:controller:bootstrap-signer s:bootstrap-signer
-kube-system/system:controller:cloud-provider = system:controller:cloud-provider s:cloud-provider
-kube-system/system:controller:token-cleaner = system:controller:token-cleaner s:token-cleaner
+const NAMESPACE_BINDINGS: &str = "\
+kube-public/system:controller:bootstrap-signer = system:controller:bootstrap-signer s:bootstrap-signer\n\
+kube-system/system::extension-apiserver-authentication-reader = extension-apiserver-authentication-reader \
+    u:system:kube-controller-manager u:system:kube-scheduler\n\
+kube-system/system::leader-locking-kube-controller-manager = system::leader-locking-kube-controller-manager \
+    u:system:kube-controller-manager s:kube-controller-manager s:leader-election-controller\n\
+kube-system/system::leader-locking-kube-scheduler = system::leader-locking-kube-scheduler u:system:kube-scheduler \
+    s:kube-scheduler\n\
+kube-system/system:controller:bootstrap-signer = system:controller:bootstrap-signer s:bootstrap-signer\n\
+kube-system/system:controller:cloud-provider = system:controller:cloud-provider s:cloud-provider\n\
+kube-system/system:controller:token-cleaner = system:controller:token-cleaner s:token-cleaner\n\
 ";
 
-/// ClusterRoles.
-const CLUSTER: &str = r"
-admin =
-cluster-admin = * * @* | * urls=*
-edit =
-system:aggregate-to-admin = create localsubjectaccessreviews @authorization.k8s.io | create,delete,deletecollection,get,list,patch,update,watch rolebindings,roles @rbac.authorization.k8s.io
-system:aggregate-to-edit = get,list,watch pods/attach,pods/exec,pods/portforward,pods/proxy,secrets,services/proxy | impersonate serviceaccounts | create,delete,deletecollection,patch,update pods,pods/attach,pods/exec,pods/portforward,pods/proxy | create pods/eviction | <1.36 create,delete,deletecollection,patch,update configmaps,events,persistentvolumeclaims,replicationcontrollers,replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy | >1.36 create,delete,deletecollection,patch,update configmaps,persistentvolumeclaims,replicationcontrollers,replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy | create serviceaccounts/token | >1.36 create,delete,deletecollection,patch,update events @core,events.k8s.io | create,delete,deletecollection,patch,update daemonsets,deployments,deployments/rollback,deployments/scale,replicasets,replicasets/scale,statefulsets,statefulsets/scale @apps | create,delete,deletecollection,patch,update horizontalpodautoscalers @autoscaling | create,delete,deletecollection,patch,update cronjobs,jobs @batch | create,delete,deletecollection,patch,update daemonsets,deployments,deployments/rollback,deployments/scale,ingresses,networkpolicies,replicasets,replicasets/scale,replicationcontrollers/scale @extensions | create,delete,deletecollection,patch,update poddisruptionbudgets @policy | create,delete,deletecollection,patch,update ingresses,networkpolicies @networking.k8s.io | create,delete,deletecollection,get,list,patch,update,watch leases @coordination.k8s.io | >1.34 create,delete,deletecollection,patch,update resourceclaims,resourceclaimtemplates @resource.k8s.io
-system:aggregate-to-view = get,list,watch configmaps,endpoints,persistentvolumeclaims,persistentvolumeclaims/status,pods,replicationcontrollers,replicationcontrollers/scale,serviceaccounts,services,services/status | <1.36 get,list,watch bindings,events,limitranges,namespaces/status,pods/log,pods/status,replicationcontrollers/status,resourcequotas,resourcequotas/status | >1.36 get,list,watch bindings,limitranges,namespaces/status,pods/log,pods/status,replicationcontrollers/status,resourcequotas,resourcequotas/status | get,list,watch namespaces | >1.36 get,list,watch events @core,events.k8s.io | get,list,watch endpointslices @discovery.k8s.io | get,list,watch controllerrevisions,daemonsets,daemonsets/status,deployments,deployments/scale,deployments/status,replicasets,replicasets/scale,replicasets/status,statefulsets,statefulsets/scale,statefulsets/status @apps | get,list,watch horizontalpodautoscalers,horizontalpodautoscalers/status @autoscaling | get,list,watch cronjobs,cronjobs/status,jobs,jobs/status @batch | get,list,watch daemonsets,daemonsets/status,deployments,deployments/scale,deployments/status,ingresses,ingresses/status,networkpolicies,replicasets,replicasets/scale,replicasets/status,replicationcontrollers/scale @extensions | get,list,watch poddisruptionbudgets,poddisruptionbudgets/status @policy | get,list,watch ingresses,ingresses/status,networkpolicies @networking.k8s.io | >1.34 get,list,watch resourceclaims,resourceclaims/status,resourceclaimtemplates @resource.k8s.io
-system:auth-delegator = create tokenreviews @authentication.k8s.io | create subjectaccessreviews @authorization.k8s.io
-system:basic-user = create selfsubjectaccessreviews,selfsubjectrulesreviews @authorization.k8s.io | create selfsubjectreviews @authentication.k8s.io
-system:certificates.k8s.io:certificatesigningrequests:nodeclient = create certificatesigningrequests/nodeclient @certificates.k8s.io
-system:certificates.k8s.io:certificatesigningrequests:selfnodeclient = create certificatesigningrequests/selfnodeclient @certificates.k8s.io
-system:certificates.k8s.io:kube-apiserver-client-approver = approve signers @certificates.k8s.io #kubernetes.io/kube-apiserver-client
-system:certificates.k8s.io:kube-apiserver-client-kubelet-approver = approve signers @certificates.k8s.io #kubernetes.io/kube-apiserver-client-kubelet
-system:certificates.k8s.io:kubelet-serving-approver = approve signers @certificates.k8s.io #kubernetes.io/kubelet-serving
-system:certificates.k8s.io:legacy-unknown-approver = approve signers @certificates.k8s.io #kubernetes.io/legacy-unknown
-system:discovery = get /api,/api/*,/apis,/apis/*,/healthz,/livez,/openapi,/openapi/*,/readyz,/version,/version/
-system:heapster = get,list,watch events,namespaces,nodes,pods | get,list,watch deployments @extensions
-system:kube-aggregator = get,list,watch endpoints,services
-system:kube-controller-manager = create,patch,update events @core,events.k8s.io | create leases @coordination.k8s.io | get,update leases @coordination.k8s.io #kube-controller-manager | create secrets,serviceaccounts | delete secrets | get configmaps,namespaces,secrets,serviceaccounts | update secrets,serviceaccounts | create tokenreviews @authentication.k8s.io | create subjectaccessreviews @authorization.k8s.io | list,watch * @* | create serviceaccounts/token
-system:kube-dns = list,watch endpoints,services
-system:kube-scheduler = create,patch,update events @core,events.k8s.io | create leases @coordination.k8s.io | get,list,update,watch leases @coordination.k8s.io #kube-scheduler | create,delete,deletecollection,get,list,patch,update,watch leasecandidates @coordination.k8s.io | get,list,watch nodes | delete,get,list,watch pods | create bindings,pods/binding | patch,update pods/status | get,list,watch replicationcontrollers,services | get,list,watch replicasets @apps,extensions | get,list,watch statefulsets @apps | get,list,watch poddisruptionbudgets @policy | get,list,watch persistentvolumeclaims,persistentvolumes | create tokenreviews @authentication.k8s.io | create subjectaccessreviews @authorization.k8s.io | get,list,watch csinodes @storage.k8s.io | >1.34 get,list,watch volumeattachments @storage.k8s.io | get,list,watch namespaces | get,list,watch csidrivers @storage.k8s.io | get,list,watch csistoragecapacities @storage.k8s.io | >1.34 get,list,watch deviceclasses @resource.k8s.io | >1.34 get,list,patch,update,watch resourceclaims @resource.k8s.io | >1.34 get,list,patch,update,watch resourceclaims/status @resource.k8s.io | >1.34 update pods/finalizers | >1.34 get,list,watch resourceslices @resource.k8s.io | >1.36 create,delete resourceclaims @resource.k8s.io | >1.36 patch,update resourceclaims/binding @resource.k8s.io
-system:kubelet-api-admin = get,list,watch nodes | proxy nodes | * nodes/log,nodes/metrics,nodes/proxy,nodes/stats | >1.34 * nodes/configz,nodes/healthz,nodes/pods
-system:monitoring = <1.36 get /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/* | >1.36 get /flagz,/healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*,/statusz | >1.34 get nodes/metrics
-system:node = create tokenreviews @authentication.k8s.io | create localsubjectaccessreviews,subjectaccessreviews @authorization.k8s.io | get,list,watch services | create,get,list,watch nodes | patch,update nodes/status | patch,update nodes | <1.36 create,patch,update events | >1.36 create,patch,update events @core,events.k8s.io | get,list,watch pods | create,delete pods | patch,update pods/status | create pods/eviction | get,list,watch configmaps,secrets | get persistentvolumeclaims,persistentvolumes | get endpoints | create,get,list,watch certificatesigningrequests @certificates.k8s.io | create,delete,get,patch,update leases @coordination.k8s.io | get volumeattachments @storage.k8s.io | create serviceaccounts/token | get,patch,update persistentvolumeclaims/status | get,list,watch csidrivers @storage.k8s.io | create,delete,get,patch,update csinodes @storage.k8s.io | get,list,watch runtimeclasses @node.k8s.io | >1.34 get resourceclaims @resource.k8s.io | >1.34 deletecollection resourceslices @resource.k8s.io | >1.34 get serviceaccounts
-system:node-bootstrapper = create,get,list,watch certificatesigningrequests @certificates.k8s.io
-system:node-problem-detector = get nodes | patch nodes/status | create,patch,update events @core,events.k8s.io
-system:node-proxier = list,watch endpoints,services | get,list,watch nodes | create,patch,update events @core,events.k8s.io | >1.34 list,watch servicecidrs @networking.k8s.io | list,watch endpointslices @discovery.k8s.io
-system:persistent-volume-provisioner = create,delete,get,list,watch persistentvolumes | get,list,update,watch persistentvolumeclaims | get,list,watch storageclasses @storage.k8s.io | watch events | create,patch,update events @core,events.k8s.io
-system:public-info-viewer = get /healthz,/livez,/readyz,/version,/version/
-system:service-account-issuer-discovery = get /.well-known/openid-configuration,/.well-known/openid-configuration/,/openid/v1/jwks,/openid/v1/jwks/
-system:volume-scheduler = get,list,patch,update,watch persistentvolumes | get,list,watch storageclasses @storage.k8s.io | get,list,patch,update,watch persistentvolumeclaims
-view =
-";
-
-/// The ClusterRoles of controllers, `system:controller:NAME`, each bound to the service account NAME of `kube-system`.
-const CONTROLLERS: &str = r"
-attachdetach-controller = list,watch persistentvolumeclaims,persistentvolumes | get,list,watch nodes | patch,update nodes/status | list,watch pods | create,patch,update events @core,events.k8s.io | create,delete,get,list,watch volumeattachments @storage.k8s.io | get,list,watch csidrivers @storage.k8s.io | get,list,watch csinodes @storage.k8s.io
-certificate-controller = delete,get,list,watch certificatesigningrequests @certificates.k8s.io | update certificatesigningrequests/approval,certificatesigningrequests/status @certificates.k8s.io | approve signers @certificates.k8s.io #kubernetes.io/kube-apiserver-client-kubelet | sign signers @certificates.k8s.io #kubernetes.io/kube-apiserver-client,kubernetes.io/kube-apiserver-client-kubelet,kubernetes.io/kubelet-serving,kubernetes.io/legacy-unknown | create subjectaccessreviews @authorization.k8s.io | create,patch,update events @core,events.k8s.io
-clusterrole-aggregation-controller = escalate,get,list,patch,update,watch clusterroles @rbac.authorization.k8s.io
-cronjob-controller = get,list,update,watch cronjobs @batch | create,delete,get,list,patch,update,watch jobs @batch | update cronjobs/status @batch | update cronjobs/finalizers @batch | <1.34 delete,list pods | >1.34 delete,list,watch pods | create,patch,update events @core,events.k8s.io
-daemon-set-controller = get,list,watch daemonsets @apps,extensions | update daemonsets/status @apps,extensions | update daemonsets/finalizers @apps,extensions | list,watch nodes | create,delete,list,patch,watch pods | create pods/binding | create,delete,get,list,patch,update,watch controllerrevisions @apps | create,patch,update events @core,events.k8s.io
-deployment-controller = get,list,update,watch deployments @apps,extensions | update deployments/status @apps,extensions | update deployments/finalizers @apps,extensions | create,delete,get,list,patch,update,watch replicasets @apps,extensions | get,list,update,watch pods | create,patch,update events @core,events.k8s.io
-device-taint-eviction-controller >1.36 = delete,get,list,watch pods | patch,update pods/status | get,list,watch resourceclaims @resource.k8s.io | get,list,watch resourceslices @resource.k8s.io | get,list,watch deviceclasses @resource.k8s.io | create,patch,update events @core,events.k8s.io
-disruption-controller = get,list,watch deployments @apps,extensions | get,list,watch replicasets @apps,extensions | get,list,watch replicationcontrollers | get,list,watch poddisruptionbudgets @policy | get,list,watch statefulsets @apps | update poddisruptionbudgets/status @policy | patch,update pods/status | get */scale @* | create,patch,update events @core,events.k8s.io
-endpoint-controller = get,list,watch pods,services | <1.34 create,delete,get,list,update endpoints | >1.34 create,delete,get,list,update,watch endpoints | create endpoints/restricted | create,patch,update events @core,events.k8s.io
-endpointslice-controller = get,list,watch nodes,pods,services | update services/finalizers | <1.34 create,delete,get,list,update endpointslices @discovery.k8s.io | >1.34 create,delete,get,list,update,watch endpointslices @discovery.k8s.io | create,patch,update events @core,events.k8s.io
-endpointslicemirroring-controller = get,list,watch endpoints,services | update services/finalizers | update endpoints/finalizers | <1.34 create,delete,get,list,update endpointslices @discovery.k8s.io | >1.34 create,delete,get,list,update,watch endpointslices @discovery.k8s.io | create,patch,update events @core,events.k8s.io
-ephemeral-volume-controller = get,list,watch pods | update pods/finalizers | create,get,list,watch persistentvolumeclaims | create,patch,update events @core,events.k8s.io
-expand-controller = get,list,patch,update,watch persistentvolumes | patch,update persistentvolumeclaims/status | get,list,watch persistentvolumeclaims | <1.34 get,list,watch storageclasses @storage.k8s.io | <1.34 get endpoints,services | <1.34 get secrets | create,patch,update events @core,events.k8s.io | >1.34<1.36 get services
-generic-garbage-collector = delete,get,list,patch,update,watch * @* | create,patch,update events @core,events.k8s.io
-horizontal-pod-autoscaler = get,list,watch horizontalpodautoscalers @autoscaling | update horizontalpodautoscalers/status @autoscaling | get,update */scale @* | <1.34 list pods | <1.34 list pods @metrics.k8s.io | <1.34 get,list * @custom.metrics.k8s.io | <1.34 get,list * @external.metrics.k8s.io | >1.34 list,watch pods | >1.34 list,watch pods @metrics.k8s.io | >1.34 get,list,watch * @custom.metrics.k8s.io | >1.34 get,list,watch * @external.metrics.k8s.io | create,patch,update events @core,events.k8s.io
-job-controller = get,list,patch,update,watch jobs @batch | update jobs/status @batch | update jobs/finalizers @batch | create,delete,list,patch,watch pods | create,patch,update events @core,events.k8s.io
-legacy-service-account-token-cleaner = get configmaps #kube-apiserver-legacy-service-account-token-tracking | delete,patch secrets
-namespace-controller = delete,get,list,watch namespaces | update namespaces/finalize,namespaces/status | <1.34 delete,deletecollection,get,list * @* | >1.34 delete,deletecollection,get,list,watch * @*
-node-controller = <1.34 delete,get,list,patch,update nodes | >1.34 delete,get,list,patch,update,watch nodes | patch,update nodes/status | patch,update pods/status | <1.34 delete,get,list pods | >1.34 delete,get,list,watch pods | create,patch,update events @core,events.k8s.io
-persistent-volume-binder = create,delete,get,list,update,watch persistentvolumes | update persistentvolumes/status | get,list,update,watch persistentvolumeclaims | update persistentvolumeclaims/status | create,delete,get,list,watch pods | get,list,watch storageclasses @storage.k8s.io | <1.34 create,delete,get,update endpoints | <1.34 create,delete,get services | <1.34 get secrets | <1.34 get,list nodes | >1.34 list,watch nodes | create,patch,update events @core,events.k8s.io | watch events | >1.34<1.36 get services
-pod-garbage-collector = delete,list,watch pods | <1.34 get,list nodes | >1.34 get,list,watch nodes | patch pods/status
-pv-protection-controller = get,list,update,watch persistentvolumes | create,patch,update events @core,events.k8s.io
-pvc-protection-controller = get,list,update,watch persistentvolumeclaims | >1.36 update persistentvolumeclaims/status | get,list,watch pods | create,patch,update events @core,events.k8s.io
-replicaset-controller = get,list,update,watch replicasets @apps,extensions | update replicasets/status @apps,extensions | update replicasets/finalizers @apps,extensions | create,delete,list,patch,watch pods | create,patch,update events @core,events.k8s.io
-replication-controller = get,list,update,watch replicationcontrollers | update replicationcontrollers/status | update replicationcontrollers/finalizers | create,delete,list,patch,watch pods | create,patch,update events @core,events.k8s.io
-resource-claim-controller >1.34 = get,list,watch pods | update pods/finalizers | create,delete,get,list,watch resourceclaims @resource.k8s.io | patch,update resourceclaims,resourceclaims/status @resource.k8s.io | patch,update pods/status | create,patch,update events @core,events.k8s.io | >1.36 patch,update resourceclaims/binding @resource.k8s.io
-resourcequota-controller = list,watch * @* | update resourcequotas/status | create,patch,update events @core,events.k8s.io
-root-ca-cert-publisher = create,update configmaps | create,patch,update events @core,events.k8s.io
-route-controller = list,watch nodes | patch nodes/status | create,patch,update events @core,events.k8s.io
-selinux-warning-controller >1.34 = create,patch,update events @core,events.k8s.io | get,list,watch persistentvolumes | get,list,watch persistentvolumeclaims | get,list,watch pods | get,list,watch csidrivers @storage.k8s.io
-service-account-controller = create serviceaccounts | create,patch,update events @core,events.k8s.io
-service-cidrs-controller >1.34 = get,list,patch,update,watch servicecidrs @networking.k8s.io | patch,update servicecidrs/finalizers @networking.k8s.io | patch,update servicecidrs/status @networking.k8s.io | get,list,watch ipaddresses @networking.k8s.io | create,patch,update events @core,events.k8s.io
-service-controller = get,list,watch services | patch,update services/status | list,watch nodes | create,patch,update events @core,events.k8s.io
-statefulset-controller = list,watch pods | get,list,watch statefulsets @apps | update statefulsets/status @apps | update statefulsets/finalizers @apps | create,delete,get,patch,update pods | create,delete,get,list,patch,update,watch controllerrevisions @apps | <1.34 create,get persistentvolumeclaims | >1.34 create,get,list,watch persistentvolumeclaims | create,patch,update events @core,events.k8s.io | delete,update persistentvolumeclaims | >1.34 update pods/finalizers
-ttl-after-finished-controller = delete,get,list,watch jobs @batch | create,patch,update events @core,events.k8s.io
-ttl-controller = list,patch,update,watch nodes | create,patch,update events @core,events.k8s.io
-validatingadmissionpolicy-status-controller = get,list,watch validatingadmissionpolicies @admissionregistration.k8s.io | get,patch,update validatingadmissionpolicies/status @admissionregistration.k8s.io | create,patch,update events @core,events.k8s.io
-volumeattributesclass-protection-controller >1.34 = get,list,watch persistentvolumeclaims | get,list,watch persistentvolumes | get,list,update,watch volumeattributesclasses @storage.k8s.io | create,patch,update events @core,events.k8s.io
-";
-
-/// Roles in namespaces.
-const NAMESPACED: &str = r"
-kube-public/system:controller:bootstrap-signer = get,list,watch configmaps | update configmaps #cluster-info | create,patch,update events @core,events.k8s.io
-kube-system/extension-apiserver-authentication-reader = get,list,watch configmaps #extension-apiserver-authentication
-kube-system/system::leader-locking-kube-controller-manager = <1.36 watch configmaps | <1.36 get,update configmaps #kube-controller-manager | create,get,list,update,watch leases @coordination.k8s.io | create,get,list,update,watch leasecandidates @coordination.k8s.io
-kube-system/system::leader-locking-kube-scheduler = <1.36 watch configmaps | <1.36 get,update configmaps #kube-scheduler | create,get,list,update,watch leases @coordination.k8s.io | create,get,list,update,watch leasecandidates @coordination.k8s.io
-kube-system/system:controller:bootstrap-signer = get,list,watch secrets
-kube-system/system:controller:cloud-provider = create,get,list,watch configmaps
-kube-system/system:controller:token-cleaner = delete,get,list,watch secrets | create,patch,update events @core,events.k8s.io
+/// Roles: those of the whole cluster, those of controllers, `system:controller:NAME`, each bound to the service account
+/// NAME of `kube-system`, and those in namespaces.
+const ROLES_AT_FIRST: &str = "\
+admin =\n\
+cluster-admin = * * @* | * urls=*\n\
+edit =\n\
+system:aggregate-to-admin = create localsubjectaccessreviews @authorization.k8s.io | create,delete,deletecollection,\
+    get,list,patch,update,watch rolebindings,roles @rbac.authorization.k8s.io\n\
+system:aggregate-to-edit = get,list,watch pods/attach,pods/exec,pods/portforward,pods/proxy,secrets,services/proxy | \
+    impersonate serviceaccounts | create,delete,deletecollection,patch,update pods,pods/attach,pods/exec,\
+    pods/portforward,pods/proxy | create pods/eviction | create,delete,deletecollection,patch,update configmaps,\
+    events,persistentvolumeclaims,replicationcontrollers,replicationcontrollers/scale,secrets,serviceaccounts,\
+    services,services/proxy | create serviceaccounts/token | create,delete,deletecollection,patch,update daemonsets,\
+    deployments,deployments/rollback,deployments/scale,replicasets,replicasets/scale,statefulsets,statefulsets/scale \
+    @apps | create,delete,deletecollection,patch,update horizontalpodautoscalers @autoscaling | create,delete,\
+    deletecollection,patch,update cronjobs,jobs @batch | create,delete,deletecollection,patch,update daemonsets,\
+    deployments,deployments/rollback,deployments/scale,ingresses,networkpolicies,replicasets,replicasets/scale,\
+    replicationcontrollers/scale @extensions | create,delete,deletecollection,patch,update poddisruptionbudgets \
+    @policy | create,delete,deletecollection,patch,update ingresses,networkpolicies @networking.k8s.io | create,\
+    delete,deletecollection,get,list,patch,update,watch leases @coordination.k8s.io\n\
+system:aggregate-to-view = get,list,watch configmaps,endpoints,persistentvolumeclaims,persistentvolumeclaims/status,\
+    pods,replicationcontrollers,replicationcontrollers/scale,serviceaccounts,services,services/status | get,list,\
+    watch bindings,events,limitranges,namespaces/status,pods/log,pods/status,replicationcontrollers/status,\
+    resourcequotas,resourcequotas/status | get,list,watch namespaces | get,list,watch endpointslices \
+    @discovery.k8s.io | get,list,watch controllerrevisions,daemonsets,daemonsets/status,deployments,\
+    deployments/scale,deployments/status,replicasets,replicasets/scale,replicasets/status,statefulsets,\
+    statefulsets/scale,statefulsets/status @apps | get,list,watch horizontalpodautoscalers,\
+    horizontalpodautoscalers/status @autoscaling | get,list,watch cronjobs,cronjobs/status,jobs,jobs/status @batch | \
+    get,list,watch daemonsets,daemonsets/status,deployments,deployments/scale,deployments/status,ingresses,\
+    ingresses/status,networkpolicies,replicasets,replicasets/scale,replicasets/status,replicationcontrollers/scale \
+    @extensions | get,list,watch poddisruptionbudgets,poddisruptionbudgets/status @policy | get,list,watch \
+    ingresses,ingresses/status,networkpolicies @networking.k8s.io\n\
+system:auth-delegator = create tokenreviews @authentication.k8s.io | create subjectaccessreviews \
+    @authorization.k8s.io\n\
+system:basic-user = create selfsubjectaccessreviews,selfsubjectrulesreviews @authorization.k8s.io | create \
+    selfsubjectreviews @authentication.k8s.io\n\
+system:certificates.k8s.io:certificatesigningrequests:nodeclient = create certificatesigningrequests/nodeclient \
+    @certificates.k8s.io\n\
+system:certificates.k8s.io:certificatesigningrequests:selfnodeclient = create \
+    certificatesigningrequests/selfnodeclient @certificates.k8s.io\n\
+system:certificates.k8s.io:kube-apiserver-client-approver = approve signers @certificates.k8s.io \
+    #kubernetes.io/kube-apiserver-client\n\
+system:certificates.k8s.io:kube-apiserver-client-kubelet-approver = approve signers @certificates.k8s.io \
+    #kubernetes.io/kube-apiserver-client-kubelet\n\
+system:certificates.k8s.io:kubelet-serving-approver = approve signers @certificates.k8s.io \
+    #kubernetes.io/kubelet-serving\n\
+system:certificates.k8s.io:legacy-unknown-approver = approve signers @certificates.k8s.io \
+    #kubernetes.io/legacy-unknown\n\
+system:discovery = get /api,/api/*,/apis,/apis/*,/healthz,/livez,/openapi,/openapi/*,/readyz,/version,/version/\n\
+system:heapster = get,list,watch events,namespaces,nodes,pods | get,list,watch deployments @extensions\n\
+system:kube-aggregator = get,list,watch endpoints,services\n\
+system:kube-controller-manager = create,patch,update events @core,events.k8s.io | create leases @coordination.k8s.io \
+    | get,update leases @coordination.k8s.io #kube-controller-manager | create secrets,serviceaccounts | delete \
+    secrets | get configmaps,namespaces,secrets,serviceaccounts | update secrets,serviceaccounts | create \
+    tokenreviews @authentication.k8s.io | create subjectaccessreviews @authorization.k8s.io | list,watch * @* | \
+    create serviceaccounts/token\n\
+system:kube-dns = list,watch endpoints,services\n\
+system:kube-scheduler = create,patch,update events @core,events.k8s.io | create leases @coordination.k8s.io | get,\
+    list,update,watch leases @coordination.k8s.io #kube-scheduler | create,delete,deletecollection,get,list,patch,\
+    update,watch leasecandidates @coordination.k8s.io | get,list,watch nodes | delete,get,list,watch pods | create \
+    bindings,pods/binding | patch,update pods/status | get,list,watch replicationcontrollers,services | get,list,\
+    watch replicasets @apps,extensions | get,list,watch statefulsets @apps | get,list,watch poddisruptionbudgets \
+    @policy | get,list,watch persistentvolumeclaims,persistentvolumes | create tokenreviews @authentication.k8s.io | \
+    create subjectaccessreviews @authorization.k8s.io | get,list,watch csinodes @storage.k8s.io | get,list,watch \
+    namespaces | get,list,watch csidrivers @storage.k8s.io | get,list,watch csistoragecapacities @storage.k8s.io\n\
+system:kubelet-api-admin = get,list,watch nodes | proxy nodes | * nodes/log,nodes/metrics,nodes/proxy,nodes/stats\n\
+system:monitoring = get /healthz,/healthz/*,/livez,/livez/*,/metrics,/metrics/slis,/readyz,/readyz/*\n\
+system:node = create tokenreviews @authentication.k8s.io | create localsubjectaccessreviews,subjectaccessreviews \
+    @authorization.k8s.io | get,list,watch services | create,get,list,watch nodes | patch,update nodes/status | \
+    patch,update nodes | create,patch,update events | get,list,watch pods | create,delete pods | patch,update \
+    pods/status | create pods/eviction | get,list,watch configmaps,secrets | get persistentvolumeclaims,\
+    persistentvolumes | get endpoints | create,get,list,watch certificatesigningrequests @certificates.k8s.io | \
+    create,delete,get,patch,update leases @coordination.k8s.io | get volumeattachments @storage.k8s.io | create \
+    serviceaccounts/token | get,patch,update persistentvolumeclaims/status | get,list,watch csidrivers \
+    @storage.k8s.io | create,delete,get,patch,update csinodes @storage.k8s.io | get,list,watch runtimeclasses \
+    @node.k8s.io\n\
+system:node-bootstrapper = create,get,list,watch certificatesigningrequests @certificates.k8s.io\n\
+system:node-problem-detector = get nodes | patch nodes/status | create,patch,update events @core,events.k8s.io\n\
+system:node-proxier = list,watch endpoints,services | get,list,watch nodes | create,patch,update events @core,\
+    events.k8s.io | list,watch endpointslices @discovery.k8s.io\n\
+system:persistent-volume-provisioner = create,delete,get,list,watch persistentvolumes | get,list,update,watch \
+    persistentvolumeclaims | get,list,watch storageclasses @storage.k8s.io | watch events | create,patch,update \
+    events @core,events.k8s.io\n\
+system:public-info-viewer = get /healthz,/livez,/readyz,/version,/version/\n\
+system:service-account-issuer-discovery = get /.well-known/openid-configuration,/.well-known/openid-configuration/,\
+    /openid/v1/jwks,/openid/v1/jwks/\n\
+system:volume-scheduler = get,list,patch,update,watch persistentvolumes | get,list,watch storageclasses \
+    @storage.k8s.io | get,list,patch,update,watch persistentvolumeclaims\n\
+view =\n\
+system:controller:attachdetach-controller = list,watch persistentvolumeclaims,persistentvolumes | get,list,watch \
+    nodes | patch,update nodes/status | list,watch pods | create,patch,update events @core,events.k8s.io | create,\
+    delete,get,list,watch volumeattachments @storage.k8s.io | get,list,watch csidrivers @storage.k8s.io | get,list,\
+    watch csinodes @storage.k8s.io\n\
+system:controller:certificate-controller = delete,get,list,watch certificatesigningrequests @certificates.k8s.io | \
+    update certificatesigningrequests/approval,certificatesigningrequests/status @certificates.k8s.io | approve \
+    signers @certificates.k8s.io #kubernetes.io/kube-apiserver-client-kubelet | sign signers @certificates.k8s.io \
+    #kubernetes.io/kube-apiserver-client,kubernetes.io/kube-apiserver-client-kubelet,kubernetes.io/kubelet-serving,\
+    kubernetes.io/legacy-unknown | create subjectaccessreviews @authorization.k8s.io | create,patch,update events \
+    @core,events.k8s.io\n\
+system:controller:clusterrole-aggregation-controller = escalate,get,list,patch,update,watch clusterroles \
+    @rbac.authorization.k8s.io\n\
+system:controller:cronjob-controller = get,list,update,watch cronjobs @batch | create,delete,get,list,patch,update,\
+    watch jobs @batch | update cronjobs/status @batch | update cronjobs/finalizers @batch | delete,list pods | \
+    create,patch,update events @core,events.k8s.io\n\
+system:controller:daemon-set-controller = get,list,watch daemonsets @apps,extensions | update daemonsets/status \
+    @apps,extensions | update daemonsets/finalizers @apps,extensions | list,watch nodes | create,delete,list,patch,\
+    watch pods | create pods/binding | create,delete,get,list,patch,update,watch controllerrevisions @apps | create,\
+    patch,update events @core,events.k8s.io\n\
+system:controller:deployment-controller = get,list,update,watch deployments @apps,extensions | update \
+    deployments/status @apps,extensions | update deployments/finalizers @apps,extensions | create,delete,get,list,\
+    patch,update,watch replicasets @apps,extensions | get,list,update,watch pods | create,patch,update events @core,\
+    events.k8s.io\n\
+system:controller:disruption-controller = get,list,watch deployments @apps,extensions | get,list,watch replicasets \
+    @apps,extensions | get,list,watch replicationcontrollers | get,list,watch poddisruptionbudgets @policy | get,\
+    list,watch statefulsets @apps | update poddisruptionbudgets/status @policy | patch,update pods/status | get \
+    */scale @* | create,patch,update events @core,events.k8s.io\n\
+system:controller:endpoint-controller = get,list,watch pods,services | create,delete,get,list,update endpoints | \
+    create endpoints/restricted | create,patch,update events @core,events.k8s.io\n\
+system:controller:endpointslice-controller = get,list,watch nodes,pods,services | update services/finalizers | \
+    create,delete,get,list,update endpointslices @discovery.k8s.io | create,patch,update events @core,events.k8s.io\n\
+system:controller:endpointslicemirroring-controller = get,list,watch endpoints,services | update services/finalizers \
+    | update endpoints/finalizers | create,delete,get,list,update endpointslices @discovery.k8s.io | create,patch,\
+    update events @core,events.k8s.io\n\
+system:controller:ephemeral-volume-controller = get,list,watch pods | update pods/finalizers | create,get,list,watch \
+    persistentvolumeclaims | create,patch,update events @core,events.k8s.io\n\
+system:controller:expand-controller = get,list,patch,update,watch persistentvolumes | patch,update \
+    persistentvolumeclaims/status | get,list,watch persistentvolumeclaims | get,list,watch storageclasses \
+    @storage.k8s.io | get endpoints,services | get secrets | create,patch,update events @core,events.k8s.io\n\
+system:controller:generic-garbage-collector = delete,get,list,patch,update,watch * @* | create,patch,update events \
+    @core,events.k8s.io\n\
+system:controller:horizontal-pod-autoscaler = get,list,watch horizontalpodautoscalers @autoscaling | update \
+    horizontalpodautoscalers/status @autoscaling | get,update */scale @* | list pods | list pods @metrics.k8s.io | \
+    get,list * @custom.metrics.k8s.io | get,list * @external.metrics.k8s.io | create,patch,update events @core,\
+    events.k8s.io\n\
+system:controller:job-controller = get,list,patch,update,watch jobs @batch | update jobs/status @batch | update \
+    jobs/finalizers @batch | create,delete,list,patch,watch pods | create,patch,update events @core,events.k8s.io\n\
+system:controller:legacy-service-account-token-cleaner = get configmaps \
+    #kube-apiserver-legacy-service-account-token-tracking | delete,patch secrets\n\
+system:controller:namespace-controller = delete,get,list,watch namespaces | update namespaces/finalize,\
+    namespaces/status | delete,deletecollection,get,list * @*\n\
+system:controller:node-controller = delete,get,list,patch,update nodes | patch,update nodes/status | patch,update \
+    pods/status | delete,get,list pods | create,patch,update events @core,events.k8s.io\n\
+system:controller:persistent-volume-binder = create,delete,get,list,update,watch persistentvolumes | update \
+    persistentvolumes/status | get,list,update,watch persistentvolumeclaims | update persistentvolumeclaims/status | \
+    create,delete,get,list,watch pods | get,list,watch storageclasses @storage.k8s.io | create,delete,get,update \
+    endpoints | create,delete,get services | get secrets | get,list nodes | create,patch,update events @core,\
+    events.k8s.io | watch events\n\
+system:controller:pod-garbage-collector = delete,list,watch pods | get,list nodes | patch pods/status\n\
+system:controller:pv-protection-controller = get,list,update,watch persistentvolumes | create,patch,update events \
+    @core,events.k8s.io\n\
+system:controller:pvc-protection-controller = get,list,update,watch persistentvolumeclaims | get,list,watch pods | \
+    create,patch,update events @core,events.k8s.io\n\
+system:controller:replicaset-controller = get,list,update,watch replicasets @apps,extensions | update \
+    replicasets/status @apps,extensions | update replicasets/finalizers @apps,extensions | create,delete,list,patch,\
+    watch pods | create,patch,update events @core,events.k8s.io\n\
+system:controller:replication-controller = get,list,update,watch replicationcontrollers | update \
+    replicationcontrollers/status | update replicationcontrollers/finalizers | create,delete,list,patch,watch pods | \
+    create,patch,update events @core,events.k8s.io\n\
+system:controller:resourcequota-controller = list,watch * @* | update resourcequotas/status | create,patch,update \
+    events @core,events.k8s.io\n\
+system:controller:root-ca-cert-publisher = create,update configmaps | create,patch,update events @core,events.k8s.io\n\
+system:controller:route-controller = list,watch nodes | patch nodes/status | create,patch,update events @core,\
+    events.k8s.io\n\
+system:controller:service-account-controller = create serviceaccounts | create,patch,update events @core,\
+    events.k8s.io\n\
+system:controller:service-controller = get,list,watch services | patch,update services/status | list,watch nodes | \
+    create,patch,update events @core,events.k8s.io\n\
+system:controller:statefulset-controller = list,watch pods | get,list,watch statefulsets @apps | update \
+    statefulsets/status @apps | update statefulsets/finalizers @apps | create,delete,get,patch,update pods | create,\
+    delete,get,list,patch,update,watch controllerrevisions @apps | create,get persistentvolumeclaims | create,patch,\
+    update events @core,events.k8s.io | delete,update persistentvolumeclaims\n\
+system:controller:ttl-after-finished-controller = delete,get,list,watch jobs @batch | create,patch,update events \
+    @core,events.k8s.io\n\
+system:controller:ttl-controller = list,patch,update,watch nodes | create,patch,update events @core,events.k8s.io\n\
+system:controller:validatingadmissionpolicy-status-controller = get,list,watch validatingadmissionpolicies \
+    @admissionregistration.k8s.io | get,patch,update validatingadmissionpolicies/status \
+    @admissionregistration.k8s.io | create,patch,update events @core,events.k8s.io\n\
+kube-public/system:controller:bootstrap-signer = get,list,watch configmaps | update configmaps #cluster-info | \
+    create,patch,update events @core,events.k8s.io\n\
+kube-system/extension-apiserver-authentication-reader = get,list,watch configmaps \
+    #extension-apiserver-authentication\n\
+kube-system/system::leader-locking-kube-controller-manager = watch configmaps | get,update configmaps \
+    #kube-controller-manager | create,get,list,update,watch leases @coordination.k8s.io | create,get,list,update,\
+    watch leasecandidates @coordination.k8s.io\n\
+kube-system/system::leader-locking-kube-scheduler = watch configmaps | get,update configmaps #kube-scheduler | \
+    create,get,list,update,watch leases @coordination.k8s.io | create,get,list,update,watch leasecandidates \
+    @coordination.k8s.io\n\
+kube-system/system:controller:bootstrap-signer = get,list,watch secrets\n\
+kube-system/system:controller:cloud-provider = create,get,list,watch configmaps\n\
+kube-system/system:controller:token-cleaner = delete,get,list,watch secrets | create,patch,update events @core,\
+    events.k8s.io\n\
 ";
 
 /// The roles that gather the rules of others: the label's last part, with what carries it.
@@ -147,36 +256,56 @@ const GATHERED: [(&str, &[&str]); 3] = [
     ("view", &["system:aggregate-to-view"]),
 ];
 
-/// A line of a table that holds at a release: its name and its text.
-fn lines(table: &'static str, release: Release) -> impl Iterator<Item = (&'static str, &'static str)> {
-    table.lines().filter_map(move |line| entry(line, release))
+/// Reads a line of a table: a name and what stands behind it.
+fn entry(line: &'static str) -> Option<(&'static str, &'static str)> {
+    let (name, text) = line.split_once(" =")?;
+    Some((name, text.trim()))
 }
 
-/// Reads a line of a table, unless it is empty or for other releases.
-fn entry(line: &'static str, release: Release) -> Option<(&'static str, &'static str)> {
-    let (name, text) = line.split_once('=')?;
-    let mut words = name.split_whitespace();
-    let (name, marks) = (words.next()?, words.next().unwrap_or(""));
-    holds(marks, release).then_some((name, text.trim()))
+/// Reads rules, one behind the other.
+fn rules_in(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.split('|').map(str::trim).filter(|rule| !rule.is_empty())
 }
 
-/// Tells whether marks as `>1.34<1.36` hold at a release.
-fn holds(marks: &str, release: Release) -> bool {
-    let minor = |text: &str| text.split(['<', '>']).next().and_then(|text| text.trim_start_matches("1.").parse().ok());
-    let since: Option<u16> = marks.split_once('>').and_then(|(_, text)| minor(text));
-    let until: Option<u16> = marks.split_once('<').and_then(|(_, text)| minor(text));
-    since.is_none_or(|since| release.minor >= since) && until.is_none_or(|until| release.minor < until)
+/// Lists the names of all roles: of the whole cluster, of controllers, in namespaces, each in order.
+fn role_names(profile: &Profile) -> Vec<&'static str> {
+    let new = profile.role_changes().filter(|line| !is_change(line));
+    let mut names: Vec<&str> = ROLES_AT_FIRST.lines().chain(new).filter_map(entry).map(|(name, _)| name).collect();
+    names.sort_by_key(|name| (name.contains('/'), name.starts_with(CONTROLLER), *name));
+    names
 }
 
-fn rules_of(text: &'static str, release: Release) -> Vec<Rule> {
-    text.split(" | ")
-        .map(str::trim)
-        .filter(|rule| !rule.is_empty())
-        .filter_map(|rule| match rule.split_once(' ') {
-            Some((marks, rest)) if marks.starts_with(['<', '>']) => holds(marks, release).then(|| rule_of(rest)),
-            _ => Some(rule_of(rule)),
-        })
-        .collect()
+/// What the names of controllers' roles begin with.
+const CONTROLLER: &str = "system:controller:";
+
+/// Tells whether a line of a release changes a role that is there.
+fn is_change(line: &str) -> bool {
+    line.split(' ').next().is_some_and(|name| name.ends_with(':'))
+}
+
+/// Returns the rules of a role: those that it had at first, as the releases since have changed them.
+fn rules_of(name: &str, profile: &Profile) -> Option<Vec<Rule>> {
+    let lines = || ROLES_AT_FIRST.lines().chain(profile.role_changes());
+    // Most lines are passed over by their first word.
+    let own = lines().filter(|line| line.starts_with(name)).filter(|line| !is_change(line)).filter_map(entry);
+    let mut rules: Vec<&str> = rules_in(own.into_iter().find(|(own, _)| *own == name)?.1).collect();
+    for line in profile.role_changes().filter(|line| line.starts_with(name)) {
+        if let Some(change) = line[name.len()..].strip_prefix(": ") {
+            apply(&mut rules, change);
+        }
+    }
+    Some(rules.into_iter().map(rule_of).collect())
+}
+
+/// Puts the rules on the right of a change in the place of those on its left, or at the end.
+fn apply(rules: &mut Vec<&'static str>, change: &'static str) {
+    let (old, new) = change.split_once("=>").unwrap_or((change, ""));
+    let old: Vec<&str> = rules_in(old).collect();
+    match rules.windows(old.len().max(1)).position(|window| window == old) {
+        Some(at) => drop(rules.splice(at..at + old.len(), rules_in(new))),
+        None if old.is_empty() => rules.extend(rules_in(new)),
+        None => panic!("{}", format!("no role has {change:?}")),
+    }
 }
 
 fn rule_of(text: &'static str) -> Rule {
@@ -201,23 +330,16 @@ fn rule_of(text: &'static str) -> Rule {
 }
 
 /// Returns the rules of a ClusterRole that every cluster has.
-pub(super) fn cluster_rules(name: &str, release: Release) -> Option<Vec<Rule>> {
+pub(super) fn cluster_rules(name: &str, profile: &Profile) -> Option<Vec<Rule>> {
     if let Some((_, parts)) = GATHERED.iter().find(|(gathered, _)| *gathered == name) {
-        return Some(parts.iter().filter_map(|part| cluster_rules(part, release)).flatten().collect());
+        return Some(parts.iter().filter_map(|part| cluster_rules(part, profile)).flatten().collect());
     }
-    let (table, short) = match name.strip_prefix("system:controller:") {
-        Some(short) => (CONTROLLERS, short),
-        None => (CLUSTER, name),
-    };
-    // Most lines are passed over by their first word.
-    let own = table.lines().filter(|line| line.starts_with(short));
-    own.filter_map(|line| entry(line, release)).find(|(own, _)| *own == short).map(|(_, text)| rules_of(text, release))
+    rules_of(name, profile)
 }
 
 /// Returns the rules of a Role that every cluster has.
-pub(super) fn namespace_rules(namespace: &str, name: &str, release: Release) -> Option<Vec<Rule>> {
-    let wanted = format!("{namespace}/{name}");
-    lines(NAMESPACED, release).find(|(own, _)| *own == wanted).map(|(_, text)| rules_of(text, release))
+pub(super) fn namespace_rules(namespace: &str, name: &str, profile: &Profile) -> Option<Vec<Rule>> {
+    rules_of(&format!("{namespace}/{name}"), profile)
 }
 
 /// A binding of the tables.
@@ -253,8 +375,10 @@ fn subjects(text: &'static str) -> Vec<Subject> {
 }
 
 /// Returns the bindings that every cluster has, in order of their names, those of the whole cluster first.
-pub(super) fn bindings(release: Release) -> Vec<Binding> {
-    let mut all: Vec<Binding> = lines(BINDINGS, release)
+pub(super) fn bindings(profile: &Profile) -> Vec<Binding> {
+    let mut all: Vec<Binding> = BINDINGS
+        .lines()
+        .filter_map(entry)
         .map(|(name, text)| Binding {
             namespace: "",
             name: Text::of(name),
@@ -262,13 +386,12 @@ pub(super) fn bindings(release: Release) -> Vec<Binding> {
             subjects: subjects(text),
         })
         .collect();
-    all.extend(lines(CONTROLLERS, release).map(|(short, _)| {
-        let name = Text::from(format!("system:controller:{short}"));
-        let account = Subject::ServiceAccount(Text::of("kube-system"), Text::of(short));
-        Binding { namespace: "", role: name.clone(), name, subjects: Vec::from([account]) }
+    all.extend(role_names(profile).into_iter().filter_map(|name| {
+        let account = Subject::ServiceAccount(Text::of("kube-system"), Text::of(name.strip_prefix(CONTROLLER)?));
+        Some(Binding { namespace: "", role: Text::of(name), name: Text::of(name), subjects: Vec::from([account]) })
     }));
     all.sort_by(|one, other| one.name.cmp(&other.name));
-    all.extend(lines(NAMESPACE_BINDINGS, release).filter_map(|(path, text)| {
+    all.extend(NAMESPACE_BINDINGS.lines().filter_map(entry).filter_map(|(path, text)| {
         let (namespace, name) = path.split_once('/')?;
         let (role, who) = text.split_once(' ')?;
         Some(Binding { namespace, name: Text::of(name), role: Text::of(role), subjects: subjects(who) })
@@ -277,36 +400,18 @@ pub(super) fn bindings(release: Release) -> Vec<Binding> {
 }
 
 /// Returns all roles and bindings as the objects that the server stores.
-pub(super) fn objects(release: Release) -> Vec<(Resource, Json)> {
+pub(super) fn objects(profile: &Profile) -> Vec<(Resource, Json)> {
     let mut all = Vec::new();
-    let cluster = lines(CLUSTER, release).map(|(name, _)| name.to_string());
-    let controllers = lines(CONTROLLERS, release).map(|(short, _)| format!("system:controller:{short}"));
-    for name in cluster.chain(controllers) {
-        let mut role = head("ClusterRole", "", &name);
-        for (gathering, parts) in GATHERED {
-            let label = format!("rbac.authorization.k8s.io/aggregate-to-{gathering}");
-            if parts.contains(&name.as_str()) {
-                role.set(&["metadata", "labels", &label], "true");
-            }
-            if gathering == name {
-                let selector = [(label, Json::from("true"))];
-                let mut labels = Json::object();
-                for (key, value) in selector {
-                    labels.set(&["matchLabels", &key], value);
-                }
-                role.set(&["aggregationRule", "clusterRoleSelectors"], Vec::from([labels]));
-            }
+    for path in role_names(profile) {
+        if let Some((namespace, name)) = path.split_once('/') {
+            let mut role = head("Role", namespace, name);
+            set_rules(&mut role, &rules_of(path, profile).unwrap_or_default());
+            all.push((ROLES, role));
+        } else {
+            all.push((CLUSTER_ROLES, cluster_role(path, profile)));
         }
-        set_rules(&mut role, &cluster_rules(&name, release).unwrap_or_default());
-        all.push((CLUSTER_ROLES, role));
     }
-    for (path, text) in lines(NAMESPACED, release) {
-        let (namespace, name) = path.split_once('/').unwrap_or(("", path));
-        let mut role = head("Role", namespace, name);
-        set_rules(&mut role, &rules_of(text, release));
-        all.push((ROLES, role));
-    }
-    for binding in bindings(release) {
+    for binding in bindings(profile) {
         let (kind, role_kind, resource) = if binding.namespace.is_empty() {
             ("ClusterRoleBinding", "ClusterRole", CLUSTER_ROLE_BINDINGS)
         } else {
@@ -321,6 +426,23 @@ pub(super) fn objects(release: Release) -> Vec<(Resource, Json)> {
         all.push((resource, tree));
     }
     all
+}
+
+fn cluster_role(name: &str, profile: &Profile) -> Json {
+    let mut role = head("ClusterRole", "", name);
+    for (gathering, parts) in GATHERED {
+        let label = format!("rbac.authorization.k8s.io/aggregate-to-{gathering}");
+        if parts.contains(&name) {
+            role.set(&["metadata", "labels", &label], "true");
+        }
+        if gathering == name {
+            let mut labels = Json::object();
+            labels.set(&["matchLabels", &label], "true");
+            role.set(&["aggregationRule", "clusterRoleSelectors"], Vec::from([labels]));
+        }
+    }
+    set_rules(&mut role, &cluster_rules(name, profile).unwrap_or_default());
+    role
 }
 
 fn head(kind: &str, namespace: &str, name: &str) -> Json {
@@ -350,16 +472,19 @@ fn subject_json(subject: &Subject) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rule, bindings, cluster_rules, objects};
-    use crate::objects::RELEASES;
+    use alloc::vec::Vec;
+
+    use super::{Rule, apply, bindings, cluster_rules, objects, role_names};
+    use crate::profile::{Profile, RELEASES};
 
     #[test]
     fn every_binding_names_a_role_that_is_there() {
         for release in RELEASES {
-            for binding in bindings(release) {
+            let profile = Profile::of(release);
+            for binding in bindings(&profile) {
                 let found = match binding.namespace {
-                    "" => cluster_rules(&binding.role, release),
-                    namespace => super::namespace_rules(namespace, &binding.role, release),
+                    "" => cluster_rules(&binding.role, &profile),
+                    namespace => super::namespace_rules(namespace, &binding.role, &profile),
                 };
                 assert!(found.is_some_and(|rules| !rules.is_empty()), "{} at {release}", binding.name);
             }
@@ -367,14 +492,41 @@ mod tests {
     }
 
     #[test]
-    fn releases_differ_as_their_marks_say() {
-        let has_watch = |release| {
-            let rules = cluster_rules("system:controller:pod-garbage-collector", release).unwrap();
+    fn every_change_is_about_a_role_that_is_there() {
+        for release in RELEASES {
+            let profile = Profile::of(release);
+            let names = role_names(&profile);
+            for line in profile.role_changes() {
+                let name = line.split(' ').next().unwrap_or_default();
+                assert!(names.contains(&name.strip_suffix(':').unwrap_or(name)), "{line}");
+            }
+            assert!(objects(&profile).len() > 120);
+        }
+    }
+
+    #[test]
+    fn rules_are_replaced_added_and_taken_away() {
+        let mut rules = Vec::from(["a", "b", "c"]);
+        for (change, expected) in [
+            ("a | b => x", &["x", "c"][..]),
+            ("=> d", &["x", "c", "d"]),
+            ("c => c | e", &["x", "c", "e", "d"]),
+            ("x | c =>", &["e", "d"]),
+        ] {
+            apply(&mut rules, change);
+            assert_eq!(rules, expected, "{change}");
+        }
+    }
+
+    #[test]
+    fn the_garbage_collector_of_pods_watches_nodes_since_it_may() {
+        let [oldest, ..] = RELEASES;
+        let has_watch = |profile: &Profile| {
+            let rules = cluster_rules("system:controller:pod-garbage-collector", profile).unwrap();
             let is_of_nodes = |rule: &Rule| rule.resources.iter().eq(["nodes"]);
             rules.iter().any(|rule| is_of_nodes(rule) && rule.verbs.iter().any(|verb| verb == "watch"))
         };
-        assert_eq!(RELEASES.map(has_watch), [false, true, true]);
-        assert!(cluster_rules("system:controller:resource-claim-controller", RELEASES[0]).is_none());
-        assert_eq!(RELEASES.map(|release| objects(release).len()).map(|count| count > 120), [true; 3]);
+        assert!(!has_watch(&Profile::of(oldest)) && has_watch(&Profile::default()));
+        assert!(cluster_rules("system:controller:resource-claim-controller", &Profile::of(oldest)).is_none());
     }
 }

@@ -169,7 +169,7 @@ impl ApiServer {
             }
         }
         if form != Form::Plain {
-            let view = View { release: self.settings.profile().release(), now: origin.now };
+            let view = View { profile: self.settings.profile(), now: origin.now };
             for output in self.events.iter_mut().skip(begun) {
                 if let ServerOutput::ToClient { message: ToClient::Watch { event, object, .. }, .. } = output {
                     *object = watcher.shaped(*event, object.clone(), view);

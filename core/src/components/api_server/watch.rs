@@ -95,7 +95,7 @@ impl Watcher {
     }
 
     /// Puts an event into the form that the client takes.
-    pub(super) fn shaped(&mut self, event: WatchType, object: Object, view: View) -> Object {
+    pub(super) fn shaped(&mut self, event: WatchType, object: Object, view: View<'_>) -> Object {
         if self.form == Form::Plain {
             return object;
         }

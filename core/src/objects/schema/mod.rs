@@ -13,15 +13,16 @@ use once_cell::race::OnceBox;
 
 pub use decode::{DecodeError, Decoded};
 
-use crate::objects::{Release, order};
+use crate::objects::order;
 
-/// The fields of all known types in one release.
+/// The fields of all known types, as the table has them and as changes leave them.
 #[derive(Debug)]
 pub struct Schema {
-    release: Release,
-    /// The types in the table's order, each read when it is asked for first.
+    /// The types in the table's order, then the new ones, each read when it is asked for first.
     types: Vec<(&'static str, OnceBox<Struct>)>,
     names: Names,
+    /// Type, `+` or `-`, and fields.
+    changes: Vec<[&'static str; 3]>,
 }
 
 /// The places of the types, sorted by name.
@@ -133,17 +134,19 @@ impl Struct {
 }
 
 impl Schema {
-    /// Reads the table as of a release.
+    /// Reads the table with changes, oldest first: `Type + field:type …` adds fields or replaces those of that name,
+    /// `Type - field …` takes them away, `Type = field:type …` is a new type.
     #[must_use]
-    pub fn of(release: Release) -> Self {
-        let lines = types::TYPES.lines().filter_map(|line| line.split_once(" = "));
+    pub fn new(changes: impl IntoIterator<Item = &'static str>) -> Self {
+        let changes: Vec<[&str; 3]> = changes.into_iter().filter_map(change).collect();
+        let new = changes.iter().filter(|[_, how, _]| *how == "=").map(|[name, _, fields]| (*name, *fields));
         let (mut types, mut names) = (Vec::new(), Names::new());
-        for (name, fields) in lines {
+        for (name, fields) in types::TYPES.lines().filter_map(|line| line.split_once(" = ")).chain(new) {
             names.push((name, types.len()));
             types.push((fields, OnceBox::new()));
         }
         names.sort_unstable_by(|(own, _), (other, _)| order(own, other));
-        Self { release, types, names }
+        Self { types, names, changes }
     }
 
     /// Returns the type of a kind of objects, or of a part of one.
@@ -158,8 +161,16 @@ impl Schema {
         let (text, read) = &self.types[place];
         read.get_or_init(|| {
             let name = self.names.iter().find(|(_, at)| *at == place).map_or("", |(name, _)| name);
-            let fields = text.split_whitespace().filter_map(|text| parse_field(text, &self.names, self.release));
-            let mut fields: Vec<Field> = fields.collect();
+            let mut fields = parse_fields(text, &self.names);
+            for [_, how, text] in self.changes.iter().filter(|[own, ..]| *own == name) {
+                let changed = parse_fields(text, &self.names);
+                if *how != "=" {
+                    fields.retain(|field| !text.split_whitespace().any(|text| name_of(text) == field.name));
+                }
+                if *how == "+" {
+                    fields.extend(changed);
+                }
+            }
             fields.sort_by_key(|field| field.name);
             Box::new(Struct { name, fields })
         })
@@ -170,13 +181,23 @@ fn place_of(name: &str, names: &Names) -> Option<usize> {
     names.binary_search_by(|(own, _)| order(own, name)).ok().map(|at| names[at].1)
 }
 
-fn parse_field(text: &'static str, names: &Names, release: Release) -> Option<Field> {
+/// Reads a change: type, how, fields.
+fn change(line: &'static str) -> Option<[&'static str; 3]> {
+    let (name, rest) = line.split_once(' ')?;
+    let (how, fields) = rest.split_once(' ')?;
+    Some([name, how, fields])
+}
+
+fn name_of(field: &str) -> &str {
+    field.split_once(':').map_or(field, |(name, _)| name)
+}
+
+fn parse_fields(text: &'static str, names: &Names) -> Vec<Field> {
+    text.split_whitespace().filter_map(|text| parse_field(text, names)).collect()
+}
+
+fn parse_field(text: &'static str, names: &Names) -> Option<Field> {
     let (name, rest) = text.split_once(':')?;
-    let (rest, until) = rest.split_once('<').map_or((rest, None), |(rest, until)| (rest, minor(until)));
-    let (rest, since) = rest.split_once('>').map_or((rest, None), |(rest, since)| (rest, minor(since)));
-    if since.is_some_and(|since| release.minor < since) || until.is_some_and(|until| release.minor >= until) {
-        return None;
-    }
     let (rest, presence) = match rest.as_bytes().last() {
         Some(b'*') => (&rest[..rest.len() - 1], Presence::Pointer),
         Some(b'!') => (&rest[..rest.len() - 1], Presence::Always),
@@ -191,10 +212,6 @@ fn parse_field(text: &'static str, names: &Names, release: Release) -> Option<Fi
     let has_zero = matches!(kind, Kind::Object(_) | Kind::Time | Kind::MicroTime);
     let is_filled = presence == Presence::Always || has_zero && presence == Presence::OmitEmpty;
     Some(Field { name, kind, presence, merge, is_filled })
-}
-
-fn minor(release: &str) -> Option<u16> {
-    release.split_once('.').and_then(|(_, minor)| minor.parse().ok())
 }
 
 fn parse_kind(text: &str, names: &Names) -> Kind {
@@ -221,17 +238,16 @@ fn parse_kind(text: &str, names: &Names) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::{Kind, Merge, Schema, types};
-    use crate::objects::{DEFAULT_RELEASE, RELEASES, Release};
 
     #[test]
     fn each_word_of_the_table_is_understood() {
-        let schema = Schema::of(Release::new(99, 0));
+        let schema = Schema::new([]);
         let known = ["str", "int", "int32", "bool", "float", "quantity", "intstr", "time", "microtime", "bytes", "any"];
         for (name, fields) in types::TYPES.lines().filter_map(|line| line.split_once(" = ")) {
             for text in fields.split_whitespace() {
                 let (field, rest) = text.split_once(':').expect(text);
                 let kind = rest.trim_start_matches(['[', '{']);
-                let kind = kind.split([']', '}', '*', '!', '>', '<', '@']).next().unwrap();
+                let kind = kind.split([']', '}', '*', '!', '@']).next().unwrap();
                 assert!(known.contains(&kind) || schema.named(kind).is_some(), "{name}.{field} is {kind}");
                 assert!(schema.named(name).unwrap().field(field).is_some(), "{name}.{field}");
             }
@@ -240,7 +256,7 @@ mod tests {
 
     #[test]
     fn lists_say_how_patches_merge_them() {
-        let schema = Schema::of(DEFAULT_RELEASE);
+        let schema = Schema::new([]);
         let cases = [
             ("NodeSpec", "taints", Merge::Replace),
             ("NodeSpec", "podCIDRs", Merge::Set),
@@ -254,11 +270,16 @@ mod tests {
     }
 
     #[test]
-    fn fields_come_with_their_release() {
-        let [oldest, ..] = RELEASES;
-        let field =
-            |release| Schema::of(release).named("NodeSystemInfo").unwrap().field("swap").map(|f| f.kind().clone());
-        assert_eq!(field(oldest), None);
-        assert!(matches!(field(DEFAULT_RELEASE), Some(Kind::Object(_))));
+    fn changes_add_fields_replace_them_and_take_them_away() {
+        let changes =
+            ["Taint + value:int seen:Seen*", "Seen = by:str", "Taint - timeAdded value", "Taint + value:bool"];
+        let schema = Schema::new(changes);
+        let kind =
+            |schema: &Schema, field| schema.named("Taint").unwrap().field(field).map(|field| field.kind().clone());
+        assert_eq!(kind(&schema, "value"), Some(Kind::Bool));
+        assert_eq!(kind(&schema, "timeAdded"), None);
+        assert!(matches!(kind(&schema, "seen"), Some(Kind::Object(_))));
+        assert!(schema.named("Seen").unwrap().field("by").is_some());
+        assert_eq!(kind(&Schema::new([]), "value"), Some(Kind::Str));
     }
 }

@@ -19,7 +19,7 @@ use crate::network::{
 };
 use crate::objects::time::to_micro_time;
 use crate::objects::{Json, Text};
-use crate::profile::{Release, Settings};
+use crate::profile::{RELEASES, Settings};
 use crate::sim::{Options, Simulation};
 
 const NODES_IN_CLUSTER: u64 = 7;
@@ -55,8 +55,7 @@ struct Rig {
 
 impl Rig {
     fn new(seed: u64, heartbeats: Heartbeats, trace: bool, tap: Tap) -> Self {
-        let releases = [Release::new(31, 0), Release::new(34, 4), Release::new(36, 0)];
-        let settings = Settings::of(releases[usize::try_from(seed % 3).unwrap()]);
+        let settings = Settings::of(RELEASES[usize::try_from(seed).unwrap() % RELEASES.len()]);
         let mut sim = Simulation::new(Options { seed, heartbeats, trace, settings, ..Options::default() });
         sim.tap(tap);
         for at in 0..NODES_IN_CLUSTER {

@@ -1,7 +1,7 @@
 //! The cells of a row, by kind.
 //!
-//! Mirrors pkg/printers/internalversion/printers.go (v1.34), `printNode`, `printEvent` and the like. A cell is a text, a
-//! number or a truth value, as its column says; an instant is shown as the time since.
+//! Mirrors pkg/printers/internalversion/printers.go (v1.34), `printNode`, `printEvent` and the like. A cell is a text,
+//! a number or a truth value, as its column says; an instant is shown as the time since.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -9,13 +9,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{View, human_duration, pods};
-use crate::objects::{Json, Release, time};
+use crate::objects::{Json, time};
 
 const NONE: &str = "<none>";
 const UNKNOWN: &str = "<unknown>";
 
-/// Returns the cells of an object of a kind.
-pub(super) fn of(plural: &str, object: &Json, view: View) -> Json {
+/// Returns the cells of an object of a kind, one for each column that the kind has had; a release shows its own.
+pub(super) fn of(plural: &str, object: &Json, view: View<'_>) -> Vec<Json> {
     let age = age(object.at(&["metadata", "creationTimestamp"]), view);
     let name = text(object, &["metadata", "name"]);
     let cells = match plural {
@@ -29,12 +29,8 @@ pub(super) fn of(plural: &str, object: &Json, view: View) -> Json {
         "replicasets" => replica_set(object, age),
         "statefulsets" => stateful_set(object, age),
         "jobs" => job(object, age, view),
-        "priorityclasses" => priority_class(object, age, view),
-        "serviceaccounts" => {
-            let count = Json::from(length(object.get("secrets")));
-            // Source: the column went in v1.35.
-            if view.release < Release::new(35, 0) { Vec::from([count, age]) } else { Vec::from([age]) }
-        }
+        "priorityclasses" => priority_class(object, age),
+        "serviceaccounts" => Vec::from([Json::from(length(object.get("secrets"))), age]),
         "configmaps" => Vec::from([Json::from(length(object.get("data")) + length(object.get("binaryData"))), age]),
         "secrets" => Vec::from([text(object, &["type"]), Json::from(length(object.get("data"))), age]),
         "services" => service(object, age),
@@ -80,16 +76,16 @@ fn length(list: &Json) -> i64 {
 }
 
 /// Returns how long ago an instant was.
-pub(super) fn since(at: &Json, view: View) -> Option<String> {
+pub(super) fn since(at: &Json, view: View<'_>) -> Option<String> {
     let at = at.as_str().and_then(time::parse)?;
     Some(human_duration(view.now.duration_since(at)))
 }
 
-fn age(at: &Json, view: View) -> Json {
+fn age(at: &Json, view: View<'_>) -> Json {
     Json::from(since(at, view).unwrap_or_else(|| String::from(UNKNOWN)))
 }
 
-fn node(node: &Json, age: Json, view: View) -> Vec<Json> {
+fn node(node: &Json, age: Json, view: View<'_>) -> Vec<Json> {
     let ready = node.at(&["status", "conditions"]).items().iter().rfind(|it| it.get("type").as_str() == Some("Ready"));
     let mut status = String::from(match ready.map(|ready| ready.get("status").as_str()) {
         None => "Unknown",
@@ -115,8 +111,7 @@ fn node(node: &Json, age: Json, view: View) -> Vec<Json> {
     };
     let info = |field: &str| text_or(node, &["status", "nodeInfo", field], UNKNOWN);
     let mut kernel = info("kernelVersion");
-    // Source: pkg/printers/internalversion/printers.go (v1.36).
-    if view.release >= Release::new(36, 0)
+    if view.profile.is("node-table-tells-architecture")
         && let Some(architecture) = node.at(&["status", "nodeInfo", "architecture"]).as_str()
         && !architecture.is_empty()
     {
@@ -136,7 +131,7 @@ fn node(node: &Json, age: Json, view: View) -> Vec<Json> {
 }
 
 /// An Event of either group: the newer one has other names for most fields.
-fn event(event: &Json, view: View) -> Vec<Json> {
+fn event(event: &Json, view: View<'_>) -> Vec<Json> {
     let either = |core: &'static str, newer: &'static str| {
         let old = event.get(core);
         if old.is_null() { event.get(newer) } else { old }
@@ -269,7 +264,7 @@ fn stateful_set(set: &Json, age: Json) -> Vec<Json> {
     cells
 }
 
-fn job(job: &Json, age: Json, view: View) -> Vec<Json> {
+fn job(job: &Json, age: Json, view: View<'_>) -> Vec<Json> {
     let succeeded = number(job, &["status", "succeeded"]);
     let completions = match (job.at(&["spec", "completions"]).as_i64(), number(job, &["spec", "parallelism"])) {
         (Some(wanted), _) => format!("{succeeded}/{wanted}"),
@@ -300,14 +295,9 @@ fn job(job: &Json, age: Json, view: View) -> Vec<Json> {
     cells
 }
 
-fn priority_class(class: &Json, age: Json, view: View) -> Vec<Json> {
+fn priority_class(class: &Json, age: Json) -> Vec<Json> {
     let is_default = class.get("globalDefault").as_bool().unwrap_or(false);
-    let mut cells = Vec::from([count(class, &["value"]), Json::Bool(is_default), age]);
-    // Source: the column came in v1.32.
-    if view.release >= Release::new(32, 0) {
-        cells.push(text(class, &["preemptionPolicy"]));
-    }
-    cells
+    Vec::from([count(class, &["value"]), Json::Bool(is_default), age, text(class, &["preemptionPolicy"])])
 }
 
 fn service(service: &Json, age: Json) -> Vec<Json> {

@@ -1,37 +1,16 @@
 //! The columns of tables, as data: their names, types and descriptions by kind.
 //!
-//! Source: pkg/printers/internalversion/printers.go (v1.34), `AddHandlers`; most descriptions are those of the fields in
-//! the types' own documentation (k8s.io/api, `SwaggerDoc`), which clients show as they are. Where a release says
-//! something else the row names it.
+//! Source: pkg/printers/internalversion/printers.go (v1.31), `AddHandlers`; most descriptions are those of the fields
+//! in the types' own documentation (k8s.io/api, `SwaggerDoc`), which clients show as they are. The tables are those of
+//! the oldest release that is offered; what has changed since stands in the files of the releases (`profile/releases`).
 
-use crate::objects::Release;
+use alloc::vec::Vec;
 
-/// A column of a table.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
-    pub(super) name: &'static str,
-    /// `string`, `integer`, `boolean` or `date`.
-    pub(super) kind: &'static str,
-    /// `name` or nothing.
-    pub(super) format: &'static str,
-    /// 0 for a column that is always shown.
-    pub(super) priority: i64,
-    pub(super) about: &'static str,
-    /// The minor releases from the first that has it to the last.
-    pub(super) releases: (u16, u16),
-}
-
-impl Column {
-    /// Tells whether a release has the column.
-    pub(super) fn is_in(&self, release: Release) -> bool {
-        Release::new(self.releases.0, 0) <= release && release < Release::new(self.releases.1 + 1, 0)
-    }
-}
-
-const EVER: (u16, u16) = (0, 9999);
+use crate::profile::Profile;
+use crate::profile::releases::{Column, ColumnChange};
 
 const fn column(name: &'static str, about: &'static str) -> Column {
-    Column { name, kind: "string", format: "", priority: 0, about, releases: EVER }
+    Column { name, kind: "string", format: "", priority: 0, about }
 }
 
 const fn wide(name: &'static str, about: &'static str) -> Column {
@@ -50,26 +29,41 @@ const fn named(name: &'static str, about: &'static str) -> Column {
     Column { format: "name", ..column(name, about) }
 }
 
-/// In releases from a minor one on.
-const fn since(minor: u16, column: Column) -> Column {
-    Column { releases: (minor, 9999), ..column }
-}
-
-/// In releases up to a minor one.
-const fn until(minor: u16, column: Column) -> Column {
-    Column { releases: (0, minor), ..column }
-}
-
-const NAME_ABOUT: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
+const NAME_ABOUT: &str = "Name must be unique within a namespace. Is required when creating resources, although some \
+                          resources may allow a client to request the generation of an appropriate name \
+                          automatically. Name is primarily intended for creation idempotence and configuration \
+                          definition. Cannot be updated. More info: \
+                          https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
 const NAME: Column = named("Name", NAME_ABOUT);
-const AGE_ABOUT: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+const AGE_ABOUT: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. \
+                         It is not guaranteed to be set in happens-before order across separate operations. Clients \
+                         may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by \
+                         the system. Read-only. Null for lists. More info: \
+                         https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 const AGE: Column = column("Age", AGE_ABOUT);
 const CONTAINERS: Column = wide("Containers", "Names of each container in the template.");
 const IMAGES: Column = wide("Images", "Images referenced by each container in the template.");
 
-/// Returns the columns of a kind by its plural, those of all releases; `None` for one without columns of its own.
-pub(super) fn of(plural: &str) -> &'static [Column] {
-    TABLES.iter().find(|(own, _)| *own == plural).map_or(DEFAULT, |(_, columns)| columns)
+/// Returns the columns of a kind by its plural, each with the place of its cell: the place among all columns that the
+/// kind has had.
+pub(super) fn of(plural: &str, profile: &Profile) -> Vec<(usize, Column)> {
+    let table = TABLES.iter().find(|(own, _)| *own == plural).map_or(DEFAULT, |(_, columns)| columns);
+    let mut columns: Vec<(usize, Column)> = table.iter().copied().enumerate().collect();
+    let mut free = columns.len();
+    for change in profile.column_changes() {
+        match *change {
+            ColumnChange::Added(table, column) if table == plural => {
+                columns.push((free, column));
+                free += 1;
+            }
+            ColumnChange::Described(table, name, about) if table == plural => {
+                columns.iter_mut().filter(|(_, own)| own.name == name).for_each(|(_, own)| own.about = about);
+            }
+            ColumnChange::Gone(table, name) if table == plural => columns.retain(|(_, own)| own.name != name),
+            _ => {}
+        }
+    }
+    columns
 }
 
 /// Source: k8s.io/apiserver pkg/registry/rest/table.go (v1.34).
@@ -83,12 +77,27 @@ static TABLES: &[(&str, &[Column])] = &[
             AGE,
             column(
                 "SignerName",
-                "Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. If empty, it will be defaulted:\n 1. If it's a kubelet client certificate, it is assigned\n    \"kubernetes.io/kube-apiserver-client-kubelet\".\n 2. If it's a kubelet serving certificate, it is assigned\n    \"kubernetes.io/kubelet-serving\".\n 3. Otherwise, it is assigned \"kubernetes.io/legacy-unknown\".\nDistribution of trust for signers happens out of band. You can select on this field using `spec.signerName`.",
+                "Requested signer for the request. It is a qualified name in the form: `scope-hostname.io/name`. If \
+                 empty, it will be defaulted:\n 1. If it's a kubelet client certificate, it is assigned\n    \
+                 \"kubernetes.io/kube-apiserver-client-kubelet\".\n 2. If it's a kubelet serving certificate, it is \
+                 assigned\n    \"kubernetes.io/kubelet-serving\".\n 3. Otherwise, it is assigned \
+                 \"kubernetes.io/legacy-unknown\".\nDistribution of trust for signers happens out of band. You can \
+                 select on this field using `spec.signerName`.",
             ),
             column("Requestor", "Base64-encoded PKCS#10 CSR data"),
             column(
                 "RequestedDuration",
-                "expirationSeconds is the requested duration of validity of the issued certificate. The certificate signer may issue a certificate with a different validity duration so a client must check the delta between the notBefore and and notAfter fields in the issued certificate to determine the actual duration.\n\nThe v1.22+ in-tree implementations of the well-known Kubernetes signers will honor this field as long as the requested duration is not greater than the maximum duration they will honor per the --cluster-signing-duration CLI flag to the Kubernetes controller manager.\n\nCertificate signers may not honor this field for various reasons:\n\n  1. Old signer that is unaware of the field (such as the in-tree\n     implementations prior to v1.22)\n  2. Signer whose configured maximum is shorter than the requested duration\n  3. Signer whose configured minimum is longer than the requested duration\n\nThe minimum valid value for expirationSeconds is 600, i.e. 10 minutes.",
+                "expirationSeconds is the requested duration of validity of the issued certificate. The certificate \
+                 signer may issue a certificate with a different validity duration so a client must check the delta \
+                 between the notBefore and and notAfter fields in the issued certificate to determine the actual \
+                 duration.\n\nThe v1.22+ in-tree implementations of the well-known Kubernetes signers will honor \
+                 this field as long as the requested duration is not greater than the maximum duration they will \
+                 honor per the --cluster-signing-duration CLI flag to the Kubernetes controller \
+                 manager.\n\nCertificate signers may not honor this field for various reasons:\n\n  1. Old signer \
+                 that is unaware of the field (such as the in-tree\n     implementations prior to v1.22)\n  2. \
+                 Signer whose configured maximum is shorter than the requested duration\n  3. Signer whose \
+                 configured minimum is longer than the requested duration\n\nThe minimum valid value for \
+                 expirationSeconds is 600, i.e. 10 minutes.",
             ),
             column("Condition", "Conditions applied to the request, such as approval or denial."),
         ],
@@ -99,7 +108,9 @@ static TABLES: &[(&str, &[Column])] = &[
             NAME,
             column(
                 "Data",
-                "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap with the keys in the BinaryData field, this is enforced during validation process.",
+                "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or \
+                 '.'. Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data \
+                 must not overlap with the keys in the BinaryData field, this is enforced during validation process.",
             ),
             AGE,
         ],
@@ -110,7 +121,8 @@ static TABLES: &[(&str, &[Column])] = &[
             NAME,
             integer(
                 "Drivers",
-                "drivers is a list of information of all CSI Drivers existing on a node. If all drivers in the list are uninstalled, this can become empty.",
+                "drivers is a list of information of all CSI Drivers existing on a node. If all drivers in the list \
+                 are uninstalled, this can become empty.",
             ),
             AGE,
         ],
@@ -121,51 +133,39 @@ static TABLES: &[(&str, &[Column])] = &[
             NAME,
             integer(
                 "Desired",
-                "The total number of nodes that should be running the daemon pod (including nodes correctly running the daemon pod). More info: https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
+                "The total number of nodes that should be running the daemon pod (including nodes correctly running \
+                 the daemon pod). More info: https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
             ),
             integer(
                 "Current",
-                "The number of nodes that are running at least 1 daemon pod and are supposed to run the daemon pod. More info: https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
+                "The number of nodes that are running at least 1 daemon pod and are supposed to run the daemon pod. \
+                 More info: https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/",
             ),
-            until(
-                34,
-                integer(
-                    "Ready",
-                    "The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and ready.",
-                ),
-            ),
-            since(
-                35,
-                integer(
-                    "Ready",
-                    "numberReady is the number of nodes that should be running the daemon pod and have one or more of the daemon pod running with a Ready Condition.",
-                ),
+            integer(
+                "Ready",
+                "The number of nodes that should be running the daemon pod and have one or more of the daemon pod \
+                 running and ready.",
             ),
             integer("Up-to-date", "The total number of nodes that are running updated daemon pod"),
             integer(
                 "Available",
-                "The number of nodes that should be running the daemon pod and have one or more of the daemon pod running and available (ready for at least spec.minReadySeconds)",
+                "The number of nodes that should be running the daemon pod and have one or more of the daemon pod \
+                 running and available (ready for at least spec.minReadySeconds)",
             ),
             column(
                 "Node Selector",
-                "NodeSelector is a selector which must be true for the pod to fit on a node. Selector which must match a node's labels for the pod to be scheduled on that node. More info: https://kubernetes.io/docs/concepts/configuration/assign-pod-node/",
+                "NodeSelector is a selector which must be true for the pod to fit on a node. Selector which must \
+                 match a node's labels for the pod to be scheduled on that node. More info: \
+                 https://kubernetes.io/docs/concepts/configuration/assign-pod-node/",
             ),
             AGE,
             CONTAINERS,
             IMAGES,
-            until(
-                34,
-                wide(
-                    "Selector",
-                    "A label query over pods that are managed by the daemon set. Must match in order to be controlled. If empty, defaulted to labels on Pod template. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
-                ),
-            ),
-            since(
-                35,
-                wide(
-                    "Selector",
-                    "A label query over pods that are managed by the daemon set. Must match in order to be controlled. It must match the pod template's labels. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
-                ),
+            wide(
+                "Selector",
+                "A label query over pods that are managed by the daemon set. Must match in order to be controlled. \
+                 If empty, defaulted to labels on Pod template. More info: \
+                 https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
             ),
         ],
     ),
@@ -180,14 +180,16 @@ static TABLES: &[(&str, &[Column])] = &[
             ),
             column(
                 "Available",
-                "Total number of available non-terminating pods (ready for at least minReadySeconds) targeted by this deployment.",
+                "Total number of available non-terminating pods (ready for at least minReadySeconds) targeted by \
+                 this deployment.",
             ),
             AGE,
             CONTAINERS,
             IMAGES,
             wide(
                 "Selector",
-                "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones affected by this deployment. It must match the pod template's labels.",
+                "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones \
+                 affected by this deployment. It must match the pod template's labels.",
             ),
         ],
     ),
@@ -198,12 +200,18 @@ static TABLES: &[(&str, &[Column])] = &[
             column("Type", "Type of this event (Normal, Warning), new types could be added in the future"),
             column(
                 "Reason",
-                "This should be a short, machine understandable string that gives the reason for the transition into the object's current status.",
+                "This should be a short, machine understandable string that gives the reason for the transition into \
+                 the object's current status.",
             ),
             column("Object", "The object that this event is about."),
             wide(
                 "Subobject",
-                "If referring to a piece of an object instead of an entire object, this string should contain a valid JSON/Go field access statement, such as desiredState.manifest.containers[2]. For example, if the object reference is to a container within a pod, this would take on a value like: \"spec.containers{name}\" (where \"name\" refers to the name of the container that triggered the event) or if no container name is specified \"spec.containers[2]\" (container with index 2 in this pod). This syntax is chosen only to have some well-defined way of referencing a part of an object.",
+                "If referring to a piece of an object instead of an entire object, this string should contain a \
+                 valid JSON/Go field access statement, such as desiredState.manifest.containers[2]. For example, if \
+                 the object reference is to a container within a pod, this would take on a value like: \
+                 \"spec.containers{name}\" (where \"name\" refers to the name of the container that triggered the \
+                 event) or if no container name is specified \"spec.containers[2]\" (container with index 2 in this \
+                 pod). This syntax is chosen only to have some well-defined way of referencing a part of an object.",
             ),
             wide("Source", "The component reporting this event. Should be a short machine understandable string."),
             column("Message", "A human-readable description of the status of this operation."),
@@ -222,7 +230,8 @@ static TABLES: &[(&str, &[Column])] = &[
             column("Status", "Status of the job."),
             column(
                 "Completions",
-                "The number of pods which reached phase Succeeded. The value increases monotonically for a given spec. However, it may decrease in reaction to scale down of elastic indexed jobs.",
+                "The number of pods which reached phase Succeeded. The value increases monotonically for a given \
+                 spec. However, it may decrease in reaction to scale down of elastic indexed jobs.",
             ),
             column("Duration", "Time required to complete the job."),
             AGE,
@@ -230,7 +239,9 @@ static TABLES: &[(&str, &[Column])] = &[
             IMAGES,
             wide(
                 "Selector",
-                "A label query over pods that should match the pod count. Normally, the system sets this field for you. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
+                "A label query over pods that should match the pod count. Normally, the system sets this field for \
+                 you. More info: \
+                 https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
             ),
         ],
     ),
@@ -240,7 +251,9 @@ static TABLES: &[(&str, &[Column])] = &[
             NAME,
             column(
                 "Holder",
-                "holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, the holder identity must be equal to the elected LeaseCandidate.metadata.name field.",
+                "holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader \
+                 Election is used, the holder identity must be equal to the elected LeaseCandidate.metadata.name \
+                 field.",
             ),
             AGE,
         ],
@@ -254,33 +267,25 @@ static TABLES: &[(&str, &[Column])] = &[
             column("Roles", "The roles of the node"),
             AGE,
             column("Version", "Kubelet Version reported by the node."),
-            until(
-                31,
-                wide(
-                    "Internal-IP",
-                    "List of addresses reachable to the node. Queried from cloud provider, if available. More info: https://kubernetes.io/docs/concepts/nodes/node/#addresses Note: This field is declared as mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).",
-                ),
+            wide(
+                "Internal-IP",
+                "List of addresses reachable to the node. Queried from cloud provider, if available. More info: \
+                 https://kubernetes.io/docs/concepts/nodes/node/#addresses Note: This field is declared as \
+                 mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is \
+                 merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an \
+                 example. Consumers should assume that addresses can change during the lifetime of a Node. However, \
+                 there are some exceptions where this may not be possible, such as Pods that inherit a Node's \
+                 address in its own status or consumers of the downward API (status.hostIP).",
             ),
-            since(
-                32,
-                wide(
-                    "Internal-IP",
-                    "List of addresses reachable to the node. Queried from cloud provider, if available. More info: https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).",
-                ),
-            ),
-            until(
-                31,
-                wide(
-                    "External-IP",
-                    "List of addresses reachable to the node. Queried from cloud provider, if available. More info: https://kubernetes.io/docs/concepts/nodes/node/#addresses Note: This field is declared as mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).",
-                ),
-            ),
-            since(
-                32,
-                wide(
-                    "External-IP",
-                    "List of addresses reachable to the node. Queried from cloud provider, if available. More info: https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).",
-                ),
+            wide(
+                "External-IP",
+                "List of addresses reachable to the node. Queried from cloud provider, if available. More info: \
+                 https://kubernetes.io/docs/concepts/nodes/node/#addresses Note: This field is declared as \
+                 mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is \
+                 merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an \
+                 example. Consumers should assume that addresses can change during the lifetime of a Node. However, \
+                 there are some exceptions where this may not be possible, such as Pods that inherit a Node's \
+                 address in its own status or consumers of the downward API (status.hostIP).",
             ),
             wide("OS-Image", "OS Image reported by the node from /etc/os-release (e.g. Debian GNU/Linux 7 (wheezy))."),
             wide("Kernel-Version", "Kernel Version reported by the node from 'uname -r' (e.g. 3.16.0-0.bpo.4-amd64)."),
@@ -308,7 +313,8 @@ static TABLES: &[(&str, &[Column])] = &[
             column("Status", "The aggregate status of the containers in this pod."),
             column(
                 "Restarts",
-                "The number of times the containers in this pod have been restarted and when the last container in this pod has restarted.",
+                "The number of times the containers in this pod have been restarted and when the last container in \
+                 this pod has restarted.",
             ),
             AGE,
             wide(
@@ -317,15 +323,26 @@ static TABLES: &[(&str, &[Column])] = &[
             ),
             wide(
                 "Node",
-                "NodeName indicates in which node this pod is scheduled. If empty, this pod is a candidate for scheduling by the scheduler defined in schedulerName. Once this field is set, the kubelet for this node becomes responsible for the lifecycle of this pod. This field should not be used to express a desire for the pod to be scheduled on a specific node. https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename",
+                "NodeName indicates in which node this pod is scheduled. If empty, this pod is a candidate for \
+                 scheduling by the scheduler defined in schedulerName. Once this field is set, the kubelet for this \
+                 node becomes responsible for the lifecycle of this pod. This field should not be used to express a \
+                 desire for the pod to be scheduled on a specific node. \
+                 https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename",
             ),
             wide(
                 "Nominated Node",
-                "nominatedNodeName is set only when this pod preempts other pods on the node, but it cannot be scheduled right away as preemption victims receive their graceful termination periods. This field does not guarantee that the pod will be scheduled on this node. Scheduler may decide to place the pod elsewhere if other nodes become available sooner. Scheduler may also decide to give the resources on this node to a higher priority pod that is created after preemption. As a result, this field may be different than PodSpec.nodeName when the pod is scheduled.",
+                "nominatedNodeName is set only when this pod preempts other pods on the node, but it cannot be \
+                 scheduled right away as preemption victims receive their graceful termination periods. This field \
+                 does not guarantee that the pod will be scheduled on this node. Scheduler may decide to place the \
+                 pod elsewhere if other nodes become available sooner. Scheduler may also decide to give the \
+                 resources on this node to a higher priority pod that is created after preemption. As a result, this \
+                 field may be different than PodSpec.nodeName when the pod is scheduled.",
             ),
             wide(
                 "Readiness Gates",
-                "If specified, all readiness gates will be evaluated for pod readiness. A pod is ready when all its containers are ready AND all conditions specified in the readiness gates have status equal to \"True\" More info: https://git.k8s.io/enhancements/keps/sig-network/580-pod-readiness-gates",
+                "If specified, all readiness gates will be evaluated for pod readiness. A pod is ready when all its \
+                 containers are ready AND all conditions specified in the readiness gates have status equal to \
+                 \"True\" More info: https://git.k8s.io/enhancements/keps/sig-network/580-pod-readiness-gates",
             ),
         ],
     ),
@@ -335,78 +352,44 @@ static TABLES: &[(&str, &[Column])] = &[
             NAME,
             integer(
                 "Value",
-                "value represents the integer value of this priority class. This is the actual priority that pods receive when they have the name of this class in their pod spec.",
+                "value represents the integer value of this priority class. This is the actual priority that pods \
+                 receive when they have the name of this class in their pod spec.",
             ),
             boolean(
                 "Global-Default",
-                "globalDefault specifies whether this PriorityClass should be considered as the default priority for pods that do not have any priority class. Only one PriorityClass can be marked as `globalDefault`. However, if more than one PriorityClasses exists with their `globalDefault` field set to true, the smallest value of such global default PriorityClasses will be used as the default priority.",
+                "globalDefault specifies whether this PriorityClass should be considered as the default priority for \
+                 pods that do not have any priority class. Only one PriorityClass can be marked as `globalDefault`. \
+                 However, if more than one PriorityClasses exists with their `globalDefault` field set to true, the \
+                 smallest value of such global default PriorityClasses will be used as the default priority.",
             ),
             AGE,
-            since(
-                32,
-                column(
-                    "PreemptionPolicy",
-                    "preemptionPolicy is the Policy for preempting pods with lower priority. One of Never, PreemptLowerPriority. Defaults to PreemptLowerPriority if unset.",
-                ),
-            ),
         ],
     ),
     (
         "replicasets",
         &[
             NAME,
-            until(
-                32,
-                integer(
-                    "Desired",
-                    "Replicas is the number of desired replicas. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
-                ),
+            integer(
+                "Desired",
+                "Replicas is the number of desired replicas. This is a pointer to distinguish between explicit zero \
+                 and unspecified. Defaults to 1. More info: \
+                 https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
             ),
-            since(
-                33,
-                integer(
-                    "Desired",
-                    "Replicas is the number of desired pods. This is a pointer to distinguish between explicit zero and unspecified. Defaults to 1. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicaset",
-                ),
+            integer(
+                "Current",
+                "Replicas is the most recently observed number of replicas. More info: \
+                 https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
             ),
-            until(
-                32,
-                integer(
-                    "Current",
-                    "Replicas is the most recently observed number of replicas. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
-                ),
-            ),
-            since(
-                33,
-                integer(
-                    "Current",
-                    "Replicas is the most recently observed number of non-terminating pods. More info: https://kubernetes.io/docs/concepts/workloads/controllers/replicaset",
-                ),
-            ),
-            until(32, integer("Ready", "The number of ready replicas for this replica set.")),
-            since(
-                33,
-                integer(
-                    "Ready",
-                    "The number of non-terminating pods targeted by this ReplicaSet with a Ready Condition.",
-                ),
-            ),
+            integer("Ready", "The number of ready replicas for this replica set."),
             AGE,
             CONTAINERS,
             IMAGES,
-            until(
-                34,
-                wide(
-                    "Selector",
-                    "Selector is a label query over pods that should match the replica count. If the selector is empty, it is defaulted to the labels present on the pod template. Label keys and values that must match in order to be controlled by this replica set. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
-                ),
-            ),
-            since(
-                35,
-                wide(
-                    "Selector",
-                    "Selector is a label query over pods that should match the replica count. Label keys and values that must match in order to be controlled by this replica set. It must match the pod template's labels. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
-                ),
+            wide(
+                "Selector",
+                "Selector is a label query over pods that should match the replica count. If the selector is empty, \
+                 it is defaulted to the labels present on the pod template. Label keys and values that must match in \
+                 order to be controlled by this replica set. More info: \
+                 https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
             ),
         ],
     ),
@@ -416,11 +399,14 @@ static TABLES: &[(&str, &[Column])] = &[
             NAME,
             column(
                 "Type",
-                "Used to facilitate programmatic handling of secret data. More info: https://kubernetes.io/docs/concepts/configuration/secret/#secret-types",
+                "Used to facilitate programmatic handling of secret data. More info: \
+                 https://kubernetes.io/docs/concepts/configuration/secret/#secret-types",
             ),
             column(
                 "Data",
-                "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. The serialized form of the secret data is a base64 encoded string, representing the arbitrary (possibly non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4",
+                "Data contains the secret data. Each key must consist of alphanumeric characters, '-', '_' or '.'. \
+                 The serialized form of the secret data is a base64 encoded string, representing the arbitrary \
+                 (possibly non-string) data value here. Described in https://tools.ietf.org/html/rfc4648#section-4",
             ),
             AGE,
         ],
@@ -429,20 +415,15 @@ static TABLES: &[(&str, &[Column])] = &[
         "serviceaccounts",
         &[
             NAME,
-            until(
-                31,
-                column(
-                    "Secrets",
-                    "Secrets is a list of the secrets in the same namespace that pods running using this ServiceAccount are allowed to use. Pods are only limited to this list if this service account has a \"kubernetes.io/enforce-mountable-secrets\" annotation set to \"true\". This field should not be used to find auto-generated service account token secrets for use outside of pods. Instead, tokens can be requested directly using the TokenRequest API, or service account token secrets can be manually created. More info: https://kubernetes.io/docs/concepts/configuration/secret",
-                ),
+            column(
+                "Secrets",
+                "Secrets is a list of the secrets in the same namespace that pods running using this ServiceAccount \
+                 are allowed to use. Pods are only limited to this list if this service account has a \
+                 \"kubernetes.io/enforce-mountable-secrets\" annotation set to \"true\". This field should not be \
+                 used to find auto-generated service account token secrets for use outside of pods. Instead, tokens \
+                 can be requested directly using the TokenRequest API, or service account token secrets can be \
+                 manually created. More info: https://kubernetes.io/docs/concepts/configuration/secret",
             ),
-            Column {
-                releases: (32, 34),
-                ..column(
-                    "Secrets",
-                    "Secrets is a list of the secrets in the same namespace that pods running using this ServiceAccount are allowed to use. Pods are only limited to this list if this service account has a \"kubernetes.io/enforce-mountable-secrets\" annotation set to \"true\". The \"kubernetes.io/enforce-mountable-secrets\" annotation is deprecated since v1.32. Prefer separate namespaces to isolate access to mounted secrets. This field should not be used to find auto-generated service account token secrets for use outside of pods. Instead, tokens can be requested directly using the TokenRequest API, or service account token secrets can be manually created. More info: https://kubernetes.io/docs/concepts/configuration/secret",
-                )
-            },
             AGE,
         ],
     ),
@@ -452,24 +433,52 @@ static TABLES: &[(&str, &[Column])] = &[
             NAME,
             column(
                 "Type",
-                "type determines how the Service is exposed. Defaults to ClusterIP. Valid options are ExternalName, ClusterIP, NodePort, and LoadBalancer. \"ClusterIP\" allocates a cluster-internal IP address for load-balancing to endpoints. Endpoints are determined by the selector or if that is not specified, by manual construction of an Endpoints object or EndpointSlice objects. If clusterIP is \"None\", no virtual IP is allocated and the endpoints are published as a set of endpoints rather than a virtual IP. \"NodePort\" builds on ClusterIP and allocates a port on every node which routes to the same endpoints as the clusterIP. \"LoadBalancer\" builds on NodePort and creates an external load-balancer (if supported in the current cloud) which routes to the same endpoints as the clusterIP. \"ExternalName\" aliases this service to the specified externalName. Several other fields do not apply to ExternalName services. More info: https://kubernetes.io/docs/concepts/services-networking/service/#publishing-services-service-types",
+                "type determines how the Service is exposed. Defaults to ClusterIP. Valid options are ExternalName, \
+                 ClusterIP, NodePort, and LoadBalancer. \"ClusterIP\" allocates a cluster-internal IP address for \
+                 load-balancing to endpoints. Endpoints are determined by the selector or if that is not specified, \
+                 by manual construction of an Endpoints object or EndpointSlice objects. If clusterIP is \"None\", \
+                 no virtual IP is allocated and the endpoints are published as a set of endpoints rather than a \
+                 virtual IP. \"NodePort\" builds on ClusterIP and allocates a port on every node which routes to the \
+                 same endpoints as the clusterIP. \"LoadBalancer\" builds on NodePort and creates an external \
+                 load-balancer (if supported in the current cloud) which routes to the same endpoints as the \
+                 clusterIP. \"ExternalName\" aliases this service to the specified externalName. Several other \
+                 fields do not apply to ExternalName services. More info: \
+                 https://kubernetes.io/docs/concepts/services-networking/service/#publishing-services-service-types",
             ),
             column(
                 "Cluster-IP",
-                "clusterIP is the IP address of the service and is usually assigned randomly. If an address is specified manually, is in-range (as per system configuration), and is not in use, it will be allocated to the service; otherwise creation of the service will fail. This field may not be changed through updates unless the type field is also being changed to ExternalName (which requires this field to be blank) or the type field is being changed from ExternalName (in which case this field may optionally be specified, as describe above).  Valid values are \"None\", empty string (\"\"), or a valid IP address. Setting this to \"None\" makes a \"headless service\" (no virtual IP), which is useful when direct endpoint connections are preferred and proxying is not required.  Only applies to types ClusterIP, NodePort, and LoadBalancer. If this field is specified when creating a Service of type ExternalName, creation will fail. This field will be wiped when updating a Service to type ExternalName. More info: https://kubernetes.io/docs/concepts/services-networking/service/#virtual-ips-and-service-proxies",
+                "clusterIP is the IP address of the service and is usually assigned randomly. If an address is \
+                 specified manually, is in-range (as per system configuration), and is not in use, it will be \
+                 allocated to the service; otherwise creation of the service will fail. This field may not be \
+                 changed through updates unless the type field is also being changed to ExternalName (which requires \
+                 this field to be blank) or the type field is being changed from ExternalName (in which case this \
+                 field may optionally be specified, as describe above).  Valid values are \"None\", empty string \
+                 (\"\"), or a valid IP address. Setting this to \"None\" makes a \"headless service\" (no virtual \
+                 IP), which is useful when direct endpoint connections are preferred and proxying is not required.  \
+                 Only applies to types ClusterIP, NodePort, and LoadBalancer. If this field is specified when \
+                 creating a Service of type ExternalName, creation will fail. This field will be wiped when updating \
+                 a Service to type ExternalName. More info: \
+                 https://kubernetes.io/docs/concepts/services-networking/service/#virtual-ips-and-service-proxies",
             ),
             column(
                 "External-IP",
-                "externalIPs is a list of IP addresses for which nodes in the cluster will also accept traffic for this service.  These IPs are not managed by Kubernetes.  The user is responsible for ensuring that traffic arrives at a node with this IP.  A common example is external load-balancers that are not part of the Kubernetes system.",
+                "externalIPs is a list of IP addresses for which nodes in the cluster will also accept traffic for \
+                 this service.  These IPs are not managed by Kubernetes.  The user is responsible for ensuring that \
+                 traffic arrives at a node with this IP.  A common example is external load-balancers that are not \
+                 part of the Kubernetes system.",
             ),
             column(
                 "Port(s)",
-                "The list of ports that are exposed by this service. More info: https://kubernetes.io/docs/concepts/services-networking/service/#virtual-ips-and-service-proxies",
+                "The list of ports that are exposed by this service. More info: \
+                 https://kubernetes.io/docs/concepts/services-networking/service/#virtual-ips-and-service-proxies",
             ),
             AGE,
             wide(
                 "Selector",
-                "Route service traffic to pods with label keys and values matching this selector. If empty or not present, the service is assumed to have an external process managing its endpoints, which Kubernetes will not modify. Only applies to types ClusterIP, NodePort, and LoadBalancer. Ignored if type is ExternalName. More info: https://kubernetes.io/docs/concepts/services-networking/service/",
+                "Route service traffic to pods with label keys and values matching this selector. If empty or not \
+                 present, the service is assumed to have an external process managing its endpoints, which \
+                 Kubernetes will not modify. Only applies to types ClusterIP, NodePort, and LoadBalancer. Ignored if \
+                 type is ExternalName. More info: https://kubernetes.io/docs/concepts/services-networking/service/",
             ),
         ],
     ),
@@ -480,15 +489,43 @@ static TABLES: &[(&str, &[Column])] = &[
             NAME,
             named(
                 "Attacher",
-                "attacher indicates the name of the volume driver that MUST handle this request. This is the name returned by GetPluginName().",
+                "attacher indicates the name of the volume driver that MUST handle this request. This is the name \
+                 returned by GetPluginName().",
             ),
             column("PV", "persistentVolumeName represents the name of the persistent volume to attach."),
             column("Node", "nodeName represents the node that the volume should be attached to."),
             boolean(
                 "Attached",
-                "attached indicates the volume is successfully attached. This field must only be set by the entity completing the attach operation, i.e. the external-attacher.",
+                "attached indicates the volume is successfully attached. This field must only be set by the entity \
+                 completing the attach operation, i.e. the external-attacher.",
             ),
             AGE,
         ],
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{TABLES, of};
+    use crate::profile::releases::ColumnChange::{Added, Described, Gone};
+    use crate::profile::releases::all;
+    use crate::profile::{Profile, Release};
+
+    #[test]
+    fn each_change_is_about_a_column_that_is_there() {
+        for data in all() {
+            let before = Profile::of(Release::new(data.minor - 1, 0));
+            for change in data.columns {
+                let (Added(table, _) | Described(table, ..) | Gone(table, _)) = *change;
+                let is_there = |name| of(table, &before).iter().any(|(_, column)| column.name == name);
+                assert!(TABLES.iter().any(|(own, _)| *own == table), "{table}");
+                match *change {
+                    Added(_, column) => assert!(!is_there(column.name), "{table} {}", column.name),
+                    Described(_, name, _) | Gone(_, name) => {
+                        assert!(is_there(name), "{table} {name}");
+                    }
+                }
+            }
+        }
+    }
+}

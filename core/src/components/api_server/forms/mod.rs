@@ -3,7 +3,8 @@
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/{response,get}.go and pkg/endpoints/handlers/negotiation (v1.34).
 //! Inputs: the Accept header, `includeObject`, what the server would answer. Outputs: the same as `Table`,
 //! `PartialObjectMetadata` or `PartialObjectMetadataList` of `meta.k8s.io`. A Status stays what it is.
-//! A client that prefers YAML gets it, failures included. Left out on purpose: protobuf, instead of which there is JSON.
+//! A client that prefers YAML gets it, failures included.
+//! Left out on purpose: protobuf, instead of which there is JSON.
 
 mod cells;
 mod columns;
@@ -20,7 +21,8 @@ use super::workloads::TEMPLATE_GENERATION;
 use crate::json;
 use crate::network::resources::Kind;
 use crate::network::{Answer, Call, Content, Verb, WatchType};
-use crate::objects::{Json, Object, Release, Text, yaml};
+use crate::objects::{Json, Object, Text, yaml};
+use crate::profile::Profile;
 
 /// The forms of a body that are understood. Source: k8s.io/apimachinery pkg/runtime/serializer (v1.34).
 pub(super) const BODY_TYPES: [&str; 3] =
@@ -195,8 +197,8 @@ impl<'a> Clause<'a> {
 
 /// What the cells of a table depend on beside the object.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View {
-    pub(super) release: Release,
+pub(super) struct View<'a> {
+    pub(super) profile: &'a Profile,
     pub(super) now: Timestamp,
 }
 
@@ -205,7 +207,7 @@ impl Form {
     ///
     /// # Errors
     /// 406: a list was asked for as one object, or the other way round.
-    pub(super) fn shape(self, answer: Answer, kind: &Kind, view: View) -> Result<Answer, Answer> {
+    pub(super) fn shape(self, answer: Answer, kind: &Kind, view: View<'_>) -> Result<Answer, Answer> {
         let is_status = matches!(&answer.content, Content::Json(body) if body.get("kind").as_str() == Some("Status"));
         let carries = matches!(answer.content, Content::Object(_) | Content::List(_) | Content::Json(_));
         if self == Self::Plain || is_status || !carries || answer.code >= 300 {
@@ -253,7 +255,7 @@ impl Form {
     }
 
     /// Puts an event of a watch into this form; a table names its columns in the first event only.
-    pub(super) fn event(self, event: WatchType, object: Object, kind: &Kind, view: View, is_first: bool) -> Object {
+    pub(super) fn event(self, event: WatchType, object: Object, kind: &Kind, view: View<'_>, is_first: bool) -> Object {
         if self == Self::Plain || event == WatchType::Error {
             return object;
         }
@@ -286,11 +288,12 @@ fn metadata(object: &Json, version: &'static str) -> Json {
     partial
 }
 
-fn table(items: &[Json], kind: &Kind, (version, include): (&'static str, Include), view: View) -> Json {
+fn table(items: &[Json], kind: &Kind, (version, include): (&'static str, Include), view: View<'_>) -> Json {
     let plural = kind.resource.plural.as_str();
-    let shown = columns::of(plural).iter().filter(|column| column.is_in(view.release));
-    let definitions: Json = shown
-        .map(|column| {
+    let columns = columns::of(plural, view.profile);
+    let definitions: Json = columns
+        .iter()
+        .map(|(_, column)| {
             json!({"name": column.name, "type": column.kind, "format": column.format, "description": column.about,
                 "priority": column.priority})
         })
@@ -299,7 +302,8 @@ fn table(items: &[Json], kind: &Kind, (version, include): (&'static str, Include
         .iter()
         .map(|item| {
             let mut row = Json::object();
-            row.set(&["cells"], cells::of(plural, item, view));
+            let cells = cells::of(plural, item, view);
+            row.set(&["cells"], columns.iter().filter_map(|(place, _)| cells.get(*place).cloned()).collect::<Json>());
             let conditions = if plural == "pods" { pods::conditions(item) } else { Json::Null };
             if !conditions.is_null() {
                 row.set(&["conditions"], conditions);

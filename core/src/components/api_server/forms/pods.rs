@@ -1,7 +1,8 @@
 //! The cells of a Pod's row: what its containers come to in one word.
 //!
-//! Mirrors pkg/printers/internalversion/printers.go (v1.34), `printPod`. Later rules override earlier ones: the phase, the
-//! reason of the status, the first init container that is not finished, the containers from last to first, the deletion.
+//! Mirrors pkg/printers/internalversion/printers.go (v1.34), `printPod`. Later rules override earlier ones: the phase,
+//! the reason of the status, the first init container that is not finished, the containers from last to first, the
+//! deletion.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -32,7 +33,7 @@ impl Sum {
 }
 
 /// Returns the cells after the name.
-pub(super) fn cells(pod: &Json, age: Json, view: View) -> Vec<Json> {
+pub(super) fn cells(pod: &Json, age: Json, view: View<'_>) -> Vec<Json> {
     let sidecars = pod.at(&["spec", "initContainers"]).items().iter().filter(|container| is_sidecar(container)).count();
     let total = pod.at(&["spec", "containers"]).items().len() + sidecars;
     let sum = summary(pod);

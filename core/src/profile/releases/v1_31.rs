@@ -1,0 +1,61 @@
+//! Kubernetes 1.31, the oldest release that is offered: what came with it, and the feature gates as it has them.
+//!
+//! What was there before stands where it is used: first values in `profile/rows.rs`, and tables of types, roles and
+//! columns.
+
+use super::*;
+
+const SINCE: Release = Release::new(31, 0);
+
+pub(super) const DATA: ReleaseData = ReleaseData {
+    minor: 31,
+    patch: Some(0),
+    node_image: "kindest/node:v1.31.0",
+    rows: &[
+        row(SINCE, "kube-proxy-version-in-status", NO, ""),
+        row(Release::new(31, 1), "kube-proxy-version-in-status", YES, ""),
+        row(SINCE, "node-features-in-status", YES, "pkg/kubelet/nodestatus/setters.go (v1.31), NodeFeatures"),
+        row(
+            SINCE,
+            "cgroup-v1-warning",
+            Value::Text("Cgroup v1 support is in maintenance mode, please migrate to Cgroup v2."),
+            "",
+        ),
+        row(SINCE, "scheduler-victim-gets-preemptors-status", YES, ""),
+    ],
+    gates: &[
+        gate(SINCE, "CPUManager", LOCKED),
+        gate(SINCE, "CPUManagerPolicyOptions", BETA),
+        gate(SINCE, "CloudDualStackNodeIPs", LOCKED),
+        gate(SINCE, "DisableCloudProviders", LOCKED),
+        gate(SINCE, "DisableKubeletCloudCredentialProviders", LOCKED),
+        gate(SINCE, "DisableNodeKubeProxyVersion", BETA),
+        gate(Release::new(31, 1), "DisableNodeKubeProxyVersion", Stage::Deprecated(false)),
+        gate(SINCE, "DynamicResourceAllocation", ALPHA),
+        gate(SINCE, "GracefulNodeShutdown", BETA),
+        gate(SINCE, "GracefulNodeShutdownBasedOnPodPriority", BETA),
+        gate(SINCE, "InPlacePodVerticalScaling", ALPHA),
+        gate(SINCE, "JobPodReplacementPolicy", BETA),
+        gate(SINCE, "KubeletCgroupDriverFromCRI", BETA),
+        gate(SINCE, "KubeletInUserNamespace", ALPHA),
+        gate(SINCE, "KubeletSeparateDiskGC", BETA),
+        gate(SINCE, "MaxUnavailableStatefulSet", ALPHA),
+        gate(SINCE, "MemoryManager", BETA),
+        gate(SINCE, "MemoryQoS", ALPHA),
+        gate(SINCE, "NodeOutOfServiceVolumeDetach", LOCKED),
+        gate(SINCE, "NodeSwap", BETA),
+        gate(SINCE, "PDBUnhealthyPodEvictionPolicy", LOCKED),
+        gate(SINCE, "PodDisruptionConditions", LOCKED),
+        gate(SINCE, "PodReadyToStartContainersCondition", BETA),
+        gate(SINCE, "RecursiveReadOnlyMounts", BETA),
+        gate(SINCE, "SchedulerQueueingHints", BETA_OFF),
+        gate(SINCE, "SeparateTaintEvictionController", BETA),
+        gate(SINCE, "StableLoadBalancerNodeSet", LOCKED),
+        gate(SINCE, "SupplementalGroupsPolicy", ALPHA),
+        gate(SINCE, "TopologyManagerPolicyAlphaOptions", ALPHA),
+        gate(SINCE, "TopologyManagerPolicyBetaOptions", BETA),
+        gate(SINCE, "TopologyManagerPolicyOptions", BETA),
+        gate(SINCE, "UserNamespacesSupport", BETA_OFF),
+    ],
+    ..NOTHING
+};

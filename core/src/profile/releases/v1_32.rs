@@ -1,0 +1,130 @@
+//! Kubernetes 1.32: what is first true in it.
+
+use super::*;
+
+const SINCE: Release = Release::new(32, 0);
+
+pub(super) const DATA: ReleaseData = ReleaseData {
+    minor: 32,
+    rows: &[
+        row(
+            SINCE,
+            "node-monitor-grace-period",
+            secs(50),
+            "pkg/controller/nodelifecycle/config/v1alpha1/defaults.go (v1.31, v1.32; PR 126287)",
+        ),
+        row(
+            SINCE,
+            "flow-control-v1beta3-is-served",
+            NO,
+            "pkg/registry/flowcontrol/rest/storage_flowcontrol.go (v1.31, v1.32)",
+        ),
+        row(SINCE, "pods-have-resize", YES, "pkg/registry/core/rest/storage_core.go (v1.32)"),
+        row(SINCE, "watch-list", YES, ""),
+        row(
+            SINCE,
+            "garbage-collection-checks-version",
+            YES,
+            "pkg/controller/garbagecollector/operations.go (v1.31, v1.34), deleteObject",
+        ),
+        row(SINCE, "scaling-tells-from", YES, "pkg/controller/deployment/sync.go (v1.31, v1.34), scaleReplicaSet"),
+        row(
+            SINCE,
+            "registration-goes-on-after-forbidden",
+            YES,
+            "pkg/kubelet/kubelet_node_status.go (v1.32), gate KubeletRegistrationGetOnExistsOnly",
+        ),
+        row(SINCE, "tcp-buffers-are-safe-sysctls", YES, "pkg/kubelet/sysctl/safe_sysctls.go (v1.32)"),
+        row(SINCE, "rebooted-once-per-process", YES, "pkg/kubelet/nodestatus/setters.go (v1.32), MachineInfo"),
+        row(
+            SINCE,
+            "cgroup-v1-warning",
+            Value::Text("cgroup v1 support is in maintenance mode, please migrate to cgroup v2"),
+            "",
+        ),
+        row(SINCE, "event-created", Value::Text("Created container: {}"), ""),
+        row(
+            SINCE,
+            "nodes-authorised-with-selectors",
+            YES,
+            "pkg/features/kube_features.go (v1.34), AuthorizeNodeWithSelectors; KEP-4601",
+        ),
+        row(SINCE, "scheduler-queueing-hints", YES, "pkg/features/kube_features.go (v1.34), SchedulerQueueingHints"),
+        row(
+            SINCE,
+            "scheduler-counts-unnamed-nodes",
+            YES,
+            "pkg/scheduler/schedule_one.go (v1.31, v1.34), findNodesThatFitPod",
+        ),
+        row(SINCE, "scheduler-balance-score", Value::Text("with-requests"), ""),
+        row(SINCE, "scheduler-victim-gets-preemptors-status", NO, ""),
+        row(SINCE, "scheduler-bound-nominee-frees-others", YES, ""),
+    ],
+    gates: &[
+        gate(SINCE, "AllowOverwriteTerminationGracePeriodSeconds", Stage::Deprecated(false)),
+        gate(SINCE, "DynamicResourceAllocation", BETA_OFF),
+        gate(SINCE, "KubeletFineGrainedAuthz", ALPHA),
+        gate(SINCE, "KubeletRegistrationGetOnExistsOnly", Stage::Deprecated(false)),
+        gate(SINCE, "MemoryManager", LOCKED),
+        gate(SINCE, "NodeOutOfServiceVolumeDetach", Stage::Gone),
+        gate(SINCE, "PodLevelResources", ALPHA),
+        gate(SINCE, "SchedulerAsyncPreemption", ALPHA),
+        gate(SINCE, "SchedulerQueueingHints", BETA),
+        gate(SINCE, "StableLoadBalancerNodeSet", Stage::Gone),
+        gate(SINCE, "SystemdWatchdog", BETA),
+        gate(SINCE, "TopologyManagerPolicyOptions", LOCKED),
+        gate(SINCE, "WindowsGracefulNodeShutdown", ALPHA),
+    ],
+    fields: "\
+DeleteOptions + ignoreStoreReadErrorWithClusterBreakingPotential:bool*\n\
+PodSpec + resources:ResourceRequirements*\n\
+",
+    columns: &[
+        Described(
+            "nodes",
+            "Internal-IP",
+            "List of addresses reachable to the node. Queried from cloud provider, if available. More info: \
+             https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as \
+             mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is \
+             merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an \
+             example. Consumers should assume that addresses can change during the lifetime of a Node. However, \
+             there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in \
+             its own status or consumers of the downward API (status.hostIP).",
+        ),
+        Described(
+            "nodes",
+            "External-IP",
+            "List of addresses reachable to the node. Queried from cloud provider, if available. More info: \
+             https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as \
+             mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is \
+             merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an \
+             example. Consumers should assume that addresses can change during the lifetime of a Node. However, \
+             there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in \
+             its own status or consumers of the downward API (status.hostIP).",
+        ),
+        Added(
+            "priorityclasses",
+            Column {
+                name: "PreemptionPolicy",
+                kind: "string",
+                format: "",
+                priority: 0,
+                about: "preemptionPolicy is the Policy for preempting pods with lower priority. One of Never, \
+                        PreemptLowerPriority. Defaults to PreemptLowerPriority if unset.",
+            },
+        ),
+        Described(
+            "serviceaccounts",
+            "Secrets",
+            "Secrets is a list of the secrets in the same namespace that pods running using this ServiceAccount are \
+             allowed to use. Pods are only limited to this list if this service account has a \
+             \"kubernetes.io/enforce-mountable-secrets\" annotation set to \"true\". The \
+             \"kubernetes.io/enforce-mountable-secrets\" annotation is deprecated since v1.32. Prefer separate \
+             namespaces to isolate access to mounted secrets. This field should not be used to find auto-generated \
+             service account token secrets for use outside of pods. Instead, tokens can be requested directly using \
+             the TokenRequest API, or service account token secrets can be manually created. More info: \
+             https://kubernetes.io/docs/concepts/configuration/secret",
+        ),
+    ],
+    ..NOTHING
+};

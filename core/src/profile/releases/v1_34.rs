@@ -1,0 +1,193 @@
+//! Kubernetes 1.34: what is first true in it.
+
+use super::*;
+
+const SINCE: Release = Release::new(34, 0);
+
+pub(super) const DATA: ReleaseData = ReleaseData {
+    minor: 34,
+    patch: Some(4),
+    node_image: "kindest/node:v1.34.0",
+    rows: &[
+        row(SINCE, "scheme-name", Value::Text("pkg/runtime/scheme.go:110"), ""),
+        row(
+            SINCE,
+            "errors-print-json",
+            YES,
+            "k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34), ErrorBody",
+        ),
+        row(
+            SINCE,
+            "bad-list-versions-are-bad-requests",
+            YES,
+            "k8s.io/apiserver pkg/storage/cacher/delegator.go (v1.34)",
+        ),
+        row(
+            SINCE,
+            "cache-lists-the-past",
+            YES,
+            "k8s.io/apiserver pkg/features/kube_features.go (v1.34), ListFromCacheSnapshot",
+        ),
+        row(SINCE, "watch-list", YES, ""),
+        row(
+            SINCE,
+            "pod-conditions-observe-generation",
+            YES,
+            "pkg/features/kube_features.go (v1.34), PodObservedGenerationTracking",
+        ),
+        row(
+            SINCE,
+            "no-execute-from-current-condition",
+            YES,
+            "pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34; PR 120816)",
+        ),
+        row(
+            SINCE,
+            "kubelet-registers-cordoned",
+            NO,
+            "cmd/kubelet/app/options/options.go, pkg/kubelet/kubelet_node_status.go (v1.33, v1.34)",
+        ),
+        row(
+            SINCE,
+            "node-status-report-delay",
+            YES,
+            "pkg/kubelet/kubelet_node_status.go (v1.33, v1.34), calculateDelay",
+        ),
+        row(
+            SINCE,
+            "pod-observed-generation",
+            YES,
+            "pkg/features/kube_features.go (v1.34), gate PodObservedGenerationTracking",
+        ),
+        row(
+            SINCE,
+            "dynamic-resources-are-served",
+            YES,
+            "pkg/controlplane/instance.go (v1.34), resource.k8s.io/v1 with DynamicResourceAllocation",
+        ),
+        row(
+            SINCE,
+            "kubelets-read-service-accounts",
+            YES,
+            "pkg/features/kube_features.go (v1.34), KubeletServiceAccountTokenForCredentialProviders",
+        ),
+        row(
+            SINCE,
+            "mirror-pods-name-no-api-object",
+            YES,
+            "plugin/pkg/admission/noderestriction/admission.go (v1.31, v1.34), admitPodCreate",
+        ),
+        row(
+            SINCE,
+            "nodes-keep-extended-resource-claims",
+            YES,
+            "plugin/pkg/admission/noderestriction/admission.go (v1.31, v1.34), admitPodStatus",
+        ),
+        row(
+            SINCE,
+            "nodes-keep-their-owner-references",
+            YES,
+            "plugin/pkg/admission/noderestriction/admission.go (v1.31.0, v1.34), admitNode",
+        ),
+        row(
+            SINCE,
+            "prints-null-creation-timestamp",
+            NO,
+            "k8s.io/apimachinery pkg/apis/meta/v1/types.go (v1.31, v1.34), omitzero of creationTimestamp",
+        ),
+        row(SINCE, "pod-level-resources", YES, "pkg/features/kube_features.go (v1.34), PodLevelResources"),
+        row(
+            Release::new(34, 2),
+            "scheduler-names-untolerated-taint",
+            NO,
+            "pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (v1.31, v1.34; PR 135023)",
+        ),
+        row(
+            SINCE,
+            "scheduler-request-above-allocatable-is-unresolvable",
+            YES,
+            "pkg/scheduler/framework/plugins/noderesources/fit.go (v1.31, v1.34)",
+        ),
+        row(
+            SINCE,
+            "scheduler-looks-for-resource-claims",
+            YES,
+            "pkg/features/kube_features.go (v1.34), DynamicResourceAllocation",
+        ),
+    ],
+    gates: &[
+        gate(SINCE, "ClearingNominatedNodeNameAfterBinding", ALPHA),
+        gate(SINCE, "DynamicResourceAllocation", STABLE),
+        gate(SINCE, "JobPodReplacementPolicy", LOCKED),
+        gate(SINCE, "KubeletCgroupDriverFromCRI", LOCKED),
+        gate(SINCE, "NodeSwap", LOCKED),
+        gate(SINCE, "NominatedNodeNameForExpectation", ALPHA),
+        gate(SINCE, "PodLevelResources", BETA),
+        gate(SINCE, "PodObservedGenerationTracking", BETA),
+        gate(SINCE, "PreventStaticPodAPIReferences", BETA),
+        gate(SINCE, "SchedulerQueueingHints", LOCKED),
+        gate(SINCE, "SeparateTaintEvictionController", LOCKED),
+        gate(SINCE, "WindowsGracefulNodeShutdown", BETA),
+    ],
+    fields: "\
+Container + restartPolicyRules:[any]\n\
+EnvVarSource + fileKeyRef:any\n\
+NodeSystemInfo + swap:NodeSwapStatus*\n\
+PodSpec + hostnameOverride:str*\n\
+PodStatus + extendedResourceClaimStatus:any\n\
+",
+    roles: "\
+system:aggregate-to-edit: => create,delete,deletecollection,patch,update resourceclaims,resourceclaimtemplates \
+    @resource.k8s.io\n\
+system:aggregate-to-view: => get,list,watch resourceclaims,resourceclaims/status,resourceclaimtemplates \
+    @resource.k8s.io\n\
+system:controller:cronjob-controller: delete,list pods => delete,list,watch pods\n\
+system:controller:endpoint-controller: create,delete,get,list,update endpoints => create,delete,get,list,update,\
+    watch endpoints\n\
+system:controller:endpointslice-controller: create,delete,get,list,update endpointslices @discovery.k8s.io => \
+    create,delete,get,list,update,watch endpointslices @discovery.k8s.io\n\
+system:controller:endpointslicemirroring-controller: create,delete,get,list,update endpointslices @discovery.k8s.io \
+    => create,delete,get,list,update,watch endpointslices @discovery.k8s.io\n\
+system:controller:expand-controller: get,list,watch storageclasses @storage.k8s.io | get endpoints,services | get \
+    secrets =>\n\
+system:controller:expand-controller: => get services\n\
+system:controller:horizontal-pod-autoscaler: list pods | list pods @metrics.k8s.io | get,list * \
+    @custom.metrics.k8s.io | get,list * @external.metrics.k8s.io => list,watch pods | list,watch pods \
+    @metrics.k8s.io | get,list,watch * @custom.metrics.k8s.io | get,list,watch * @external.metrics.k8s.io\n\
+system:controller:namespace-controller: delete,deletecollection,get,list * @* => delete,deletecollection,get,list,\
+    watch * @*\n\
+system:controller:node-controller: delete,get,list,patch,update nodes => delete,get,list,patch,update,watch nodes\n\
+system:controller:node-controller: delete,get,list pods => delete,get,list,watch pods\n\
+system:controller:persistent-volume-binder: create,delete,get,update endpoints | create,delete,get services | get \
+    secrets | get,list nodes => list,watch nodes\n\
+system:controller:persistent-volume-binder: => get services\n\
+system:controller:pod-garbage-collector: get,list nodes => get,list,watch nodes\n\
+system:controller:resource-claim-controller = get,list,watch pods | update pods/finalizers | create,delete,get,list,\
+    watch resourceclaims @resource.k8s.io | patch,update resourceclaims,resourceclaims/status @resource.k8s.io | \
+    patch,update pods/status | create,patch,update events @core,events.k8s.io\n\
+system:controller:selinux-warning-controller = create,patch,update events @core,events.k8s.io | get,list,watch \
+    persistentvolumes | get,list,watch persistentvolumeclaims | get,list,watch pods | get,list,watch csidrivers \
+    @storage.k8s.io\n\
+system:controller:service-cidrs-controller = get,list,patch,update,watch servicecidrs @networking.k8s.io | patch,\
+    update servicecidrs/finalizers @networking.k8s.io | patch,update servicecidrs/status @networking.k8s.io | get,\
+    list,watch ipaddresses @networking.k8s.io | create,patch,update events @core,events.k8s.io\n\
+system:controller:statefulset-controller: create,get persistentvolumeclaims => create,get,list,watch \
+    persistentvolumeclaims\n\
+system:controller:statefulset-controller: => update pods/finalizers\n\
+system:controller:volumeattributesclass-protection-controller = get,list,watch persistentvolumeclaims | get,list,\
+    watch persistentvolumes | get,list,update,watch volumeattributesclasses @storage.k8s.io | create,patch,update \
+    events @core,events.k8s.io\n\
+system:kube-scheduler: get,list,watch csinodes @storage.k8s.io => get,list,watch csinodes @storage.k8s.io | get,\
+    list,watch volumeattachments @storage.k8s.io\n\
+system:kube-scheduler: => get,list,watch deviceclasses @resource.k8s.io | get,list,patch,update,watch resourceclaims \
+    @resource.k8s.io | get,list,patch,update,watch resourceclaims/status @resource.k8s.io | update pods/finalizers | \
+    get,list,watch resourceslices @resource.k8s.io\n\
+system:kubelet-api-admin: => * nodes/configz,nodes/healthz,nodes/pods\n\
+system:monitoring: => get nodes/metrics\n\
+system:node: => get resourceclaims @resource.k8s.io | deletecollection resourceslices @resource.k8s.io | get \
+    serviceaccounts\n\
+system:node-proxier: create,patch,update events @core,events.k8s.io => create,patch,update events @core,\
+    events.k8s.io | list,watch servicecidrs @networking.k8s.io\n\
+",
+    ..NOTHING
+};
