@@ -24,6 +24,8 @@ pub enum Stage {
     },
     /// Goes away, with this default.
     Deprecated(bool),
+    /// Goes away, and is locked to this default.
+    Retired(bool),
     /// No component knows the gate.
     Gone,
 }
@@ -75,9 +77,18 @@ impl Stage {
     pub const fn default_value(self) -> Option<bool> {
         match self {
             Self::Alpha => Some(false),
-            Self::Beta(on) | Self::Deprecated(on) => Some(on),
+            Self::Beta(on) | Self::Deprecated(on) | Self::Retired(on) => Some(on),
             Self::Stable { .. } => Some(true),
             Self::Gone => None,
+        }
+    }
+
+    /// Returns the value that the gate cannot but have, if it is locked.
+    const fn locked_to(self) -> Option<bool> {
+        match self {
+            Self::Stable { locked: true } => Some(true),
+            Self::Retired(on) => Some(on),
+            _ => None,
         }
     }
 
@@ -87,7 +98,7 @@ impl Stage {
         match self {
             Self::Alpha => "ALPHA",
             Self::Beta(_) => "BETA",
-            Self::Deprecated(_) => "DEPRECATED",
+            Self::Deprecated(_) | Self::Retired(_) => "DEPRECATED",
             Self::Stable { .. } | Self::Gone => "",
         }
     }
@@ -117,8 +128,8 @@ pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, S
         let stage = gate.map_or(Stage::Gone, |gate| gate.stage_at(release));
         match (gate, stage) {
             (Some(gate), stage) if stage != Stage::Gone => {
-                if stage == (Stage::Stable { locked: true }) && !on {
-                    return Err(format!("cannot set feature gate {name} to {on}, feature is locked to true"));
+                if let Some(locked) = stage.locked_to().filter(|locked| *locked != on) {
+                    return Err(format!("cannot set feature gate {name} to {on}, feature is locked to {locked}"));
                 }
                 read.push((gate, on));
             }
@@ -171,6 +182,12 @@ mod tests {
             ("NodeSwap=on", 34, "invalid value of NodeSwap=on, err: strconv.ParseBool: parsing \"on\": invalid syntax"),
             ("NodeSwap=false", 34, "cannot set feature gate NodeSwap to false, feature is locked to true"),
             ("NodeSwpa=true", 34, "unrecognized feature gate: NodeSwpa"),
+            ("CPUManager=true", 34, "unrecognized feature gate: CPUManager"),
+            (
+                "AllowOverwriteTerminationGracePeriodSeconds=true",
+                36,
+                "cannot set feature gate AllowOverwriteTerminationGracePeriodSeconds to true, feature is locked to false",
+            ),
             ("NodeDeclaredFeatures=true", 34, "unrecognized feature gate: NodeDeclaredFeatures"),
             (
                 "NodeSwap=true,MemoryQoS=x",

@@ -100,7 +100,7 @@ TopologySpreadConstraint = maxSkew:int32! topologyKey:str! whenUnsatisfiable:str
     minDomains:int32* nodeAffinityPolicy:str* nodeTaintsPolicy:str* matchLabelKeys:[str]\n\
 PodSecurityContext = seLinuxOptions:SELinuxOptions* windowsOptions:any runAsUser:int* runAsGroup:int* \
     runAsNonRoot:bool* supplementalGroups:[int] supplementalGroupsPolicy:str* fsGroup:int* sysctls:[Sysctl] \
-    fsGroupChangePolicy:str* seccompProfile:any appArmorProfile:any seLinuxChangePolicy:str*\n\
+    fsGroupChangePolicy:str* seccompProfile:any appArmorProfile:any\n\
 SELinuxOptions = user:str role:str type:str level:str\n\
 Sysctl = name:str! value:str!\n\
 Affinity = nodeAffinity:NodeAffinity* podAffinity:PodAffinity* podAntiAffinity:PodAffinity*\n\
@@ -183,12 +183,11 @@ DeploymentSpec = replicas:int32* selector:LabelSelector* template:PodTemplateSpe
     minReadySeconds:int32 revisionHistoryLimit:int32* paused:bool progressDeadlineSeconds:int32*\n\
 DeploymentStrategy = type:str rollingUpdate:any\n\
 DeploymentStatus = observedGeneration:int replicas:int32 updatedReplicas:int32 readyReplicas:int32 \
-    availableReplicas:int32 unavailableReplicas:int32 terminatingReplicas:int32* conditions:[WorkloadCondition]@type \
-    collisionCount:int32*\n\
+    availableReplicas:int32 unavailableReplicas:int32 conditions:[WorkloadCondition]@type collisionCount:int32*\n\
 ReplicaSet = kind:str apiVersion:str metadata:ObjectMeta spec:ReplicaSetSpec status:ReplicaSetStatus\n\
 ReplicaSetSpec = replicas:int32* minReadySeconds:int32 selector:LabelSelector* template:PodTemplateSpec\n\
 ReplicaSetStatus = replicas:int32! fullyLabeledReplicas:int32 readyReplicas:int32 availableReplicas:int32 \
-    terminatingReplicas:int32* observedGeneration:int conditions:[WorkloadCondition]@type\n\
+    observedGeneration:int conditions:[WorkloadCondition]@type\n\
 StatefulSet = kind:str apiVersion:str metadata:ObjectMeta spec:StatefulSetSpec status:StatefulSetStatus\n\
 StatefulSetSpec = replicas:int32* selector:LabelSelector* template:PodTemplateSpec volumeClaimTemplates:[any] \
     serviceName:str podManagementPolicy:str updateStrategy:any revisionHistoryLimit:int32* minReadySeconds:int32 \

@@ -22,6 +22,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             "",
         ),
         row(SINCE, "scheduler-victim-gets-preemptors-status", YES, ""),
+        row(Release::new(31, 12), "nodes-keep-their-owner-references", YES, ""),
     ],
     gates: &[
         gate(SINCE, "CPUManager", LOCKED),

@@ -19,14 +19,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             NO,
             "pkg/registry/flowcontrol/rest/storage_flowcontrol.go (v1.31, v1.32)",
         ),
-        row(SINCE, "pods-have-resize", YES, "pkg/registry/core/rest/storage_core.go (v1.32)"),
         row(SINCE, "watch-list", YES, ""),
-        row(
-            SINCE,
-            "garbage-collection-checks-version",
-            YES,
-            "pkg/controller/garbagecollector/operations.go (v1.31, v1.34), deleteObject",
-        ),
         row(SINCE, "scaling-tells-from", YES, "pkg/controller/deployment/sync.go (v1.31, v1.34), scaleReplicaSet"),
         row(
             SINCE,
@@ -35,7 +28,6 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             "pkg/kubelet/kubelet_node_status.go (v1.32), gate KubeletRegistrationGetOnExistsOnly",
         ),
         row(SINCE, "tcp-buffers-are-safe-sysctls", YES, "pkg/kubelet/sysctl/safe_sysctls.go (v1.32)"),
-        row(SINCE, "rebooted-once-per-process", YES, "pkg/kubelet/nodestatus/setters.go (v1.32), MachineInfo"),
         row(
             SINCE,
             "cgroup-v1-warning",
@@ -56,12 +48,13 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/scheduler/schedule_one.go (v1.31, v1.34), findNodesThatFitPod",
         ),
-        row(SINCE, "scheduler-balance-score", Value::Text("with-requests"), ""),
         row(SINCE, "scheduler-victim-gets-preemptors-status", NO, ""),
-        row(SINCE, "scheduler-bound-nominee-frees-others", YES, ""),
+        row(SINCE, "nodes-keep-their-owner-references", NO, ""),
+        row(Release::new(32, 8), "nodes-keep-their-owner-references", YES, ""),
     ],
     gates: &[
         gate(SINCE, "AllowOverwriteTerminationGracePeriodSeconds", Stage::Deprecated(false)),
+        gate(SINCE, "CloudDualStackNodeIPs", Stage::Gone),
         gate(SINCE, "DynamicResourceAllocation", BETA_OFF),
         gate(SINCE, "KubeletFineGrainedAuthz", ALPHA),
         gate(SINCE, "KubeletRegistrationGetOnExistsOnly", Stage::Deprecated(false)),
@@ -72,12 +65,41 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "SchedulerQueueingHints", BETA),
         gate(SINCE, "StableLoadBalancerNodeSet", Stage::Gone),
         gate(SINCE, "SystemdWatchdog", BETA),
-        gate(SINCE, "TopologyManagerPolicyOptions", LOCKED),
+        gate(SINCE, "TopologyManagerPolicyOptions", STABLE),
         gate(SINCE, "WindowsGracefulNodeShutdown", ALPHA),
     ],
     fields: "\
 DeleteOptions + ignoreStoreReadErrorWithClusterBreakingPotential:bool*\n\
 PodSpec + resources:ResourceRequirements*\n\
+PodSecurityContext + seLinuxChangePolicy:str*\n\
+",
+    roles: "\
+system:controller:cronjob-controller: delete,list pods => delete,list,watch pods\n\
+system:controller:endpoint-controller: create,delete,get,list,update endpoints => create,delete,get,list,update,\
+    watch endpoints\n\
+system:controller:endpointslice-controller: create,delete,get,list,update endpointslices @discovery.k8s.io => \
+    create,delete,get,list,update,watch endpointslices @discovery.k8s.io\n\
+system:controller:endpointslicemirroring-controller: create,delete,get,list,update endpointslices @discovery.k8s.io \
+    => create,delete,get,list,update,watch endpointslices @discovery.k8s.io\n\
+system:controller:expand-controller: get,list,watch storageclasses @storage.k8s.io | get endpoints,services | get \
+    secrets =>\n\
+system:controller:expand-controller: => get services\n\
+system:controller:horizontal-pod-autoscaler: list pods | list pods @metrics.k8s.io | get,list * \
+    @custom.metrics.k8s.io | get,list * @external.metrics.k8s.io => list,watch pods | list,watch pods \
+    @metrics.k8s.io | get,list,watch * @custom.metrics.k8s.io | get,list,watch * @external.metrics.k8s.io\n\
+system:controller:namespace-controller: delete,deletecollection,get,list * @* => delete,deletecollection,get,list,\
+    watch * @*\n\
+system:controller:node-controller: delete,get,list,patch,update nodes => delete,get,list,patch,update,watch nodes\n\
+system:controller:node-controller: delete,get,list pods => delete,get,list,watch pods\n\
+system:controller:persistent-volume-binder: create,delete,get,update endpoints | create,delete,get services | get \
+    secrets | get,list nodes => list,watch nodes\n\
+system:controller:persistent-volume-binder: => get services\n\
+system:controller:pod-garbage-collector: get,list nodes => get,list,watch nodes\n\
+system:controller:statefulset-controller: create,get persistentvolumeclaims => create,get,list,watch \
+    persistentvolumeclaims\n\
+system:controller:statefulset-controller: => update pods/finalizers\n\
+system:kube-scheduler: get,list,watch csinodes @storage.k8s.io => get,list,watch csinodes @storage.k8s.io | get,\
+    list,watch volumeattachments @storage.k8s.io\n\
 ",
     columns: &[
         Described(

@@ -67,13 +67,29 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/features/kube_features.go (v1.34), SchedulerAsyncPreemption",
         ),
+        row(SINCE, "rebooted-once-per-process", YES, "pkg/kubelet/nodestatus/setters.go (v1.32, v1.33), MachineInfo"),
+        row(
+            SINCE,
+            "pods-have-resize",
+            YES,
+            "pkg/registry/core/rest/storage_core.go (v1.32, v1.33), gate InPlacePodVerticalScaling",
+        ),
+        row(SINCE, "scheduler-balance-score", Value::Text("with-requests"), ""),
+        row(SINCE, "scheduler-bound-nominee-frees-others", YES, ""),
+        row(SINCE, "nodes-keep-their-owner-references", NO, ""),
+        row(Release::new(33, 4), "nodes-keep-their-owner-references", YES, ""),
+        row(SINCE, "scheme-name", Value::Text("pkg/runtime/scheme.go:110"), ""),
     ],
     gates: &[
-        gate(SINCE, "CPUManagerPolicyOptions", STABLE),
+        gate(SINCE, "CPUManager", Stage::Gone),
+        gate(SINCE, "CPUManagerPolicyOptions", LOCKED),
         gate(SINCE, "DeploymentReplicaSetTerminatingReplicas", ALPHA),
+        gate(SINCE, "DisableCloudProviders", Stage::Gone),
+        gate(SINCE, "DisableKubeletCloudCredentialProviders", Stage::Gone),
         gate(SINCE, "DisableNodeKubeProxyVersion", Stage::Deprecated(true)),
         gate(SINCE, "InPlacePodVerticalScaling", BETA),
         gate(SINCE, "KubeletFineGrainedAuthz", BETA),
+        gate(SINCE, "PDBUnhealthyPodEvictionPolicy", Stage::Gone),
         gate(SINCE, "PodObservedGenerationTracking", ALPHA),
         gate(SINCE, "RecursiveReadOnlyMounts", LOCKED),
         gate(SINCE, "SchedulerAsyncPreemption", BETA),
@@ -85,6 +101,20 @@ pub(super) const DATA: ReleaseData = ReleaseData {
 ContainerStatus + stopSignal:str*\n\
 PodCondition + observedGeneration:int\n\
 PodStatus + observedGeneration:int\n\
+NodeSystemInfo + swap:NodeSwapStatus*\n\
+DeploymentStatus + terminatingReplicas:int32*\n\
+ReplicaSetStatus + terminatingReplicas:int32*\n\
+",
+    roles: "\
+system:controller:selinux-warning-controller = create,patch,update events @core,events.k8s.io | get,list,watch \
+    persistentvolumes | get,list,watch persistentvolumeclaims | get,list,watch pods | get,list,watch csidrivers \
+    @storage.k8s.io\n\
+system:controller:service-cidrs-controller = get,list,patch,update,watch servicecidrs @networking.k8s.io | patch,\
+    update servicecidrs/finalizers @networking.k8s.io | patch,update servicecidrs/status @networking.k8s.io | get,\
+    list,watch ipaddresses @networking.k8s.io | create,patch,update events @core,events.k8s.io\n\
+system:kubelet-api-admin: => * nodes/configz,nodes/healthz,nodes/pods\n\
+system:node-proxier: create,patch,update events @core,events.k8s.io => create,patch,update events @core,\
+    events.k8s.io | list,watch servicecidrs @networking.k8s.io\n\
 ",
     columns: &[
         Described(
@@ -104,6 +134,17 @@ PodStatus + observedGeneration:int\n\
             "replicasets",
             "Ready",
             "The number of non-terminating pods targeted by this ReplicaSet with a Ready Condition.",
+        ),
+        Described(
+            "deployments",
+            "Up-to-date",
+            "Total number of non-terminating pods targeted by this deployment that have the desired template spec.",
+        ),
+        Described(
+            "deployments",
+            "Available",
+            "Total number of available non-terminating pods (ready for at least minReadySeconds) targeted by this \
+             deployment.",
         ),
     ],
     ..NOTHING

@@ -9,7 +9,6 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     patch: Some(4),
     node_image: "kindest/node:v1.34.0",
     rows: &[
-        row(SINCE, "scheme-name", Value::Text("pkg/runtime/scheme.go:110"), ""),
         row(
             SINCE,
             "errors-print-json",
@@ -85,12 +84,6 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         ),
         row(
             SINCE,
-            "nodes-keep-their-owner-references",
-            YES,
-            "plugin/pkg/admission/noderestriction/admission.go (v1.31.0, v1.34), admitNode",
-        ),
-        row(
-            SINCE,
             "prints-null-creation-timestamp",
             NO,
             "k8s.io/apimachinery pkg/apis/meta/v1/types.go (v1.31, v1.34), omitzero of creationTimestamp",
@@ -114,6 +107,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/features/kube_features.go (v1.34), DynamicResourceAllocation",
         ),
+        row(
+            SINCE,
+            "garbage-collection-checks-version",
+            YES,
+            "pkg/controller/garbagecollector/operations.go (v1.33, v1.34), deleteObject",
+        ),
     ],
     gates: &[
         gate(SINCE, "ClearingNominatedNodeNameAfterBinding", ALPHA),
@@ -122,6 +121,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "KubeletCgroupDriverFromCRI", LOCKED),
         gate(SINCE, "NodeSwap", LOCKED),
         gate(SINCE, "NominatedNodeNameForExpectation", ALPHA),
+        gate(SINCE, "PodDisruptionConditions", Stage::Gone),
         gate(SINCE, "PodLevelResources", BETA),
         gate(SINCE, "PodObservedGenerationTracking", BETA),
         gate(SINCE, "PreventStaticPodAPIReferences", BETA),
@@ -132,7 +132,6 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     fields: "\
 Container + restartPolicyRules:[any]\n\
 EnvVarSource + fileKeyRef:any\n\
-NodeSystemInfo + swap:NodeSwapStatus*\n\
 PodSpec + hostnameOverride:str*\n\
 PodStatus + extendedResourceClaimStatus:any\n\
 ",
@@ -141,53 +140,18 @@ system:aggregate-to-edit: => create,delete,deletecollection,patch,update resourc
     @resource.k8s.io\n\
 system:aggregate-to-view: => get,list,watch resourceclaims,resourceclaims/status,resourceclaimtemplates \
     @resource.k8s.io\n\
-system:controller:cronjob-controller: delete,list pods => delete,list,watch pods\n\
-system:controller:endpoint-controller: create,delete,get,list,update endpoints => create,delete,get,list,update,\
-    watch endpoints\n\
-system:controller:endpointslice-controller: create,delete,get,list,update endpointslices @discovery.k8s.io => \
-    create,delete,get,list,update,watch endpointslices @discovery.k8s.io\n\
-system:controller:endpointslicemirroring-controller: create,delete,get,list,update endpointslices @discovery.k8s.io \
-    => create,delete,get,list,update,watch endpointslices @discovery.k8s.io\n\
-system:controller:expand-controller: get,list,watch storageclasses @storage.k8s.io | get endpoints,services | get \
-    secrets =>\n\
-system:controller:expand-controller: => get services\n\
-system:controller:horizontal-pod-autoscaler: list pods | list pods @metrics.k8s.io | get,list * \
-    @custom.metrics.k8s.io | get,list * @external.metrics.k8s.io => list,watch pods | list,watch pods \
-    @metrics.k8s.io | get,list,watch * @custom.metrics.k8s.io | get,list,watch * @external.metrics.k8s.io\n\
-system:controller:namespace-controller: delete,deletecollection,get,list * @* => delete,deletecollection,get,list,\
-    watch * @*\n\
-system:controller:node-controller: delete,get,list,patch,update nodes => delete,get,list,patch,update,watch nodes\n\
-system:controller:node-controller: delete,get,list pods => delete,get,list,watch pods\n\
-system:controller:persistent-volume-binder: create,delete,get,update endpoints | create,delete,get services | get \
-    secrets | get,list nodes => list,watch nodes\n\
-system:controller:persistent-volume-binder: => get services\n\
-system:controller:pod-garbage-collector: get,list nodes => get,list,watch nodes\n\
 system:controller:resource-claim-controller = get,list,watch pods | update pods/finalizers | create,delete,get,list,\
     watch resourceclaims @resource.k8s.io | patch,update resourceclaims,resourceclaims/status @resource.k8s.io | \
     patch,update pods/status | create,patch,update events @core,events.k8s.io\n\
-system:controller:selinux-warning-controller = create,patch,update events @core,events.k8s.io | get,list,watch \
-    persistentvolumes | get,list,watch persistentvolumeclaims | get,list,watch pods | get,list,watch csidrivers \
-    @storage.k8s.io\n\
-system:controller:service-cidrs-controller = get,list,patch,update,watch servicecidrs @networking.k8s.io | patch,\
-    update servicecidrs/finalizers @networking.k8s.io | patch,update servicecidrs/status @networking.k8s.io | get,\
-    list,watch ipaddresses @networking.k8s.io | create,patch,update events @core,events.k8s.io\n\
-system:controller:statefulset-controller: create,get persistentvolumeclaims => create,get,list,watch \
-    persistentvolumeclaims\n\
-system:controller:statefulset-controller: => update pods/finalizers\n\
 system:controller:volumeattributesclass-protection-controller = get,list,watch persistentvolumeclaims | get,list,\
     watch persistentvolumes | get,list,update,watch volumeattributesclasses @storage.k8s.io | create,patch,update \
     events @core,events.k8s.io\n\
-system:kube-scheduler: get,list,watch csinodes @storage.k8s.io => get,list,watch csinodes @storage.k8s.io | get,\
-    list,watch volumeattachments @storage.k8s.io\n\
 system:kube-scheduler: => get,list,watch deviceclasses @resource.k8s.io | get,list,patch,update,watch resourceclaims \
     @resource.k8s.io | get,list,patch,update,watch resourceclaims/status @resource.k8s.io | update pods/finalizers | \
     get,list,watch resourceslices @resource.k8s.io\n\
-system:kubelet-api-admin: => * nodes/configz,nodes/healthz,nodes/pods\n\
 system:monitoring: => get nodes/metrics\n\
 system:node: => get resourceclaims @resource.k8s.io | deletecollection resourceslices @resource.k8s.io | get \
     serviceaccounts\n\
-system:node-proxier: create,patch,update events @core,events.k8s.io => create,patch,update events @core,\
-    events.k8s.io | list,watch servicecidrs @networking.k8s.io\n\
 ",
     ..NOTHING
 };

@@ -58,10 +58,29 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/features/kube_features.go (v1.36), ClearingNominatedNodeNameAfterBinding",
         ),
-        row(SINCE, "scheduler-balance-score", Value::Text("improvement"), ""),
+        row(SINCE, "scheme-name", Value::Text("pkg/runtime/scheme.go:111"), ""),
+        row(
+            SINCE,
+            "stateful-set-events-capitalised",
+            YES,
+            "pkg/controller/statefulset/stateful_pod_control.go (v1.34, v1.35), recordPodEvent",
+        ),
+        row(
+            SINCE,
+            "lengths-in-bytes",
+            YES,
+            "k8s.io/apimachinery pkg/util/validation/validation.go and pkg/api/validate/content (v1.34, v1.35)",
+        ),
+        row(
+            SINCE,
+            "bad-delete-options-are-bad-requests",
+            YES,
+            "k8s.io/apiserver pkg/endpoints/handlers/delete.go (v1.34, v1.35)",
+        ),
+        row(SINCE, "scheduler-bound-nominee-frees-others", NO, ""),
     ],
     gates: &[
-        gate(SINCE, "AllowOverwriteTerminationGracePeriodSeconds", LOCKED),
+        gate(SINCE, "AllowOverwriteTerminationGracePeriodSeconds", Stage::Retired(false)),
         gate(SINCE, "ClearingNominatedNodeNameAfterBinding", BETA),
         gate(SINCE, "DeploymentReplicaSetTerminatingReplicas", BETA),
         gate(SINCE, "DynamicResourceAllocation", LOCKED),
@@ -79,28 +98,23 @@ NodeStatus + declaredFeatures:[str]\n\
 PodSpec + workloadRef:any\n\
 PodStatus + allocatedResources:{quantity} resources:ResourceRequirements*\n\
 ",
-    columns: &[
-        Described(
-            "daemonsets",
-            "Ready",
-            "numberReady is the number of nodes that should be running the daemon pod and have one or more of the \
-             daemon pod running with a Ready Condition.",
-        ),
-        Described(
-            "daemonsets",
-            "Selector",
-            "A label query over pods that are managed by the daemon set. Must match in order to be controlled. It \
-             must match the pod template's labels. More info: \
-             https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
-        ),
-        Described(
-            "replicasets",
-            "Selector",
-            "Selector is a label query over pods that should match the replica count. Label keys and values that \
-             must match in order to be controlled by this replica set. It must match the pod template's labels. More \
-             info: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#label-selectors",
-        ),
-        Gone("serviceaccounts", "Secrets"),
-    ],
+    roles: "\
+kube-system/system::leader-locking-kube-controller-manager: watch configmaps | get,update configmaps \
+    #kube-controller-manager =>\n\
+kube-system/system::leader-locking-kube-scheduler: watch configmaps | get,update configmaps #kube-scheduler =>\n\
+system:aggregate-to-edit: create,delete,deletecollection,patch,update configmaps,events,persistentvolumeclaims,\
+    replicationcontrollers,replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy => create,\
+    delete,deletecollection,patch,update configmaps,persistentvolumeclaims,replicationcontrollers,\
+    replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy\n\
+system:aggregate-to-edit: create serviceaccounts/token => create serviceaccounts/token | create,delete,\
+    deletecollection,patch,update events @core,events.k8s.io\n\
+system:aggregate-to-view: get,list,watch bindings,events,limitranges,namespaces/status,pods/log,pods/status,\
+    replicationcontrollers/status,resourcequotas,resourcequotas/status => get,list,watch bindings,limitranges,\
+    namespaces/status,pods/log,pods/status,replicationcontrollers/status,resourcequotas,resourcequotas/status\n\
+system:aggregate-to-view: get,list,watch namespaces => get,list,watch namespaces | get,list,watch events @core,\
+    events.k8s.io\n\
+system:node: create,patch,update events => create,patch,update events @core,events.k8s.io\n\
+",
+    columns: &[Gone("serviceaccounts", "Secrets")],
     ..NOTHING
 };

@@ -176,12 +176,11 @@ static TABLES: &[(&str, &[Column])] = &[
             column("Ready", "Number of the pod with ready state"),
             column(
                 "Up-to-date",
-                "Total number of non-terminating pods targeted by this deployment that have the desired template spec.",
+                "Total number of non-terminated pods targeted by this deployment that have the desired template spec.",
             ),
             column(
                 "Available",
-                "Total number of available non-terminating pods (ready for at least minReadySeconds) targeted by \
-                 this deployment.",
+                "Total number of available pods (ready for at least minReadySeconds) targeted by this deployment.",
             ),
             AGE,
             CONTAINERS,
@@ -189,7 +188,7 @@ static TABLES: &[(&str, &[Column])] = &[
             wide(
                 "Selector",
                 "Label selector for pods. Existing ReplicaSets whose pods are selected by this will be the ones \
-                 affected by this deployment. It must match the pod template's labels.",
+                 affected by this deployment.",
             ),
         ],
     ),
