@@ -6,6 +6,8 @@ const SINCE: Release = Release::new(32, 0);
 
 pub(super) const DATA: ReleaseData = ReleaseData {
     minor: 32,
+    patch: Some(13),
+    node_image: "kindest/node:v1.32.0",
     rows: &[
         row(
             SINCE,
