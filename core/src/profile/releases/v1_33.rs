@@ -6,6 +6,8 @@ const SINCE: Release = Release::new(33, 0);
 
 pub(super) const DATA: ReleaseData = ReleaseData {
     minor: 33,
+    patch: Some(13),
+    node_image: "kindest/node:v1.33.0",
     rows: &[
         row(SINCE, "ambiguous-cidrs-warn", YES, ""),
         row(
