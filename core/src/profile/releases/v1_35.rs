@@ -6,6 +6,8 @@ const SINCE: Release = Release::new(35, 0);
 
 pub(super) const DATA: ReleaseData = ReleaseData {
     minor: 35,
+    patch: Some(4),
+    node_image: "kindest/node:v1.35.0",
     rows: &[
         row(SINCE, "eviction-tells-sync", YES, "pkg/registry/core/pod/storage/eviction.go (v1.35)"),
         row(SINCE, "pod-topology-labels", YES, "plugin/pkg/admission/podtopologylabels/admission.go (v1.35); KEP 4742"),
