@@ -17,11 +17,12 @@ use jiff::{SignedDuration, Timestamp};
 use super::Because;
 use super::client::CacheEvent;
 use super::controller::{Context, Controller};
+use super::controller_runtime::{
+    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, code, failure,
+};
 use super::events::{About, EventType};
 use super::workload::pods::{Rounding, Selections, controller_of, number, owner_key, scaled};
-use super::workload::{
-    DEPLOYMENTS, Flow, Logic, Plan, REPLICA_SETS, Reply, Retries, STATEFUL_SETS, Shop, Workload, code, failure,
-};
+use super::workload::{DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS};
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb, find_kind};
 use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
@@ -42,26 +43,25 @@ const SETS: usize = 2;
 const DEPLOYMENT_CACHE: usize = 3;
 const STATEFUL: usize = 4;
 
-const PLAN: Plan = Plan {
+const CONFIG: ControllerConfig = ControllerConfig {
     account: "disruption-controller",
-    component: "controllermanager",
+    events: Some("controllermanager"),
     queue: "disruption",
     workers: 1,
     retries: Retries::ENDLESS,
-    caches: &[BUDGETS, PODS, REPLICA_SETS, DEPLOYMENTS, STATEFUL_SETS],
+    watched: &[
+        Watched::of(BUDGETS),
+        Watched::of(PODS),
+        Watched::of(REPLICA_SETS),
+        Watched::of(DEPLOYMENTS),
+        Watched::of(STATEFUL_SETS),
+    ],
 };
 
 /// Starts the controller with empty caches.
 pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
     let tells_generation = context.settings.profile().is("pod-conditions-observe-generation");
-    Workload::new(Disruption { tells_generation, ..Disruption::default() }, &PLAN, context, now)
-}
-
-/// What a request is for.
-#[derive(Clone, Debug)]
-enum Step {
-    Status,
-    Untarget,
+    KeyedController::new(Disruption { tells_generation, ..Disruption::default() }, &CONFIG, context, now)
 }
 
 #[derive(Clone, Debug, Default)]
@@ -71,8 +71,6 @@ struct Disruption {
     pods: Selections,
     /// Those of the pods that are ready.
     ready: Selections,
-    /// How the sync of a key ends.
-    ends: BTreeMap<ObjectKey, Flow>,
 }
 
 /// Tells the queue's keys of pods from those of budgets; no namespace has such a name.
@@ -91,7 +89,7 @@ struct Scale {
 }
 
 impl Disruption {
-    fn handle_pod(&mut self, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+    fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, now: Timestamp) {
         self.ready.update_those(event, is_ready);
         let pod = event.object();
         let mut budgets = self.pods.update(event);
@@ -107,28 +105,29 @@ impl Disruption {
                     "Pod {namespace:?}/{name:?} matches multiple PodDisruptionBudgets.  Chose {:?} arbitrarily.",
                     first.name
                 );
-                shop.emit(&About::pod(pod), EventType::Warning, "MultiplePodDisruptionBudgets", &message, now);
+                runtime.emit(&About::pod(pod), EventType::Warning, "MultiplePodDisruptionBudgets", &message, now);
             }
-            shop.add(first.clone());
+            runtime.add(first.clone());
         }
         if let Some(pod) = &event.after
             && let Some(since) = targeted_since(pod)
         {
             let wait = (since + TARGET_WITHIN).duration_since(now).max(SignedDuration::ZERO);
-            shop.add_after(pod_key(&pod.key()), wait, now);
+            runtime.add_after(pod_key(&pod.key()), wait, now);
         }
     }
 
     /// Takes DisruptionTarget back from a pod that nobody deleted.
-    fn sync_pod(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+    fn sync_pod(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
         let namespace = key.namespace.strip_prefix(POD_KEYS).unwrap_or_default();
         let pod = ObjectKey::namespaced(namespace, key.name.clone());
-        let Some(object) = shop.cache(PODS_CACHE).get(&pod).cloned() else { return Flow::Done };
+        let Some(object) = runtime.cache(PODS_CACHE).get(&pod).cloned() else { return Flow::Done };
         let Some(since) = targeted_since(&object).filter(|since| *since + TARGET_WITHIN <= now) else {
             return Flow::Done;
         };
         let fact = format!("DisruptionTarget is True since {}, and nobody deletes it", to_time(since));
-        let because = shop.decide(format!("pod/{pod}"), "DisruptionTarget -> False", Vec::from([Because::Fact(fact)]));
+        let because =
+            runtime.decide(format!("pod/{pod}"), "DisruptionTarget -> False", Vec::from([Because::Fact(fact)]));
         let mut condition = json!({"type": "DisruptionTarget", "status": "False", "lastProbeTime": null, "lastTransitionTime": to_time(now)});
         let generation = object.stable().at(&["metadata", "generation"]);
         if self.tells_generation && !generation.is_null() {
@@ -141,17 +140,17 @@ impl Disruption {
             }
         }
         let call = Call::new(Verb::Update, PODS, &pod.namespace, &pod.name).subresource("status").body(body);
-        shop.send(key, Step::Untarget, call, Some(because), now);
-        Flow::Next
+        runtime.send(key, (), call, Some(because), now);
+        Flow::Done
     }
 
     /// Counts the pods that the owners of a budget's pods are meant to have; an owner that cannot be asked is an error.
     ///
     /// Source: disruption.go (v1.34), `getExpectedScale`, `finders` and `getScaleController`.
-    fn scale(&self, budget: &ObjectKey, shop: &Shop<Step>) -> Result<Scale, String> {
+    fn scale(&self, budget: &ObjectKey, runtime: &KeyedRuntime<()>) -> Result<Scale, String> {
         let mut owners: BTreeMap<String, i64> = BTreeMap::new();
         let mut leaves_out = false;
-        for pod in self.pods.of(budget).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
+        for pod in self.pods.of(budget).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod)) {
             let Some(owner) = controller_of(pod) else {
                 leaves_out = true;
                 continue;
@@ -164,10 +163,11 @@ impl Disruption {
                 _ => return Err(unscaled(owner, kind, pod.name())),
             };
             let own = owner_key(pod, kind)
-                .and_then(|(key, uid)| shop.cache(source).get(&key).filter(|own| own.uid() == &*uid));
+                .and_then(|(key, uid)| runtime.cache(source).get(&key).filter(|own| own.uid() == &*uid));
             let Some(mut own) = own else { return Err(format!("found no controllers for pod {:?}", pod.name())) };
             if let Some((deployment, uid)) = owner_key(own, "Deployment")
-                && let Some(above) = shop.cache(DEPLOYMENT_CACHE).get(&deployment).filter(|above| above.uid() == &*uid)
+                && let Some(above) =
+                    runtime.cache(DEPLOYMENT_CACHE).get(&deployment).filter(|above| above.uid() == &*uid)
             {
                 own = above;
             }
@@ -176,12 +176,12 @@ impl Disruption {
         Ok(Scale { pods: owners.values().sum(), leaves_out })
     }
 
-    fn sync_budget(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
-        let Some(budget) = shop.cache(BUDGET_CACHE).get(key).cloned() else { return Flow::Done };
+    fn sync_budget(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
+        let Some(budget) = runtime.cache(BUDGET_CACHE).get(key).cloned() else { return Flow::Done };
         let about = About::object("policy/v1", "PodDisruptionBudget", &budget);
         let count = i64::try_from(self.pods.count(key)).unwrap_or(i64::MAX);
         if count == 0 {
-            shop.emit(&about, EventType::Normal, "NoPods", "No matching pods found", now);
+            runtime.emit(&about, EventType::Normal, "NoPods", "No matching pods found", now);
         }
         let spec = budget.stable().get("spec");
         let least = spec.get("minAvailable");
@@ -189,20 +189,20 @@ impl Disruption {
         let scale = if most.is_null() && (least.is_null() || least.as_i64().is_some()) {
             Ok(Scale { pods: if least.is_null() { 0 } else { count }, leaves_out: false })
         } else {
-            self.scale(key, shop)
+            self.scale(key, runtime)
         };
         let expected = match scale {
             Ok(scale) => {
                 if scale.leaves_out {
                     let message = unmanaged(spec.get("selector"));
-                    shop.emit(&about, EventType::Warning, "UnmanagedPods", &message, now);
+                    runtime.emit(&about, EventType::Warning, "UnmanagedPods", &message, now);
                 }
                 scale.pods
             }
             Err(why) => {
                 let message = format!("Failed to calculate the number of expected pods: {why}");
-                shop.emit(&about, EventType::Warning, "CalculateExpectedPodCountFailed", &message, now);
-                return self.fail(key, &budget, &why, shop, now);
+                runtime.emit(&about, EventType::Warning, "CalculateExpectedPodCountFailed", &message, now);
+                return self.fail(key, &budget, &why, runtime, now);
             }
         };
         let desired = if most.is_null() {
@@ -210,9 +210,9 @@ impl Disruption {
         } else {
             (expected - scaled(most, "0", expected, Rounding::Up)).max(0)
         };
-        let disrupted = self.disrupted(&budget, shop, key, now);
+        let disrupted = self.disrupted(&budget, runtime, key, now);
         let is_healthy = |pod: &&Object| !is_ending(pod) && disrupted.get(pod.name()).is_null();
-        let ready = self.ready.of(key).filter_map(|pod| shop.cache(PODS_CACHE).get(pod));
+        let ready = self.ready.of(key).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod));
         let healthy = i64::try_from(ready.filter(is_healthy).count()).unwrap_or(i64::MAX);
         let allowed = if expected <= 0 { 0 } else { (healthy - desired).max(0) };
         let mut status = budget.stable().get("status").clone();
@@ -233,18 +233,25 @@ impl Disruption {
         let (truth, reason) = if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
         set_allowed(&mut status, truth, reason, "", now);
         let fact = format!("{healthy} of {expected} pods are healthy, and {desired} are needed");
-        self.write(key, &budget, status, fact, shop, now)
+        self.write(key, &budget, status, fact, runtime, now)
     }
 
     /// Allows nothing while the number of pods is not known; what the budget said before stays. Once that is written the
     /// failure is dealt with, and the next change of the budget or its pods brings the next try.
     ///
     /// Source: disruption.go (v1.34), `failSafe`.
-    fn fail(&mut self, key: &ObjectKey, budget: &Object, why: &str, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+    fn fail(
+        &mut self,
+        key: &ObjectKey,
+        budget: &Object,
+        why: &str,
+        runtime: &mut KeyedRuntime<()>,
+        now: Timestamp,
+    ) -> Flow {
         let mut status = budget.stable().get("status").clone();
         status.set(&["disruptionsAllowed"], 0_i64);
         set_allowed(&mut status, "False", "SyncFailed", why, now);
-        self.write(key, budget, status, String::from(why), shop, now)
+        self.write(key, budget, status, String::from(why), runtime, now)
     }
 
     fn write(
@@ -253,7 +260,7 @@ impl Disruption {
         budget: &Object,
         status: Json,
         fact: String,
-        shop: &mut Shop<Step>,
+        runtime: &mut KeyedRuntime<()>,
         now: Timestamp,
     ) -> Flow {
         if status == *budget.stable().get("status") {
@@ -261,32 +268,31 @@ impl Disruption {
         }
         let allowed = status.get("disruptionsAllowed").as_i64().unwrap_or(0);
         let what = format!("allow {allowed} disruptions");
-        let because = shop.decide(format!("poddisruptionbudget/{key}"), what, Vec::from([Because::Fact(fact)]));
+        let because = runtime.decide(format!("poddisruptionbudget/{key}"), what, Vec::from([Because::Fact(fact)]));
         let mut body = budget.json();
         body.set(&["status"], status);
         let call = Call::new(Verb::Update, BUDGETS, &key.namespace, &key.name).subresource("status").body(body);
-        self.ends.insert(key.clone(), Flow::Done);
-        shop.send(key, Step::Status, call, Some(because), now);
-        Flow::Next
+        runtime.send(key, (), call, Some(because), now);
+        Flow::Done
     }
 
     /// Returns the evictions that are still believed to be under way, and sees to it that they are looked at again.
-    fn disrupted(&self, budget: &Object, shop: &mut Shop<Step>, key: &ObjectKey, now: Timestamp) -> Json {
+    fn disrupted(&self, budget: &Object, runtime: &mut KeyedRuntime<()>, key: &ObjectKey, now: Timestamp) -> Json {
         let mut kept = Json::object();
         for (name, since) in budget.stable().at(&["status", "disruptedPods"]).fields() {
             let pod = ObjectKey::namespaced(key.namespace.clone(), name.clone());
             let is_its = self.pods.has(key, &pod);
-            let pod = shop.cache(PODS_CACHE).get(&pod).filter(|pod| is_its && !is_ending(pod)).cloned();
+            let pod = runtime.cache(PODS_CACHE).get(&pod).filter(|pod| is_its && !is_ending(pod)).cloned();
             let (Some(pod), Some(begin)) = (pod, since.as_str().and_then(parse)) else { continue };
             let until = begin + EVICTION_WITHIN;
             if until < now {
                 // Upstream names the namespace twice.
                 let namespace = &key.namespace;
                 let message = format!("Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't");
-                shop.emit(&About::pod(&pod), EventType::Warning, "NotDeleted", &message, now);
+                runtime.emit(&About::pod(&pod), EventType::Warning, "NotDeleted", &message, now);
             } else {
                 kept.set(&[name.as_str()], since.clone());
-                shop.add_after(key.clone(), until.duration_since(now) + SignedDuration::from_nanos(1), now);
+                runtime.add_after(key.clone(), until.duration_since(now) + SignedDuration::from_nanos(1), now);
             }
         }
         kept
@@ -370,47 +376,41 @@ fn set_allowed(status: &mut Json, truth: &str, reason: &str, message: &str, now:
     }
 }
 
-impl Logic for Disruption {
-    type Step = Step;
+impl Reconciler for Disruption {
+    type Step = ();
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, now: Timestamp) {
         match source {
             BUDGET_CACHE => {
                 let key = event.object().key();
                 match &event.after {
                     Some(budget) => {
                         let selector = budget.stable().at(&["spec", "selector"]).clone();
-                        let ready = shop.cache(PODS_CACHE).objects().filter(|pod| is_ready(pod));
+                        let ready = runtime.cache(PODS_CACHE).objects().filter(|pod| is_ready(pod));
                         self.ready.put(key.clone(), selector.clone(), ready);
-                        self.pods.put(key.clone(), selector, shop.cache(PODS_CACHE).objects());
+                        self.pods.put(key.clone(), selector, runtime.cache(PODS_CACHE).objects());
                     }
                     None => {
                         self.pods.remove(&key);
                         self.ready.remove(&key);
                     }
                 }
-                shop.add(key);
+                runtime.add(key);
             }
-            PODS_CACHE => self.handle_pod(event, shop, now),
+            PODS_CACHE => self.handle_pod(event, runtime, now),
             _ => {}
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
         if key.namespace.starts_with(POD_KEYS) {
-            self.sync_pod(key, shop, now)
+            self.sync_pod(key, runtime, now)
         } else {
-            self.sync_budget(key, shop, now)
+            self.sync_budget(key, runtime, now)
         }
     }
 
-    fn handle_reply(&mut self, key: &ObjectKey, _: Step, reply: &Reply, _: &mut Shop<Step>, _: Timestamp) {
-        if failure(reply).is_some() && code(reply) != 404 {
-            self.ends.insert(key.clone(), Flow::Retry);
-        }
-    }
-
-    fn proceed(&mut self, key: &ObjectKey, _: &mut Shop<Step>, _: Timestamp) -> Flow {
-        self.ends.remove(key).unwrap_or(Flow::Done)
+    fn handle_reply(&mut self, _: &ObjectKey, _: (), reply: &Reply, _: &mut KeyedRuntime<()>, _: Timestamp) -> Flow {
+        if failure(reply).is_some() && code(reply) != 404 { Flow::Retry } else { Flow::Next }
     }
 }

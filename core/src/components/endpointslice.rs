@@ -18,9 +18,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::Because;
 use super::client::{CacheEvent, node_name};
 use super::controller::{Context, Controller};
+use super::controller_runtime::{ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched};
 use super::events::{About, EventType};
 use super::workload::pods::{Selections, labels, reference_to};
-use super::workload::{Flow, Logic, Plan, Reply, Retries, Shop, Workload, failure};
 use crate::json;
 use crate::network::{Call, NODES, PODS, Resource, Verb};
 use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
@@ -48,19 +48,19 @@ const PODS_CACHE: usize = 1;
 const NODE_CACHE: usize = 2;
 const SLICE_CACHE: usize = 3;
 
-const PLAN: Plan = Plan {
+const CONFIG: ControllerConfig = ControllerConfig {
     account: "endpointslice-controller",
-    component: "endpoint-slice-controller",
+    events: Some("endpoint-slice-controller"),
     queue: "endpoint_slice",
     workers: 5,
     // Source: endpointslice_controller.go (v1.34), `defaultSyncBackOff` and `maxRetries`.
     retries: Retries { first: SignedDuration::from_secs(1), most: 15 },
-    caches: &[SERVICES, PODS, NODES, SLICES],
+    watched: &[Watched::of(SERVICES), Watched::of(PODS), Watched::of(NODES), Watched::of(SLICES)],
 };
 
 /// Starts the controller with empty caches.
 pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
-    Workload::new(EndpointSlices::default(), &PLAN, context, now)
+    KeyedController::new(EndpointSlices::default(), &CONFIG, context, now)
 }
 
 #[derive(Clone, Debug, Default)]
@@ -74,7 +74,6 @@ struct EndpointSlices {
     slices: BTreeMap<ObjectKey, Vec<ObjectKey>>,
     /// When the Ready condition of each endpoint's pod last changed, as far as the slices tell of it.
     triggers: BTreeMap<ObjectKey, BTreeMap<Text, Text>>,
-    ends: BTreeMap<ObjectKey, Flow>,
 }
 
 /// Returns the key of the Service that a slice belongs to, if it is one of this controller's.
@@ -92,7 +91,7 @@ fn address(pod: &Object) -> Option<&Text> {
 }
 
 impl EndpointSlices {
-    fn handle_slice(&mut self, event: &CacheEvent, shop: &mut Shop<()>) {
+    fn handle_slice(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<()>) {
         let Some(service) = service_of(event.object()) else { return };
         let key = event.object().key();
         let own = self.slices.entry(service.clone()).or_default();
@@ -104,18 +103,18 @@ impl EndpointSlices {
             if own.is_empty() {
                 self.slices.remove(&service);
             }
-            shop.add(service);
+            runtime.add(service);
         }
     }
 
     /// Returns the endpoints of a Service by their pods, and the pods that were left out.
-    fn endpoints(&self, service: &Object, shop: &Shop<()>) -> (Vec<(Text, Json)>, Vec<String>) {
+    fn endpoints(&self, service: &Object, runtime: &KeyedRuntime<()>) -> (Vec<(Text, Json)>, Vec<String>) {
         let key = service.key();
         let publishes = service.stable().at(&["spec", "publishNotReadyAddresses"]).as_bool() == Some(true);
         let (mut found, mut skipped) = (Vec::new(), Vec::new());
-        for pod in self.alive.of(&key).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
+        for pod in self.alive.of(&key).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod)) {
             let Some(ip) = address(pod) else { continue };
-            let node = node_name(pod).and_then(|name| shop.cache(NODE_CACHE).get(&ObjectKey::cluster(name.clone())));
+            let node = node_name(pod).and_then(|name| runtime.cache(NODE_CACHE).get(&ObjectKey::cluster(name.clone())));
             if node.is_none()
                 && let Some(name) = node_name(pod).filter(|_| !publishes)
             {
@@ -147,7 +146,7 @@ impl EndpointSlices {
     }
 
     /// Returns when what changed now was caused: the first of the changes that no slice tells of yet.
-    fn trigger(&mut self, service: &Object, shop: &Shop<()>) -> Option<Text> {
+    fn trigger(&mut self, service: &Object, runtime: &KeyedRuntime<()>) -> Option<Text> {
         let key = service.key();
         let is_new = !self.triggers.contains_key(&key);
         let changed = self.changed.remove(&key).unwrap_or_default();
@@ -163,7 +162,7 @@ impl EndpointSlices {
             note(at);
         }
         for pod in changed {
-            let object = shop.cache(PODS_CACHE).get(&pod).filter(|_| self.pods.has(&key, &pod));
+            let object = runtime.cache(PODS_CACHE).get(&pod).filter(|_| self.pods.has(&key, &pod));
             let since = object.map(|object| condition(object, "Ready").get("lastTransitionTime"));
             let Some(at) = since.and_then(Json::as_text) else {
                 known.remove(&pod.name);
@@ -183,7 +182,7 @@ impl EndpointSlices {
         service: &Object,
         mut wanted: Vec<(Text, Json)>,
         trigger: Option<&Text>,
-        shop: &mut Shop<()>,
+        runtime: &mut KeyedRuntime<()>,
         now: Timestamp,
     ) {
         let key = service.key();
@@ -203,7 +202,7 @@ impl EndpointSlices {
             .get(&key)
             .into_iter()
             .flatten()
-            .filter_map(|slice| shop.cache(SLICE_CACHE).get(slice).cloned())
+            .filter_map(|slice| runtime.cache(SLICE_CACHE).get(slice).cloned())
             .collect();
         // What stays keeps its place; what is new comes after it.
         let mut kept: Vec<Vec<Json>> = Vec::new();
@@ -232,27 +231,27 @@ impl EndpointSlices {
                 Some(at) => body.set(&["metadata", "annotations", TRIGGER_TIME], at),
                 None => drop(body.remove(&["metadata", "annotations", TRIGGER_TIME])),
             }
-            let because = Self::decide(&key, slice.name(), shop);
+            let because = Self::decide(&key, slice.name(), runtime);
             let call = Call::new(Verb::Update, SLICES, &key.namespace, slice.name()).body(body);
-            shop.send(&key, (), call, Some(because), now);
+            runtime.send(&key, (), call, Some(because), now);
         }
         let is_first = slices.is_empty();
         while is_first && rest.is_empty() || !rest.is_empty() {
             let own: Vec<Json> = rest.drain(..SLICE_MOST.min(rest.len())).collect();
             let is_placeholder = own.is_empty();
             let body = Self::new_slice(service, own, &ports, trigger);
-            let because = Self::decide(&key, &format!("{}-", key.name), shop);
+            let because = Self::decide(&key, &format!("{}-", key.name), runtime);
             let call = Call::new(Verb::Create, SLICES, &key.namespace, "").body(body);
-            shop.send(&key, (), call, Some(because), now);
+            runtime.send(&key, (), call, Some(because), now);
             if is_placeholder {
                 return;
             }
         }
     }
 
-    fn decide(key: &ObjectKey, slice: &str, shop: &mut Shop<()>) -> super::DecisionId {
+    fn decide(key: &ObjectKey, slice: &str, runtime: &mut KeyedRuntime<()>) -> super::DecisionId {
         let fact = Vec::from([Because::Fact(format!("the pods that Service {key} selects have changed"))]);
-        shop.decide(format!("endpointslice/{}/{slice}", key.namespace), "write endpoints", fact)
+        runtime.decide(format!("endpointslice/{}/{slice}", key.namespace), "write endpoints", fact)
     }
 
     fn new_slice(service: &Object, endpoints: Vec<Json>, ports: &Json, trigger: Option<&Text>) -> Json {
@@ -279,10 +278,10 @@ impl EndpointSlices {
     }
 }
 
-impl Logic for EndpointSlices {
+impl Reconciler for EndpointSlices {
     type Step = ();
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<()>, _now: Timestamp) {
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, _now: Timestamp) {
         match source {
             SERVICE_CACHE => {
                 let key = event.object().key();
@@ -293,10 +292,10 @@ impl Logic for EndpointSlices {
                         if !selector.is_empty() {
                             by_labels.set(&["matchLabels"], selector.clone());
                         }
-                        let alive = shop.cache(PODS_CACHE).objects().filter(|pod| !is_terminal(pod));
+                        let alive = runtime.cache(PODS_CACHE).objects().filter(|pod| !is_terminal(pod));
                         self.alive.put(key.clone(), by_labels.clone(), alive);
                         let before: Vec<ObjectKey> = self.pods.of(&key).cloned().collect();
-                        self.pods.put(key.clone(), by_labels, shop.cache(PODS_CACHE).objects());
+                        self.pods.put(key.clone(), by_labels, runtime.cache(PODS_CACHE).objects());
                         let both = before.into_iter().chain(self.pods.of(&key).cloned());
                         self.changed.entry(key.clone()).or_default().extend(both);
                     }
@@ -307,52 +306,40 @@ impl Logic for EndpointSlices {
                         self.triggers.remove(&key);
                     }
                 }
-                shop.add(key);
+                runtime.add(key);
             }
             PODS_CACHE => {
                 self.alive.update_those(event, |pod| !is_terminal(pod));
                 for key in self.pods.update(event) {
                     self.changed.entry(key.clone()).or_default().insert(event.object().key());
-                    shop.add(key);
+                    runtime.add(key);
                 }
             }
             // Only Services with topology hints look at Nodes between their syncs.
             NODE_CACHE => {}
-            _ => self.handle_slice(event, shop),
+            _ => self.handle_slice(event, runtime),
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, shop: &mut Shop<()>, now: Timestamp) -> Flow {
-        let Some(service) = shop.cache(SERVICE_CACHE).get(key).cloned() else { return Flow::Done };
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
+        let Some(service) = runtime.cache(SERVICE_CACHE).get(key).cloned() else { return Flow::Done };
         let spec = service.stable().get("spec");
         if spec.get("selector").is_empty() || spec.get("type").as_str() == Some("ExternalName") {
             return Flow::Done;
         }
-        let (endpoints, skipped) = self.endpoints(&service, shop);
-        let trigger = self.trigger(&service, shop);
-        self.reconcile(&service, endpoints, trigger.as_ref(), shop, now);
-        let mut end = Flow::Done;
-        if !skipped.is_empty() {
-            let why = match skipped.as_slice() {
-                [one] => one.clone(),
-                many => format!("[{}]", many.join(", ")),
-            };
-            let message = format!("Error updating Endpoint Slices for Service {}/{}: {why}", key.namespace, key.name);
-            let about = About::object("v1", "Service", &service);
-            shop.emit(&about, EventType::Warning, "FailedToUpdateEndpointSlices", &message, now);
-            end = Flow::Retry;
+        let (endpoints, skipped) = self.endpoints(&service, runtime);
+        let trigger = self.trigger(&service, runtime);
+        self.reconcile(&service, endpoints, trigger.as_ref(), runtime, now);
+        if skipped.is_empty() {
+            return Flow::Done;
         }
-        self.ends.insert(key.clone(), end);
-        Flow::Next
-    }
-
-    fn handle_reply(&mut self, key: &ObjectKey, (): (), reply: &Reply, _: &mut Shop<()>, _: Timestamp) {
-        if failure(reply).is_some() {
-            self.ends.insert(key.clone(), Flow::Retry);
-        }
-    }
-
-    fn proceed(&mut self, key: &ObjectKey, _: &mut Shop<()>, _: Timestamp) -> Flow {
-        self.ends.remove(key).unwrap_or(Flow::Done)
+        let why = match skipped.as_slice() {
+            [one] => one.clone(),
+            many => format!("[{}]", many.join(", ")),
+        };
+        let message = format!("Error updating Endpoint Slices for Service {}/{}: {why}", key.namespace, key.name);
+        let about = About::object("v1", "Service", &service);
+        runtime.emit(&about, EventType::Warning, "FailedToUpdateEndpointSlices", &message, now);
+        Flow::Retry
     }
 }

@@ -17,14 +17,15 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::client::{CacheEvent, node_name};
 use super::controller::{Context, Controller};
+use super::controller_runtime::{
+    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, code, failure, object,
+};
 use super::events::About;
 use super::workload::pods::{
     Orphans, Owned, adoption, became_ready, controller_of, from_template, is_available, labels, number, owner_key,
     reference_to, release, set_unless_zero,
 };
-use super::workload::{
-    Expectations, Flow, Logic, Plan, REPLICA_SETS, Reply, Retries, Shop, Workload, code, failure, object, pod_control,
-};
+use super::workload::{Expectations, REPLICA_SETS, pod_control};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
@@ -41,13 +42,13 @@ const STATUS_TRIES: u32 = 2;
 const SETS: usize = 0;
 const PODS_CACHE: usize = 1;
 
-const PLAN: Plan = Plan {
+const CONFIG: ControllerConfig = ControllerConfig {
     account: "replicaset-controller",
-    component: "replicaset-controller",
+    events: Some("replicaset-controller"),
     queue: "replicaset",
     workers: 5,
     retries: Retries::ENDLESS,
-    caches: &[REPLICA_SETS, PODS],
+    watched: &[Watched::of(REPLICA_SETS), Watched::of(PODS)],
 };
 
 /// Starts the controller with empty caches.
@@ -59,7 +60,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
         expectations: Expectations::default(),
         work: BTreeMap::new(),
     };
-    Workload::new(logic, &PLAN, context, now)
+    KeyedController::new(logic, &CONFIG, context, now)
 }
 
 /// What a request is for.
@@ -122,7 +123,7 @@ fn about(set: &Object) -> About {
 }
 
 impl ReplicaSets {
-    fn handle_pod(&mut self, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+    fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         // A set may leave any number of ended pods behind: none of them counts.
         self.pods.update_those(event, |pod| !is_terminal(pod));
         self.orphans.update(event);
@@ -131,24 +132,24 @@ impl ReplicaSets {
             && let Some(owner) = owner_key(before, "ReplicaSet")
             && owner_key(after, "ReplicaSet").as_ref() != Some(&owner)
         {
-            shop.add(owner.0);
+            runtime.add(owner.0);
         }
         if controller_of(pod).is_none() {
-            Self::offer(event, shop);
+            Self::offer(event, runtime);
             return;
         }
         let Some((key, uid)) = owner_key(pod, "ReplicaSet") else { return };
-        let Some(set) = shop.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
+        let Some(set) = runtime.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
         self.expectations.follow(&key, event);
         if min_ready > 0 && event.before.is_some() && became_ready(event) {
-            shop.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
+            runtime.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
         }
-        shop.add(key);
+        runtime.add(key);
     }
 
     /// Wakes the sets that select a pod that nobody owns, when it comes, and when its labels or owners changed.
-    fn offer(event: &CacheEvent, shop: &mut Shop<Step>) {
+    fn offer(event: &CacheEvent, runtime: &mut KeyedRuntime<Step>) {
         let Some(pod) = &event.after else { return };
         let same = |before: &Object| labels(before) == labels(pod) && controller_of(before).is_none();
         if is_ending(pod) || event.before.as_ref().is_some_and(same) {
@@ -158,14 +159,14 @@ impl ReplicaSets {
         let takes = |set: &&Object| {
             set.key().namespace == namespace && selects(set.stable().at(&["spec", "selector"]), labels(pod))
         };
-        let keys: Vec<ObjectKey> = shop.cache(SETS).objects().filter(takes).map(Object::key).collect();
+        let keys: Vec<ObjectKey> = runtime.cache(SETS).objects().filter(takes).map(Object::key).collect();
         for key in keys {
-            shop.add(key);
+            runtime.add(key);
         }
     }
 
     /// Lets go what is no longer selected, and looks for what can be taken.
-    fn claim(&self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn claim(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         let selector = work.set.stable().at(&["spec", "selector"]).clone();
         let selected = |pod: &Object| selects(&selector, labels(pod));
         let lost: Vec<Object> = work.active.iter().filter(|pod| !selected(pod)).cloned().collect();
@@ -177,11 +178,11 @@ impl ReplicaSets {
             let fact = String::from("its labels are no longer those that the set selects");
             let about = format!("pod/{}", pod.key());
             let because =
-                shop.decide(about, format!("let go by ReplicaSet {}", key.name), [Because::Fact(fact)].into());
+                runtime.decide(about, format!("let go by ReplicaSet {}", key.name), [Because::Fact(fact)].into());
             let call = Call::strategic_patch(PODS, &key.namespace, pod.name(), release(&work.set, &pod));
-            shop.send(key, Step::Release, call, Some(because), now);
+            runtime.send(key, Step::Release, call, Some(because), now);
         }
-        let pods = shop.cache(PODS_CACHE);
+        let pods = runtime.cache(PODS_CACHE);
         work.wanted = self
             .orphans
             .of(&key.namespace)
@@ -191,46 +192,47 @@ impl ReplicaSets {
             .collect();
         if !work.wanted.is_empty() {
             let call = Call::new(Verb::Get, REPLICA_SETS, &key.namespace, &key.name);
-            shop.send(key, Step::Confirm, call, None, now);
+            runtime.send(key, Step::Confirm, call, None, now);
         }
     }
 
     /// Takes the pods that it would take.
-    fn adopt(key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn adopt(key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         for pod in core::mem::take(&mut work.wanted) {
             let fact = String::from("the set selects it, and nobody owns it");
             let about = format!("pod/{}", pod.key());
-            let because = shop.decide(about, format!("taken by ReplicaSet {}", key.name), [Because::Fact(fact)].into());
+            let because =
+                runtime.decide(about, format!("taken by ReplicaSet {}", key.name), [Because::Fact(fact)].into());
             let patch = adoption(reference_to(&work.set, "apps/v1", "ReplicaSet"), &pod);
             let call = Call::strategic_patch(PODS, &key.namespace, pod.name(), patch);
-            shop.send(key, Step::Adopt(pod), call, Some(because), now);
+            runtime.send(key, Step::Adopt(pod), call, Some(because), now);
         }
     }
 
     /// Makes or deletes what is missing or too much.
-    fn manage(&mut self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn manage(&mut self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         let wanted = usize::try_from(number(&work.set, &["spec", "replicas"], 1)).unwrap_or(0);
         let have = work.active.len();
-        let decide = |shop: &mut Shop<Step>, what: String| {
+        let decide = |runtime: &mut KeyedRuntime<Step>, what: String| {
             let fact = format!("{have} pods count, and spec.replicas is {wanted}");
-            shop.decide(format!("replicaset/{key}"), what, Vec::from([Because::Fact(fact)]))
+            runtime.decide(format!("replicaset/{key}"), what, Vec::from([Because::Fact(fact)]))
         };
         if have < wanted {
             let missing = (wanted - have).min(BURST);
-            work.because = Some(decide(shop, format!("create {missing} pods")));
+            work.because = Some(decide(runtime, format!("create {missing} pods")));
             self.expectations.expect(key, missing, [], now);
             work.stage = Stage::Create { left: missing, batch: 1 };
         } else if have > wanted {
             let mut doomed = work.active.clone();
             doomed.sort_by_cached_key(rank);
             doomed.truncate((have - wanted).min(BURST));
-            work.because = Some(decide(shop, format!("delete {} pods", doomed.len())));
+            work.because = Some(decide(runtime, format!("delete {} pods", doomed.len())));
             self.expectations.expect(key, 0, doomed.iter().map(|pod| Text::from(pod.uid())), now);
             for pod in doomed {
                 let name = pod.key();
                 let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
                 let call = Call::new(Verb::Delete, PODS, name.namespace, name.name).body(options);
-                shop.send(key, Step::Delete(pod), call, work.because, now);
+                runtime.send(key, Step::Delete(pod), call, work.because, now);
             }
         }
     }
@@ -293,41 +295,48 @@ fn rank(pod: &Object) -> impl Ord + use<> {
     )
 }
 
-impl Logic for ReplicaSets {
+impl Reconciler for ReplicaSets {
     type Step = Step;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         if source == PODS_CACHE {
-            self.handle_pod(event, shop, now);
+            self.handle_pod(event, runtime, now);
             return;
         }
         if event.after.is_none() {
             self.expectations.forget(&event.object().key());
         }
-        shop.add(event.object().key());
+        runtime.add(event.object().key());
     }
 
-    fn sync(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
-        let Some(set) = shop.cache(SETS).get(key).cloned() else { return Flow::Done };
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+        let Some(set) = runtime.cache(SETS).get(key).cloned() else { return Flow::Done };
         let own: Vec<Object> =
-            self.pods.of(set.uid()).filter_map(|pod| shop.cache(PODS_CACHE).get(pod).cloned()).collect();
+            self.pods.of(set.uid()).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod).cloned()).collect();
         let terminating = own.iter().filter(|pod| is_ending(pod) && !is_terminal(pod)).count();
         let active = own.into_iter().filter(is_active).collect();
         let (stage, wanted) = (Stage::Claim, Vec::new());
         let mut work = Work { set, stage, because: None, wanted, active, terminating, error: None, tries: 0 };
-        self.claim(key, &mut work, shop, now);
+        self.claim(key, &mut work, runtime, now);
         self.work.insert(key.clone(), work);
         Flow::Next
     }
 
-    fn handle_reply(&mut self, key: &ObjectKey, step: Step, reply: &Reply, shop: &mut Shop<Step>, now: Timestamp) {
-        let Some(work) = self.work.get_mut(key) else { return };
+    fn handle_reply(
+        &mut self,
+        key: &ObjectKey,
+        step: Step,
+        reply: &Reply,
+        runtime: &mut KeyedRuntime<Step>,
+        now: Timestamp,
+    ) -> Flow {
+        let Some(work) = self.work.get_mut(key) else { return Flow::Next };
         let error = failure(reply);
         match (step, error) {
             (Step::Confirm, error) => {
                 let is_same = object(reply).is_some_and(|set| set.uid() == work.set.uid() && !is_ending(&set));
                 match error {
-                    None if is_same => Self::adopt(key, work, shop, now),
+                    None if is_same => Self::adopt(key, work, runtime, now),
                     _ => work.stage = Stage::Failed,
                 }
             }
@@ -339,34 +348,35 @@ impl Logic for ReplicaSets {
             (Step::Release, Some(_)) if !matches!(code(reply), 404 | 422) => work.stage = Stage::Failed,
             (Step::Release, _) => {}
             (Step::Create, _) => {
-                let tools = (&mut self.expectations, shop);
+                let tools = (&mut self.expectations, runtime);
                 work.error = pod_control::created(key, &about(&work.set), reply, tools, now).or(work.error.take());
             }
             (Step::Delete(pod), _) => {
-                let tools = (&mut self.expectations, shop);
+                let tools = (&mut self.expectations, runtime);
                 work.error =
                     pod_control::deleted(key, (&about(&work.set), &pod), reply, tools, now).or(work.error.take());
             }
             (Step::Status, None) => work.stage = Stage::Written,
             (Step::Status, Some(_)) if work.tries < STATUS_TRIES => {
                 let call = Call::new(Verb::Get, REPLICA_SETS, &key.namespace, &key.name);
-                shop.send(key, Step::Read, call, work.because, now);
+                runtime.send(key, Step::Read, call, work.because, now);
             }
             (Step::Read, None) => {
                 work.set = object(reply).unwrap_or_else(|| work.set.clone());
             }
             (Step::Status | Step::Read, Some(_)) => work.stage = Stage::Failed,
         }
+        Flow::Next
     }
 
-    fn proceed(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Done };
         match work.stage {
             Stage::Claim => work.stage = Stage::Manage,
             Stage::Manage => {
                 work.stage = Stage::Status;
                 if !is_ending(&work.set) && self.expectations.are_met(key, now) {
-                    self.manage(key, &mut work, shop, now);
+                    self.manage(key, &mut work, runtime, now);
                 }
             }
             Stage::Create { left, .. } if work.error.is_some() => {
@@ -381,7 +391,7 @@ impl Logic for ReplicaSets {
                 for _ in 0..size {
                     let pod = from_template(&work.set, "ReplicaSet");
                     let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
-                    shop.send(key, Step::Create, call, work.because, now);
+                    runtime.send(key, Step::Create, call, work.because, now);
                 }
                 work.stage = Stage::Create { left: left - size, batch: size * 2 };
             }
@@ -396,7 +406,7 @@ impl Logic for ReplicaSets {
                         .subresource("status")
                         .body(body);
                     work.tries += 1;
-                    shop.send(key, Step::Status, call, work.because, now);
+                    runtime.send(key, Step::Status, call, work.because, now);
                 }
             }
             Stage::Written | Stage::Failed => {

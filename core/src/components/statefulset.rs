@@ -17,13 +17,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::client::CacheEvent;
 use super::controller::{Context, Controller};
+use super::controller_runtime::{
+    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, code, failure, object,
+};
 use super::events::{About, EventType};
 use super::workload::pods::{
     Owned, from_template, hash, is_available, labels, number, owner_key, reference_to, set_unless_zero,
 };
-use super::workload::{
-    Flow, Logic, Plan, REVISIONS, Reply, Retries, STATEFUL_SETS, Shop, Workload, code, failure, object,
-};
+use super::workload::{REVISIONS, STATEFUL_SETS};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, PODS, Resource, Verb};
@@ -42,13 +43,13 @@ const PODS_CACHE: usize = 1;
 const REVISION_CACHE: usize = 2;
 const CLAIM_CACHE: usize = 3;
 
-const PLAN: Plan = Plan {
+const CONFIG: ControllerConfig = ControllerConfig {
     account: "statefulset-controller",
-    component: "statefulset-controller",
+    events: Some("statefulset-controller"),
     queue: "statefulset",
     workers: 5,
     retries: Retries::ENDLESS,
-    caches: &[STATEFUL_SETS, PODS, REVISIONS, CLAIMS],
+    watched: &[Watched::of(STATEFUL_SETS), Watched::of(PODS), Watched::of(REVISIONS), Watched::of(CLAIMS)],
 };
 
 /// Starts the controller with empty caches.
@@ -59,7 +60,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
         revisions: Owned::default(),
         work: BTreeMap::new(),
     };
-    Workload::new(logic, &PLAN, context, now)
+    KeyedController::new(logic, &CONFIG, context, now)
 }
 
 /// What a request is for.
@@ -135,13 +136,16 @@ fn is_ordered(set: &Object) -> bool {
 
 impl StatefulSets {
     /// Makes the request for a revision of the set's template, unless there is one of it.
-    fn revise(&self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn revise(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         let template = work.set.stable().at(&["spec", "template"]);
         let mut data = Json::object();
         data.set(&["spec", "template"], template.clone());
         data.set(&["spec", "template", "$patch"], "replace");
-        let own: Vec<Object> =
-            self.revisions.of(work.set.uid()).filter_map(|one| shop.cache(REVISION_CACHE).get(one).cloned()).collect();
+        let own: Vec<Object> = self
+            .revisions
+            .of(work.set.uid())
+            .filter_map(|one| runtime.cache(REVISION_CACHE).get(one).cloned())
+            .collect();
         let is_same = |revision: &&Object| *revision.stable().get("data") == data;
         let hash = hash(&data);
         let name = own
@@ -163,13 +167,13 @@ impl StatefulSets {
             revision.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
             revision.set(&["data"], data);
             let call = Call::new(Verb::Create, REVISIONS, &key.namespace, "").body(revision);
-            shop.send(key, Step::Revision, call, None, now);
+            runtime.send(key, Step::Revision, call, None, now);
         }
         work.update = name;
     }
 
     /// Makes the next steps for the pods.
-    fn manage(&self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn manage(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         let ordered = is_ordered(&work.set);
         let min_ready = number(&work.set, &["spec", "minReadySeconds"], 0);
         work.stage = Stage::Status;
@@ -180,13 +184,13 @@ impl StatefulSets {
         for (number, pod) in work.replicas.clone() {
             match pod {
                 None => {
-                    self.create(key, work, number, shop, now);
+                    self.create(key, work, number, runtime, now);
                     waits = true;
                 }
                 Some(pod) if is_terminal(&pod) => {
                     if !is_ending(&pod) {
                         let fact = format!("Pod {} has ended: {}", pod.name(), phase(&pod));
-                        Self::delete(key, work, &pod, fact, shop, now);
+                        Self::delete(key, work, &pod, fact, runtime, now);
                     }
                     waits = true;
                 }
@@ -200,8 +204,8 @@ impl StatefulSets {
                 return;
             }
         }
-        if !waits && !self.scale_down(key, work, ordered, shop, now) {
-            Self::roll(key, work, shop, now);
+        if !waits && !self.scale_down(key, work, ordered, runtime, now) {
+            Self::roll(key, work, runtime, now);
         }
     }
 
@@ -211,7 +215,7 @@ impl StatefulSets {
         key: &ObjectKey,
         work: &mut Work,
         ordered: bool,
-        shop: &mut Shop<Step>,
+        runtime: &mut KeyedRuntime<Step>,
         now: Timestamp,
     ) -> bool {
         let wanted = work.replicas.len();
@@ -229,7 +233,7 @@ impl StatefulSets {
                 return true;
             }
             let fact = format!("ordinal {number} is too much: spec.replicas is {wanted}");
-            Self::delete(key, work, pod, fact, shop, now);
+            Self::delete(key, work, pod, fact, runtime, now);
             if ordered {
                 return true;
             }
@@ -238,7 +242,7 @@ impl StatefulSets {
     }
 
     /// Deletes the last pod of an old revision, if all after it are healthy.
-    fn roll(key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn roll(key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         let strategy = work.set.stable().at(&["spec", "updateStrategy"]);
         if strategy.get("type").as_str() == Some("OnDelete") {
             return;
@@ -254,7 +258,7 @@ impl StatefulSets {
         for pod in pods {
             if revision_of(&pod) != work.update && !is_ending(&pod) {
                 let fact = format!("its revision is {}, and the template's {}", revision_of(&pod), work.update);
-                Self::delete(key, work, &pod, fact, shop, now);
+                Self::delete(key, work, &pod, fact, runtime, now);
                 return;
             }
             if !is_running_and_ready(&pod) || is_ending(&pod) {
@@ -263,7 +267,7 @@ impl StatefulSets {
         }
     }
 
-    fn create(&self, key: &ObjectKey, work: &mut Work, number: i64, shop: &mut Shop<Step>, now: Timestamp) {
+    fn create(&self, key: &ObjectKey, work: &mut Work, number: i64, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         let set = &work.set;
         let name = format!("{}-{number}", set.name());
         let partition = set.stable().at(&["spec", "updateStrategy", "rollingUpdate", "partition"]).as_i64();
@@ -285,7 +289,7 @@ impl StatefulSets {
         }
         let fact = format!("there is no Pod {name}");
         let what = format!("create Pod {name}");
-        let because = shop.decide(format!("statefulset/{key}"), what, Vec::from([Because::Fact(fact)]));
+        let because = runtime.decide(format!("statefulset/{key}"), what, Vec::from([Because::Fact(fact)]));
         work.because = Some(because);
         for template in set.stable().at(&["spec", "volumeClaimTemplates"]).items() {
             let volume = template.at(&["metadata", "name"]).as_str().unwrap_or("");
@@ -294,7 +298,7 @@ impl StatefulSets {
             volumes.retain(|other| other.get("name").as_str() != Some(volume));
             volumes.push(json!({"name": volume, "persistentVolumeClaim": {"claimName": claim.as_str()}}));
             let claim_key = ObjectKey::namespaced(key.namespace.clone(), claim.as_str());
-            if shop.cache(CLAIM_CACHE).get(&claim_key).is_none() {
+            if runtime.cache(CLAIM_CACHE).get(&claim_key).is_none() {
                 let mut body = json!({"kind": "PersistentVolumeClaim", "apiVersion": "v1"});
                 body.set(&["metadata"], template.get("metadata").clone());
                 body.set(&["metadata", "name"], claim.as_str());
@@ -305,23 +309,38 @@ impl StatefulSets {
                 }
                 body.set(&["spec"], template.get("spec").clone());
                 let call = Call::new(Verb::Create, CLAIMS, &key.namespace, "").body(body);
-                shop.send(key, Step::Claim(claim, name.clone()), call, Some(because), now);
+                runtime.send(key, Step::Claim(claim, name.clone()), call, Some(because), now);
             }
         }
         let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
-        shop.send(key, Step::Create(name), call, Some(because), now);
+        runtime.send(key, Step::Create(name), call, Some(because), now);
     }
 
-    fn delete(key: &ObjectKey, work: &mut Work, pod: &Object, fact: String, shop: &mut Shop<Step>, now: Timestamp) {
-        let because = shop.decide(format!("pod/{}", pod.key()), "delete", Vec::from([Because::Fact(fact)]));
+    fn delete(
+        key: &ObjectKey,
+        work: &mut Work,
+        pod: &Object,
+        fact: String,
+        runtime: &mut KeyedRuntime<Step>,
+        now: Timestamp,
+    ) {
+        let because = runtime.decide(format!("pod/{}", pod.key()), "delete", Vec::from([Because::Fact(fact)]));
         work.because = Some(because);
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
         let call = Call::new(Verb::Delete, PODS, &key.namespace, pod.name()).body(options);
-        shop.send(key, Step::Delete(String::from(pod.name())), call, Some(because), now);
+        runtime.send(key, Step::Delete(String::from(pod.name())), call, Some(because), now);
     }
 
     /// Says how a step for a pod went.
-    fn tell(&self, work: &Work, verb: &str, object: &str, error: Option<&str>, shop: &mut Shop<Step>, now: Timestamp) {
+    fn tell(
+        &self,
+        work: &Work,
+        verb: &str,
+        object: &str,
+        error: Option<&str>,
+        runtime: &mut KeyedRuntime<Step>,
+        now: Timestamp,
+    ) {
         let mut word = String::from(verb);
         let past = match verb {
             "create" => "Create",
@@ -341,7 +360,7 @@ impl StatefulSets {
                 (EventType::Warning, "Failed", format!("{word} {object} in StatefulSet {set} failed error: {error}"))
             }
         };
-        shop.emit(&about(&work.set), kind, &format!("{reason}{past}"), &message, now);
+        runtime.emit(&about(&work.set), kind, &format!("{reason}{past}"), &message, now);
     }
 
     fn status(work: &Work, now: Timestamp) -> Json {
@@ -379,36 +398,36 @@ impl StatefulSets {
     }
 }
 
-impl Logic for StatefulSets {
+impl Reconciler for StatefulSets {
     type Step = Step;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         match source {
-            SETS => shop.add(event.object().key()),
+            SETS => runtime.add(event.object().key()),
             PODS_CACHE => {
                 self.pods.update(event);
                 let pod = event.object();
                 let Some((key, uid)) = owner_key(pod, "StatefulSet") else { return };
-                let Some(set) = shop.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
+                let Some(set) = runtime.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
                 let min_ready = number(set, &["spec", "minReadySeconds"], 0);
                 if min_ready > 0 && event.after.as_ref().is_some_and(is_ready) {
-                    shop.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
+                    runtime.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
                 }
-                shop.add(key);
+                runtime.add(key);
             }
             REVISION_CACHE => self.revisions.update(event),
             _ => {}
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, _now: Timestamp) -> Flow {
-        let Some(set) = shop.cache(SETS).get(key).cloned() else { return Flow::Done };
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, _now: Timestamp) -> Flow {
+        let Some(set) = runtime.cache(SETS).get(key).cloned() else { return Flow::Done };
         let wanted = number(&set, &["spec", "replicas"], 1);
         let first = number(&set, &["spec", "ordinals", "start"], 0);
         let mut replicas: Vec<(i64, Option<Object>)> =
             (first..first.saturating_add(wanted.clamp(0, 100_000))).map(|number| (number, None)).collect();
         let mut condemned = Vec::new();
-        for pod in self.pods.of(set.uid()).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
+        for pod in self.pods.of(set.uid()).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod)) {
             let Some(number) = ordinal(&set, pod) else { continue };
             match usize::try_from(number - first).ok().and_then(|at| replicas.get_mut(at)) {
                 Some((_, place)) => *place = Some(pod.clone()),
@@ -431,8 +450,15 @@ impl Logic for StatefulSets {
         Flow::Next
     }
 
-    fn handle_reply(&mut self, key: &ObjectKey, step: Step, reply: &Reply, shop: &mut Shop<Step>, now: Timestamp) {
-        let Some(mut work) = self.work.remove(key) else { return };
+    fn handle_reply(
+        &mut self,
+        key: &ObjectKey,
+        step: Step,
+        reply: &Reply,
+        runtime: &mut KeyedRuntime<Step>,
+        now: Timestamp,
+    ) -> Flow {
+        let Some(mut work) = self.work.remove(key) else { return Flow::Next };
         let error = failure(reply);
         let error = error.as_deref();
         match step {
@@ -447,18 +473,18 @@ impl Logic for StatefulSets {
                 }
             }
             Step::Claim(claim, pod) => {
-                self.tell(&work, "create", &format!("Claim {claim} Pod {pod}"), error, shop, now);
+                self.tell(&work, "create", &format!("Claim {claim} Pod {pod}"), error, runtime, now);
                 work.failed |= error.is_some();
             }
             Step::Create(pod) => {
                 // A pod that is there already was made before this cache knew.
                 if code(reply) != 409 {
-                    self.tell(&work, "create", &format!("Pod {pod}"), error, shop, now);
+                    self.tell(&work, "create", &format!("Pod {pod}"), error, runtime, now);
                 }
                 work.failed |= error.is_some();
             }
             Step::Delete(pod) => {
-                self.tell(&work, "delete", &format!("Pod {pod}"), error, shop, now);
+                self.tell(&work, "delete", &format!("Pod {pod}"), error, runtime, now);
                 work.failed |= error.is_some();
             }
             Step::Status if error.is_none() => {
@@ -466,20 +492,21 @@ impl Logic for StatefulSets {
             }
             // A conflict is tried again with what the cache has by now.
             Step::Status if code(reply) == 409 && work.tries < STATUS_TRIES => {
-                if let Some(set) = shop.cache(SETS).get(key) {
+                if let Some(set) = runtime.cache(SETS).get(key) {
                     work.set = set.clone();
                 }
             }
             Step::Status => work.stage = Stage::End(Flow::Retry),
         }
         self.work.insert(key.clone(), work);
+        Flow::Next
     }
 
-    fn proceed(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Done };
         match work.stage.clone() {
-            Stage::Revise => self.revise(key, &mut work, shop, now),
-            Stage::Pods => self.manage(key, &mut work, shop, now),
+            Stage::Revise => self.revise(key, &mut work, runtime, now),
+            Stage::Pods => self.manage(key, &mut work, runtime, now),
             Stage::Status => {
                 let status = Self::status(&work, now);
                 if same_status(&status, work.set.stable().get("status")) {
@@ -490,7 +517,7 @@ impl Logic for StatefulSets {
                 let call =
                     Call::new(Verb::Update, STATEFUL_SETS, &key.namespace, &key.name).subresource("status").body(body);
                 work.tries += 1;
-                shop.send(key, Step::Status, call, work.because, now);
+                runtime.send(key, Step::Status, call, work.because, now);
             }
             Stage::End(flow) => return flow,
         }

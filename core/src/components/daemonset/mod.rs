@@ -20,14 +20,14 @@ use jiff::{SignedDuration, Timestamp};
 use self::nodes::{pod_for, target, verdict};
 use super::client::CacheEvent;
 use super::controller::{Context, Controller};
+use super::controller_runtime::{
+    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, failure, object,
+};
 use super::events::{About, EventType};
 use super::workload::pods::{
     Owned, Rounding, became_ready, hash, is_available, labels, number, owner_key, reference_to, scaled, set_unless_zero,
 };
-use super::workload::{
-    DAEMON_SETS, Expectations, Flow, Logic, Plan, REVISIONS, Reply, Retries, Shop, Workload, failure, object,
-    pod_control,
-};
+use super::workload::{DAEMON_SETS, Expectations, REVISIONS, pod_control};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, NODES, PODS, Verb};
@@ -51,19 +51,19 @@ const PODS_CACHE: usize = 1;
 const NODE_CACHE: usize = 2;
 const REVISION_CACHE: usize = 3;
 
-const PLAN: Plan = Plan {
+const CONFIG: ControllerConfig = ControllerConfig {
     account: "daemon-set-controller",
-    component: "daemonset-controller",
+    events: Some("daemonset-controller"),
     queue: "daemonset",
     workers: 2,
     retries: Retries::ENDLESS,
-    caches: &[DAEMON_SETS, PODS, NODES, REVISIONS],
+    watched: &[Watched::of(DAEMON_SETS), Watched::of(PODS), Watched::of(NODES), Watched::of(REVISIONS)],
 };
 
 /// Starts the controller with empty caches.
 pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
     let looks_for_pods = context.settings.profile().is("daemon-set-wakes-for-pods");
-    Workload::new(DaemonSets { looks_for_pods, ..DaemonSets::default() }, &PLAN, context, now)
+    KeyedController::new(DaemonSets { looks_for_pods, ..DaemonSets::default() }, &CONFIG, context, now)
 }
 
 /// What a request is for.
@@ -132,20 +132,20 @@ fn about(set: &Object) -> About {
 }
 
 impl DaemonSets {
-    fn handle_pod(&mut self, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+    fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         self.pods.update(event);
         let pod = event.object();
         let Some((key, uid)) = owner_key(pod, "DaemonSet") else { return };
-        let Some(set) = shop.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
+        let Some(set) = runtime.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
         self.expectations.follow(&key, event);
         if min_ready > 0 && became_ready(event) {
-            shop.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
+            runtime.add_after(key.clone(), SignedDuration::from_secs(min_ready + 1), now);
         }
-        shop.add(key);
+        runtime.add(key);
     }
 
-    fn handle_node(&self, event: &CacheEvent, shop: &mut Shop<Step>) {
+    fn handle_node(&self, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>) {
         let Some(after) = &event.after else { return };
         if let Some(before) = &event.before {
             let same = |path: &[&str]| before.stable().at(path) == after.stable().at(path);
@@ -153,13 +153,13 @@ impl DaemonSets {
                 return;
             }
         }
-        let concerned: Vec<ObjectKey> = shop
+        let concerned: Vec<ObjectKey> = runtime
             .cache(SETS)
             .objects()
             .filter(|set| match &event.before {
                 _ if self.looks_for_pods => {
                     let verdict = verdict(set, after);
-                    let has_pod = self.by_node(set, shop).contains_key(after.name());
+                    let has_pod = self.by_node(set, runtime).contains_key(after.name());
                     verdict.should_run || (!verdict.should_stay && has_pod)
                 }
                 None => verdict(set, after).should_run,
@@ -168,18 +168,18 @@ impl DaemonSets {
             .map(Object::key)
             .collect();
         for key in concerned {
-            shop.add(key);
+            runtime.add(key);
         }
     }
 
     /// Makes the request for a revision of the set's template, unless there is one of it.
-    fn revise(&self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn revise(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         let template = work.set.stable().at(&["spec", "template"]);
         let mut data = Json::object();
         data.set(&["spec", "template"], template.clone());
         data.set(&["spec", "template", "$patch"], "replace");
         let own: Vec<&Object> =
-            self.revisions.of(work.set.uid()).filter_map(|one| shop.cache(REVISION_CACHE).get(one)).collect();
+            self.revisions.of(work.set.uid()).filter_map(|one| runtime.cache(REVISION_CACHE).get(one)).collect();
         let known = own.iter().find(|revision| *revision.stable().get("data") == data);
         work.stage = Stage::Manage;
         if let Some(revision) = known {
@@ -198,13 +198,13 @@ impl DaemonSets {
         revision.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
         revision.set(&["data"], data);
         let call = Call::new(Verb::Create, REVISIONS, &key.namespace, "").body(revision);
-        shop.send(key, Step::Revision, call, None, now);
+        runtime.send(key, Step::Revision, call, None, now);
     }
 
     /// Returns the pods of each node, without those that have ended and are being deleted.
-    fn by_node(&self, set: &Object, shop: &Shop<Step>) -> BTreeMap<Text, Vec<Object>> {
+    fn by_node(&self, set: &Object, runtime: &KeyedRuntime<Step>) -> BTreeMap<Text, Vec<Object>> {
         let mut found: BTreeMap<Text, Vec<Object>> = BTreeMap::new();
-        for pod in self.pods.of(set.uid()).filter_map(|pod| shop.cache(PODS_CACHE).get(pod)) {
+        for pod in self.pods.of(set.uid()).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod)) {
             if !(is_terminal(pod) && is_ending(pod))
                 && let Some(node) = target(pod)
             {
@@ -215,7 +215,7 @@ impl DaemonSets {
     }
 
     /// Finds out which nodes lack a pod, and which pods are too much.
-    fn manage(&mut self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn manage(&mut self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         work.stage = Stage::Status;
         if is_ending(&work.set) {
             return;
@@ -225,8 +225,8 @@ impl DaemonSets {
             return;
         }
         work.observes = true;
-        let by_node = self.by_node(&work.set, shop);
-        let nodes: Vec<Object> = shop.cache(NODE_CACHE).objects().cloned().collect();
+        let by_node = self.by_node(&work.set, runtime);
+        let nodes: Vec<Object> = runtime.cache(NODE_CACHE).objects().cloned().collect();
         let mut missing = Vec::new();
         for node in &nodes {
             let verdict = verdict(&work.set, node);
@@ -235,7 +235,7 @@ impl DaemonSets {
                 None if verdict.should_run => missing.push(name),
                 None => {}
                 Some(pods) if verdict.should_stay => {
-                    let surplus = self.surplus(key, work, &name, pods, shop, now);
+                    let surplus = self.surplus(key, work, &name, pods, runtime, now);
                     work.doomed.extend(surplus);
                 }
                 Some(pods) => work.doomed.extend(pods.iter().filter(|pod| !is_ending(pod)).cloned()),
@@ -252,7 +252,7 @@ impl DaemonSets {
         if !missing.is_empty() {
             let fact = format!("{} nodes lack a pod: {}", missing.len(), missing.join(", "));
             let what = format!("create {} pods", missing.len());
-            work.because = Some(shop.decide(format!("daemonset/{key}"), what, Vec::from([Because::Fact(fact)])));
+            work.because = Some(runtime.decide(format!("daemonset/{key}"), what, Vec::from([Because::Fact(fact)])));
         }
         work.stage = Stage::Create { nodes: missing, batch: 1 };
     }
@@ -264,7 +264,7 @@ impl DaemonSets {
         work: &Work,
         node: &Text,
         pods: &[Object],
-        shop: &mut Shop<Step>,
+        runtime: &mut KeyedRuntime<Step>,
         now: Timestamp,
     ) -> Vec<Object> {
         let mut doomed = Vec::new();
@@ -274,16 +274,16 @@ impl DaemonSets {
             match phase(pod) {
                 "Failed" => {
                     if let Some(wait) = self.backs_off(work.set.uid(), node, now) {
-                        shop.add_after(key.clone(), wait, now);
+                        runtime.add_after(key.clone(), wait, now);
                         continue;
                     }
                     let message = format!("Found failed daemon pod {named} kill it");
-                    shop.emit(&about(&work.set), EventType::Warning, "FailedDaemonPod", &message, now);
+                    runtime.emit(&about(&work.set), EventType::Warning, "FailedDaemonPod", &message, now);
                     doomed.push(pod.clone());
                 }
                 "Succeeded" => {
                     let message = format!("Found succeeded daemon pod {named} delete it");
-                    shop.emit(&about(&work.set), EventType::Normal, "SucceededDaemonPod", &message, now);
+                    runtime.emit(&about(&work.set), EventType::Normal, "SucceededDaemonPod", &message, now);
                     doomed.push(pod.clone());
                 }
                 _ => running.push(pod),
@@ -313,15 +313,15 @@ impl DaemonSets {
     }
 
     /// Deletes pods of old revisions, as many as may be missing at a time.
-    fn roll(&mut self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn roll(&mut self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         let strategy = work.set.stable().at(&["spec", "updateStrategy"]);
         if strategy.get("type").as_str() == Some("OnDelete") || !self.expectations.are_met(key, now) {
             return;
         }
         let min_ready = number(&work.set, &["spec", "minReadySeconds"], 0);
-        let by_node = self.by_node(&work.set, shop);
+        let by_node = self.by_node(&work.set, runtime);
         let nodes: Vec<&Object> =
-            shop.cache(NODE_CACHE).objects().filter(|node| verdict(&work.set, node).should_run).collect();
+            runtime.cache(NODE_CACHE).objects().filter(|node| verdict(&work.set, node).should_run).collect();
         let desired = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
         let limit = scaled(strategy.at(&["rollingUpdate", "maxUnavailable"]), "1", desired, Rounding::Up).max(1);
         let mut unavailable = 0;
@@ -349,25 +349,25 @@ impl DaemonSets {
         }
         self.expectations.expect(key, 0, doomed.iter().map(|pod| Text::from(pod.uid())), now);
         work.doomed = doomed;
-        Self::delete(key, work, "the template has changed", shop, now);
+        Self::delete(key, work, "the template has changed", runtime, now);
     }
 
-    fn delete(key: &ObjectKey, work: &mut Work, why: &str, shop: &mut Shop<Step>, now: Timestamp) {
+    fn delete(key: &ObjectKey, work: &mut Work, why: &str, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         for pod in core::mem::take(&mut work.doomed) {
             let facts = Vec::from([Because::Fact(String::from(why))]);
-            let because = shop.decide(format!("pod/{}", pod.key()), "delete", facts);
+            let because = runtime.decide(format!("pod/{}", pod.key()), "delete", facts);
             let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
             let call = Call::new(Verb::Delete, PODS, &key.namespace, pod.name()).body(options);
-            shop.send(key, Step::Delete(pod), call, Some(because), now);
+            runtime.send(key, Step::Delete(pod), call, Some(because), now);
         }
     }
 
-    fn status(&self, work: &Work, shop: &Shop<Step>, now: Timestamp) -> Json {
+    fn status(&self, work: &Work, runtime: &KeyedRuntime<Step>, now: Timestamp) -> Json {
         let set = &work.set;
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
-        let by_node = self.by_node(set, shop);
+        let by_node = self.by_node(set, runtime);
         let (mut desired, mut current, mut ready, mut available, mut updated, mut stray) = (0, 0, 0, 0, 0, 0);
-        for node in shop.cache(NODE_CACHE).objects() {
+        for node in runtime.cache(NODE_CACHE).objects() {
             let pod = by_node.get(node.name()).and_then(|pods| pods.iter().min_by_key(|pod| age(pod)));
             if !verdict(set, node).should_run {
                 stray += i64::from(pod.is_some());
@@ -406,25 +406,25 @@ fn age(pod: &Object) -> (Option<Text>, Text) {
     (pod.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned(), Text::from(pod.name()))
 }
 
-impl Logic for DaemonSets {
+impl Reconciler for DaemonSets {
     type Step = Step;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<Step>, now: Timestamp) {
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         match source {
             SETS => {
                 if event.after.is_none() {
                     self.expectations.forget(&event.object().key());
                 }
-                shop.add(event.object().key());
+                runtime.add(event.object().key());
             }
-            PODS_CACHE => self.handle_pod(event, shop, now),
-            NODE_CACHE => self.handle_node(event, shop),
+            PODS_CACHE => self.handle_pod(event, runtime, now),
+            NODE_CACHE => self.handle_node(event, runtime),
             _ => self.revisions.update(event),
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, _now: Timestamp) -> Flow {
-        let Some(set) = shop.cache(SETS).get(key).cloned() else { return Flow::Done };
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, _now: Timestamp) -> Flow {
+        let Some(set) = runtime.cache(SETS).get(key).cloned() else { return Flow::Done };
         let work = Work {
             set,
             hash: String::new(),
@@ -439,8 +439,15 @@ impl Logic for DaemonSets {
         Flow::Next
     }
 
-    fn handle_reply(&mut self, key: &ObjectKey, step: Step, reply: &Reply, shop: &mut Shop<Step>, now: Timestamp) {
-        let Some(work) = self.work.get_mut(key) else { return };
+    fn handle_reply(
+        &mut self,
+        key: &ObjectKey,
+        step: Step,
+        reply: &Reply,
+        runtime: &mut KeyedRuntime<Step>,
+        now: Timestamp,
+    ) -> Flow {
+        let Some(work) = self.work.get_mut(key) else { return Flow::Next };
         let error = failure(reply);
         match (step, error) {
             (Step::Revision, None) => {
@@ -449,28 +456,29 @@ impl Logic for DaemonSets {
                 work.hash = hash.map_or_else(|| work.hash.clone(), String::from);
             }
             (Step::Create, _) => {
-                let tools = (&mut self.expectations, shop);
+                let tools = (&mut self.expectations, runtime);
                 work.failed |= pod_control::created(key, &about(&work.set), reply, tools, now).is_some();
             }
             (Step::Delete(pod), _) => {
-                let tools = (&mut self.expectations, shop);
+                let tools = (&mut self.expectations, runtime);
                 work.failed |= pod_control::deleted(key, (&about(&work.set), &pod), reply, tools, now).is_some();
             }
             (Step::Status, None) => work.stage = Stage::End(if work.failed { Flow::Retry } else { Flow::Done }),
             (Step::Status, Some(_)) if work.tries < STATUS_TRIES => {
                 let call = Call::new(Verb::Get, DAEMON_SETS, &key.namespace, &key.name);
-                shop.send(key, Step::Read, call, work.because, now);
+                runtime.send(key, Step::Read, call, work.because, now);
             }
             (Step::Read, None) => work.set = object(reply).unwrap_or_else(|| work.set.clone()),
             (Step::Status | Step::Read | Step::Revision, Some(_)) => work.stage = Stage::End(Flow::Retry),
         }
+        Flow::Next
     }
 
-    fn proceed(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Done };
         match work.stage.clone() {
-            Stage::Revise => self.revise(key, &mut work, shop, now),
-            Stage::Manage => self.manage(key, &mut work, shop, now),
+            Stage::Revise => self.revise(key, &mut work, runtime, now),
+            Stage::Manage => self.manage(key, &mut work, runtime, now),
             Stage::Create { nodes, .. } if nodes.is_empty() || work.failed => {
                 for _ in nodes {
                     self.expectations.created(key);
@@ -482,20 +490,20 @@ impl Logic for DaemonSets {
                 for node in nodes {
                     let pod = pod_for(&work.set, &node, &work.hash);
                     let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
-                    shop.send(key, Step::Create, call, work.because, now);
+                    runtime.send(key, Step::Create, call, work.because, now);
                 }
                 work.stage = Stage::Create { nodes: rest, batch: batch * 2 };
             }
             Stage::Delete => {
                 work.stage = Stage::Roll;
-                Self::delete(key, &mut work, "its node does not fit, or it is one too many or has ended", shop, now);
+                Self::delete(key, &mut work, "its node does not fit, or it is one too many or has ended", runtime, now);
             }
             Stage::Roll => {
                 work.stage = Stage::Status;
-                self.roll(key, &mut work, shop, now);
+                self.roll(key, &mut work, runtime, now);
             }
             Stage::Status => {
-                let status = self.status(&work, shop, now);
+                let status = self.status(&work, runtime, now);
                 if status == *work.set.stable().get("status") {
                     work.stage = Stage::End(if work.failed { Flow::Retry } else { Flow::Done });
                 } else {
@@ -505,7 +513,7 @@ impl Logic for DaemonSets {
                         .subresource("status")
                         .body(body);
                     work.tries += 1;
-                    shop.send(key, Step::Status, call, work.because, now);
+                    runtime.send(key, Step::Status, call, work.because, now);
                 }
             }
             Stage::End(flow) => return flow,

@@ -18,12 +18,14 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::client::CacheEvent;
+use super::client::PAUSE_FIRST;
 use super::controller::{Context, Controller};
+use super::controller_runtime::{
+    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, failure, object,
+};
 use super::events::{About, EventType};
 use super::workload::pods::{Owned, Rounding, hash, number, owner_key, reference_to, scaled};
-use super::workload::{
-    DEPLOYMENTS, Flow, Logic, PAUSE_FIRST, Plan, REPLICA_SETS, Reply, Retries, Shop, Workload, failure, object,
-};
+use super::workload::{DEPLOYMENTS, REPLICA_SETS};
 use super::{Because, DecisionId};
 use crate::json;
 use crate::network::{Call, Verb};
@@ -43,14 +45,14 @@ const MOST: &str = "deployment.kubernetes.io/max-replicas";
 const DEPLOYMENT_CACHE: usize = 0;
 const SETS: usize = 1;
 
-const PLAN: Plan = Plan {
+const CONFIG: ControllerConfig = ControllerConfig {
     account: "deployment-controller",
-    component: "deployment-controller",
+    events: Some("deployment-controller"),
     queue: "deployment",
     workers: 5,
     // Source: deployment_controller.go (v1.34), `maxRetries`.
     retries: Retries { first: PAUSE_FIRST, most: 15 },
-    caches: &[DEPLOYMENTS, REPLICA_SETS],
+    watched: &[Watched::of(DEPLOYMENTS), Watched::of(REPLICA_SETS)],
 };
 
 /// Starts the controller with empty caches.
@@ -62,7 +64,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
         sets: Owned::default(),
         work: BTreeMap::new(),
     };
-    Workload::new(logic, &PLAN, context, now)
+    KeyedController::new(logic, &CONFIG, context, now)
 }
 
 /// What a request is for.
@@ -176,7 +178,7 @@ fn revision_of(set: &Object) -> i64 {
 
 impl Deployments {
     /// Finds the ReplicaSet of the present template, or makes it.
-    fn find_new(&self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn find_new(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         let deployment = work.deployment.clone();
         let template = deployment.stable().at(&["spec", "template"]);
         let wanted = bare(template);
@@ -200,18 +202,18 @@ impl Deployments {
                 body.set(&["metadata", "annotations", REVISION], revision);
                 self.annotate(&mut body, work);
                 let call = Call::new(Verb::Update, REPLICA_SETS, &key.namespace, set.name()).body(body);
-                shop.send(key, Step::Annotate, call, work.because, now);
+                runtime.send(key, Step::Annotate, call, work.because, now);
             }
             return;
         }
         if work.is_rolling() || work.old().all(|set| number(set, &["status", "replicas"], 0) == 0) {
-            self.make(key, work, &revision, shop, now);
+            self.make(key, work, &revision, runtime, now);
         } else {
             work.stage = Stage::Scale;
         }
     }
 
-    fn make(&self, key: &ObjectKey, work: &mut Work, revision: &str, shop: &mut Shop<Step>, now: Timestamp) {
+    fn make(&self, key: &ObjectKey, work: &mut Work, revision: &str, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         let deployment = &work.deployment;
         let template = deployment.stable().at(&["spec", "template"]);
         let hash = hash(template);
@@ -238,11 +240,11 @@ impl Deployments {
         set.set(&["spec", "template"], template.clone());
         set.set(&["spec", "template", "metadata", "labels"], marks);
         let fact = Vec::from([Because::Fact(String::from("no ReplicaSet has its template"))]);
-        work.because = Some(shop.decide(format!("deployment/{key}"), format!("create ReplicaSet {name}"), fact));
+        work.because = Some(runtime.decide(format!("deployment/{key}"), format!("create ReplicaSet {name}"), fact));
         work.new = Some(name);
         work.tree.set(&["metadata", "annotations", REVISION], revision);
         let call = Call::new(Verb::Create, REPLICA_SETS, &key.namespace, "").body(set);
-        shop.send(key, Step::Create, call, work.because, now);
+        runtime.send(key, Step::Create, call, work.because, now);
     }
 
     fn annotate(&self, set: &mut Json, work: &Work) {
@@ -252,7 +254,7 @@ impl Deployments {
     }
 
     /// Says in the Deployment which revision it has, and that there is a new ReplicaSet.
-    fn announce(&self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn announce(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         work.stage = Stage::Scale;
         if work.made && status::has_deadline(&work.deployment) {
             let name = work.new.clone().unwrap_or_default();
@@ -269,18 +271,18 @@ impl Deployments {
             let call = Call::new(Verb::Update, DEPLOYMENTS, &key.namespace, &key.name)
                 .subresource("status")
                 .body(work.tree.clone());
-            shop.send(key, Step::Announce, call, work.because, now);
+            runtime.send(key, Step::Announce, call, work.because, now);
         }
     }
 
     /// Makes one step towards the wanted sizes.
-    fn scale_some(&self, key: &ObjectKey, work: &mut Work, shop: &mut Shop<Step>, now: Timestamp) {
+    fn scale_some(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
         work.stage = Stage::Status;
         let is_paused = work.deployment.stable().at(&["spec", "paused"]).as_bool() == Some(true);
         if is_paused || self.is_scaling(work) {
             let active = work.sets.iter().rfind(|set| size(set) > 0).or(work.newest()).cloned();
             if let Some(set) = active {
-                self.scale(key, work, &set, work.replicas(), shop, now);
+                self.scale(key, work, &set, work.replicas(), runtime, now);
             }
             return;
         }
@@ -289,10 +291,10 @@ impl Deployments {
             if old.is_empty()
                 && let Some(set) = work.newest().cloned()
             {
-                self.scale(key, work, &set, work.replicas(), shop, now);
+                self.scale(key, work, &set, work.replicas(), runtime, now);
             }
             for set in old {
-                self.scale(key, work, &set, 0, shop, now);
+                self.scale(key, work, &set, 0, runtime, now);
             }
             return;
         }
@@ -305,10 +307,10 @@ impl Deployments {
             (size(&new) + (replicas + work.surge() - total).max(0)).min(replicas)
         };
         if wanted != size(&new) {
-            self.scale(key, work, &new, wanted, shop, now);
+            self.scale(key, work, &new, wanted, runtime, now);
             return;
         }
-        self.scale_old(key, work, &old, total, shop, now);
+        self.scale_old(key, work, &old, total, runtime, now);
     }
 
     /// Scales old ReplicaSets down as far as enough pods stay: first by their pods that are not there anyway.
@@ -318,7 +320,7 @@ impl Deployments {
         work: &mut Work,
         old: &[Object],
         total: i64,
-        shop: &mut Shop<Step>,
+        runtime: &mut KeyedRuntime<Step>,
         now: Timestamp,
     ) {
         let available = |set: &Object| number(set, &["status", "availableReplicas"], 0);
@@ -338,7 +340,7 @@ impl Deployments {
             spare -= fewer;
         }
         for (set, wanted) in old.iter().zip(sizes) {
-            self.scale(key, work, set, wanted, shop, now);
+            self.scale(key, work, set, wanted, runtime, now);
         }
     }
 
@@ -349,7 +351,15 @@ impl Deployments {
         work.sets.iter().filter(|set| size(set) > 0).any(|set| desired(&set).is_some_and(|desired| desired != wanted))
     }
 
-    fn scale(&self, key: &ObjectKey, work: &mut Work, set: &Object, to: i64, shop: &mut Shop<Step>, now: Timestamp) {
+    fn scale(
+        &self,
+        key: &ObjectKey,
+        work: &mut Work,
+        set: &Object,
+        to: i64,
+        runtime: &mut KeyedRuntime<Step>,
+        now: Timestamp,
+    ) {
         let mut body = set.json();
         body.set(&["spec", "replicas"], to);
         self.annotate(&mut body, work);
@@ -359,14 +369,22 @@ impl Deployments {
         let from = size(set);
         let fact = format!("spec.replicas of the Deployment is {}", work.replicas());
         let what = format!("scale from {from} to {to}");
-        let because = shop.decide(format!("replicaset/{}", set.key()), what, Vec::from([Because::Fact(fact)]));
+        let because = runtime.decide(format!("replicaset/{}", set.key()), what, Vec::from([Because::Fact(fact)]));
         work.because = Some(because);
         let call = Call::new(Verb::Update, REPLICA_SETS, &key.namespace, set.name()).body(body);
         let name = String::from(set.name());
-        shop.send(key, Step::Scale { name, from, to }, call, Some(because), now);
+        runtime.send(key, Step::Scale { name, from, to }, call, Some(because), now);
     }
 
-    fn tell_scaled(&self, work: &Work, name: &str, from: Option<i64>, to: i64, shop: &mut Shop<Step>, now: Timestamp) {
+    fn tell_scaled(
+        &self,
+        work: &Work,
+        name: &str,
+        from: Option<i64>,
+        to: i64,
+        runtime: &mut KeyedRuntime<Step>,
+        now: Timestamp,
+    ) {
         let way = if to > from.unwrap_or(0) { "up" } else { "down" };
         let message = match from {
             _ if self.tells_from => {
@@ -376,29 +394,29 @@ impl Deployments {
             Some(from) => format!("Scaled {way} replica set {name} to {to} from {from}"),
         };
         let about = About::object("apps/v1", "Deployment", &work.deployment);
-        shop.emit(&about, EventType::Normal, "ScalingReplicaSet", &message, now);
+        runtime.emit(&about, EventType::Normal, "ScalingReplicaSet", &message, now);
     }
 }
 
-impl Logic for Deployments {
+impl Reconciler for Deployments {
     type Step = Step;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, shop: &mut Shop<Step>, _now: Timestamp) {
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, _now: Timestamp) {
         if source == DEPLOYMENT_CACHE {
-            shop.add(event.object().key());
+            runtime.add(event.object().key());
             return;
         }
         self.sets.update(event);
         let Some((key, uid)) = owner_key(event.object(), "Deployment") else { return };
-        if shop.cache(DEPLOYMENT_CACHE).get(&key).is_some_and(|owner| owner.uid() == &*uid) {
-            shop.add(key);
+        if runtime.cache(DEPLOYMENT_CACHE).get(&key).is_some_and(|owner| owner.uid() == &*uid) {
+            runtime.add(key);
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, _now: Timestamp) -> Flow {
-        let Some(deployment) = shop.cache(DEPLOYMENT_CACHE).get(key).cloned() else { return Flow::Done };
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, _now: Timestamp) -> Flow {
+        let Some(deployment) = runtime.cache(DEPLOYMENT_CACHE).get(key).cloned() else { return Flow::Done };
         let mut sets: Vec<Object> =
-            self.sets.of(deployment.uid()).filter_map(|set| shop.cache(SETS).get(set).cloned()).collect();
+            self.sets.of(deployment.uid()).filter_map(|set| runtime.cache(SETS).get(set).cloned()).collect();
         sets.sort_by_cached_key(|set| {
             let created = set.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned();
             (created, revision_of(set), String::from(set.name()))
@@ -410,22 +428,29 @@ impl Logic for Deployments {
         Flow::Next
     }
 
-    fn handle_reply(&mut self, key: &ObjectKey, step: Step, reply: &Reply, shop: &mut Shop<Step>, now: Timestamp) {
-        let Some(mut work) = self.work.remove(key) else { return };
+    fn handle_reply(
+        &mut self,
+        key: &ObjectKey,
+        step: Step,
+        reply: &Reply,
+        runtime: &mut KeyedRuntime<Step>,
+        now: Timestamp,
+    ) -> Flow {
+        let Some(mut work) = self.work.remove(key) else { return Flow::Next };
         let failed = failure(reply).is_some();
         match step {
             Step::Create if !failed => {
                 work.made = true;
                 if let Some(set) = object(reply) {
                     if size(&set) > 0 {
-                        self.tell_scaled(&work, set.name(), None, size(&set), shop, now);
+                        self.tell_scaled(&work, set.name(), None, size(&set), runtime, now);
                     }
                     work.sets.push(set);
                 }
             }
             Step::Scale { name, from, to } if !failed => {
                 if from != to {
-                    self.tell_scaled(&work, &name, Some(from), to, shop, now);
+                    self.tell_scaled(&work, &name, Some(from), to, runtime, now);
                 }
                 if let (Some(set), Some(at)) = (object(reply), work.sets.iter().position(|set| *set.name() == *name)) {
                     work.sets[at] = set;
@@ -436,14 +461,15 @@ impl Logic for Deployments {
             _ => work.stage = Stage::End(Flow::Retry),
         }
         self.work.insert(key.clone(), work);
+        Flow::Next
     }
 
-    fn proceed(&mut self, key: &ObjectKey, shop: &mut Shop<Step>, now: Timestamp) -> Flow {
+    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Done };
         match work.stage {
-            Stage::New => self.find_new(key, &mut work, shop, now),
-            Stage::Announce => self.announce(key, &mut work, shop, now),
-            Stage::Scale => self.scale_some(key, &mut work, shop, now),
+            Stage::New => self.find_new(key, &mut work, runtime, now),
+            Stage::Announce => self.announce(key, &mut work, runtime, now),
+            Stage::Scale => self.scale_some(key, &mut work, runtime, now),
             Stage::Status => {
                 work.stage = Stage::End(Flow::Done);
                 let status = status::of(&work, self.tells_terminating, now);
@@ -452,7 +478,7 @@ impl Logic for Deployments {
                     let call = Call::new(Verb::Update, DEPLOYMENTS, &key.namespace, &key.name)
                         .subresource("status")
                         .body(work.tree.clone());
-                    shop.send(key, Step::Status, call, work.because, now);
+                    runtime.send(key, Step::Status, call, work.because, now);
                 }
             }
             Stage::End(flow) => return flow,

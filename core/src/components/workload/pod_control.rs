@@ -8,7 +8,8 @@ use alloc::string::String;
 
 use jiff::Timestamp;
 
-use super::{Expectations, Reply, Shop, code, failure, object};
+use super::Expectations;
+use crate::components::controller_runtime::{KeyedRuntime, Reply, code, failure, object};
 use crate::components::events::{About, EventType};
 use crate::objects::{Object, ObjectKey, Text};
 
@@ -17,16 +18,16 @@ pub(in crate::components) fn created<S>(
     key: &ObjectKey,
     owner: &About,
     reply: &Reply,
-    (expectations, shop): (&mut Expectations, &mut Shop<S>),
+    (expectations, runtime): (&mut Expectations, &mut KeyedRuntime<S>),
     now: Timestamp,
 ) -> Option<(&'static str, String)> {
     let Some(error) = failure(reply) else {
         let name = object(reply).map(|pod| Text::from(pod.name())).unwrap_or_default();
-        shop.emit(owner, EventType::Normal, "SuccessfulCreate", &format!("Created pod: {name}"), now);
+        runtime.emit(owner, EventType::Normal, "SuccessfulCreate", &format!("Created pod: {name}"), now);
         return None;
     };
     expectations.created(key);
-    shop.emit(owner, EventType::Warning, "FailedCreate", &format!("Error creating: {error}"), now);
+    runtime.emit(owner, EventType::Warning, "FailedCreate", &format!("Error creating: {error}"), now);
     Some(("FailedCreate", error))
 }
 
@@ -35,17 +36,17 @@ pub(in crate::components) fn deleted<S>(
     key: &ObjectKey,
     (owner, pod): (&About, &Object),
     reply: &Reply,
-    (expectations, shop): (&mut Expectations, &mut Shop<S>),
+    (expectations, runtime): (&mut Expectations, &mut KeyedRuntime<S>),
     now: Timestamp,
 ) -> Option<(&'static str, String)> {
     let Some(error) = failure(reply) else {
-        shop.emit(owner, EventType::Normal, "SuccessfulDelete", &format!("Deleted pod: {}", pod.name()), now);
+        runtime.emit(owner, EventType::Normal, "SuccessfulDelete", &format!("Deleted pod: {}", pod.name()), now);
         return None;
     };
     expectations.deleted(key, pod.uid());
     if code(reply) == 404 {
         return None;
     }
-    shop.emit(owner, EventType::Warning, "FailedDelete", &format!("Error deleting: {error}"), now);
+    runtime.emit(owner, EventType::Warning, "FailedDelete", &format!("Error deleting: {error}"), now);
     Some(("FailedDelete", error))
 }

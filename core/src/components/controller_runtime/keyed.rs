@@ -1,0 +1,295 @@
+//! Controllers that sync one object at a time: a queue of keys with back-off, and the requests under way for each.
+//!
+//! Mirrors the workers of pkg/controller (v1.34): informers put keys into a rate-limited queue; workers sync one key each,
+//! and a sync is a sequence of steps, each one a set of requests side by side.
+//! A controller is a [`Reconciler`]; [`KeyedController`] makes a component of it. Invariant: a key is synced by one worker
+//! at a time, and its next step begins when all requests of the step before are answered.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{ControllerRuntime, Reply, RuntimeController, Watched, failure};
+use crate::components::client::{CacheEvent, Heartbeat, PAUSE_FIRST, Reflector, WorkQueue};
+use crate::components::controller::{Context, Controller};
+use crate::components::events::{About, EventType};
+use crate::components::{Because, Deadline, DecisionId};
+use crate::network::{Call, RequestId};
+use crate::objects::{Object, ObjectKey, Text};
+
+/// How the sync of a key goes on once none of its requests is under way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(in crate::components) enum Flow {
+    /// With [`Reconciler::proceed`].
+    Next,
+    /// Not at all: it is done.
+    Done,
+    /// Something failed: the key is synced again after a pause.
+    Retry,
+}
+
+/// What such a controller does of its own.
+pub(in crate::components) trait Reconciler: Clone + Debug + Send + 'static {
+    /// What a request is for.
+    type Step: Clone + Debug + Send + 'static;
+
+    /// Takes a change of a cache, and puts the keys that it concerns into the queue.
+    fn handle_event(
+        &mut self,
+        source: usize,
+        event: &CacheEvent,
+        runtime: &mut KeyedRuntime<Self::Step>,
+        now: Timestamp,
+    );
+
+    /// Begins to work on a key.
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Self::Step>, now: Timestamp) -> Flow;
+
+    /// Takes the answer to a request of a key. Where several are under way, the worst of what is returned counts, that of
+    /// [`Self::sync`] included.
+    fn handle_reply(
+        &mut self,
+        _key: &ObjectKey,
+        _step: Self::Step,
+        reply: &Reply,
+        _runtime: &mut KeyedRuntime<Self::Step>,
+        _now: Timestamp,
+    ) -> Flow {
+        if failure(reply).is_some() { Flow::Retry } else { Flow::Next }
+    }
+
+    /// Goes on with a key none of whose requests is under way.
+    fn proceed(&mut self, _key: &ObjectKey, _runtime: &mut KeyedRuntime<Self::Step>, _now: Timestamp) -> Flow {
+        Flow::Done
+    }
+
+    /// Tells whether a heartbeat of a Node gives it nothing to do.
+    fn ignores_heartbeat(&self, _node: &Object) -> bool {
+        false
+    }
+}
+
+/// The work on a key.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    requests: usize,
+    flow: Flow,
+}
+
+/// A [`ControllerRuntime`] with a queue of keys.
+#[derive(Clone, Debug)]
+pub(in crate::components) struct KeyedRuntime<S> {
+    base: ControllerRuntime,
+    queue: WorkQueue<ObjectKey>,
+    under_way: BTreeMap<RequestId, (ObjectKey, S)>,
+    /// The keys that have requests under way.
+    open: BTreeMap<ObjectKey, Open>,
+}
+
+impl<S> KeyedRuntime<S> {
+    /// Returns a cache by its place in [`ControllerConfig::watched`].
+    pub(in crate::components) fn cache(&self, source: usize) -> &Reflector {
+        self.base.cache(source)
+    }
+
+    /// Sends a request for a key.
+    pub(in crate::components) fn send(
+        &mut self,
+        key: &ObjectKey,
+        step: S,
+        call: Call,
+        because: Option<DecisionId>,
+        now: Timestamp,
+    ) {
+        let id = self.base.send(call, because, now);
+        self.under_way.insert(id, (key.clone(), step));
+        self.open.entry(key.clone()).or_insert(Open { requests: 0, flow: Flow::Next }).requests += 1;
+    }
+
+    /// Says what was decided.
+    pub(in crate::components) fn decide(
+        &mut self,
+        about: impl Into<Text>,
+        what: impl Into<String>,
+        because: Vec<Because>,
+    ) -> DecisionId {
+        self.base.decide(about, what, because)
+    }
+
+    /// Emits an Event.
+    pub(in crate::components) fn emit(
+        &mut self,
+        about: &About,
+        kind: EventType,
+        reason: &str,
+        message: &str,
+        now: Timestamp,
+    ) {
+        self.base.emit(about, kind, reason, message, None, now);
+        self.base.flush(now);
+    }
+
+    /// Puts a key into the queue.
+    pub(in crate::components) fn add(&mut self, key: ObjectKey) {
+        self.queue.add(key);
+    }
+
+    /// Puts a key into the queue later.
+    pub(in crate::components) fn add_after(&mut self, key: ObjectKey, pause: SignedDuration, now: Timestamp) {
+        self.queue.add_at(key, now + pause);
+    }
+
+    /// Takes what a request of a key was for out of those under way.
+    fn close(&mut self, id: RequestId) -> Option<(ObjectKey, S)> {
+        let (key, step) = self.under_way.remove(&id)?;
+        if let Some(open) = self.open.get_mut(&key) {
+            open.requests -= 1;
+        }
+        Some((key, step))
+    }
+
+    /// Notes how the sync of a key goes on; `None` while requests of it are under way.
+    fn settle(&mut self, key: &ObjectKey, flow: Flow) -> Option<Flow> {
+        let Some(open) = self.open.get_mut(key) else { return Some(flow) };
+        open.flow = open.flow.max(flow);
+        if open.requests > 0 {
+            return None;
+        }
+        self.open.remove(key).map(|open| open.flow)
+    }
+}
+
+/// What a controller is made of.
+#[derive(Debug)]
+pub(in crate::components) struct ControllerConfig {
+    /// The service account.
+    pub(in crate::components) account: &'static str,
+    /// The component that its Events name; `None` if it writes none.
+    pub(in crate::components) events: Option<&'static str>,
+    /// The name of its queue.
+    pub(in crate::components) queue: &'static str,
+    /// How many keys are worked on side by side.
+    pub(in crate::components) workers: usize,
+    /// How often a key that failed is tried again.
+    pub(in crate::components) retries: Retries,
+    /// What it watches.
+    pub(in crate::components) watched: &'static [Watched],
+}
+
+/// How a key that failed is tried again.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::components) struct Retries {
+    /// The first pause, doubled with each further failure.
+    pub(in crate::components) first: SignedDuration,
+    /// After so many the key waits for the next change.
+    pub(in crate::components) most: u32,
+}
+
+impl Retries {
+    /// As the work queue has it by default, without end.
+    pub(in crate::components) const ENDLESS: Self = Self { first: PAUSE_FIRST, most: u32::MAX };
+}
+
+/// A controller as a component.
+#[derive(Clone, Debug)]
+pub(in crate::components) struct KeyedController<R: Reconciler> {
+    own: R,
+    runtime: KeyedRuntime<R::Step>,
+    config: &'static ControllerConfig,
+}
+
+impl<R: Reconciler> KeyedController<R> {
+    /// Starts a controller with empty caches.
+    pub(in crate::components) fn new(
+        own: R,
+        config: &'static ControllerConfig,
+        context: &Context,
+        now: Timestamp,
+    ) -> Self {
+        let base = ControllerRuntime::new(config.account, config.watched, context, now);
+        let base = match config.events {
+            Some(component) => base.with_events(component, context),
+            None => base,
+        };
+        let queue = WorkQueue::with_first_pause(config.retries.first);
+        let runtime = KeyedRuntime { base, queue, under_way: BTreeMap::new(), open: BTreeMap::new() };
+        Self { own, runtime, config }
+    }
+
+    /// Goes on with a key until requests of it are under way, or it is done.
+    fn follow(&mut self, key: &ObjectKey, mut flow: Flow, now: Timestamp) {
+        loop {
+            match self.runtime.settle(key, flow) {
+                None => return,
+                Some(Flow::Next) => flow = self.own.proceed(key, &mut self.runtime, now),
+                Some(end) => return self.end(key, end, now),
+            }
+        }
+    }
+
+    fn end(&mut self, key: &ObjectKey, flow: Flow, now: Timestamp) {
+        let queue = &mut self.runtime.queue;
+        match flow {
+            Flow::Retry if queue.failures(key) < self.config.retries.most => queue.retry(key.clone(), now),
+            _ => queue.forget(key),
+        }
+        queue.done(key);
+    }
+}
+
+impl<R: Reconciler> RuntimeController for KeyedController<R> {
+    fn runtime(&self) -> &ControllerRuntime {
+        &self.runtime.base
+    }
+
+    fn runtime_mut(&mut self) -> &mut ControllerRuntime {
+        &mut self.runtime.base
+    }
+
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, now: Timestamp) {
+        self.own.handle_event(source, event, &mut self.runtime, now);
+    }
+
+    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+        let Some((key, step)) = self.runtime.close(id) else { return };
+        let flow = self.own.handle_reply(&key, step, reply, &mut self.runtime, now);
+        self.follow(&key, flow, now);
+    }
+
+    fn handle_due(&mut self, now: Timestamp) {
+        self.runtime.queue.handle_timeout(now);
+    }
+
+    fn work(&mut self, now: Timestamp) {
+        if !self.runtime.base.is_synced() {
+            return;
+        }
+        while self.runtime.queue.working() < self.config.workers
+            && let Some(key) = self.runtime.queue.take()
+        {
+            let flow = self.own.sync(&key, &mut self.runtime, now);
+            self.follow(&key, flow, now);
+        }
+    }
+
+    fn own_deadline(&self) -> Option<Deadline> {
+        self.runtime.queue.next_deadline()
+    }
+}
+
+impl<R: Reconciler> Controller for KeyedController<R> {
+    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        self.runtime.base.informer(watch)
+    }
+
+    fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
+        self.own.ignores_heartbeat(heartbeat.node) && self.runtime.base.take_heartbeat(heartbeat)
+    }
+
+    fn queues(&self) -> Vec<(&'static str, usize)> {
+        [(self.config.queue, self.runtime.queue.len())].into_iter().chain(self.runtime.base.queues()).collect()
+    }
+}

@@ -1,0 +1,275 @@
+//! What every controller is made of: caches fed by watches, a client with a rate limit, Events, and one way through.
+//!
+//! Mirrors the common shape of kube-controller-manager's controllers (pkg/controller, v1.34): a service account, informers
+//! started at once, one client for all requests, and work that begins when the caches are filled. A controller holds a
+//! [`ControllerRuntime`] and says what it does of its own; [`keyed`] is for the many that sync one object at a time.
+//! Inputs: messages and time, handed on as changes of caches, answers, and instants that are due. Outputs: requests,
+//! decisions and log lines, in the order in which they were caused.
+//! Invariant: after each input a controller has done all that it can do now, and its Events are on their way.
+
+mod keyed;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+pub(super) use self::keyed::{ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries};
+use super::client::{CacheEvent, Changes, Client, Heartbeat, Reflector};
+use super::controller::Context;
+use super::events::{About, EventRecorder, EventType};
+use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
+use crate::network::{Answer, Call, Identity, RequestId, Resource, ToClient, TransportError};
+use crate::objects::{Object, Text};
+
+/// An answer as it came.
+pub type Reply = Result<Answer, TransportError>;
+
+/// A list that a controller keeps a cache of.
+#[derive(Clone, Debug)]
+pub(super) struct Watched {
+    resource: Resource,
+    namespace: &'static str,
+    /// The name of its generator of free choices; `None` for the plural name of the kind.
+    stream: Option<&'static str>,
+    heartbeats: bool,
+}
+
+impl Watched {
+    /// All objects of a kind, without being told of heartbeats: for who looks at no times of theirs.
+    pub(super) const fn of(resource: Resource) -> Self {
+        Self { resource, namespace: "", stream: None, heartbeats: false }
+    }
+
+    /// The objects of a kind in one namespace, or in all with an empty name, and their heartbeats.
+    pub(super) const fn with_heartbeats(resource: Resource, namespace: &'static str) -> Self {
+        Self { resource, namespace, stream: None, heartbeats: true }
+    }
+}
+
+/// The caches, the client and the outputs of a controller.
+#[derive(Clone, Debug)]
+pub struct ControllerRuntime {
+    pub(super) outbox: Outbox,
+    client: Client,
+    /// `None` for a controller that writes no Events.
+    events: Option<EventRecorder>,
+    caches: Vec<Reflector>,
+}
+
+impl ControllerRuntime {
+    /// Starts to fill the caches, as the service account of this name.
+    pub(super) fn new(account: &str, watched: &[Watched], context: &Context, now: Timestamp) -> Self {
+        let identity = Identity::controller(account);
+        let mut outbox = Outbox::default();
+        let mut start = |watched: &Watched| {
+            let resource = watched.resource.clone();
+            let chance = context.chance.fork(watched.stream.unwrap_or(&resource.plural));
+            if watched.heartbeats {
+                Reflector::new(identity.clone(), resource, watched.namespace, Vec::new(), chance, &mut outbox)
+            } else {
+                Reflector::without_heartbeats(&identity, resource, chance, &mut outbox)
+            }
+        };
+        let caches = watched.iter().map(&mut start).collect();
+        Self { client: Client::new(identity, &context.settings, now), events: None, caches, outbox }
+    }
+
+    /// Lets the controller write Events, in the name of a component.
+    pub(super) fn with_events(self, component: &'static str, context: &Context) -> Self {
+        Self { events: Some(EventRecorder::new(component, context.chance.fork("events"))), ..self }
+    }
+
+    /// Returns a cache by its place among those that are watched.
+    pub(super) fn cache(&self, source: usize) -> &Reflector {
+        &self.caches[source]
+    }
+
+    /// Tells whether all caches have their first list.
+    pub(super) fn is_synced(&self) -> bool {
+        self.caches.iter().all(Reflector::synced)
+    }
+
+    /// Sends a request, at once or when the client has a token for it.
+    pub(super) fn send(&mut self, call: Call, because: Option<DecisionId>, now: Timestamp) -> RequestId {
+        self.client.send(call, because, &mut self.outbox, now)
+    }
+
+    /// Says what was decided, about what, and why.
+    pub(super) fn decide(
+        &mut self,
+        about: impl Into<Text>,
+        what: impl Into<String>,
+        because: Vec<Because>,
+    ) -> DecisionId {
+        self.outbox.decide(about, what, because)
+    }
+
+    /// Emits an Event; it is sent after the input in hand, or with [`Self::flush`].
+    ///
+    /// # Panics
+    /// The controller has no component that its Events name.
+    pub(super) fn emit(
+        &mut self,
+        about: &About,
+        kind: EventType,
+        reason: &str,
+        message: &str,
+        because: Option<DecisionId>,
+        now: Timestamp,
+    ) {
+        let events = self.events.as_mut().expect("who emits Events names a component for them");
+        events.emit(about, kind, reason, message, because, now);
+    }
+
+    /// Sends the first Event that waits, unless one is under way.
+    pub(super) fn flush(&mut self, now: Timestamp) {
+        if let Some(events) = &mut self.events {
+            events.flush(&mut self.client, &mut self.outbox, now);
+        }
+    }
+
+    /// Returns when caches, client or Events have something to do.
+    pub(super) fn next_deadline(&self) -> Option<Deadline> {
+        let own = [self.client.next_deadline(), self.events.as_ref().and_then(EventRecorder::next_deadline)];
+        earliest(self.caches.iter().map(Reflector::next_deadline).chain(own))
+    }
+
+    /// Returns names and lengths of the queues of requests and Events.
+    pub(super) fn queues(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let events = self.events.as_ref().map(|events| ("events", events.len()));
+        [("requests", self.client.waiting())].into_iter().chain(events)
+    }
+
+    /// Returns the cache that a watch feeds.
+    pub(super) fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        self.caches.iter_mut().find(|informer| informer.owns(watch))
+    }
+
+    /// Takes a heartbeat of which its controller only notes the times; false if the Node is not cached as it was before.
+    pub(super) fn take_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
+        let Some(cache) = self.informer(heartbeat.watch) else { return false };
+        let slot = cache.before_heartbeat(heartbeat);
+        if let Some(slot) = slot {
+            cache.take_heartbeat(slot, heartbeat);
+        }
+        slot.is_some()
+    }
+
+    fn source_of(&self, id: RequestId) -> Option<usize> {
+        self.caches.iter().position(|cache| cache.owns(id))
+    }
+
+    fn handle_message(&mut self, source: usize, message: ToClient, now: Timestamp) -> Changes {
+        self.caches[source].handle_message(message, &mut self.outbox, now)
+    }
+
+    /// Takes the answer to an Event; false for any other.
+    fn handle_event_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) -> bool {
+        let events = self.events.as_mut().filter(|events| events.owns(id));
+        events.map(|events| events.handle_response(reply, now)).is_some()
+    }
+
+    fn handle_timeout(&mut self, now: Timestamp) {
+        for cache in &mut self.caches {
+            cache.handle_timeout(&mut self.outbox, now);
+        }
+        self.client.handle_timeout(&mut self.outbox, now);
+    }
+}
+
+/// What a controller does of its own; [`Component`] is made of it, by one way through for all of them.
+pub trait RuntimeController {
+    /// Returns caches, client and outputs.
+    fn runtime(&self) -> &ControllerRuntime;
+
+    /// Returns caches, client and outputs to use them.
+    fn runtime_mut(&mut self) -> &mut ControllerRuntime;
+
+    /// Takes a change of a cache, which is told by its place among those that are watched.
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, now: Timestamp);
+
+    /// Takes the answer to a request of its own.
+    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp);
+
+    /// Notes what is due, before [`Self::work`].
+    fn handle_due(&mut self, _now: Timestamp) {}
+
+    /// Does all that can be done now; called after each input.
+    fn work(&mut self, now: Timestamp);
+
+    /// Tells whether a change of a cache can give it something to do.
+    fn works_after(&self, _source: usize) -> bool {
+        true
+    }
+
+    /// Makes a round that finds nothing to do; see `Controller::rest`.
+    fn rests(&mut self, _now: Timestamp) -> bool {
+        false
+    }
+
+    /// Returns what is due next, beside caches, client and Events.
+    fn own_deadline(&self) -> Option<Deadline> {
+        None
+    }
+}
+
+impl<C: RuntimeController> Component for C {
+    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
+        if let Some(source) = self.runtime().source_of(message.id()) {
+            let works = self.works_after(source);
+            for event in self.runtime_mut().handle_message(source, message, now) {
+                self.handle_event(source, &event, now);
+            }
+            if !works {
+                return;
+            }
+        } else if let ToClient::Response { id, result } = message
+            && !self.runtime_mut().handle_event_reply(id, &result, now)
+        {
+            self.handle_reply(id, &result, now);
+        }
+        self.work(now);
+        self.runtime_mut().flush(now);
+    }
+
+    fn handle_timeout(&mut self, now: Timestamp) {
+        if self.rests(now) {
+            return;
+        }
+        self.runtime_mut().handle_timeout(now);
+        self.handle_due(now);
+        self.work(now);
+        self.runtime_mut().flush(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.runtime_mut().outbox.poll()
+    }
+
+    fn next_deadline(&self) -> Option<Deadline> {
+        earliest([self.runtime().next_deadline(), self.own_deadline()])
+    }
+}
+
+/// Returns the error of an answer as client-go prints it; `None` for a success.
+pub(super) fn failure(reply: &Reply) -> Option<String> {
+    match reply {
+        Ok(answer) if answer.is_success() => None,
+        Ok(answer) => {
+            let status = answer.body();
+            Some(String::from(status.get("message").as_str().unwrap_or("the server rejected our request")))
+        }
+        Err(error) => Some(alloc::format!("{error}")),
+    }
+}
+
+/// Returns the code of an answer; 0 for none.
+pub(super) fn code(reply: &Reply) -> u16 {
+    reply.as_ref().map_or(0, |answer| answer.code)
+}
+
+/// Returns the object of an answer.
+pub(super) fn object(reply: &Reply) -> Option<Object> {
+    reply.as_ref().ok().filter(|answer| answer.is_success()).and_then(|answer| answer.as_object().cloned())
+}
