@@ -29,7 +29,7 @@ pub mod scheduler;
 mod statefulset;
 pub mod taint_eviction;
 pub mod tolerations;
-pub mod ttl;
+mod ttl;
 mod workload;
 
 use alloc::collections::VecDeque;

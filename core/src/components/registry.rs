@@ -17,8 +17,7 @@ use super::node_lifecycle::NodeLifecycle;
 use super::pod_gc::PodGc;
 use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
-use super::ttl::Ttl;
-use super::{daemonset, deployment, disruption, endpointslice, replicaset, statefulset};
+use super::{daemonset, deployment, disruption, endpointslice, replicaset, statefulset, ttl};
 
 /// What a controller is there for, as far as the judging of its writes depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,7 +77,7 @@ rows! {
     "statefulset-controller" "statefulset" "statefulset-controller" "statefulset-controller" Workload
         |context, now| boxed(statefulset::start(context, now));
     "ttl-controller" "ttl" "ttl-controller" "" Other
-        |context, now| boxed(Ttl::new(context, now));
+        |context, now| boxed(ttl::start(context, now));
     "node-ipam-controller" "nodeipam" "node-controller" "cidrAllocator" Other
         |context, now| boxed(NodeIpam::new(context, now)?);
     "node-lifecycle-controller" "nodelifecycle" "node-controller" "node-controller" Other
