@@ -15,7 +15,7 @@ pub mod garbage_collector;
 pub mod host;
 pub mod kubelet;
 pub mod machine;
-pub mod namespace;
+mod namespace;
 pub mod node_affinity;
 pub mod node_ipam;
 pub mod node_lifecycle;

@@ -14,15 +14,16 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::client::{CacheEvent, Client, Outcome, Reflector, WorkQueue};
+use super::client::{CacheEvent, Outcome};
 use super::controller::{Context, Controller};
-use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
-use crate::json;
-use crate::network::{
-    Answer, Call, Identity, NAMESPACES, PODS, RequestId, Resource, ToClient, TransportError, Verb, collections,
+use super::controller_runtime::{
+    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, code,
 };
+use super::{Because, DecisionId};
+use crate::json;
+use crate::network::{Answer, Call, NAMESPACES, PODS, Resource, Verb, collections};
 use crate::objects::lifecycle::is_terminal;
-use crate::objects::{Json, Object, Text, time};
+use crate::objects::{Json, Object, ObjectKey, Text, time};
 
 /// How long a namespace is left alone, so that all API servers know that it is going. Source: namespace_controller.go
 /// (v1.34), `namespaceDeletionGracePeriod`.
@@ -31,10 +32,6 @@ const PAUSE: SignedDuration = SignedDuration::from_secs(5);
 /// What the controller's rate and burst are of those of the others. Source: cmd/kube-controller-manager/app/core.go
 /// (v1.34), `startNamespaceController`.
 const RATE: (f64, f64) = (20.0, 100.0);
-
-/// How many namespaces are emptied at a time. Source: pkg/controller/namespace/config/v1alpha1/defaults.go (v1.34),
-/// `ConcurrentNamespaceSyncs`.
-const WORKERS: usize = 10;
 
 /// After how many seconds finalizers are expected to be gone. Source: namespaced_resources_deleter.go (v1.34),
 /// `finalizerEstimateSeconds`.
@@ -56,10 +53,26 @@ const CONTENT_FAILURE: &str = "NamespaceDeletionContentFailure";
 const CONTENT_REMAINING: &str = "NamespaceContentRemaining";
 const FINALIZERS_REMAINING: &str = "NamespaceFinalizersRemaining";
 
-/// What the answer that is awaited is to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+const CONFIG: ControllerConfig = ControllerConfig {
+    account: "namespace-controller",
+    events: None,
+    queue: "namespace",
+    // Source: pkg/controller/namespace/config/v1alpha1/defaults.go (v1.34), `ConcurrentNamespaceSyncs`.
+    workers: 10,
+    retries: Retries::ENDLESS,
+    watched: &[Watched::with_heartbeats(NAMESPACES, "")],
+};
+
+/// Starts the controller with an empty cache.
+pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+    let pods_first = context.settings.profile().is("namespace-deletes-pods-first");
+    let own = Namespaces { pods_first, sweeps: BTreeMap::new() };
+    KeyedController::new(own, &CONFIG, context, now).with_rate(RATE, context, now)
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
-    #[default]
     Read,
     /// The Pods, for the longest grace among them.
     Grace,
@@ -74,7 +87,7 @@ enum Step {
 /// The work on a namespace.
 #[derive(Clone, Debug, Default)]
 struct Sweep {
-    step: Step,
+    pods_first: bool,
     namespace: Json,
     because: Option<DecisionId>,
     /// The kinds that are still to be deleted; the first is in hand.
@@ -88,191 +101,181 @@ struct Sweep {
     problems: Vec<String>,
 }
 
-/// The controller.
 #[derive(Clone, Debug)]
-pub struct Namespaces {
-    outbox: Outbox,
-    client: Client,
-    namespaces: Reflector,
-    queue: WorkQueue<Text>,
-    sweeps: BTreeMap<Text, Sweep>,
-    under_way: BTreeMap<RequestId, Text>,
+struct Namespaces {
     pods_first: bool,
+    sweeps: BTreeMap<ObjectKey, Sweep>,
 }
 
-impl Namespaces {
-    /// Starts the controller with an empty cache.
-    #[must_use]
-    pub fn new(context: &Context, now: Timestamp) -> Self {
-        let mut outbox = Outbox::default();
-        let identity = Identity::controller("namespace-controller");
-        let chance = context.chance.fork("namespaces");
-        let namespaces = Reflector::new(identity.clone(), NAMESPACES, "", Vec::new(), chance, &mut outbox);
-        let number = |flag| context.settings.number(flag);
-        let (qps, burst) = (number("kube-api-qps") * RATE.0, number("kube-api-burst") * RATE.1);
-        Self {
-            outbox,
-            client: Client::with_rate(identity, qps, burst, now),
-            namespaces,
-            queue: WorkQueue::default(),
-            sweeps: BTreeMap::new(),
-            under_way: BTreeMap::new(),
-            pods_first: context.settings.profile().is("namespace-deletes-pods-first"),
+impl Reconciler for Namespaces {
+    type Step = Step;
+
+    fn handle_event(&mut self, _: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+        if let Some(namespace) = event.after.as_ref().filter(|namespace| is_going(namespace.stable())) {
+            runtime.add_after(namespace.key(), PAUSE, now);
         }
     }
 
-    fn handle_event(&mut self, event: &CacheEvent, now: Timestamp) {
-        if let Some(namespace) = &event.after
-            && is_going(namespace.stable())
-        {
-            self.queue.add_at(Text::from(namespace.name()), now + PAUSE);
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+        let sweep = Sweep { pods_first: self.pods_first, ..Sweep::default() };
+        let flow = sweep.read(key, Step::Read, runtime, now);
+        self.sweeps.insert(key.clone(), sweep);
+        flow
+    }
+
+    fn handle_reply(
+        &mut self,
+        key: &ObjectKey,
+        step: Step,
+        reply: &Reply,
+        runtime: &mut KeyedRuntime<Step>,
+        now: Timestamp,
+    ) -> Flow {
+        let Some(mut sweep) = self.sweeps.remove(key) else { return Flow::Done };
+        let flow = sweep.handle_reply(key, step, reply, runtime, now);
+        if flow == Flow::Next {
+            self.sweeps.insert(key.clone(), sweep);
         }
+        flow
+    }
+}
+
+impl Sweep {
+    fn send(&self, key: &ObjectKey, step: Step, call: Call, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+        runtime.send(key, step, call, self.because, now);
+        Flow::Next
     }
 
-    fn work(&mut self, now: Timestamp) {
-        while self.sweeps.len() < WORKERS
-            && let Some(name) = self.queue.take()
-        {
-            self.sweeps.insert(name.clone(), Sweep::default());
-            self.ask(&name, Step::Read, Call::new(Verb::Get, NAMESPACES, "", &name), now);
-        }
+    fn read(&self, key: &ObjectKey, step: Step, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+        self.send(key, step, Call::new(Verb::Get, NAMESPACES, "", &key.name), runtime, now)
     }
 
-    fn ask(&mut self, name: &Text, step: Step, call: Call, now: Timestamp) {
-        let Some(sweep) = self.sweeps.get_mut(name) else { return };
-        sweep.step = step;
-        let id = self.client.send(call, sweep.because, &mut self.outbox, now);
-        self.under_way.insert(id, name.clone());
-    }
-
-    fn handle_answer(&mut self, name: &Text, result: &Result<Answer, TransportError>, now: Timestamp) {
-        let Some(sweep) = self.sweeps.get_mut(name) else { return };
-        let (outcome, step) = (Outcome::of(result), sweep.step);
-        let body = || result.as_ref().map(Answer::body).unwrap_or_default();
-        match (step, outcome) {
-            (Step::Read, Outcome::Done(Some(namespace))) => self.begin(name, &namespace, now),
+    fn handle_reply(
+        &mut self,
+        key: &ObjectKey,
+        step: Step,
+        reply: &Reply,
+        runtime: &mut KeyedRuntime<Step>,
+        now: Timestamp,
+    ) -> Flow {
+        let body = || reply.as_ref().map(Answer::body).unwrap_or_default();
+        match (step, Outcome::of(reply)) {
+            (Step::Read, Outcome::Done(Some(namespace))) => self.begin(key, &namespace, runtime, now),
             (Step::ReadAgain, Outcome::Done(Some(namespace))) => {
-                sweep.namespace = namespace.json();
-                self.finalize(name, now);
+                self.namespace = namespace.json();
+                self.finalize(key, runtime, now)
             }
             (Step::Read | Step::ReadAgain | Step::Finalize, Outcome::NotFound) | (Step::Finalize, Outcome::Done(_)) => {
-                self.end(name, None)
+                Flow::Done
             }
-            (Step::Finalize, Outcome::Conflict) => {
-                self.ask(name, Step::ReadAgain, Call::new(Verb::Get, NAMESPACES, "", name), now);
-            }
+            (Step::Finalize, Outcome::Conflict) => self.read(key, Step::ReadAgain, runtime, now),
             (Step::Grace, Outcome::Done(_)) => {
                 let grace = longest_grace(&body());
-                let age = deleted_at(&sweep.namespace).map_or(SignedDuration::ZERO, |at| now.duration_since(at));
-                sweep.grace = if age < SignedDuration::from_secs(grace) { grace } else { 0 };
-                self.delete_kind(name, now);
+                let age = deleted_at(&self.namespace).map_or(SignedDuration::ZERO, |at| now.duration_since(at));
+                self.grace = if age < SignedDuration::from_secs(grace) { grace } else { 0 };
+                self.delete_kind(key, runtime, now)
             }
-            (Step::Delete, Outcome::Done(_)) => self.count_kind(name, now),
+            (Step::Delete, Outcome::Done(_)) => self.count_kind(key, runtime, now),
             (Step::Count, Outcome::Done(_)) => {
-                self.note_kind(name, &body());
-                self.next_kind(name, now);
+                self.note_kind(&key.name, &body());
+                self.next_kind(key, runtime, now)
             }
             // A kind that the server has not, or whose collections cannot be deleted, holds nothing up.
-            (Step::Delete | Step::Count, _) if result.as_ref().is_ok_and(|answer| matches!(answer.code, 404 | 405)) => {
-                sweep.kinds.pop_front();
-                self.next_kind(name, now);
+            (Step::Delete | Step::Count, _) if matches!(code(reply), 404 | 405) => {
+                self.kinds.pop_front();
+                self.next_kind(key, runtime, now)
             }
             (Step::Grace | Step::Delete | Step::Count, _) => {
-                let why = result.as_ref().map_or_else(|error| format!("{error}"), Answer::message);
-                sweep.problems.push(why);
-                sweep.kinds.pop_front();
-                self.next_kind(name, now);
+                let why = reply.as_ref().map_or_else(|error| format!("{error}"), Answer::message);
+                self.problems.push(why);
+                self.kinds.pop_front();
+                self.next_kind(key, runtime, now)
             }
-            (Step::Status, _) => self.conclude(name, now),
-            (Step::Read | Step::ReadAgain | Step::Finalize, _) => self.end(name, Some(now)),
+            (Step::Status, _) => self.conclude(key, runtime, now),
+            (Step::Read | Step::ReadAgain | Step::Finalize, _) => Flow::Retry,
         }
     }
 
     /// Begins with what the server says of the namespace.
-    fn begin(&mut self, name: &Text, namespace: &Object, now: Timestamp) {
+    fn begin(&mut self, key: &ObjectKey, namespace: &Object, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
         let tree = namespace.json();
         let is_ours = tree.at(&["spec", "finalizers"]).items().iter().any(|item| item.as_str() == Some(FINALIZER));
         if !is_going(&tree) || !is_ours {
-            return self.end(name, None);
+            return Flow::Done;
         }
         let since = tree.at(&["metadata", "deletionTimestamp"]).as_str().unwrap_or("");
-        let because = self.outbox.decide(
-            format!("namespace/{name}"),
+        self.because = Some(runtime.decide(
+            format!("namespace/{}", key.name),
             String::from("delete what is in it"),
             Vec::from([Because::Fact(format!("it is being deleted since {since}"))]),
-        );
-        let Some(sweep) = self.sweeps.get_mut(name) else { return };
-        sweep.namespace = tree;
-        sweep.because = Some(because);
+        ));
+        self.namespace = tree;
         let mut kinds: Vec<Resource> = collections().collect();
         if self.pods_first {
             kinds.sort_by_key(|kind| *kind != PODS);
         }
-        sweep.kinds = kinds.into();
-        self.next_kind(name, now);
+        self.kinds = kinds.into();
+        self.next_kind(key, runtime, now)
     }
 
-    fn next_kind(&mut self, name: &Text, now: Timestamp) {
-        let Some(sweep) = self.sweeps.get_mut(name) else { return };
-        let pods_remain = sweep.remaining.contains_key(&shown(&PODS));
-        match sweep.kinds.front() {
+    fn next_kind(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+        let pods_remain = self.remaining.contains_key(&shown(&PODS));
+        match self.kinds.front() {
             Some(kind) if !(self.pods_first && pods_remain) => {
-                sweep.grace = 0;
+                self.grace = 0;
                 if *kind == PODS {
-                    self.ask(name, Step::Grace, Call::new(Verb::List, PODS, name, ""), now);
+                    self.send(key, Step::Grace, Call::new(Verb::List, PODS, &key.name, ""), runtime, now)
                 } else {
-                    self.delete_kind(name, now);
+                    self.delete_kind(key, runtime, now)
                 }
             }
-            _ => self.tell(name, now),
+            _ => self.tell(key, runtime, now),
         }
     }
 
-    fn delete_kind(&mut self, name: &Text, now: Timestamp) {
-        let Some(kind) = self.sweeps.get(name).and_then(|sweep| sweep.kinds.front()).cloned() else { return };
+    fn delete_kind(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+        let Some(kind) = self.kinds.front().cloned() else { return Flow::Done };
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"});
-        self.ask(name, Step::Delete, Call::new(Verb::DeleteCollection, kind, name, "").body(options), now);
+        let call = Call::new(Verb::DeleteCollection, kind, &key.name, "").body(options);
+        self.send(key, Step::Delete, call, runtime, now)
     }
 
-    fn count_kind(&mut self, name: &Text, now: Timestamp) {
-        let Some(kind) = self.sweeps.get(name).and_then(|sweep| sweep.kinds.front()).cloned() else { return };
-        self.ask(name, Step::Count, Call::new(Verb::List, kind, name, ""), now);
+    fn count_kind(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+        let Some(kind) = self.kinds.front().cloned() else { return Flow::Done };
+        self.send(key, Step::Count, Call::new(Verb::List, kind, &key.name, ""), runtime, now)
     }
 
     /// Notes what remains of the kind in hand.
-    fn note_kind(&mut self, name: &Text, list: &Json) {
-        let Some(sweep) = self.sweeps.get_mut(name) else { return };
-        let Some(kind) = sweep.kinds.pop_front() else { return };
+    fn note_kind(&mut self, name: &str, list: &Json) {
+        let Some(kind) = self.kinds.pop_front() else { return };
         let items = list.get("items").items();
         if items.is_empty() {
             return;
         }
-        sweep.remaining.insert(shown(&kind), items.len());
+        self.remaining.insert(shown(&kind), items.len());
         let mut has_finalizers = false;
         for item in items {
             for finalizer in item.at(&["metadata", "finalizers"]).items().iter().filter_map(Json::as_text) {
-                *sweep.finalizers.entry(finalizer.clone()).or_default() += 1;
+                *self.finalizers.entry(finalizer.clone()).or_default() += 1;
                 has_finalizers = true;
             }
         }
-        if sweep.grace > 0 {
-            sweep.estimate = sweep.estimate.max(sweep.grace);
+        if self.grace > 0 {
+            self.estimate = self.estimate.max(self.grace);
         } else if has_finalizers {
-            sweep.estimate = sweep.estimate.max(FINALIZER_SECONDS);
+            self.estimate = self.estimate.max(FINALIZER_SECONDS);
         } else {
-            sweep
-                .problems
+            self.problems
                 .push(format!("unexpected items still remain in namespace: {name} for gvr: {}", go_name(&kind)));
         }
     }
 
     /// Tells of what was found, if that is news.
-    fn tell(&mut self, name: &Text, now: Timestamp) {
-        let Some(sweep) = self.sweeps.get(name) else { return };
-        let mut tree = sweep.namespace.clone();
+    fn tell(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+        let mut tree = self.namespace.clone();
         let mut conditions: Vec<Json> = tree.at(&["status", "conditions"]).items().to_vec();
         let mut has_changed = false;
-        for (kind, status, reason, message) in sweep.conditions() {
+        for (kind, status, reason, message) in self.conditions() {
             let old = conditions.iter_mut().find(|condition| condition.get("type").as_str() == Some(kind));
             let text = |condition: &Json, field| condition.get(field).as_str().map(String::from);
             let is_same = old.as_ref().is_some_and(|old| {
@@ -296,55 +299,40 @@ impl Namespaces {
             }
         }
         if !has_changed {
-            return self.conclude(name, now);
+            return self.conclude(key, runtime, now);
         }
         tree.set(&["status", "conditions"], conditions);
-        let call = Call::new(Verb::Update, NAMESPACES, "", name).subresource("status").body(tree);
-        self.ask(name, Step::Status, call, now);
+        let call = Call::new(Verb::Update, NAMESPACES, "", &key.name).subresource("status").body(tree);
+        self.send(key, Step::Status, call, runtime, now)
     }
 
     /// Looks again later, or lets the namespace go.
-    fn conclude(&mut self, name: &Text, now: Timestamp) {
-        let Some(sweep) = self.sweeps.get(name) else { return };
-        if !sweep.problems.is_empty() {
-            self.end(name, Some(now));
-        } else if sweep.estimate > 0 {
-            let pause = SignedDuration::from_secs(sweep.estimate / 2 + 1);
-            self.end(name, None);
-            self.queue.add_at(name.clone(), now + pause);
+    fn conclude(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+        if !self.problems.is_empty() {
+            Flow::Retry
+        } else if self.estimate > 0 {
+            runtime.add_after(key.clone(), SignedDuration::from_secs(self.estimate / 2 + 1), now);
+            Flow::Done
         } else {
-            self.finalize(name, now);
+            self.finalize(key, runtime, now)
         }
     }
 
-    fn finalize(&mut self, name: &Text, now: Timestamp) {
-        let Some(sweep) = self.sweeps.get(name) else { return };
+    fn finalize(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
         let mut tree = Json::object();
         for field in ["kind", "apiVersion", "metadata"] {
-            tree.set(&[field], sweep.namespace.get(field).clone());
+            tree.set(&[field], self.namespace.get(field).clone());
         }
-        let others = sweep.namespace.at(&["spec", "finalizers"]).items().iter();
+        let others = self.namespace.at(&["spec", "finalizers"]).items().iter();
         let others: Vec<Json> = others.filter(|item| item.as_str() != Some(FINALIZER)).cloned().collect();
         tree.set(&["spec"], json!({}));
         if !others.is_empty() {
             tree.set(&["spec", "finalizers"], others);
         }
-        let call = Call::new(Verb::Update, NAMESPACES, "", name).subresource("finalize").body(tree);
-        self.ask(name, Step::Finalize, call, now);
+        let call = Call::new(Verb::Update, NAMESPACES, "", &key.name).subresource("finalize").body(tree);
+        self.send(key, Step::Finalize, call, runtime, now)
     }
 
-    /// Ends the work on a namespace; with an instant it failed and is tried again.
-    fn end(&mut self, name: &Text, failed: Option<Timestamp>) {
-        self.sweeps.remove(name);
-        match failed {
-            Some(now) => self.queue.retry(name.clone(), now),
-            None => self.queue.forget(name),
-        }
-        self.queue.done(name);
-    }
-}
-
-impl Sweep {
     /// Returns the conditions as they are: type, status, reason, message.
     fn conditions(&self) -> Vec<(&'static str, &'static str, &'static str, String)> {
         let counts = |counts: Vec<String>| counts.join(", ");
@@ -398,44 +386,4 @@ fn shown(kind: &Resource) -> String {
 /// Names a kind as Go prints it. Source: k8s.io/apimachinery pkg/runtime/schema/group_version.go (v1.34), `String`.
 fn go_name(kind: &Resource) -> String {
     format!("{}/{}, Resource={}", kind.group, kind.version, kind.plural)
-}
-
-impl Component for Namespaces {
-    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        if self.namespaces.owns(message.id()) {
-            for event in self.namespaces.handle_message(message, &mut self.outbox, now) {
-                self.handle_event(&event, now);
-            }
-        } else if let ToClient::Response { id, result } = message
-            && let Some(name) = self.under_way.remove(&id)
-        {
-            self.handle_answer(&name, &result, now);
-        }
-        self.work(now);
-    }
-
-    fn handle_timeout(&mut self, now: Timestamp) {
-        self.namespaces.handle_timeout(&mut self.outbox, now);
-        self.client.handle_timeout(&mut self.outbox, now);
-        self.queue.handle_timeout(now);
-        self.work(now);
-    }
-
-    fn poll_output(&mut self) -> Option<Output> {
-        self.outbox.poll()
-    }
-
-    fn next_deadline(&self) -> Option<Deadline> {
-        earliest([self.namespaces.next_deadline(), self.client.next_deadline(), self.queue.next_deadline()])
-    }
-}
-
-impl Controller for Namespaces {
-    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        Some(&mut self.namespaces).filter(|informer| informer.owns(watch))
-    }
-
-    fn queues(&self) -> Vec<(&'static str, usize)> {
-        Vec::from([("namespace", self.queue.len()), ("requests", self.client.waiting())])
-    }
 }

@@ -11,13 +11,12 @@ use jiff::Timestamp;
 
 use super::controller::{Context, Controller};
 use super::garbage_collector::GarbageCollector;
-use super::namespace::Namespaces;
 use super::node_ipam::NodeIpam;
 use super::node_lifecycle::NodeLifecycle;
 use super::pod_gc::PodGc;
 use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
-use super::{daemonset, deployment, disruption, endpointslice, replicaset, statefulset, ttl};
+use super::{daemonset, deployment, disruption, endpointslice, namespace, replicaset, statefulset, ttl};
 
 /// What a controller is there for, as far as the judging of its writes depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +62,7 @@ rows! {
     "pod-garbage-collector-controller" "podgc" "pod-garbage-collector" "" Other
         |context, now| boxed(PodGc::new(context, now));
     "namespace-controller" "namespace" "namespace-controller" "" Other
-        |context, now| boxed(Namespaces::new(context, now));
+        |context, now| boxed(namespace::start(context, now));
     "garbage-collector-controller" "garbagecollector" "generic-garbage-collector" "" Other
         |context, now| boxed(GarbageCollector::new(context, now));
     "daemonset-controller" "daemonset" "daemon-set-controller" "daemonset-controller" Workload

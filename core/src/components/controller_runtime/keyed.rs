@@ -219,6 +219,12 @@ impl<R: Reconciler> KeyedController<R> {
         Self { own, runtime, config }
     }
 
+    /// Gives its client another rate; see [`ControllerRuntime::with_rate`].
+    pub(in crate::components) fn with_rate(mut self, times: (f64, f64), context: &Context, now: Timestamp) -> Self {
+        self.runtime.base = self.runtime.base.with_rate(times, context, now);
+        self
+    }
+
     /// Goes on with a key until requests of it are under way, or it is done.
     fn follow(&mut self, key: &ObjectKey, mut flow: Flow, now: Timestamp) {
         loop {

@@ -80,6 +80,13 @@ impl ControllerRuntime {
         Self { events: Some(EventRecorder::new(component, context.chance.fork("events"))), ..self }
     }
 
+    /// Gives the client so many times the rate and the burst of kube-controller-manager's flags.
+    pub(super) fn with_rate(self, (qps, burst): (f64, f64), context: &Context, now: Timestamp) -> Self {
+        let number = |flag| context.settings.number(flag);
+        let (qps, burst) = (number("kube-api-qps") * qps, number("kube-api-burst") * burst);
+        Self { client: Client::with_rate(self.client.identity().clone(), qps, burst, now), ..self }
+    }
+
     /// Returns a cache by its place among those that are watched.
     pub(super) fn cache(&self, source: usize) -> &Reflector {
         &self.caches[source]
