@@ -112,6 +112,11 @@ impl ControllerRuntime {
         self.outbox.decide(about, what, because)
     }
 
+    /// Writes a line to the log.
+    pub(super) fn log(&mut self, line: String) {
+        self.outbox.push(Output::Log(line));
+    }
+
     /// Emits an Event; it is sent after the input in hand, or with [`Self::flush`].
     ///
     /// # Panics

@@ -21,12 +21,13 @@ use jiff::Timestamp;
 pub use cidr::{Cidr, CidrSet};
 pub use config::{Refusal, sets};
 
-use super::client::{CacheEvent, Client, Reflector, WorkQueue};
+use super::client::{CacheEvent, Reflector, WorkQueue};
 use super::controller::{Context, Controller};
-use super::events::{About, EventRecorder, EventType};
-use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
+use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController, Watched};
+use super::events::{About, EventType};
+use super::{Because, Deadline, DecisionId, earliest};
 use crate::json;
-use crate::network::{Answer, Call, Identity, NODES, RequestId, ToClient, TransportError};
+use crate::network::{Call, NODES, RequestId};
 use crate::objects::{Json, Object, Text};
 
 /// Nodes that are worked on side by side.
@@ -50,10 +51,7 @@ struct Job {
 /// The controller.
 #[derive(Clone, Debug)]
 pub struct NodeIpam {
-    outbox: Outbox,
-    nodes: Reflector,
-    client: Client,
-    events: EventRecorder,
+    runtime: ControllerRuntime,
     queue: WorkQueue<Text>,
     under_way: BTreeMap<RequestId, Job>,
     /// Nodes whose patch was answered at this instant. A worker is free a little later: the echo of the patch usually
@@ -71,15 +69,10 @@ impl NodeIpam {
     #[must_use]
     pub fn new(context: &Context, now: Timestamp) -> Option<Self> {
         let sets = sets(&context.settings).ok().flatten()?;
-        let mut outbox = Outbox::default();
-        let identity = Identity::controller("node-controller");
-        let chance = context.chance.fork("nodes");
-        let nodes = Reflector::new(identity.clone(), NODES, "", Vec::new(), chance, &mut outbox);
+        let watched = [Watched::with_heartbeats(NODES, "")];
+        let runtime = ControllerRuntime::new("node-controller", &watched, context, now);
         Some(Self {
-            outbox,
-            nodes,
-            client: Client::new(identity, &context.settings, now),
-            events: EventRecorder::new("cidrAllocator", context.chance.fork("events")),
+            runtime: runtime.with_events("cidrAllocator", context),
             queue: WorkQueue::default(),
             under_way: BTreeMap::new(),
             settling: Vec::new(),
@@ -91,31 +84,21 @@ impl NodeIpam {
 
     /// Marks what the Nodes of the first list have, before any of them is worked on.
     fn begin(&mut self) {
-        if self.started || !self.nodes.synced() {
+        if self.started || !self.runtime.is_synced() {
             return;
         }
         self.started = true;
         let there: Vec<(Text, Vec<Text>)> =
-            self.nodes.objects().map(|node| (Text::from(node.name()), cidrs(node))).collect();
+            self.runtime.cache(0).objects().map(|node| (Text::from(node.name()), cidrs(node))).collect();
         for (name, cidrs) in there {
             if let Err(why) = self.mark(&name, &cidrs, CidrSet::occupy) {
                 self.crashed = true;
                 let why = format!("failed to mark cidr as occupied for node: {name}: {why}");
-                self.outbox.push(Output::Log(format!("error starting node-ipam-controller: {why}")));
-                self.outbox.decide(format!("node/{name}"), "stops allocating", Vec::from([Because::Fact(why)]));
+                self.runtime.log(format!("error starting node-ipam-controller: {why}"));
+                self.runtime.decide(format!("node/{name}"), "stops allocating", Vec::from([Because::Fact(why)]));
                 return;
             }
         }
-    }
-
-    fn handle_event(&mut self, event: &CacheEvent) {
-        let name = Text::from(event.object().name());
-        if event.after.is_none()
-            && let Some(before) = &event.before
-        {
-            self.release(before, "the Node was deleted");
-        }
-        self.queue.add(name);
     }
 
     fn release(&mut self, node: &Object, why: &str) {
@@ -129,7 +112,7 @@ impl NodeIpam {
             Ok(()) => Vec::from([Because::Fact(String::from(why))]),
             Err(error) => Vec::from([Because::Fact(String::from(why)), Because::Fact(error)]),
         };
-        self.outbox.decide(format!("node/{name}"), what, facts);
+        self.runtime.decide(format!("node/{name}"), what, facts);
     }
 
     /// Takes or gives back the networks of a Node, up to the first that cannot be.
@@ -151,17 +134,8 @@ impl NodeIpam {
         Ok(())
     }
 
-    fn work(&mut self, now: Timestamp) {
-        self.begin();
-        while self.started && !self.crashed && self.under_way.len() < WORKERS {
-            let Some(name) = self.queue.take() else { break };
-            self.sync(name, now);
-        }
-        self.events.flush(&mut self.client, &mut self.outbox, now);
-    }
-
     fn sync(&mut self, name: Text, now: Timestamp) {
-        let Some(node) = self.nodes.cache().get("", &name).cloned() else {
+        let Some(node) = self.runtime.cache(0).cache().get("", &name).cloned() else {
             self.finish(&name, true, now);
             return;
         };
@@ -186,7 +160,7 @@ impl NodeIpam {
             let cluster = *self.sets[at].cluster();
             let Some(block) = self.sets[at].allocate_next() else {
                 facts.push(Because::Fact(format!("all {count} blocks of {cluster} are taken")));
-                let because = self.outbox.decide(format!("node/{name}"), "CIDRNotAvailable", facts);
+                let because = self.runtime.decide(format!("node/{name}"), "CIDRNotAvailable", facts);
                 self.say(&name, &uid, "CIDRNotAvailable", because, now);
                 self.finish(&name, false, now);
                 return;
@@ -197,7 +171,7 @@ impl NodeIpam {
             blocks.push(block);
         }
         let because =
-            self.outbox.decide(format!("node/{name}"), format!("podCIDRs: none -> {}", joined(&blocks)), facts);
+            self.runtime.decide(format!("node/{name}"), format!("podCIDRs: none -> {}", joined(&blocks)), facts);
         self.patch(Job { name, uid, blocks, tries: 0, because }, now);
     }
 
@@ -208,11 +182,11 @@ impl NodeIpam {
         patch.set(&["spec", "podCIDR"], all.first().cloned().unwrap_or_default());
         patch.set(&["spec", "podCIDRs"], all);
         let call = Call::strategic_patch(NODES, "", &job.name, patch);
-        let id = self.client.send(call, Some(job.because), &mut self.outbox, now);
+        let id = self.runtime.send(call, Some(job.because), now);
         self.under_way.insert(id, job);
     }
 
-    fn handle_answer(&mut self, job: Job, result: &Result<Answer, TransportError>, now: Timestamp) {
+    fn handle_answer(&mut self, job: Job, result: &Reply, now: Timestamp) {
         let is_done = matches!(result, Ok(answer) if answer.is_success());
         if is_done {
             self.settling.push((now, job.name));
@@ -223,7 +197,7 @@ impl NodeIpam {
         }
     }
 
-    fn give_up(&mut self, job: &Job, result: &Result<Answer, TransportError>, now: Timestamp) {
+    fn give_up(&mut self, job: &Job, result: &Reply, now: Timestamp) {
         let why = match result {
             Ok(answer) => {
                 format!("{TRIES} patches were refused, the last with code {}: {}", answer.code, answer.message())
@@ -231,7 +205,7 @@ impl NodeIpam {
             Err(error) => format!("{TRIES} patches failed, the last with {error:?}"),
         };
         let facts = Vec::from([Because::Decision(job.because), Because::Fact(why)]);
-        let because = self.outbox.decide(format!("node/{}", job.name), "CIDRAssignmentFailed", facts);
+        let because = self.runtime.decide(format!("node/{}", job.name), "CIDRAssignmentFailed", facts);
         self.say(&job.name, &job.uid, "CIDRAssignmentFailed", because, now);
         // A server that ran out of time may have written all the same: then a leak is safer than giving a block twice.
         let may_be_done = matches!(result, Ok(answer) if answer.body().get("reason").as_str() == Some("ServerTimeout"));
@@ -246,7 +220,7 @@ impl NodeIpam {
 
     fn say(&mut self, name: &str, uid: &str, status: &str, because: DecisionId, now: Timestamp) {
         let message = format!("Node {name} status is now: {status}");
-        self.events.emit(&About::node(name, uid), EventType::Normal, status, &message, Some(because), now);
+        self.runtime.emit(&About::node(name, uid), EventType::Normal, status, &message, Some(because), now);
     }
 
     fn finish(&mut self, name: &Text, is_done: bool, now: Timestamp) {
@@ -267,57 +241,61 @@ fn joined(blocks: &[Cidr]) -> String {
     blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-impl Component for NodeIpam {
-    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        let id = message.id();
-        if self.nodes.owns(id) {
-            for event in self.nodes.handle_message(message, &mut self.outbox, now) {
-                self.handle_event(&event);
-            }
-        } else if let ToClient::Response { result, .. } = &message {
-            if self.events.owns(id) {
-                self.events.handle_response(result, now);
-            } else if let Some(job) = self.under_way.remove(&id) {
-                self.handle_answer(job, result, now);
-            }
-        }
-        self.work(now);
+impl RuntimeController for NodeIpam {
+    fn runtime(&self) -> &ControllerRuntime {
+        &self.runtime
     }
 
-    fn handle_timeout(&mut self, now: Timestamp) {
-        self.nodes.handle_timeout(&mut self.outbox, now);
-        self.client.handle_timeout(&mut self.outbox, now);
+    fn runtime_mut(&mut self) -> &mut ControllerRuntime {
+        &mut self.runtime
+    }
+
+    fn handle_event(&mut self, _: usize, event: &CacheEvent, _: Timestamp) {
+        if event.after.is_none()
+            && let Some(before) = &event.before
+        {
+            self.release(before, "the Node was deleted");
+        }
+        self.queue.add(Text::from(event.object().name()));
+    }
+
+    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+        if let Some(job) = self.under_way.remove(&id) {
+            self.handle_answer(job, reply, now);
+        }
+    }
+
+    fn handle_due(&mut self, now: Timestamp) {
         for (_, name) in core::mem::take(&mut self.settling) {
             self.finish(&name, true, now);
         }
         if !self.crashed {
             self.queue.handle_timeout(now);
         }
-        self.work(now);
     }
 
-    fn poll_output(&mut self) -> Option<Output> {
-        self.outbox.poll()
+    fn work(&mut self, now: Timestamp) {
+        self.begin();
+        while self.started && !self.crashed && self.under_way.len() < WORKERS {
+            let Some(name) = self.queue.take() else { break };
+            self.sync(name, now);
+        }
     }
 
-    fn next_deadline(&self) -> Option<Deadline> {
+    fn own_deadline(&self) -> Option<Deadline> {
         let queue = self.queue.next_deadline().filter(|_| !self.crashed);
         let settled = self.settling.first().map(|(at, _)| Deadline { at: *at, reason: "a worker is free" });
-        earliest([self.nodes.next_deadline(), self.client.next_deadline(), self.events.next_deadline(), queue, settled])
+        earliest([queue, settled])
     }
 }
 
 impl Controller for NodeIpam {
     fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        Some(&mut self.nodes).filter(|informer| informer.owns(watch))
+        self.runtime.informer(watch)
     }
 
     fn queues(&self) -> Vec<(&'static str, usize)> {
-        Vec::from([
-            ("cidrallocator_node", self.queue.len()),
-            ("requests", self.client.waiting()),
-            ("events", self.events.len()),
-        ])
+        [("cidrallocator_node", self.queue.len())].into_iter().chain(self.runtime.queues()).collect()
     }
 
     fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {
