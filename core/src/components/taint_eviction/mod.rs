@@ -19,24 +19,24 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::eviction::{Eviction, Next, event_name};
 use self::timers::Timers;
-use super::client::{CacheEvent, Client, Outcome, PodsByNode, Reflector, node_name};
+use super::client::{CacheEvent, Outcome, PodsByNode, Reflector, node_name};
 use super::controller::{Context, Controller};
-use super::events::{About, EventRecorder, EventType};
+use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController, Watched};
+use super::events::{About, EventType};
 use super::pod_status::Generation;
 use super::tolerations::{Stay, stay, tolerates};
-use super::{Because, Component, Deadline, Outbox, Output, earliest};
-use crate::network::{Identity, NODES, PODS, RequestId, ToClient};
+use super::{Because, Deadline, earliest};
+use crate::network::{NODES, PODS, RequestId};
 use crate::objects::time::{seconds, to_micro_time};
 use crate::objects::{Json, Object, ObjectKey, Text};
+
+const NODE_CACHE: usize = 0;
+const POD_CACHE: usize = 1;
 
 /// The controller.
 #[derive(Clone, Debug)]
 pub struct TaintEviction {
-    outbox: Outbox,
-    client: Client,
-    events: EventRecorder,
-    nodes: Reflector,
-    pods: Reflector,
+    runtime: ControllerRuntime,
     pods_by_node: PodsByNode,
     generation: Generation,
     leaves_tombstones: bool,
@@ -53,20 +53,13 @@ impl TaintEviction {
     /// Starts the controller with empty caches.
     #[must_use]
     pub fn new(context: &Context, now: Timestamp) -> Self {
-        let mut outbox = Outbox::default();
         // The controller came out of node lifecycle and kept its account.
-        let identity = Identity::controller("node-controller");
-        let mut reflector =
-            |resource, name| Reflector::without_heartbeats(&identity, resource, context.chance.fork(name), &mut outbox);
-        let nodes = reflector(NODES, "nodes");
-        let pods = reflector(PODS, "pods");
+        let watched = [Watched::of(NODES), Watched::of(PODS)];
+        let runtime = ControllerRuntime::new("node-controller", &watched, context, now);
         let profile = context.settings.profile();
         let told = profile.is("pod-conditions-observe-generation");
         Self {
-            client: Client::new(identity, &context.settings, now),
-            events: EventRecorder::new("taint-eviction-controller", context.chance.fork("events")),
-            nodes,
-            pods,
+            runtime: runtime.with_events("taint-eviction-controller", context),
             pods_by_node: PodsByNode::default(),
             generation: if told { Generation::Told } else { Generation::Untold },
             leaves_tombstones: profile.is("taint-eviction-leaves-tombstones"),
@@ -76,7 +69,6 @@ impl TaintEviction {
             pausing: BTreeMap::new(),
             paused: 0,
             started: false,
-            outbox,
         }
     }
 
@@ -137,7 +129,9 @@ impl TaintEviction {
 
     /// Decides about a pod on a node that may be tainted.
     fn handle_pod(&mut self, key: &ObjectKey, node: &Text, now: Timestamp) {
-        let (Some(taints), Some(pod)) = (self.tainted.get(node), self.pods.get(key)) else { return };
+        let (Some(taints), Some(pod)) = (self.tainted.get(node), self.runtime.cache(POD_CACHE).get(key)) else {
+            return;
+        };
         let tolerations = pod.stable().at(&["spec", "tolerations"]).items();
         let fact = format!("Node {node} has {}", list(taints));
         match stay(tolerations, taints) {
@@ -152,7 +146,7 @@ impl TaintEviction {
             Stay::Forever => {
                 const WHY: &str = "all taints are tolerated without a limit";
                 let reasons = Vec::from([Because::Fact(fact), Because::Fact(String::from(WHY))]);
-                self.outbox.decide(format!("pod/{key}"), "let it stay", reasons);
+                self.runtime.decide(format!("pod/{key}"), "let it stay", reasons);
                 self.cancel(key, WHY, now);
             }
             Stay::For(_) if self.timers.is_known(key) => {}
@@ -164,7 +158,7 @@ impl TaintEviction {
             Stay::For(limit) => {
                 let fire = now + limit;
                 let limit = format!("tolerated for {}, until {}", seconds(limit), to_micro_time(fire));
-                self.outbox.decide(
+                self.runtime.decide(
                     format!("pod/{key}"),
                     "wait for eviction",
                     Vec::from([Because::Fact(fact), Because::Fact(limit)]),
@@ -179,18 +173,18 @@ impl TaintEviction {
             return;
         }
         let why = Vec::from([Because::Fact(String::from(why))]);
-        let because = self.outbox.decide(format!("pod/{key}"), "cancel the eviction", why);
+        let because = self.runtime.decide(format!("pod/{key}"), "cancel the eviction", why);
         self.event(key, &format!("Cancelling deletion of Pod {}", event_name(key)), because, now);
     }
 
     fn event(&mut self, key: &ObjectKey, message: &str, because: super::DecisionId, now: Timestamp) {
         let about = About::pod_name(&key.namespace, &key.name);
-        self.events.emit(&about, EventType::Normal, "TaintManagerEviction", message, Some(because), now);
-        self.events.flush(&mut self.client, &mut self.outbox, now);
+        self.runtime.emit(&about, EventType::Normal, "TaintManagerEviction", message, Some(because), now);
+        self.runtime.flush(now);
     }
 
     fn evict(&mut self, key: ObjectKey, reasons: Vec<Because>, now: Timestamp) {
-        let because = self.outbox.decide(format!("pod/{key}"), "evict", reasons);
+        let because = self.runtime.decide(format!("pod/{key}"), "evict", reasons);
         let mut eviction = Eviction::new(key.clone(), because);
         let next = eviction.start();
         self.go_on(eviction, next, now);
@@ -200,7 +194,7 @@ impl TaintEviction {
     fn go_on(&mut self, eviction: Eviction, next: Next, now: Timestamp) {
         match next {
             Next::Send(call) => {
-                let id = self.client.send(call, Some(eviction.because), &mut self.outbox, now);
+                let id = self.runtime.send(call, Some(eviction.because), now);
                 self.under_way.insert(id, eviction);
             }
             Next::Pause(until) => {
@@ -215,7 +209,7 @@ impl TaintEviction {
                     Because::Decision(eviction.because),
                     Because::Fact(String::from("the last of five tries failed")),
                 ]);
-                self.outbox.decide(format!("pod/{}", eviction.pod), "give the eviction up", why);
+                self.runtime.decide(format!("pod/{}", eviction.pod), "give the eviction up", why);
             }
         }
     }
@@ -224,25 +218,6 @@ impl TaintEviction {
         while let Some(key) = self.timers.fire(now) {
             let reasons = Vec::from([Because::Fact(format!("its toleration ran out at {}", to_micro_time(now)))]);
             self.evict(key, reasons, now);
-        }
-    }
-
-    /// Once both caches are there: what upstream's queues hold at the start, nodes first.
-    fn begin(&mut self, now: Timestamp) {
-        if self.started || !self.nodes.synced() || !self.pods.synced() {
-            return;
-        }
-        self.started = true;
-        let nodes: Vec<Object> = self.nodes.objects().cloned().collect();
-        for node in nodes {
-            self.handle_node(Text::from(node.name()), &node, now);
-        }
-        let pods: Vec<(ObjectKey, Text)> =
-            self.pods.objects().filter_map(|pod| node_name(pod).map(|node| (pod.key(), node.clone()))).collect();
-        for (key, node) in pods {
-            if self.timers.waits_until(&key).is_none() {
-                self.handle_pod(&key, &node, now);
-            }
         }
     }
 }
@@ -274,34 +249,31 @@ fn untolerated(tolerations: &[Json], taints: &[Json]) -> String {
     format!("not tolerated: {}", not.join(", "))
 }
 
-impl Component for TaintEviction {
-    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        let id = message.id();
-        if self.nodes.owns(id) {
-            for event in self.nodes.handle_message(message, &mut self.outbox, now) {
-                self.handle_node_event(&event, now);
-            }
-            self.begin(now);
-        } else if self.pods.owns(id) {
-            for event in self.pods.handle_message(message, &mut self.outbox, now) {
-                self.handle_pod_event(&event, now);
-            }
-            self.begin(now);
-        } else if let ToClient::Response { result, .. } = &message {
-            if self.events.owns(id) {
-                self.events.handle_response(result, now);
-                self.events.flush(&mut self.client, &mut self.outbox, now);
-            } else if let Some(mut eviction) = self.under_way.remove(&id) {
-                let next = eviction.handle_outcome(Outcome::of(result), self.generation, now);
-                self.go_on(eviction, next, now);
-            }
+impl RuntimeController for TaintEviction {
+    fn runtime(&self) -> &ControllerRuntime {
+        &self.runtime
+    }
+
+    fn runtime_mut(&mut self) -> &mut ControllerRuntime {
+        &mut self.runtime
+    }
+
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, now: Timestamp) {
+        if source == NODE_CACHE {
+            self.handle_node_event(event, now);
+        } else {
+            self.handle_pod_event(event, now);
         }
     }
 
-    fn handle_timeout(&mut self, now: Timestamp) {
-        self.nodes.handle_timeout(&mut self.outbox, now);
-        self.pods.handle_timeout(&mut self.outbox, now);
-        self.client.handle_timeout(&mut self.outbox, now);
+    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+        if let Some(mut eviction) = self.under_way.remove(&id) {
+            let next = eviction.handle_outcome(Outcome::of(reply), self.generation, now);
+            self.go_on(eviction, next, now);
+        }
+    }
+
+    fn handle_due(&mut self, now: Timestamp) {
         self.fire(now);
         while let Some(entry) = self.pausing.first_entry()
             && entry.key().0 <= now
@@ -310,36 +282,39 @@ impl Component for TaintEviction {
             let next = eviction.start();
             self.go_on(eviction, next, now);
         }
-        self.events.flush(&mut self.client, &mut self.outbox, now);
     }
 
-    fn poll_output(&mut self) -> Option<Output> {
-        self.outbox.poll()
+    /// Once both caches are there: what upstream's queues hold at the start, nodes first.
+    fn work(&mut self, now: Timestamp) {
+        if self.started || !self.runtime.is_synced() {
+            return;
+        }
+        self.started = true;
+        let nodes: Vec<Object> = self.runtime.cache(NODE_CACHE).objects().cloned().collect();
+        for node in nodes {
+            self.handle_node(Text::from(node.name()), &node, now);
+        }
+        let bound = |pod: &Object| node_name(pod).map(|node| (pod.key(), node.clone()));
+        let pods: Vec<(ObjectKey, Text)> = self.runtime.cache(POD_CACHE).objects().filter_map(bound).collect();
+        for (key, node) in pods {
+            if self.timers.waits_until(&key).is_none() {
+                self.handle_pod(&key, &node, now);
+            }
+        }
     }
 
-    fn next_deadline(&self) -> Option<Deadline> {
+    fn own_deadline(&self) -> Option<Deadline> {
         let paused = self.pausing.keys().next().map(|(at, _)| Deadline { at: *at, reason: "try again" });
-        earliest([
-            self.nodes.next_deadline(),
-            self.pods.next_deadline(),
-            self.client.next_deadline(),
-            self.events.next_deadline(),
-            self.timers.next().map(|at| Deadline { at, reason: "a toleration runs out" }),
-            paused,
-        ])
+        earliest([self.timers.next().map(|at| Deadline { at, reason: "a toleration runs out" }), paused])
     }
 }
 
 impl Controller for TaintEviction {
     fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        [&mut self.nodes, &mut self.pods].into_iter().find(|informer| informer.owns(watch))
+        self.runtime.informer(watch)
     }
 
     fn queues(&self) -> Vec<(&'static str, usize)> {
-        Vec::from([
-            ("pods_waiting", self.timers.len()),
-            ("requests", self.client.waiting()),
-            ("events", self.events.len()),
-        ])
+        [("pods_waiting", self.timers.len())].into_iter().chain(self.runtime.queues()).collect()
     }
 }
