@@ -14,12 +14,13 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::client::{CacheEvent, Client, Outcome, PodsByNode, Reflector, node_name};
+use super::client::{Cache, CacheEvent, Outcome, PodsByNode, Reflector, node_name};
 use super::controller::{Context, Controller, FreeChoice, LoopInfo};
+use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController, Watched};
 use super::pod_status::{Generation, Target, failed_patch};
-use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
+use super::{Because, Deadline, DecisionId};
 use crate::json;
-use crate::network::{Call, Identity, NODES, PODS, RequestId, ToClient, Verb};
+use crate::network::{Call, NODES, PODS, RequestId, Verb};
 use crate::objects::lifecycle::{is_ending, is_ready, is_terminal};
 use crate::objects::time::{seconds, to_micro_time};
 use crate::objects::{Object, ObjectKey, Text};
@@ -38,6 +39,9 @@ const ORPHANED: Target = Target { reason: "DeletionByPodGC", message: "PodGC: no
 /// The taint that says that a node is down for good, with any value and effect.
 /// Source: k8s.io/api core/v1/well_known_taints.go (v1.34), `TaintNodeOutOfService`.
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
+
+const NODE_CACHE: usize = 0;
+const POD_CACHE: usize = 1;
 
 /// A pod to delete.
 #[derive(Clone, Debug)]
@@ -80,10 +84,7 @@ enum Job {
 /// The controller.
 #[derive(Clone, Debug)]
 pub struct PodGc {
-    outbox: Outbox,
-    client: Client,
-    nodes: Reflector,
-    pods: Reflector,
+    runtime: ControllerRuntime,
     pods_by_node: PodsByNode,
     /// Pods that have ended, and pods that are being deleted.
     terminated: BTreeSet<ObjectKey>,
@@ -106,18 +107,11 @@ impl PodGc {
     /// Starts the controller with empty caches.
     #[must_use]
     pub fn new(context: &Context, now: Timestamp) -> Self {
-        let mut outbox = Outbox::default();
-        let identity = Identity::controller("pod-garbage-collector");
-        let mut reflector =
-            |resource, name| Reflector::without_heartbeats(&identity, resource, context.chance.fork(name), &mut outbox);
-        let nodes = reflector(NODES, "nodes");
-        let pods = reflector(PODS, "pods");
+        let watched = [Watched::of(NODES), Watched::of(PODS)];
         let is_late = context.settings.is_lost(Race::PassBeforeQuarantineEnds);
         let told = context.settings.profile().is("pod-conditions-observe-generation");
         Self {
-            client: Client::new(identity, &context.settings, now),
-            nodes,
-            pods,
+            runtime: ControllerRuntime::new("pod-garbage-collector", &watched, context, now),
             pods_by_node: PodsByNode::default(),
             terminated: BTreeSet::new(),
             ending: BTreeSet::new(),
@@ -131,8 +125,11 @@ impl PodGc {
             started: false,
             held: false,
             preferred: Vec::new(),
-            outbox,
         }
+    }
+
+    fn nodes(&self) -> &Cache {
+        self.runtime.cache(NODE_CACHE).cache()
     }
 
     fn handle_pod_event(&mut self, event: &CacheEvent) {
@@ -152,7 +149,7 @@ impl PodGc {
 
     fn begin(&mut self, now: Timestamp) {
         let absent: Vec<Text> =
-            self.pods_by_node.nodes().filter(|name| self.nodes.cache().get("", name).is_none()).cloned().collect();
+            self.pods_by_node.nodes().filter(|name| self.nodes().get("", name).is_none()).cloned().collect();
         // What is due leaves the quarantine before the absent names enter it again, as upstream's queue does it.
         let due: Vec<Text> =
             self.quarantine.iter().filter(|(_, until)| **until <= now).map(|(name, _)| name.clone()).collect();
@@ -166,14 +163,15 @@ impl PodGc {
                         Because::Fact(format!("pods are bound to {name}, and there is no such Node")),
                         Because::Fact(format!("quarantine of {} until {}", seconds(QUARANTINE), to_micro_time(until))),
                     ]);
-                    self.outbox.decide(format!("node/{name}"), "wait for it to come back", why);
+                    self.runtime.decide(format!("node/{name}"), "wait for it to come back", why);
                 }
                 self.quarantine.insert(name.clone(), until);
             }
-            let bound = self.pods_by_node.of(&name).filter_map(|key| self.pods.get(key).cloned()).collect();
+            let bound =
+                self.pods_by_node.of(&name).filter_map(|key| self.runtime.cache(POD_CACHE).get(key).cloned()).collect();
             pods.insert(name, bound);
         }
-        let here = |name: &Text| self.nodes.cache().get("", name).is_some();
+        let here = |name: &Text| self.nodes().get("", name).is_some();
         self.pass = Some(Pass {
             began: now,
             stage: Stage::Terminated,
@@ -193,16 +191,18 @@ impl PodGc {
         }
         let count = self.terminated.len() - self.threshold;
         let fact = format!("{} pods have ended, and {} are kept", self.terminated.len(), self.threshold);
-        let pods = in_order(self.terminated.iter().filter_map(|key| self.pods.get(key)).cloned().collect());
+        let pods = in_order(
+            self.terminated.iter().filter_map(|key| self.runtime.cache(POD_CACHE).get(key)).cloned().collect(),
+        );
         let reasons = || Vec::from([Because::Fact(fact.clone())]);
         pods.into_iter().take(count).map(|pod| Doomed { pod, target: None, reasons: reasons() }).collect()
     }
 
     /// Returns the ending pods of nodes that are not ready and out of service.
     fn out_of_service(&self) -> Vec<Doomed> {
-        let ending = self.ending.iter().filter_map(|key| self.pods.get(key));
+        let ending = self.ending.iter().filter_map(|key| self.runtime.cache(POD_CACHE).get(key));
         let on_dead_node = |pod: &&Object| {
-            let node = node_name(pod).and_then(|name| self.nodes.cache().get("", name));
+            let node = node_name(pod).and_then(|name| self.nodes().get("", name));
             node.is_some_and(|node| !is_ready(node) && is_out_of_service(node))
         };
         let pods = in_order(ending.filter(on_dead_node).cloned().collect());
@@ -215,7 +215,7 @@ impl PodGc {
     }
 
     fn unscheduled(&self) -> Vec<Doomed> {
-        let ending = self.ending.iter().filter_map(|key| self.pods.get(key));
+        let ending = self.ending.iter().filter_map(|key| self.runtime.cache(POD_CACHE).get(key));
         let doom = |pod: &Object| {
             let fact = String::from("it is being deleted and has no node");
             Doomed { pod: pod.clone(), target: None, reasons: Vec::from([Because::Fact(fact)]) }
@@ -239,7 +239,7 @@ impl PodGc {
                 Stage::Orphaned => {
                     if let Some(name) = pass.unconfirmed.pop_front() {
                         let call = Call::new(Verb::Get, NODES, "", &name);
-                        let id = self.client.send(call, None, &mut self.outbox, now);
+                        let id = self.runtime.send(call, None, now);
                         self.under_way.insert(id, Job::Confirm(name));
                     } else if let Some(doomed) = pass.orphans.pop_front() {
                         self.delete(doomed, now);
@@ -262,21 +262,21 @@ impl PodGc {
     /// Makes a pod Failed, unless it has ended, and deletes it.
     fn delete(&mut self, doomed: Doomed, now: Timestamp) {
         let key = doomed.pod.key();
-        let because = self.outbox.decide(format!("pod/{key}"), "force delete", doomed.reasons);
+        let because = self.runtime.decide(format!("pod/{key}"), "force delete", doomed.reasons);
         if is_terminal(&doomed.pod) {
             self.send_delete(&key, because, now);
             return;
         }
         let patch = failed_patch(&doomed.pod, doomed.target, self.generation, now);
         let call = Call::strategic_patch(PODS, &key.namespace, &key.name, patch).subresource("status");
-        let id = self.client.send(call, Some(because), &mut self.outbox, now);
+        let id = self.runtime.send(call, Some(because), now);
         self.under_way.insert(id, Job::Patch(key, because));
     }
 
     fn send_delete(&mut self, key: &ObjectKey, because: DecisionId, now: Timestamp) {
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
         let call = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(options);
-        let id = self.client.send(call, Some(because), &mut self.outbox, now);
+        let id = self.runtime.send(call, Some(because), now);
         self.under_way.insert(id, Job::Delete);
     }
 
@@ -299,23 +299,6 @@ impl PodGc {
             // A pod that cannot be marked or deleted is left to the next pass.
             Job::Patch(..) | Job::Delete => {}
         }
-    }
-
-    /// Returns what is due next beside the passes.
-    fn next_of_others(&self) -> Option<Deadline> {
-        earliest([self.nodes.next_deadline(), self.pods.next_deadline(), self.client.next_deadline()])
-    }
-
-    fn start_when_synced(&mut self, now: Timestamp) {
-        if !self.started && self.nodes.synced() && self.pods.synced() {
-            self.started = true;
-            self.next_pass = (!self.held).then_some(now);
-        }
-        if self.pass.is_none() && self.next_pass.is_some_and(|at| at <= now) {
-            self.next_pass = None;
-            self.begin(now);
-        }
-        self.advance(now);
     }
 }
 
@@ -342,56 +325,58 @@ fn in_order(mut pods: Vec<Object>) -> Vec<Object> {
     pods
 }
 
-impl Component for PodGc {
-    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        let id = message.id();
-        if self.nodes.owns(id) {
-            self.nodes.handle_message(message, &mut self.outbox, now);
-        } else if self.pods.owns(id) {
-            for event in self.pods.handle_message(message, &mut self.outbox, now) {
-                self.handle_pod_event(&event);
-            }
-        } else if let ToClient::Response { result, .. } = &message
-            && let Some(job) = self.under_way.remove(&id)
-        {
-            self.handle_outcome(job, &Outcome::of(result), now);
+impl RuntimeController for PodGc {
+    fn runtime(&self) -> &ControllerRuntime {
+        &self.runtime
+    }
+
+    fn runtime_mut(&mut self) -> &mut ControllerRuntime {
+        &mut self.runtime
+    }
+
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, _: Timestamp) {
+        if source == POD_CACHE {
+            self.handle_pod_event(event);
         }
-        self.start_when_synced(now);
     }
 
-    fn handle_timeout(&mut self, now: Timestamp) {
-        self.nodes.handle_timeout(&mut self.outbox, now);
-        self.pods.handle_timeout(&mut self.outbox, now);
-        self.client.handle_timeout(&mut self.outbox, now);
-        self.start_when_synced(now);
+    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+        if let Some(job) = self.under_way.remove(&id) {
+            self.handle_outcome(job, &Outcome::of(reply), now);
+        }
     }
 
-    fn poll_output(&mut self) -> Option<Output> {
-        self.outbox.poll()
+    fn work(&mut self, now: Timestamp) {
+        if !self.started && self.runtime.is_synced() {
+            self.started = true;
+            self.next_pass = (!self.held).then_some(now);
+        }
+        if self.pass.is_none() && self.next_pass.is_some_and(|at| at <= now) {
+            self.next_pass = None;
+            self.begin(now);
+        }
+        self.advance(now);
     }
 
-    fn next_deadline(&self) -> Option<Deadline> {
-        earliest([
-            self.next_of_others(),
-            self.next_pass.map(|at| Deadline { at, reason: "garbage collection of pods" }),
-        ])
+    fn own_deadline(&self) -> Option<Deadline> {
+        self.next_pass.map(|at| Deadline { at, reason: "garbage collection of pods" })
     }
 }
 
 impl Controller for PodGc {
     fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        [&mut self.nodes, &mut self.pods].into_iter().find(|informer| informer.owns(watch))
+        self.runtime.informer(watch)
     }
 
     fn rest(&mut self, now: Timestamp) -> bool {
         let is_due = self.next_pass.is_some_and(|at| at <= now);
-        let is_alone = self.next_of_others().is_none_or(|other| other.at > now);
+        let is_alone = self.runtime.next_deadline().is_none_or(|other| other.at > now);
         let is_idle = self.pass.is_none()
             && self.under_way.is_empty()
             && self.quarantine.is_empty()
             && self.ending.is_empty()
             && (self.threshold == 0 || self.terminated.len() <= self.threshold);
-        let is_here = |name: &Text| self.nodes.cache().get("", name).is_some();
+        let is_here = |name: &Text| self.nodes().get("", name).is_some();
         if !is_due || !is_alone || !is_idle || !self.pods_by_node.nodes().all(is_here) {
             return false;
         }
@@ -404,7 +389,7 @@ impl Controller for PodGc {
     }
 
     fn queues(&self) -> Vec<(&'static str, usize)> {
-        Vec::from([("orphaned_pods_nodes", self.quarantine.len()), ("requests", self.client.waiting())])
+        [("orphaned_pods_nodes", self.quarantine.len())].into_iter().chain(self.runtime.queues()).collect()
     }
 
     fn hold_loops(&mut self) {
