@@ -45,6 +45,12 @@ impl Watched {
     pub(super) const fn with_heartbeats(resource: Resource, namespace: &'static str) -> Self {
         Self { resource, namespace, stream: None, heartbeats: true }
     }
+
+    /// Gives the generator of its free choices a name of its own.
+    pub(super) const fn with_stream(mut self, name: &'static str) -> Self {
+        self.stream = Some(name);
+        self
+    }
 }
 
 /// The caches, the client and the outputs of a controller.
@@ -90,6 +96,11 @@ impl ControllerRuntime {
     /// Returns a cache by its place among those that are watched.
     pub(super) fn cache(&self, source: usize) -> &Reflector {
         &self.caches[source]
+    }
+
+    /// Returns all caches, in the order in which they were started.
+    pub(super) fn caches(&self) -> impl ExactSizeIterator<Item = &Reflector> {
+        self.caches.iter()
     }
 
     /// Tells whether all caches have their first list.

@@ -146,7 +146,7 @@ impl GarbageCollector {
                 let fact =
                     if finalizer == ORPHAN { "its dependents do not refer to it" } else { "no dependent blocks it" };
                 let why = Vec::from([Because::Fact(fact.into())]);
-                let because = self.outbox.decide(format!("{kind}/{}", item.key), format!("remove {finalizer}"), why);
+                let because = self.runtime.decide(format!("{kind}/{}", item.key), format!("remove {finalizer}"), why);
                 self.send(call, Some(because), Job::Finish { item, finalizer }, now);
             }
             Outcome::Done(_) | Outcome::NotFound => self.ended(&item, finalizer),

@@ -18,11 +18,12 @@ use jiff::Timestamp;
 
 use self::cascade::{FOREGROUND, ORPHAN, Orphaning, has_finalizer, is_ending_with};
 use self::graph::{Graph, Item, Life, OwnerReference, owners_of};
-use super::client::{CacheEvent, Client, Outcome, Reflector, WorkQueue};
+use super::client::{CacheEvent, Outcome, Reflector, WorkQueue};
 use super::controller::{Context, Controller};
-use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
+use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController, Watched};
+use super::{Because, Deadline, DecisionId, earliest};
 use crate::json;
-use crate::network::{CSI_NODES, Call, Identity, LEASES, NODES, PODS, RequestId, Resource, ToClient, Verb};
+use crate::network::{CSI_NODES, Call, LEASES, NODES, PODS, RequestId, Resource, Verb};
 use crate::objects::{Object, ObjectKey, Text};
 
 /// A kind whose objects are watched.
@@ -100,9 +101,7 @@ struct Sorted {
 /// The controller.
 #[derive(Clone, Debug)]
 pub struct GarbageCollector {
-    outbox: Outbox,
-    client: Client,
-    caches: Vec<Reflector>,
+    runtime: ControllerRuntime,
     graph: Graph,
     /// UIDs of owners that are known to be gone, oldest first.
     absent: VecDeque<Text>,
@@ -119,18 +118,10 @@ impl GarbageCollector {
     /// Starts the controller with empty caches.
     #[must_use]
     pub fn new(context: &Context, now: Timestamp) -> Self {
-        let mut outbox = Outbox::default();
-        let identity = Identity::controller("generic-garbage-collector");
-        let caches = KINDS
-            .iter()
-            .map(|kind| {
-                let chance = context.chance.fork(kind.name);
-                Reflector::without_heartbeats(&identity, kind.resource.clone(), chance, &mut outbox)
-            })
-            .collect();
+        let watched: Vec<Watched> =
+            KINDS.iter().map(|kind| Watched::of(kind.resource.clone()).with_stream(kind.name)).collect();
         Self {
-            client: Client::new(identity, &context.settings, now),
-            caches,
+            runtime: ControllerRuntime::new("generic-garbage-collector", &watched, context, now),
             graph: Graph::default(),
             absent: VecDeque::new(),
             queue: WorkQueue::default(),
@@ -139,29 +130,6 @@ impl GarbageCollector {
             under_way: BTreeMap::new(),
             started: false,
             checks_version: context.settings.profile().is("garbage-collection-checks-version"),
-            outbox,
-        }
-    }
-
-    fn handle_event(&mut self, kind: usize, event: &CacheEvent) {
-        let object = event.object();
-        let item = Item { kind, key: object.key(), uid: Text::from(object.uid()) };
-        if let Some(before) = &event.before
-            && before.uid() != object.uid()
-        {
-            self.remove(&Item { uid: Text::from(before.uid()), ..item.clone() });
-        }
-        if event.after.is_none() {
-            self.remove(&item);
-            return;
-        }
-        let owners = owners_of(object.stable());
-        for owner in self.graph.put(&item, &owners) {
-            self.queue.add(owner);
-        }
-        self.note_ending(&item, event.before.as_ref(), object);
-        if self.started {
-            self.look_for(&item, &owners);
         }
     }
 
@@ -199,12 +167,12 @@ impl GarbageCollector {
     }
 
     fn begin(&mut self) {
-        if self.started || !self.caches.iter().all(Reflector::synced) {
+        if self.started || !self.runtime.is_synced() {
             return;
         }
         self.started = true;
         let mut found = Vec::new();
-        for (kind, cache) in self.caches.iter().enumerate() {
+        for (kind, cache) in self.runtime.caches().enumerate() {
             for object in cache.objects() {
                 let item = Item { kind, key: object.key(), uid: Text::from(object.uid()) };
                 found.push((item, owners_of(object.stable())));
@@ -215,35 +183,8 @@ impl GarbageCollector {
         }
     }
 
-    fn work(&mut self, now: Timestamp) {
-        if !self.started {
-            return;
-        }
-        while self.missing.working() < WORKERS
-            && let Some(missing) = self.missing.take()
-        {
-            if self.graph.has(&missing.2) {
-                self.missing.forget(&missing);
-                self.missing.done(&missing);
-                continue;
-            }
-            let call = get(missing.0, &missing.1);
-            self.send(call, None, Job::Missing(missing), now);
-        }
-        while self.queue.working() < WORKERS
-            && let Some(item) = self.queue.take()
-        {
-            if self.graph.has(&item.uid) && self.graph.life(&item.uid) != Life::Ending {
-                self.send(get(item.kind, &item.key), None, Job::Read(item), now);
-            } else {
-                self.finish(&item);
-            }
-        }
-        self.orphan(now);
-    }
-
     fn send(&mut self, call: Call, because: Option<DecisionId>, job: Job, now: Timestamp) {
-        let id = self.client.send(call, because, &mut self.outbox, now);
+        let id = self.runtime.send(call, because, now);
         self.under_way.insert(id, job);
     }
 
@@ -373,7 +314,7 @@ impl GarbageCollector {
             let patch = cascade::without_owners(&item.uid, gone);
             ("remove references", Call::strategic_patch(kind.resource.clone(), namespace, name, patch))
         };
-        let because = self.outbox.decide(about, what, reasons);
+        let because = self.runtime.decide(about, what, reasons);
         self.send(call, Some(because), Job::Write(item), now);
     }
 }
@@ -396,58 +337,90 @@ fn get(kind: usize, key: &ObjectKey) -> Call {
     Call::new(Verb::Get, KINDS[kind].resource.clone(), &key.namespace, &key.name)
 }
 
-impl Component for GarbageCollector {
-    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        let id = message.id();
-        if let Some(kind) = self.caches.iter().position(|cache| cache.owns(id)) {
-            for event in self.caches[kind].handle_message(message, &mut self.outbox, now) {
-                self.handle_event(kind, &event);
-            }
-            self.begin();
-        } else if let ToClient::Response { result, .. } = &message
-            && let Some(job) = self.under_way.remove(&id)
-        {
-            self.handle_outcome(job, Outcome::of(result), now);
-        }
-        self.work(now);
+impl RuntimeController for GarbageCollector {
+    fn runtime(&self) -> &ControllerRuntime {
+        &self.runtime
     }
 
-    fn handle_timeout(&mut self, now: Timestamp) {
-        for cache in &mut self.caches {
-            cache.handle_timeout(&mut self.outbox, now);
+    fn runtime_mut(&mut self) -> &mut ControllerRuntime {
+        &mut self.runtime
+    }
+
+    fn handle_event(&mut self, kind: usize, event: &CacheEvent, _: Timestamp) {
+        let object = event.object();
+        let item = Item { kind, key: object.key(), uid: Text::from(object.uid()) };
+        if let Some(before) = &event.before
+            && before.uid() != object.uid()
+        {
+            self.remove(&Item { uid: Text::from(before.uid()), ..item.clone() });
         }
-        self.client.handle_timeout(&mut self.outbox, now);
+        if event.after.is_none() {
+            self.remove(&item);
+            return;
+        }
+        let owners = owners_of(object.stable());
+        for owner in self.graph.put(&item, &owners) {
+            self.queue.add(owner);
+        }
+        self.note_ending(&item, event.before.as_ref(), object);
+        if self.started {
+            self.look_for(&item, &owners);
+        }
+    }
+
+    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+        if let Some(job) = self.under_way.remove(&id) {
+            self.handle_outcome(job, Outcome::of(reply), now);
+        }
+    }
+
+    fn handle_due(&mut self, now: Timestamp) {
         self.queue.handle_timeout(now);
         self.missing.handle_timeout(now);
         self.orphaning.queue.handle_timeout(now);
-        self.work(now);
     }
 
-    fn poll_output(&mut self) -> Option<Output> {
-        self.outbox.poll()
+    fn work(&mut self, now: Timestamp) {
+        self.begin();
+        if !self.started {
+            return;
+        }
+        while self.missing.working() < WORKERS
+            && let Some(missing) = self.missing.take()
+        {
+            if self.graph.has(&missing.2) {
+                self.missing.forget(&missing);
+                self.missing.done(&missing);
+                continue;
+            }
+            let call = get(missing.0, &missing.1);
+            self.send(call, None, Job::Missing(missing), now);
+        }
+        while self.queue.working() < WORKERS
+            && let Some(item) = self.queue.take()
+        {
+            if self.graph.has(&item.uid) && self.graph.life(&item.uid) != Life::Ending {
+                self.send(get(item.kind, &item.key), None, Job::Read(item), now);
+            } else {
+                self.finish(&item);
+            }
+        }
+        self.orphan(now);
     }
 
-    fn next_deadline(&self) -> Option<Deadline> {
-        let own = [
-            self.client.next_deadline(),
-            self.queue.next_deadline(),
-            self.missing.next_deadline(),
-            self.orphaning.queue.next_deadline(),
-        ];
-        earliest(self.caches.iter().map(Reflector::next_deadline).chain(own))
+    fn own_deadline(&self) -> Option<Deadline> {
+        earliest([self.queue.next_deadline(), self.missing.next_deadline(), self.orphaning.queue.next_deadline()])
     }
 }
 
 impl Controller for GarbageCollector {
     fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        self.caches.iter_mut().find(|informer| informer.owns(watch))
+        self.runtime.informer(watch)
     }
 
     fn queues(&self) -> Vec<(&'static str, usize)> {
-        Vec::from([
-            ("garbage_collector_attempt_to_delete", self.queue.len() + self.missing.len()),
-            ("garbage_collector_attempt_to_orphan", self.orphaning.queue.len()),
-            ("requests", self.client.waiting()),
-        ])
+        let deletions = ("garbage_collector_attempt_to_delete", self.queue.len() + self.missing.len());
+        let orphans = ("garbage_collector_attempt_to_orphan", self.orphaning.queue.len());
+        [deletions, orphans].into_iter().chain(self.runtime.queues()).collect()
     }
 }
