@@ -98,6 +98,11 @@ impl ControllerRuntime {
         &self.caches[source]
     }
 
+    /// Returns a cache to change.
+    pub(super) fn cache_mut(&mut self, source: usize) -> &mut Reflector {
+        &mut self.caches[source]
+    }
+
     /// Returns all caches, in the order in which they were started.
     pub(super) fn caches(&self) -> impl ExactSizeIterator<Item = &Reflector> {
         self.caches.iter()

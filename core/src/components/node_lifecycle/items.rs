@@ -13,7 +13,7 @@ use super::health::Status;
 use super::jobs::{End, Job};
 use super::pods::PodsWrite;
 use super::taints::{LabelWrite, Taint, TaintWrite, label_difference, no_schedule_difference};
-use super::{NodeId, NodeLifecycle, Owner};
+use super::{NodeId, NodeLifecycle, Owner, POD_CACHE};
 use crate::components::Because;
 use crate::components::client::node_name;
 use crate::objects::{Json, ObjectKey};
@@ -53,7 +53,7 @@ impl NodeLifecycle {
             taints.iter().map(|taint| format!("{sign}{taint}")).collect()
         };
         let what = [signed('+', &add), signed('-', &remove)].concat().join(" ");
-        let because = self.outbox.decide(
+        let because = self.runtime.decide(
             format!("node/{}", self.node(id).name),
             what,
             Vec::from([Because::Fact(conditions(node.stable()))]),
@@ -79,7 +79,7 @@ impl NodeLifecycle {
         }
         let name = self.node(id).name.clone();
         let what: Vec<String> = labels.iter().map(|(label, value)| format!("{label}={value}")).collect();
-        let because = self.outbox.decide(
+        let because = self.runtime.decide(
             format!("node/{name}"),
             format!("labels {}", what.join(", ")),
             Vec::from([Because::Fact(String::from("the beta labels follow the stable ones"))]),
@@ -95,7 +95,7 @@ impl NodeLifecycle {
     }
 
     fn begin_pod(&mut self, key: ObjectKey, now: Timestamp) {
-        let pod = self.pods.get(&key).cloned();
+        let pod = self.runtime.cache(POD_CACHE).get(&key).cloned();
         let node = pod.as_ref().and_then(node_name).cloned();
         let not_ready = node.as_ref().and_then(|name| self.ids.get(name)).is_some_and(|id| {
             let node = self.node(*id);

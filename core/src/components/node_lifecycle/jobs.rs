@@ -9,20 +9,16 @@ use jiff::Timestamp;
 use super::pods::PodsWrite;
 use super::taints::{LabelWrite, TaintWrite};
 use crate::chance::Chance;
-use crate::components::client::{Client, Outcome};
-use crate::components::events::EventRecorder;
-use crate::components::{Deadline, DecisionId, Outbox};
+use crate::components::client::Outcome;
+use crate::components::controller_runtime::ControllerRuntime;
+use crate::components::{Deadline, DecisionId};
 use crate::network::{Call, RequestId};
 use crate::objects::Object;
 
 /// What a job needs to speak.
 pub(super) struct Io<'a> {
-    /// The controller's client.
-    pub(super) client: &'a mut Client,
-    /// The controller's Events.
-    pub(super) events: &'a mut EventRecorder,
-    /// Where requests go.
-    pub(super) outbox: &'a mut Outbox,
+    /// The controller's client, Events and outputs.
+    pub(super) runtime: &'a mut ControllerRuntime,
     /// Free choices.
     pub(super) chance: &'a mut Chance,
     /// The present instant.
@@ -32,7 +28,7 @@ pub(super) struct Io<'a> {
 impl Io<'_> {
     /// Sends a request.
     pub(super) fn send(&mut self, call: Call, because: Option<DecisionId>) -> Progress {
-        Progress::Waiting(self.client.send(call, because, self.outbox, self.now))
+        Progress::Waiting(self.runtime.send(call, because, self.now))
     }
 }
 

@@ -38,13 +38,13 @@ pub use self::taints::taints_astray;
 use self::taints::{NOT_READY, Taint, UNREACHABLE};
 use self::tick::Tick;
 use self::zones::{Rates, ZoneKey, Zones};
-use super::client::{CacheEvent, Client, Heartbeat, Outcome, PodsByNode, Reflector, Slot, WorkQueue};
+use super::client::{CacheEvent, Heartbeat, Outcome, PodsByNode, Reflector, Slot, WorkQueue};
 use super::controller::{Context, Controller, FreeChoice, LoopInfo};
-use super::events::EventRecorder;
-use super::{Component, Deadline, Outbox, Output, earliest};
+use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController, Watched};
+use super::{Deadline, earliest};
 use crate::chance::Chance;
 use crate::json;
-use crate::network::{Identity, LEASES, NODE_LEASES, NODES, PODS, RequestId, ToClient};
+use crate::network::{LEASES, NODE_LEASES, NODES, PODS, RequestId};
 use crate::objects::{Beat, Json, Object, ObjectKey, Text};
 
 /// The place of a name in the controller's table; names are never forgotten, as upstream's health map.
@@ -54,6 +54,10 @@ type NodeId = u32;
 const TICK: SignedDuration = SignedDuration::from_millis(100);
 /// What a health pass takes at least: real passes are never free, and strict comparisons rely on that.
 const ROUND_COST: SignedDuration = SignedDuration::from_millis(1);
+
+const NODE_CACHE: usize = 0;
+const POD_CACHE: usize = 1;
+const LEASE_CACHE: usize = 2;
 
 /// What is known of one node. What each renewal of a Lease touches stands together at the front: a cluster has many nodes.
 #[derive(Clone, Debug)]
@@ -107,14 +111,9 @@ enum Owner {
 /// The controller.
 #[derive(Clone, Debug)]
 pub struct NodeLifecycle {
-    outbox: Outbox,
-    client: Client,
-    events: EventRecorder,
+    runtime: ControllerRuntime,
     chance: Chance,
     jobs: Jobs<Owner>,
-    nodes: Reflector,
-    leases: Reflector,
-    pods: Reflector,
     pods_by_node: PodsByNode,
     period: SignedDuration,
     graces: Graces,
@@ -160,9 +159,7 @@ pub struct NodeLifecycle {
 macro_rules! io {
     ($self:ident, $now:expr) => {
         &mut $crate::components::node_lifecycle::jobs::Io {
-            client: &mut $self.client,
-            events: &mut $self.events,
-            outbox: &mut $self.outbox,
+            runtime: &mut $self.runtime,
             chance: &mut $self.chance,
             now: $now,
         }
@@ -174,24 +171,17 @@ impl NodeLifecycle {
     /// Starts the controller with empty caches.
     #[must_use]
     pub fn new(context: &Context, now: Timestamp) -> Self {
-        let mut outbox = Outbox::default();
-        let identity = Identity::controller("node-controller");
         let settings = &context.settings;
-        let mut reflector = |resource, namespace: &'static str, name| {
-            let chance = context.chance.fork(name);
-            Reflector::new(identity.clone(), resource, namespace, Vec::new(), chance, &mut outbox)
-        };
-        let nodes = reflector(NODES, "", "nodes");
-        let pods = reflector(PODS, "", "pods");
-        let leases = reflector(LEASES, NODE_LEASES, "leases");
+        let watched = [
+            Watched::with_heartbeats(NODES, ""),
+            Watched::with_heartbeats(PODS, ""),
+            Watched::with_heartbeats(LEASES, NODE_LEASES),
+        ];
+        let runtime = ControllerRuntime::new("node-controller", &watched, context, now);
         Self {
-            client: Client::new(identity, settings, now),
-            events: EventRecorder::new("node-controller", context.chance.fork("events")),
+            runtime: runtime.with_events("node-controller", context),
             chance: context.chance.fork("retries"),
             jobs: Jobs::default(),
-            nodes,
-            leases,
-            pods,
             pods_by_node: PodsByNode::default(),
             period: settings.duration("node-monitor-period"),
             graces: Graces::of(settings),
@@ -226,7 +216,6 @@ impl NodeLifecycle {
             node_queue: WorkQueue::default(),
             failed: BTreeSet::new(),
             pod_queue: WorkQueue::default(),
-            outbox,
         }
     }
 
@@ -273,7 +262,7 @@ impl NodeLifecycle {
 
     /// Returns the cached Node.
     fn cached(&self, id: NodeId) -> Option<&Object> {
-        self.nodes.cache().at(self.node(id).slot?)
+        self.runtime.cache(NODE_CACHE).cache().at(self.node(id).slot?)
     }
 
     /// Returns the number of the next health pass.
@@ -297,10 +286,10 @@ impl NodeLifecycle {
 
     /// Takes a renewal that came as two numbers; false if this Lease is not cached with the first of them.
     fn take_renewal(&mut self, watch: RequestId, before: Beat, after: Beat) -> bool {
-        if !self.started || !self.leases.owns(watch) {
+        if !Controller::takes_renewals(self, watch) {
             return false;
         }
-        let Some(slot) = self.leases.handle_renewal(before, after) else { return false };
+        let Some(slot) = self.runtime.cache_mut(LEASE_CACHE).handle_renewal(before, after) else { return false };
         self.see_lease(self.lease_ids[slot as usize], Renewal::of_beat(after));
         true
     }
@@ -348,12 +337,8 @@ impl NodeLifecycle {
     /// Returns what is due next beside the passes.
     fn next_of_others(&self) -> Option<Deadline> {
         earliest([
-            self.nodes.next_deadline(),
-            self.pods.next_deadline(),
-            self.leases.next_deadline(),
-            self.client.next_deadline(),
+            self.runtime.next_deadline(),
             self.jobs.next_deadline(),
-            self.events.next_deadline(),
             self.node_queue.next_deadline(),
             self.pod_queue.next_deadline(),
         ])
@@ -376,35 +361,6 @@ impl NodeLifecycle {
             Owner::Pod(key) => self.handle_pod_done(key, &end, now),
         }
     }
-
-    /// Does everything that can be done now.
-    fn advance(&mut self, now: Timestamp) {
-        if !self.started {
-            if !(self.nodes.synced() && self.pods.synced() && self.leases.synced()) {
-                return;
-            }
-            self.started = true;
-            self.next_round = (!self.held).then_some(now);
-        }
-        if self.round.is_none() && self.next_round.is_some_and(|at| at <= now) {
-            self.next_round = None;
-            self.begin_round(now);
-        }
-        self.advance_round(now);
-        self.advance_items(now);
-        self.advance_tick(now);
-        self.next_tick = if self.held { None } else { self.compute_next_tick() };
-        self.events.flush(&mut self.client, &mut self.outbox, now);
-    }
-
-    fn handle_response(&mut self, id: RequestId, message: &ToClient, now: Timestamp) {
-        let ToClient::Response { result, .. } = message else { return };
-        if self.events.owns(id) {
-            self.events.handle_response(result, now);
-        } else if let Some((owner, end)) = self.jobs.handle_outcome(id, Outcome::of(result), io!(self, now)) {
-            self.handle_end(owner, end, now);
-        }
-    }
 }
 
 /// Tells whether two trees are one allocation: the objects differ by heartbeats only.
@@ -419,40 +375,39 @@ fn is_tainted(node: &Object) -> bool {
     [NOT_READY, UNREACHABLE].into_iter().any(|key| Taint::no_execute(key).is_on(node.stable()))
 }
 
-impl Component for NodeLifecycle {
-    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        let id = message.id();
-        if self.leases.owns(id) {
-            let was_started = self.started;
-            for event in self.leases.handle_message(message, &mut self.outbox, now) {
-                self.handle_lease(&event);
-            }
-            // A renewed Lease gives nobody anything to do before the next pass.
-            if was_started {
-                return;
-            }
-        } else if self.nodes.owns(id) {
-            for event in self.nodes.handle_message(message, &mut self.outbox, now) {
-                self.handle_node(&event);
-            }
-        } else if self.pods.owns(id) {
-            for event in self.pods.handle_message(message, &mut self.outbox, now) {
-                self.handle_pod(&event);
-            }
-        } else {
-            self.handle_response(id, &message, now);
-        }
-        self.advance(now);
+impl RuntimeController for NodeLifecycle {
+    fn runtime(&self) -> &ControllerRuntime {
+        &self.runtime
     }
 
-    fn handle_timeout(&mut self, now: Timestamp) {
-        if NodeLifecycle::rest(self, now) {
-            return;
+    fn runtime_mut(&mut self) -> &mut ControllerRuntime {
+        &mut self.runtime
+    }
+
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, _: Timestamp) {
+        match source {
+            NODE_CACHE => self.handle_node(event),
+            POD_CACHE => self.handle_pod(event),
+            _ => self.handle_lease(event),
         }
-        for reflector in [&mut self.nodes, &mut self.pods, &mut self.leases] {
-            reflector.handle_timeout(&mut self.outbox, now);
+    }
+
+    fn works_after(&self, source: usize) -> bool {
+        // A renewed Lease gives nobody anything to do before the next pass.
+        source != LEASE_CACHE || !self.started
+    }
+
+    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+        if let Some((owner, end)) = self.jobs.handle_outcome(id, Outcome::of(reply), io!(self, now)) {
+            self.handle_end(owner, end, now);
         }
-        self.client.handle_timeout(&mut self.outbox, now);
+    }
+
+    fn rests(&mut self, now: Timestamp) -> bool {
+        NodeLifecycle::rest(self, now)
+    }
+
+    fn handle_due(&mut self, now: Timestamp) {
         self.node_queue.handle_timeout(now);
         self.pod_queue.handle_timeout(now);
         while let Ok(ended) = self.jobs.handle_timeout(io!(self, now)) {
@@ -460,14 +415,27 @@ impl Component for NodeLifecycle {
                 self.handle_end(owner, end, now);
             }
         }
-        self.advance(now);
     }
 
-    fn poll_output(&mut self) -> Option<Output> {
-        self.outbox.poll()
+    fn work(&mut self, now: Timestamp) {
+        if !self.started {
+            if !self.runtime.is_synced() {
+                return;
+            }
+            self.started = true;
+            self.next_round = (!self.held).then_some(now);
+        }
+        if self.round.is_none() && self.next_round.is_some_and(|at| at <= now) {
+            self.next_round = None;
+            self.begin_round(now);
+        }
+        self.advance_round(now);
+        self.advance_items(now);
+        self.advance_tick(now);
+        self.next_tick = if self.held { None } else { self.compute_next_tick() };
     }
 
-    fn next_deadline(&self) -> Option<Deadline> {
+    fn own_deadline(&self) -> Option<Deadline> {
         earliest([
             self.next_of_others(),
             self.next_round.filter(|_| self.round.is_none()).map(|at| Deadline { at, reason: "health pass" }),
@@ -478,7 +446,7 @@ impl Component for NodeLifecycle {
 
 impl Controller for NodeLifecycle {
     fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        [&mut self.nodes, &mut self.pods, &mut self.leases].into_iter().find(|informer| informer.owns(watch))
+        self.runtime.informer(watch)
     }
 
     fn handle_renewal(&mut self, watch: RequestId, before: Beat, after: Beat) -> bool {
@@ -486,11 +454,11 @@ impl Controller for NodeLifecycle {
     }
 
     fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
-        let Some(slot) = self.nodes.before_heartbeat(heartbeat) else { return false };
+        let Some(slot) = self.runtime.cache_mut(NODE_CACHE).before_heartbeat(heartbeat) else { return false };
         let Some(id) = self.node_ids.get(slot as usize).copied().filter(|id| !self.failed.contains(id)) else {
             return false;
         };
-        self.nodes.take_heartbeat(slot, heartbeat);
+        self.runtime.cache_mut(NODE_CACHE).take_heartbeat(slot, heartbeat);
         let node = &mut self.table[id as usize];
         if !node.changed {
             node.changed = true;
@@ -504,7 +472,7 @@ impl Controller for NodeLifecycle {
     }
 
     fn takes_renewals(&self, watch: RequestId) -> bool {
-        self.started && self.leases.owns(watch)
+        self.started && self.runtime.cache(LEASE_CACHE).owns(watch)
     }
 
     fn loops(&self) -> Vec<LoopInfo> {
@@ -515,12 +483,9 @@ impl Controller for NodeLifecycle {
     }
 
     fn queues(&self) -> Vec<(&'static str, usize)> {
-        Vec::from([
-            ("node_lifecycle_controller", self.node_queue.len()),
-            ("node_lifecycle_controller_pods", self.pod_queue.len()),
-            ("requests", self.client.waiting()),
-            ("events", self.events.len()),
-        ])
+        let nodes = ("node_lifecycle_controller", self.node_queue.len());
+        let pods = ("node_lifecycle_controller_pods", self.pod_queue.len());
+        [nodes, pods].into_iter().chain(self.runtime.queues()).collect()
     }
 
     fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {
@@ -570,7 +535,8 @@ impl Controller for NodeLifecycle {
             "taint-pass" if self.tick.is_none() => self.begin_tick(now),
             _ => return false,
         }
-        self.advance(now);
+        self.work(now);
+        self.runtime.flush(now);
         true
     }
 }

@@ -40,7 +40,7 @@ impl PodsWrite {
             if let Some(body) = marked(pod, io) {
                 let mut reasons = Vec::from([Because::Fact(format!("Node {} is not ready", self.node))]);
                 reasons.extend(self.because.map(Because::Decision));
-                self.decided = Some(io.outbox.decide(format!("pod/{key}"), "Ready -> False", reasons));
+                self.decided = Some(io.runtime.decide(format!("pod/{key}"), "Ready -> False", reasons));
                 let call = Call::new(Verb::Update, PODS, &key.namespace, &key.name).subresource("status").body(body);
                 return io.send(call, self.decided);
             }
@@ -57,8 +57,8 @@ impl PodsWrite {
             self.failed |= !matches!(outcome, Outcome::Done(_));
             let about = About::pod(&pod);
             let (reason, message) = ("NodeNotReady", "Node is not ready");
-            io.events.emit(&about, EventType::Warning, reason, message, self.decided, io.now);
-            io.events.flush(io.client, io.outbox, io.now);
+            io.runtime.emit(&about, EventType::Warning, reason, message, self.decided, io.now);
+            io.runtime.flush(io.now);
         }
         self.start(io)
     }

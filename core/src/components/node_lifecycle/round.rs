@@ -15,7 +15,7 @@ use super::jobs::{End, Job};
 use super::pods::PodsWrite;
 use super::taints::{NOT_READY, Taint, TaintWrite, UNREACHABLE};
 use super::zones::{Disruption, ZoneChange, ZoneKey};
-use super::{NodeId, NodeLifecycle, Owner, ROUND_COST, Reach, io};
+use super::{NodeId, NodeLifecycle, Owner, POD_CACHE, ROUND_COST, Reach, io};
 use crate::components::events::{About, EventType};
 use crate::components::{Because, DecisionId};
 use crate::network::{Call, NODES, Verb};
@@ -195,7 +195,7 @@ impl NodeLifecycle {
         now: Timestamp,
     ) {
         let about = About::node(&self.table[id as usize].name, uid);
-        self.events.emit(&about, EventType::Normal, reason, message, because, now);
+        self.runtime.emit(&about, EventType::Normal, reason, message, because, now);
     }
 
     fn worth_a_look(&mut self, changed: &[NodeId], pass: u32, now: Timestamp) -> VecDeque<(NodeId, Object)> {
@@ -309,7 +309,11 @@ impl NodeLifecycle {
             self.arm(id);
             return;
         }
-        let pods = self.pods_by_node.of(&self.node(id).name).filter_map(|key| self.pods.get(key).cloned()).collect();
+        let pods = self
+            .pods_by_node
+            .of(&self.node(id).name)
+            .filter_map(|key| self.runtime.cache(POD_CACHE).get(key).cloned())
+            .collect();
         let found = Found { observed: Status::Unknown, current: None, write: false, grace: SignedDuration::ZERO };
         let check = Check { node, began: now, attempt: now, stage: Stage::Put, found, because: None, pods };
         match again {
@@ -345,7 +349,7 @@ impl NodeLifecycle {
             return;
         }
         let name = self.node(id).name.clone();
-        let because = self.outbox.decide(format!("node/{name}"), health::change(Status::Unknown), reasons);
+        let because = self.runtime.decide(format!("node/{name}"), health::change(Status::Unknown), reasons);
         check.because = Some(because);
         check.stage = Stage::Put;
         let call =
@@ -484,7 +488,7 @@ impl NodeLifecycle {
         let mut reasons = Vec::from([Because::Fact(String::from(why))]);
         reasons.extend(because.map(Because::Decision));
         let about = format!("node/{}", self.node(id).name);
-        Some(self.outbox.decide(about, gone.join(" "), reasons))
+        Some(self.runtime.decide(about, gone.join(" "), reasons))
     }
 
     fn check_taint(
@@ -498,7 +502,7 @@ impl NodeLifecycle {
         let (wanted, opposite) = (Taint::no_execute(wanted), Taint::no_execute(opposite));
         if opposite.is_on(check.node.stable()) {
             let (about, reasons) = (format!("node/{}", self.node(id).name), self.reasons_for_taint(&check));
-            let because = self.outbox.decide(about, format!("+{wanted} -{opposite}"), reasons);
+            let because = self.runtime.decide(about, format!("+{wanted} -{opposite}"), reasons);
             let write = TaintWrite::swap(&check.node, [wanted].into(), [opposite].into(), Some(because), now);
             check.stage = Stage::Taints;
             self.keep_check(id, check);
@@ -513,7 +517,7 @@ impl NodeLifecycle {
             let rate = queue.rate();
             let (about, mut reasons) = (format!("node/{}", self.node(id).name), self.reasons_for_taint(&check));
             reasons.push(Because::Fact(format!("zone {zone} lets {rate} nodes per second go")));
-            self.outbox.decide(about, format!("queued for taint {wanted}"), reasons);
+            self.runtime.decide(about, format!("queued for taint {wanted}"), reasons);
         }
         self.after_taints(id, check, now);
     }
@@ -535,7 +539,7 @@ impl NodeLifecycle {
             self.retry.remove(&id);
             return;
         }
-        self.events.flush(&mut self.client, &mut self.outbox, now);
+        self.runtime.flush(now);
         let pods = core::mem::take(&mut check.pods);
         let write = PodsWrite::new(self.node(id).name.clone(), pods, check.because);
         check.stage = Stage::Pods;
@@ -561,12 +565,12 @@ impl NodeLifecycle {
                     }
                 }
                 let why = Vec::from([Because::Fact(String::from("some node is ready again"))]);
-                self.outbox.decide("zones", "leave the disruption of all zones: new grace for every node", why);
+                self.runtime.decide("zones", "leave the disruption of all zones: new grace for every node", why);
                 self.tell_zones(changes);
             }
             Disruption::Entered => {
                 let why = Vec::from([Because::Fact(String::from("no counted node of any zone is ready"))]);
-                self.outbox.decide("zones", "disruption of all zones: evictions stop", why);
+                self.runtime.decide("zones", "disruption of all zones: evictions stop", why);
                 self.begin_cleanup(now);
             }
         }
@@ -592,7 +596,7 @@ impl NodeLifecycle {
             let mut why = Vec::from([Because::Fact(change.shares)]);
             why.push(Because::Fact(format!("nodes per second: {} -> {}", change.rates.0, change.rates.1)));
             let what = format!("{} -> {}", before.name(), after.name());
-            self.outbox.decide(format!("zone/{}", change.zone), what, why);
+            self.runtime.decide(format!("zone/{}", change.zone), what, why);
         }
     }
 }

@@ -113,7 +113,7 @@ impl NodeLifecycle {
             }
         };
         let (wanted, opposite) = (Taint::no_execute(wanted), Taint::no_execute(opposite));
-        let because = self.outbox.decide(
+        let because = self.runtime.decide(
             format!("node/{}", self.node(id).name),
             format!("+{wanted}"),
             Vec::from([
