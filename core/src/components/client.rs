@@ -167,18 +167,6 @@ impl Reflector {
         reflector
     }
 
-    /// Starts a cache of all objects of a kind that is not told of heartbeats: for who looks at no times of theirs.
-    #[must_use]
-    pub fn without_heartbeats(
-        identity: &Arc<Identity>,
-        resource: Resource,
-        chance: Chance,
-        outbox: &mut Outbox,
-    ) -> Self {
-        let selectors = Vec::from([(Text::of("omitHeartbeats"), Text::of("true"))]);
-        Self::new(identity.clone(), resource, "", selectors, chance, outbox)
-    }
-
     /// Tells whether the first list has arrived.
     #[must_use]
     pub const fn synced(&self) -> bool {

@@ -60,7 +60,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
     // Source: pkg/controller/namespace/config/v1alpha1/defaults.go (v1.34), `ConcurrentNamespaceSyncs`.
     workers: 10,
     retries: Retries::ENDLESS,
-    watched: &[Watched::with_heartbeats(NAMESPACES, "")],
+    watched: &[Watched::with(NAMESPACES, None)],
 };
 
 /// Starts the controller with an empty cache.

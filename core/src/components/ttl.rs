@@ -33,7 +33,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
     queue: "ttl_controller",
     workers: usize::MAX,
     retries: Retries::ENDLESS,
-    watched: &[Watched::with_heartbeats(NODES, "")],
+    watched: &[Watched::with(NODES, None)],
 };
 
 /// Starts the controller with an empty cache.

@@ -32,18 +32,25 @@ pub(super) struct Watched {
     namespace: &'static str,
     /// The name of its generator of free choices; `None` for the plural name of the kind.
     stream: Option<&'static str>,
-    heartbeats: bool,
+    /// A query parameter, as `fieldSelector`.
+    parameter: Option<(&'static str, &'static str)>,
 }
 
 impl Watched {
     /// All objects of a kind, without being told of heartbeats: for who looks at no times of theirs.
     pub(super) const fn of(resource: Resource) -> Self {
-        Self { resource, namespace: "", stream: None, heartbeats: false }
+        Self::with(resource, Some(("omitHeartbeats", "true")))
     }
 
-    /// The objects of a kind in one namespace, or in all with an empty name, and their heartbeats.
-    pub(super) const fn with_heartbeats(resource: Resource, namespace: &'static str) -> Self {
-        Self { resource, namespace, stream: None, heartbeats: true }
+    /// The objects of a kind that a query parameter selects, or all, and their heartbeats.
+    pub(super) const fn with(resource: Resource, parameter: Option<(&'static str, &'static str)>) -> Self {
+        Self { resource, namespace: "", stream: None, parameter }
+    }
+
+    /// Only those of a namespace.
+    pub(super) const fn within(mut self, namespace: &'static str) -> Self {
+        self.namespace = namespace;
+        self
     }
 
     /// Gives the generator of its free choices a name of its own.
@@ -66,19 +73,19 @@ pub struct ControllerRuntime {
 impl ControllerRuntime {
     /// Starts to fill the caches, as the service account of this name.
     pub(super) fn new(account: &str, watched: &[Watched], context: &Context, now: Timestamp) -> Self {
-        let identity = Identity::controller(account);
+        Self::with_client(Client::new(Identity::controller(account), &context.settings, now), watched, context)
+    }
+
+    /// Starts to fill the caches, as who has this client.
+    pub(super) fn with_client(client: Client, watched: &[Watched], context: &Context) -> Self {
         let mut outbox = Outbox::default();
         let mut start = |watched: &Watched| {
-            let resource = watched.resource.clone();
-            let chance = context.chance.fork(watched.stream.unwrap_or(&resource.plural));
-            if watched.heartbeats {
-                Reflector::new(identity.clone(), resource, watched.namespace, Vec::new(), chance, &mut outbox)
-            } else {
-                Reflector::without_heartbeats(&identity, resource, chance, &mut outbox)
-            }
+            let chance = context.chance.fork(watched.stream.unwrap_or(&watched.resource.plural));
+            let parameters = watched.parameter.iter().map(|(name, value)| (Text::of(name), Text::of(value))).collect();
+            let (identity, resource) = (client.identity().clone(), watched.resource.clone());
+            Reflector::new(identity, resource, watched.namespace, parameters, chance, &mut outbox)
         };
-        let caches = watched.iter().map(&mut start).collect();
-        Self { client: Client::new(identity, &context.settings, now), events: None, caches, outbox }
+        Self { caches: watched.iter().map(&mut start).collect(), client, events: None, outbox }
     }
 
     /// Lets the controller write Events, in the name of a component.

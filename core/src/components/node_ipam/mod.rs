@@ -69,7 +69,7 @@ impl NodeIpam {
     #[must_use]
     pub fn new(context: &Context, now: Timestamp) -> Option<Self> {
         let sets = sets(&context.settings).ok().flatten()?;
-        let watched = [Watched::with_heartbeats(NODES, "")];
+        let watched = [Watched::with(NODES, None)];
         let runtime = ControllerRuntime::new("node-controller", &watched, context, now);
         Some(Self {
             runtime: runtime.with_events("cidrAllocator", context),

@@ -172,11 +172,8 @@ impl NodeLifecycle {
     #[must_use]
     pub fn new(context: &Context, now: Timestamp) -> Self {
         let settings = &context.settings;
-        let watched = [
-            Watched::with_heartbeats(NODES, ""),
-            Watched::with_heartbeats(PODS, ""),
-            Watched::with_heartbeats(LEASES, NODE_LEASES),
-        ];
+        let watched =
+            [Watched::with(NODES, None), Watched::with(PODS, None), Watched::with(LEASES, None).within(NODE_LEASES)];
         let runtime = ControllerRuntime::new("node-controller", &watched, context, now);
         Self {
             runtime: runtime.with_events("node-controller", context),

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use super::cluster::{NodeInfo, PodInfo};
 use super::diagnosis::{Diagnosis, truncated};
 use super::filters::Candidate;
+use super::informers::{Listers, NAMESPACE_CACHE};
 use super::plugins::{Plugin, Plugins};
 use super::preemption::{Offer, Preemption, report, search};
 use super::queue::Queued;
@@ -93,7 +94,7 @@ impl Scheduler {
 
     /// Finds the nodes that fit, and of those the best.
     fn fitting(&mut self, pod: &PodInfo) -> Result<Fitting, Diagnosis> {
-        let view = View::new(&self.cluster, &self.informers.namespaces);
+        let view = View::new(&self.cluster, self.runtime.cache(NAMESPACE_CACHE));
         let mut diagnosis = Diagnosis { all: self.cluster.len(), ..Diagnosis::default() };
         let named = named_nodes(pod.spec());
         if named.as_ref().is_some_and(alloc::collections::BTreeSet::is_empty) {
@@ -101,7 +102,7 @@ impl Scheduler {
             diagnosis.plugins.insert(Plugin::NodeAffinity);
             return Err(diagnosis);
         }
-        if let Some(reason) = self.informers.refusal_of_volumes(pod) {
+        if let Some(reason) = Listers(&self.runtime).refusal_of_volumes(pod) {
             diagnosis.before_all = Some(reason);
             diagnosis.plugins.insert(Plugin::VolumeBinding);
             return Err(diagnosis);
@@ -141,7 +142,7 @@ impl Scheduler {
             [] => Err(diagnosis),
             [only] => Ok(Fitting { best: Vec::from([Text::from(only.name())]), facts }),
             _ => {
-                let siblings = || self.informers.siblings(pod);
+                let siblings = || Listers(&self.runtime).siblings(pod);
                 let scores = scores(pod, &view, &feasible, self.ways.balance, siblings);
                 let highest = scores.iter().copied().max().unwrap_or(0);
                 let best = feasible.iter().zip(&scores).filter(|(_, score)| **score == highest);
@@ -169,7 +170,7 @@ impl Scheduler {
         let at = self.choose(&pod, &fitting.best);
         let node = fitting.best[at].clone();
         let why = fitting.facts.iter().cloned().map(Because::Fact).collect();
-        let because = self.outbox.decide(format!("pod/{}", pod.key), format!("bind to Node {node}"), why);
+        let because = self.runtime.decide(format!("pod/{}", pod.key), format!("bind to Node {node}"), why);
         self.nominations.remove(&pod.key);
         self.cluster.place(pod.clone(), &node);
         self.assumed.insert(pod.key.clone(), node.clone());
@@ -188,8 +189,8 @@ impl Scheduler {
             let failure = Failure { queued, reason: "Unschedulable", message, rejectors, nominated: None };
             return self.conclude(failure, Meanwhile::Quiet, now);
         }
-        let view = View::new(&self.cluster, &self.informers.namespaces);
-        let budgets = self.informers.budgets();
+        let view = View::new(&self.cluster, self.runtime.cache(NAMESPACE_CACHE));
+        let budgets = Listers(&self.runtime).budgets();
         let (offer, nominated) = match search(&pod, &diagnosis, &view, &self.nominations, &budgets, self.ways.rules) {
             Preemption::Offers(offers) => {
                 let nodes: Vec<Text> = offers.iter().map(|offer| offer.node.clone()).collect();
@@ -220,7 +221,7 @@ impl Scheduler {
             Because::Fact(failure.message.clone()),
             Because::Fact(format!("without {} it fits", list(&victims(&offer)))),
         ]);
-        let because = self.outbox.decide(format!("pod/{key}"), format!("preempt on Node {}", offer.node), facts);
+        let because = self.runtime.decide(format!("pod/{key}"), format!("preempt on Node {}", offer.node), facts);
         let job = self.start_job(&failure.queued.pod, offer, because, now);
         if self.ways.preempts_beside {
             self.queue.hold(key);
@@ -238,7 +239,7 @@ impl Scheduler {
         let Failure { queued, reason, message, rejectors, nominated } = failure;
         let pod = queued.pod.clone();
         let why = Vec::from([Because::Fact(message.clone())]);
-        let because = self.outbox.decide(format!("pod/{}", pod.key), "no Node for it", why);
+        let because = self.runtime.decide(format!("pod/{}", pod.key), "no Node for it", why);
         self.queue.fail(queued, rejectors, meanwhile, now);
         match &nominated {
             Some(node) => self.nominations.set(pod.clone(), node),
@@ -254,7 +255,7 @@ impl Scheduler {
         };
         if let Some(body) = patch(&pod.object, Some(condition), nominated.as_deref(), now) {
             let call = Call::strategic_patch(PODS, pod.key.namespace.clone(), pod.key.name.clone(), body);
-            let id = self.client.send(call.subresource("status"), Some(because), &mut self.outbox, now);
+            let id = self.runtime.send(call.subresource("status"), Some(because), now);
             self.under_way.insert(id, Write::Status);
             self.step = Step::Writing(id);
         }
@@ -278,7 +279,7 @@ impl Scheduler {
 
     fn warn(&mut self, pod: &PodInfo, note: &str, because: Option<DecisionId>, now: Timestamp) {
         let saying = Saying { kind: "Warning", reason: "FailedScheduling", action: "Scheduling", note, related: None };
-        self.recorder.emit(&pod.object, saying, because, (&mut self.event_client, &mut self.outbox), now);
+        self.recorder.emit(&pod.object, saying, because, (&mut self.event_client, &mut self.runtime.outbox), now);
     }
 }
 

@@ -40,7 +40,7 @@ use self::attempt::Failure;
 use self::cluster::{Cluster, NodeInfo, PodInfo, home};
 use self::filters::{Rules, tolerates_cordon};
 use self::hints::{Change, Hinting, NodeChange, helps};
-use self::informers::{About, Informers};
+use self::informers::{CLAIM_CACHE, NODE_CACHE, POD_CACHE, VOLUME_CACHE, WATCHED};
 use self::nominated::Nominations;
 use self::plugins::Plugin;
 use self::queue::{Queue, Queued};
@@ -49,9 +49,10 @@ use self::score::Balance;
 use self::writes::{Job, Write};
 use super::client::{CacheEvent, Client, Reflector};
 use super::controller::{Context, Controller, FreeChoice};
-use super::{Because, Component, Deadline, Outbox, Output, earliest};
+use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController};
+use super::{Because, Deadline, earliest};
 use crate::chance::Chance;
-use crate::network::{Identity, RequestId, ToClient};
+use crate::network::{Identity, RequestId};
 use crate::objects::lifecycle::is_terminal;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -98,11 +99,9 @@ enum Step {
 /// The scheduler.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
-    outbox: Outbox,
-    client: Client,
+    runtime: ControllerRuntime,
     event_client: Client,
     recorder: Recorder,
-    informers: Informers,
     ways: Ways,
     cluster: Cluster,
     queue: Queue,
@@ -119,15 +118,13 @@ pub struct Scheduler {
     chance: Chance,
     /// Nodes that were laid down as the choice for a Pod, by uid.
     laid_down: BTreeMap<Text, Vec<Text>>,
-    started: bool,
 }
 
 impl Scheduler {
     /// Starts the scheduler with empty caches.
     #[must_use]
     pub fn new(context: &Context, now: Timestamp) -> Self {
-        let mut outbox = Outbox::default();
-        let identity = Identity::scheduler();
+        let client = || Client::with_rate(Identity::scheduler(), CLIENT_QPS, CLIENT_BURST, now);
         let settings = &context.settings;
         let profile = settings.profile();
         let ways = Ways {
@@ -144,9 +141,8 @@ impl Scheduler {
             bound_nominee_frees: profile.is("scheduler-bound-nominee-frees-others"),
         };
         Self {
-            informers: Informers::new(&identity, &context.chance, &mut outbox),
-            client: Client::with_rate(identity.clone(), CLIENT_QPS, CLIENT_BURST, now),
-            event_client: Client::with_rate(identity, CLIENT_QPS, CLIENT_BURST, now),
+            runtime: ControllerRuntime::with_client(client(), WATCHED, context),
+            event_client: client(),
             recorder: Recorder::new(PROFILE, now),
             ways,
             cluster: Cluster::default(),
@@ -161,8 +157,6 @@ impl Scheduler {
             next_start: 0,
             chance: context.chance.fork("choices"),
             laid_down: BTreeMap::new(),
-            started: false,
-            outbox,
         }
     }
 
@@ -308,15 +302,7 @@ impl Scheduler {
     }
 
     fn say_again(&mut self, key: &ObjectKey, why: &str) {
-        self.outbox.decide(format!("pod/{key}"), "try again", Vec::from([Because::Fact(String::from(why))]));
-    }
-
-    /// Tries Pods until one's status has to be written, or none is left.
-    fn work(&mut self, now: Timestamp) {
-        while self.started && matches!(self.step, Step::Idle) {
-            let Some(queued) = self.queue.pop() else { return };
-            self.attempt(queued, now);
-        }
+        self.runtime.decide(format!("pod/{key}"), "try again", Vec::from([Because::Fact(String::from(why))]));
     }
 }
 
@@ -390,77 +376,61 @@ impl core::fmt::Display for Reason<'_> {
     }
 }
 
-impl Component for Scheduler {
-    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        let id = message.id();
-        if self.informers.owns(id) {
-            let (about, changes) = self.informers.handle_message(message, &mut self.outbox, now);
-            for event in changes {
-                match about {
-                    About::Nodes => self.handle_node_event(&event, now),
-                    About::Pods => self.handle_pod_event(&event, now),
-                    About::Claims => {
-                        if let Some(claim) = &event.after {
-                            self.retry(Reason::Claim(&claim.key()), None, now);
-                        }
-                    }
-                    About::Volumes => {
-                        if let Some(volume) = &event.after {
-                            self.retry(Reason::Volume(&volume.key()), None, now);
-                        }
-                    }
-                    About::Others => {}
-                }
-            }
-            self.started |= self.informers.are_synced();
-        } else if let ToClient::Response { result, .. } = &message {
-            if self.recorder.owns(id) {
-                self.recorder.handle_response(id, result, (&mut self.event_client, &mut self.outbox), now);
-            } else if let Some(write) = self.under_way.remove(&id) {
-                self.handle_answer(id, write, result, now);
-            }
+impl RuntimeController for Scheduler {
+    fn runtime(&self) -> &ControllerRuntime {
+        &self.runtime
+    }
+
+    fn runtime_mut(&mut self) -> &mut ControllerRuntime {
+        &mut self.runtime
+    }
+
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, now: Timestamp) {
+        match (source, &event.after) {
+            (NODE_CACHE, _) => self.handle_node_event(event, now),
+            (POD_CACHE, _) => self.handle_pod_event(event, now),
+            (CLAIM_CACHE, Some(claim)) => self.retry(Reason::Claim(&claim.key()), None, now),
+            (VOLUME_CACHE, Some(volume)) => self.retry(Reason::Volume(&volume.key()), None, now),
+            _ => {}
         }
-        self.work(now);
     }
 
-    fn handle_timeout(&mut self, now: Timestamp) {
-        self.informers.handle_timeout(&mut self.outbox, now);
-        self.client.handle_timeout(&mut self.outbox, now);
-        self.event_client.handle_timeout(&mut self.outbox, now);
-        self.recorder.handle_timeout((&mut self.event_client, &mut self.outbox), now);
+    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+        if self.recorder.owns(id) {
+            self.recorder.handle_response(id, reply, (&mut self.event_client, &mut self.runtime.outbox), now);
+        } else if let Some(write) = self.under_way.remove(&id) {
+            self.handle_answer(id, write, reply, now);
+        }
+    }
+
+    fn handle_due(&mut self, now: Timestamp) {
+        self.event_client.handle_timeout(&mut self.runtime.outbox, now);
+        self.recorder.handle_timeout((&mut self.event_client, &mut self.runtime.outbox), now);
         self.queue.handle_timeout(now);
-        self.work(now);
     }
 
-    fn poll_output(&mut self) -> Option<Output> {
-        self.outbox.poll()
+    /// Tries Pods until one's status has to be written, or none is left.
+    fn work(&mut self, now: Timestamp) {
+        while self.runtime.is_synced() && matches!(self.step, Step::Idle) {
+            let Some(queued) = self.queue.pop() else { return };
+            self.attempt(queued, now);
+        }
     }
 
-    fn next_deadline(&self) -> Option<Deadline> {
-        earliest([
-            self.informers.next_deadline(),
-            self.client.next_deadline(),
-            self.event_client.next_deadline(),
-            self.recorder.next_deadline(),
-            self.queue.next_deadline(),
-        ])
+    fn own_deadline(&self) -> Option<Deadline> {
+        earliest([self.event_client.next_deadline(), self.recorder.next_deadline(), self.queue.next_deadline()])
     }
 }
 
 impl Controller for Scheduler {
     fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        self.informers.of_watch(watch)
+        self.runtime.informer(watch)
     }
 
     fn queues(&self) -> Vec<(&'static str, usize)> {
         let [active, backoff, unschedulable] = self.queue.lengths();
-        Vec::from([
-            ("active", active),
-            ("backoff", backoff),
-            ("unschedulable", unschedulable),
-            ("requests", self.client.waiting()),
-            ("events", self.recorder.len()),
-        ])
+        let own = [("active", active), ("backoff", backoff), ("unschedulable", unschedulable)];
+        own.into_iter().chain(self.runtime.queues()).chain([("events", self.recorder.len())]).collect()
     }
 
     fn prefer(&mut self, choice: FreeChoice<'_>) {

@@ -61,7 +61,7 @@ impl Scheduler {
             "metadata": {"name": &*name, "namespace": &*namespace, "uid": pod.object.uid()},
             "target": {"kind": "Node", "name": &*node}});
         let call = Call::new(Verb::Create, PODS, namespace, name).subresource("binding").body(binding);
-        let id = self.client.send(call, Some(because), &mut self.outbox, now);
+        let id = self.runtime.send(call, Some(because), now);
         self.under_way.insert(id, Write::Binding { queued, node, because });
     }
 
@@ -111,7 +111,13 @@ impl Scheduler {
         let Some(refusal) = refusal else {
             let note = format!("Successfully assigned {}/{} to {node}", pod.key.namespace, pod.key.name);
             let saying = Saying { kind: "Normal", reason: "Scheduled", action: "Binding", note: &note, related: None };
-            self.recorder.emit(&pod.object, saying, Some(because), (&mut self.event_client, &mut self.outbox), now);
+            self.recorder.emit(
+                &pod.object,
+                saying,
+                Some(because),
+                (&mut self.event_client, &mut self.runtime.outbox),
+                now,
+            );
             return;
         };
         if self.assumed.remove(&pod.key).is_none() {
@@ -129,7 +135,7 @@ impl Scheduler {
             self.nominations.set(other.clone(), &Text::of(""));
             if let Some(body) = patch(&other.object, None, Some(""), now) {
                 let call = Call::strategic_patch(PODS, other.key.namespace.clone(), other.key.name.clone(), body);
-                let id = self.client.send(call.subresource("status"), Some(because), &mut self.outbox, now);
+                let id = self.runtime.send(call.subresource("status"), Some(because), now);
                 self.under_way.insert(id, Write::Status);
             }
         }
@@ -193,7 +199,7 @@ impl Scheduler {
         match body {
             Some(body) => {
                 let call = Call::strategic_patch(PODS, key.namespace, key.name, body).subresource("status");
-                let id = self.client.send(call, Some(because), &mut self.outbox, now);
+                let id = self.runtime.send(call, Some(because), now);
                 self.under_way.insert(id, Write::Victim { job: number, pod: current });
             }
             None => self.delete_victim(number, current, now),
@@ -205,10 +211,10 @@ impl Scheduler {
         let fact =
             Because::Fact(format!("Pod {} with priority {} needs its room", job.preemptor.key, job.preemptor.priority));
         let why = alloc::vec![Because::Decision(job.because), fact];
-        let because = self.outbox.decide(format!("pod/{}", pod.key), "preempt", why);
+        let because = self.runtime.decide(format!("pod/{}", pod.key), "preempt", why);
         let call = Call::new(Verb::Delete, PODS, pod.key.namespace.clone(), pod.key.name.clone());
         let call = call.body(json!({"kind": "DeleteOptions", "apiVersion": "v1"}));
-        let id = self.client.send(call, Some(because), &mut self.outbox, now);
+        let id = self.runtime.send(call, Some(because), now);
         self.under_way.insert(id, Write::Deletion { job: number, pod });
     }
 
@@ -223,7 +229,7 @@ impl Scheduler {
             note: &note,
             related: self.ways.relates_preemptor.then_some(&preemptor.object),
         };
-        self.recorder.emit(&pod.object, saying, Some(because), (&mut self.event_client, &mut self.outbox), now);
+        self.recorder.emit(&pod.object, saying, Some(because), (&mut self.event_client, &mut self.runtime.outbox), now);
     }
 
     fn end_victim(&mut self, number: u64, ended: Ended, now: Timestamp) {
