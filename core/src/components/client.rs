@@ -149,12 +149,13 @@ impl Reflector {
         chance: Chance,
         outbox: &mut Outbox,
     ) -> Self {
+        let identity = identity.of_informers();
         let mut list = Call::new(Verb::List, resource, namespace, "");
         list.query = selectors;
-        let mut reflector = Self {
-            identity: identity.of_informers(),
+        Self {
+            state: State::Listing(ask(&identity, list.clone(), outbox)),
+            identity,
             list,
-            state: State::Waiting(Timestamp::MIN, Again::List),
             synced: false,
             resource_version: 0,
             cache: Cache::default(),
@@ -162,9 +163,7 @@ impl Reflector {
             last_failure: None,
             chance,
             changes: Changes::None,
-        };
-        reflector.send_list(outbox);
-        reflector
+        }
     }
 
     /// Tells whether the first list has arrived.
@@ -341,8 +340,7 @@ impl Reflector {
     }
 
     fn send_list(&mut self, outbox: &mut Outbox) {
-        let id = self.send(self.list.clone(), outbox);
-        self.state = State::Listing(id);
+        self.state = State::Listing(ask(&self.identity, self.list.clone(), outbox));
     }
 
     fn send_watch(&mut self, outbox: &mut Outbox) {
@@ -352,21 +350,7 @@ impl Reflector {
             .query("watch", "true")
             .query("allowWatchBookmarks", "true")
             .query("resourceVersion", format!("{}", self.resource_version));
-        let id = self.send(watch, outbox);
-        self.state = State::Watching(id);
-    }
-
-    fn send(&self, call: Call, outbox: &mut Outbox) -> RequestId {
-        let id = outbox.next_id();
-        let ask = Ask::Call(Box::new(call));
-        outbox.push(Output::Request(Request {
-            id,
-            identity: self.identity.clone(),
-            ask,
-            timeout: None,
-            because: None,
-        }));
-        id
+        self.state = State::Watching(ask(&self.identity, watch, outbox));
     }
 
     fn wait(&mut self, again: Again, now: Timestamp) {
@@ -377,6 +361,13 @@ impl Reflector {
         self.state = State::Waiting(now + self.chance.jitter(self.backoff, 1.0), again);
         self.backoff = (self.backoff * 2).min(BACKOFF_MAX);
     }
+}
+
+/// Sends a list or watch, which nothing limits.
+fn ask(identity: &Arc<Identity>, call: Call, outbox: &mut Outbox) -> RequestId {
+    let (id, ask) = (outbox.next_id(), Ask::Call(Box::new(call)));
+    outbox.push(Output::Request(Request { id, identity: identity.clone(), ask, timeout: None, because: None }));
+    id
 }
 
 /// A token bucket, as k8s.io/client-go util/flowcontrol.
@@ -421,11 +412,12 @@ impl TokenBucket {
         if missing <= 1e-9 { Some(self.at) } else { later(self.at, missing / self.qps) }
     }
 
-    /// Takes a token that may lie in the future, and returns when it is there: what a client's rate limit does.
-    pub fn reserve(&mut self, now: Timestamp) -> Timestamp {
+    /// Takes a token that may lie in the future, and returns when it is there, `None` for never: what a client's rate limit
+    /// does.
+    pub fn reserve(&mut self, now: Timestamp) -> Option<Timestamp> {
         self.refill(now);
         self.tokens -= 1.0;
-        if self.tokens >= -1e-9 { now } else { later(now, -self.tokens / self.qps).unwrap_or(Timestamp::MAX) }
+        if self.tokens >= -1e-9 { Some(now) } else { later(now, -self.tokens / self.qps) }
     }
 }
 
@@ -445,7 +437,8 @@ pub struct Client {
     identity: Arc<Identity>,
     /// `None` for a client without a limit.
     bucket: Option<TokenBucket>,
-    waiting: VecDeque<(Timestamp, Request)>,
+    /// Requests with the instants of their tokens; `None` for one whose token never comes.
+    waiting: VecDeque<(Option<Timestamp>, Request)>,
 }
 
 /// The rate of a client whose configuration says 0. Source: k8s.io/client-go rest/config.go (v1.34), `DefaultQPS`.
@@ -489,8 +482,8 @@ impl Client {
         let id = outbox.next_id();
         let ask = Ask::Call(Box::new(call));
         let request = Request { id, identity: self.identity.clone(), ask, timeout: None, because };
-        let at = self.bucket.as_mut().map_or(now, |bucket| bucket.reserve(now));
-        if at <= now && self.waiting.is_empty() {
+        let at = self.bucket.as_mut().map_or(Some(now), |bucket| bucket.reserve(now));
+        if at.is_some_and(|at| at <= now) && self.waiting.is_empty() {
             outbox.push(Output::Request(request));
         } else {
             self.waiting.push_back((at, request));
@@ -500,7 +493,7 @@ impl Client {
 
     /// Sends what has its token now.
     pub fn handle_timeout(&mut self, outbox: &mut Outbox, now: Timestamp) {
-        while self.waiting.front().is_some_and(|(at, _)| *at <= now)
+        while self.waiting.front().is_some_and(|(at, _)| at.is_some_and(|at| at <= now))
             && let Some((_, request)) = self.waiting.pop_front()
         {
             outbox.push(Output::Request(request));
@@ -510,7 +503,8 @@ impl Client {
     /// Returns when the next waiting request gets its token.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Deadline> {
-        self.waiting.front().map(|(at, _)| Deadline { at: *at, reason: "client rate limit" })
+        let (at, _) = self.waiting.front()?;
+        at.map(|at| Deadline { at, reason: "client rate limit" })
     }
 }
 
@@ -660,6 +654,19 @@ mod tests {
         assert!((800..1600).contains(&again.duration_since(start).as_millis()));
         cache.handle_timeout(&mut outbox, again);
         assert_eq!(asked(&mut outbox).unwrap().1, Verb::List);
+    }
+
+    #[test]
+    fn a_request_whose_token_never_comes_waits_without_an_instant() {
+        let start = Timestamp::UNIX_EPOCH;
+        let mut outbox = Outbox::default();
+        let mut client = Client::with_rate(Identity::controller("node-controller"), 1e-300, 1.0, start);
+        for _ in 0..2 {
+            client.send(Call::new(Verb::Get, NODES, "", "w1"), None, &mut outbox, start);
+        }
+        assert_eq!((sent(&mut outbox), client.waiting(), client.next_deadline()), (1, 1, None));
+        client.handle_timeout(&mut outbox, start + SignedDuration::from_hours(24));
+        assert_eq!(sent(&mut outbox), 0);
     }
 
     #[test]

@@ -538,11 +538,8 @@ impl Controller for NodeLifecycle {
     }
 }
 
-/// The instant of a grid at or after another.
-fn on_grid(at: Timestamp, grid: Timestamp, step: SignedDuration) -> Timestamp {
-    let passed = at.duration_since(grid).as_nanos();
-    let step = step.as_nanos();
-    let steps = passed.div_euclid(step) + i128::from(passed.rem_euclid(step) > 0);
-    let wait = i64::try_from(steps * step).map_or(SignedDuration::MAX, SignedDuration::from_nanos);
-    grid.checked_add(wait).unwrap_or(Timestamp::MAX)
+/// The instant of a grid at or after another; `None` beyond the end of time.
+fn on_grid(at: Timestamp, grid: Timestamp, step: SignedDuration) -> Option<Timestamp> {
+    let wait = grid.duration_since(at).as_nanos().rem_euclid(step.as_nanos());
+    at.checked_add(SignedDuration::from_nanos(i64::try_from(wait).ok()?)).ok()
 }

@@ -386,7 +386,7 @@ impl NodeLifecycle {
                     check.stage = Stage::Pause;
                     let next = super::on_grid(check.attempt + SignedDuration::from_nanos(1), check.began, RETRY_PAUSE);
                     self.keep_check(id, check);
-                    self.jobs.pause(Owner::Check(id), next.max(now));
+                    self.jobs.pause(Owner::Check(id), next.map_or(now, |next| next.max(now)));
                 }
                 _ => self.skip(id, now),
             },

@@ -35,7 +35,7 @@ impl NodeLifecycle {
         }
         let grant = self.zones.iter().filter_map(|(_, zone)| zone.queue.next_grant()).min()?;
         let floor = (self.last_tick + TICK).max(if self.round.is_some() { self.last_tick } else { self.round_end });
-        Some(on_grid(grant.max(floor), self.grid, TICK))
+        on_grid(grant.max(floor), self.grid, TICK)
     }
 
     fn may_tick(&self) -> bool {
@@ -55,7 +55,7 @@ impl NodeLifecycle {
     /// Lays the order that a driver prefers: of the zones, and in each of the nodes that the last health pass queued.
     /// Upstream's zones are in the order of a map, and a health pass looks at its nodes side by side.
     fn order_tick(&mut self, zones: &mut [ZoneKey]) {
-        let since = self.passes.last().copied().unwrap_or(Timestamp::MAX);
+        let Some(since) = self.passes.last().copied() else { return };
         let preferred: Vec<NodeId> = self.preferred.iter().filter_map(|name| self.ids.get(name).copied()).collect();
         let first = |key: &ZoneKey| {
             let zone = self.zones.get(key)?;
