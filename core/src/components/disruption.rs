@@ -16,9 +16,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Because;
 use super::client::CacheEvent;
-use super::controller::{Context, Controller};
-use super::controller_runtime::{
-    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, code, failure,
+use super::controller::{
+    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
+    code, failure,
 };
 use super::events::{About, EventType};
 use super::workload::pods::{Rounding, Selections, controller_of, number, owner_key, scaled};

@@ -17,8 +17,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Because;
 use super::client::{CacheEvent, node_name};
-use super::controller::{Context, Controller};
-use super::controller_runtime::{ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched};
+use super::controller::{
+    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
+};
 use super::events::{About, EventType};
 use super::workload::pods::{Selections, labels, reference_to};
 use crate::json;

@@ -5,7 +5,6 @@
 pub mod api_server;
 pub mod client;
 pub mod controller;
-pub mod controller_runtime;
 mod daemonset;
 mod deployment;
 mod disruption;

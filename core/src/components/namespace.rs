@@ -15,9 +15,9 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::client::{CacheEvent, Outcome};
-use super::controller::{Context, Controller};
-use super::controller_runtime::{
-    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, code,
+use super::controller::{
+    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
+    code,
 };
 use super::{Because, DecisionId};
 use crate::json;

@@ -14,9 +14,8 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::client::{Cache, CacheEvent, Outcome, PodsByNode, Reflector, node_name};
-use super::controller::{Context, Controller, FreeChoice, LoopInfo};
-use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController, Watched};
+use super::client::{Cache, CacheEvent, Outcome, PodsByNode, node_name};
+use super::controller::{Context, Controller, ControllerRuntime, FreeChoice, LoopInfo, Reply, Watched};
 use super::pod_status::{Generation, Target, failed_patch};
 use super::{Because, Deadline, DecisionId};
 use crate::json;
@@ -325,7 +324,7 @@ fn in_order(mut pods: Vec<Object>) -> Vec<Object> {
     pods
 }
 
-impl RuntimeController for PodGc {
+impl Controller for PodGc {
     fn runtime(&self) -> &ControllerRuntime {
         &self.runtime
     }
@@ -361,12 +360,6 @@ impl RuntimeController for PodGc {
     fn own_deadline(&self) -> Option<Deadline> {
         self.next_pass.map(|at| Deadline { at, reason: "garbage collection of pods" })
     }
-}
-
-impl Controller for PodGc {
-    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        self.runtime.informer(watch)
-    }
 
     fn rest(&mut self, now: Timestamp) -> bool {
         let is_due = self.next_pass.is_some_and(|at| at <= now);
@@ -388,8 +381,8 @@ impl Controller for PodGc {
         Vec::from([LoopInfo { name: "gc-pass", period: PERIOD, next: self.next_pass }])
     }
 
-    fn queues(&self) -> Vec<(&'static str, usize)> {
-        [("orphaned_pods_nodes", self.quarantine.len())].into_iter().chain(self.runtime.queues()).collect()
+    fn own_queues(&self) -> Vec<(&'static str, usize)> {
+        Vec::from([("orphaned_pods_nodes", self.quarantine.len())])
     }
 
     fn hold_loops(&mut self) {

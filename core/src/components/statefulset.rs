@@ -16,9 +16,9 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::client::CacheEvent;
-use super::controller::{Context, Controller};
-use super::controller_runtime::{
-    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, code, failure, object,
+use super::controller::{
+    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
+    code, failure, object,
 };
 use super::events::{About, EventType};
 use super::workload::pods::{

@@ -12,8 +12,9 @@ use jiff::Timestamp;
 
 use super::Because;
 use super::client::CacheEvent;
-use super::controller::{Context, Controller};
-use super::controller_runtime::{ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched};
+use super::controller::{
+    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
+};
 use crate::json;
 use crate::network::{Call, NODES};
 use crate::objects::{Object, ObjectKey};

@@ -19,9 +19,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::nodes::{pod_for, target, verdict};
 use super::client::CacheEvent;
-use super::controller::{Context, Controller};
-use super::controller_runtime::{
-    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, failure, object,
+use super::controller::{
+    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
+    failure, object,
 };
 use super::events::{About, EventType};
 use super::workload::pods::{

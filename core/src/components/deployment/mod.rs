@@ -19,9 +19,9 @@ use jiff::Timestamp;
 
 use super::client::CacheEvent;
 use super::client::PAUSE_FIRST;
-use super::controller::{Context, Controller};
-use super::controller_runtime::{
-    ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched, failure, object,
+use super::controller::{
+    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
+    failure, object,
 };
 use super::events::{About, EventType};
 use super::workload::pods::{Owned, Rounding, hash, number, owner_key, reference_to, scaled};

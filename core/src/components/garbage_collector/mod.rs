@@ -18,9 +18,8 @@ use jiff::Timestamp;
 
 use self::cascade::{FOREGROUND, ORPHAN, Orphaning, has_finalizer, is_ending_with};
 use self::graph::{Graph, Item, Life, OwnerReference, owners_of};
-use super::client::{CacheEvent, Outcome, Reflector, WorkQueue};
-use super::controller::{Context, Controller};
-use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController, Watched};
+use super::client::{CacheEvent, Outcome, WorkQueue};
+use super::controller::{Context, Controller, ControllerRuntime, Reply, Watched};
 use super::{Because, Deadline, DecisionId, earliest};
 use crate::json;
 use crate::network::{CSI_NODES, Call, LEASES, NODES, PODS, RequestId, Resource, Verb};
@@ -337,7 +336,7 @@ fn get(kind: usize, key: &ObjectKey) -> Call {
     Call::new(Verb::Get, KINDS[kind].resource.clone(), &key.namespace, &key.name)
 }
 
-impl RuntimeController for GarbageCollector {
+impl Controller for GarbageCollector {
     fn runtime(&self) -> &ControllerRuntime {
         &self.runtime
     }
@@ -411,16 +410,10 @@ impl RuntimeController for GarbageCollector {
     fn own_deadline(&self) -> Option<Deadline> {
         earliest([self.queue.next_deadline(), self.missing.next_deadline(), self.orphaning.queue.next_deadline()])
     }
-}
 
-impl Controller for GarbageCollector {
-    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        self.runtime.informer(watch)
-    }
-
-    fn queues(&self) -> Vec<(&'static str, usize)> {
+    fn own_queues(&self) -> Vec<(&'static str, usize)> {
         let deletions = ("garbage_collector_attempt_to_delete", self.queue.len() + self.missing.len());
         let orphans = ("garbage_collector_attempt_to_orphan", self.orphaning.queue.len());
-        [deletions, orphans].into_iter().chain(self.runtime.queues()).collect()
+        Vec::from([deletions, orphans])
     }
 }

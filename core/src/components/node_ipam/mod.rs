@@ -21,9 +21,8 @@ use jiff::Timestamp;
 pub use cidr::{Cidr, CidrSet};
 pub use config::{Refusal, sets};
 
-use super::client::{CacheEvent, Reflector, WorkQueue};
-use super::controller::{Context, Controller};
-use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController, Watched};
+use super::client::{CacheEvent, WorkQueue};
+use super::controller::{Context, Controller, ControllerRuntime, Reply, Watched};
 use super::events::{About, EventType};
 use super::{Because, Deadline, DecisionId, earliest};
 use crate::json;
@@ -241,7 +240,7 @@ fn joined(blocks: &[Cidr]) -> String {
     blocks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-impl RuntimeController for NodeIpam {
+impl Controller for NodeIpam {
     fn runtime(&self) -> &ControllerRuntime {
         &self.runtime
     }
@@ -287,15 +286,9 @@ impl RuntimeController for NodeIpam {
         let settled = self.settling.first().map(|(at, _)| Deadline { at: *at, reason: "a worker is free" });
         earliest([queue, settled])
     }
-}
 
-impl Controller for NodeIpam {
-    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        self.runtime.informer(watch)
-    }
-
-    fn queues(&self) -> Vec<(&'static str, usize)> {
-        [("cidrallocator_node", self.queue.len())].into_iter().chain(self.runtime.queues()).collect()
+    fn own_queues(&self) -> Vec<(&'static str, usize)> {
+        Vec::from([("cidrallocator_node", self.queue.len())])
     }
 
     fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {

@@ -10,7 +10,7 @@ use super::pods::PodsWrite;
 use super::taints::{LabelWrite, TaintWrite};
 use crate::chance::Chance;
 use crate::components::client::Outcome;
-use crate::components::controller_runtime::ControllerRuntime;
+use crate::components::controller::ControllerRuntime;
 use crate::components::{Deadline, DecisionId};
 use crate::network::{Call, RequestId};
 use crate::objects::Object;

@@ -38,9 +38,8 @@ pub use self::taints::taints_astray;
 use self::taints::{NOT_READY, Taint, UNREACHABLE};
 use self::tick::Tick;
 use self::zones::{Rates, ZoneKey, Zones};
-use super::client::{CacheEvent, Heartbeat, Outcome, PodsByNode, Reflector, Slot, WorkQueue};
-use super::controller::{Context, Controller, FreeChoice, LoopInfo};
-use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController, Watched};
+use super::client::{CacheEvent, Heartbeat, Outcome, PodsByNode, Slot, WorkQueue};
+use super::controller::{Context, Controller, ControllerRuntime, FreeChoice, LoopInfo, Reply, Watched};
 use super::{Deadline, earliest};
 use crate::chance::Chance;
 use crate::json;
@@ -372,7 +371,7 @@ fn is_tainted(node: &Object) -> bool {
     [NOT_READY, UNREACHABLE].into_iter().any(|key| Taint::no_execute(key).is_on(node.stable()))
 }
 
-impl RuntimeController for NodeLifecycle {
+impl Controller for NodeLifecycle {
     fn runtime(&self) -> &ControllerRuntime {
         &self.runtime
     }
@@ -398,10 +397,6 @@ impl RuntimeController for NodeLifecycle {
         if let Some((owner, end)) = self.jobs.handle_outcome(id, Outcome::of(reply), io!(self, now)) {
             self.handle_end(owner, end, now);
         }
-    }
-
-    fn rests(&mut self, now: Timestamp) -> bool {
-        NodeLifecycle::rest(self, now)
     }
 
     fn handle_due(&mut self, now: Timestamp) {
@@ -439,12 +434,6 @@ impl RuntimeController for NodeLifecycle {
             self.next_tick.map(|at| Deadline { at, reason: "taint pass" }),
         ])
     }
-}
-
-impl Controller for NodeLifecycle {
-    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        self.runtime.informer(watch)
-    }
 
     fn handle_renewal(&mut self, watch: RequestId, before: Beat, after: Beat) -> bool {
         self.take_renewal(watch, before, after)
@@ -479,10 +468,10 @@ impl Controller for NodeLifecycle {
         ])
     }
 
-    fn queues(&self) -> Vec<(&'static str, usize)> {
+    fn own_queues(&self) -> Vec<(&'static str, usize)> {
         let nodes = ("node_lifecycle_controller", self.node_queue.len());
         let pods = ("node_lifecycle_controller_pods", self.pod_queue.len());
-        [nodes, pods].into_iter().chain(self.runtime.queues()).collect()
+        Vec::from([nodes, pods])
     }
 
     fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {

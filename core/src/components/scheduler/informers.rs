@@ -5,7 +5,7 @@
 use alloc::vec::Vec;
 
 use super::cluster::PodInfo;
-use crate::components::controller_runtime::{ControllerRuntime, Watched};
+use crate::components::controller::{ControllerRuntime, Watched};
 use crate::network::{NAMESPACES, NODES, PODS, Resource};
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Object, ObjectKey, Text};

@@ -47,9 +47,8 @@ use self::queue::{Queue, Queued};
 use self::recorder::Recorder;
 use self::score::Balance;
 use self::writes::{Job, Write};
-use super::client::{CacheEvent, Client, Reflector};
-use super::controller::{Context, Controller, FreeChoice};
-use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController};
+use super::client::{CacheEvent, Client};
+use super::controller::{Context, Controller, ControllerRuntime, FreeChoice, Reply};
 use super::{Because, Deadline, earliest};
 use crate::chance::Chance;
 use crate::network::{Identity, RequestId};
@@ -376,7 +375,7 @@ impl core::fmt::Display for Reason<'_> {
     }
 }
 
-impl RuntimeController for Scheduler {
+impl Controller for Scheduler {
     fn runtime(&self) -> &ControllerRuntime {
         &self.runtime
     }
@@ -419,12 +418,6 @@ impl RuntimeController for Scheduler {
 
     fn own_deadline(&self) -> Option<Deadline> {
         earliest([self.event_client.next_deadline(), self.recorder.next_deadline(), self.queue.next_deadline()])
-    }
-}
-
-impl Controller for Scheduler {
-    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        self.runtime.informer(watch)
     }
 
     fn queues(&self) -> Vec<(&'static str, usize)> {

@@ -19,9 +19,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::eviction::{Eviction, Next, event_name};
 use self::timers::Timers;
-use super::client::{CacheEvent, Outcome, PodsByNode, Reflector, node_name};
-use super::controller::{Context, Controller};
-use super::controller_runtime::{ControllerRuntime, Reply, RuntimeController, Watched};
+use super::client::{CacheEvent, Outcome, PodsByNode, node_name};
+use super::controller::{Context, Controller, ControllerRuntime, Reply, Watched};
 use super::events::{About, EventType};
 use super::pod_status::Generation;
 use super::tolerations::{Stay, stay, tolerates};
@@ -249,7 +248,7 @@ fn untolerated(tolerations: &[Json], taints: &[Json]) -> String {
     format!("not tolerated: {}", not.join(", "))
 }
 
-impl RuntimeController for TaintEviction {
+impl Controller for TaintEviction {
     fn runtime(&self) -> &ControllerRuntime {
         &self.runtime
     }
@@ -307,14 +306,8 @@ impl RuntimeController for TaintEviction {
         let paused = self.pausing.keys().next().map(|(at, _)| Deadline { at: *at, reason: "try again" });
         earliest([self.timers.next().map(|at| Deadline { at, reason: "a toleration runs out" }), paused])
     }
-}
 
-impl Controller for TaintEviction {
-    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        self.runtime.informer(watch)
-    }
-
-    fn queues(&self) -> Vec<(&'static str, usize)> {
-        [("pods_waiting", self.timers.len())].into_iter().chain(self.runtime.queues()).collect()
+    fn own_queues(&self) -> Vec<(&'static str, usize)> {
+        Vec::from([("pods_waiting", self.timers.len())])
     }
 }

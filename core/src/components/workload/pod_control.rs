@@ -9,7 +9,7 @@ use alloc::string::String;
 use jiff::Timestamp;
 
 use super::Expectations;
-use crate::components::controller_runtime::{KeyedRuntime, Reply, code, failure, object};
+use crate::components::controller::{KeyedRuntime, Reply, code, failure, object};
 use crate::components::events::{About, EventType};
 use crate::objects::{Object, ObjectKey, Text};
 

@@ -12,9 +12,9 @@ use core::fmt::Debug;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{ControllerRuntime, Reply, RuntimeController, Watched, failure};
+use super::runtime::{ControllerRuntime, Reply, Watched, failure};
+use super::{Context, Controller};
 use crate::components::client::{CacheEvent, Heartbeat, PAUSE_FIRST, Reflector, WorkQueue};
-use crate::components::controller::{Context, Controller};
 use crate::components::events::{About, EventType};
 use crate::components::{Because, Deadline, DecisionId};
 use crate::network::{Call, RequestId};
@@ -246,7 +246,7 @@ impl<R: Reconciler> KeyedController<R> {
     }
 }
 
-impl<R: Reconciler> RuntimeController for KeyedController<R> {
+impl<R: Reconciler> Controller for KeyedController<R> {
     fn runtime(&self) -> &ControllerRuntime {
         &self.runtime.base
     }
@@ -284,18 +284,12 @@ impl<R: Reconciler> RuntimeController for KeyedController<R> {
     fn own_deadline(&self) -> Option<Deadline> {
         self.runtime.queue.next_deadline()
     }
-}
 
-impl<R: Reconciler> Controller for KeyedController<R> {
-    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
-        self.runtime.base.informer(watch)
+    fn own_queues(&self) -> Vec<(&'static str, usize)> {
+        Vec::from([(self.config.queue, self.runtime.queue.len())])
     }
 
     fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
         self.own.ignores_heartbeat(heartbeat.node) && self.runtime.base.take_heartbeat(heartbeat)
-    }
-
-    fn queues(&self) -> Vec<(&'static str, usize)> {
-        [(self.config.queue, self.runtime.queue.len())].into_iter().chain(self.runtime.base.queues()).collect()
     }
 }

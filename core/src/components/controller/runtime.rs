@@ -1,24 +1,19 @@
-//! What every controller is made of: caches fed by watches, a client with a rate limit, Events, and one way through.
+//! The caches, the client, the Events and the outputs of a controller.
 //!
-//! Mirrors the common shape of kube-controller-manager's controllers (pkg/controller, v1.34): a service account, informers
-//! started at once, one client for all requests, and work that begins when the caches are filled. A controller holds a
-//! [`ControllerRuntime`] and says what it does of its own; [`keyed`] is for the many that sync one object at a time.
-//! Inputs: messages and time, handed on as changes of caches, answers, and instants that are due. Outputs: requests,
-//! decisions and log lines, in the order in which they were caused.
-//! Invariant: after each input a controller has done all that it can do now, and its Events are on their way.
-
-mod keyed;
+//! Mirrors what kube-controller-manager hands to each controller (cmd/kube-controller-manager/app, v1.34): a service
+//! account, informers that start at once, and one client for all requests.
+//! Inputs: what is watched, messages, time. Outputs: changes of caches, requests, decisions and log lines, in the order in
+//! which they were caused.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-pub(super) use self::keyed::{ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries};
-use super::client::{CacheEvent, Changes, Client, Heartbeat, Reflector};
-use super::controller::Context;
-use super::events::{About, EventRecorder, EventType};
-use super::{Because, Component, Deadline, DecisionId, Outbox, Output, earliest};
+use super::Context;
+use crate::components::client::{Changes, Client, Heartbeat, Reflector};
+use crate::components::events::{About, EventRecorder, EventType};
+use crate::components::{Because, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::network::{Answer, Call, Identity, RequestId, Resource, ToClient, TransportError};
 use crate::objects::{Object, Text};
 
@@ -27,7 +22,7 @@ pub type Reply = Result<Answer, TransportError>;
 
 /// A list that a controller keeps a cache of.
 #[derive(Clone, Debug)]
-pub(super) struct Watched {
+pub(in crate::components) struct Watched {
     resource: Resource,
     namespace: &'static str,
     /// The name of its generator of free choices; `None` for the plural name of the kind.
@@ -38,23 +33,26 @@ pub(super) struct Watched {
 
 impl Watched {
     /// All objects of a kind, without being told of heartbeats: for who looks at no times of theirs.
-    pub(super) const fn of(resource: Resource) -> Self {
+    pub(in crate::components) const fn of(resource: Resource) -> Self {
         Self::with(resource, Some(("omitHeartbeats", "true")))
     }
 
     /// The objects of a kind that a query parameter selects, or all, and their heartbeats.
-    pub(super) const fn with(resource: Resource, parameter: Option<(&'static str, &'static str)>) -> Self {
+    pub(in crate::components) const fn with(
+        resource: Resource,
+        parameter: Option<(&'static str, &'static str)>,
+    ) -> Self {
         Self { resource, namespace: "", stream: None, parameter }
     }
 
     /// Only those of a namespace.
-    pub(super) const fn within(mut self, namespace: &'static str) -> Self {
+    pub(in crate::components) const fn within(mut self, namespace: &'static str) -> Self {
         self.namespace = namespace;
         self
     }
 
     /// Gives the generator of its free choices a name of its own.
-    pub(super) const fn with_stream(mut self, name: &'static str) -> Self {
+    pub(in crate::components) const fn with_stream(mut self, name: &'static str) -> Self {
         self.stream = Some(name);
         self
     }
@@ -63,7 +61,7 @@ impl Watched {
 /// The caches, the client and the outputs of a controller.
 #[derive(Clone, Debug)]
 pub struct ControllerRuntime {
-    pub(super) outbox: Outbox,
+    pub(in crate::components) outbox: Outbox,
     client: Client,
     /// `None` for a controller that writes no Events.
     events: Option<EventRecorder>,
@@ -72,12 +70,12 @@ pub struct ControllerRuntime {
 
 impl ControllerRuntime {
     /// Starts to fill the caches, as the service account of this name.
-    pub(super) fn new(account: &str, watched: &[Watched], context: &Context, now: Timestamp) -> Self {
+    pub(in crate::components) fn new(account: &str, watched: &[Watched], context: &Context, now: Timestamp) -> Self {
         Self::with_client(Client::new(Identity::controller(account), &context.settings, now), watched, context)
     }
 
     /// Starts to fill the caches, as who has this client.
-    pub(super) fn with_client(client: Client, watched: &[Watched], context: &Context) -> Self {
+    pub(in crate::components) fn with_client(client: Client, watched: &[Watched], context: &Context) -> Self {
         let mut outbox = Outbox::default();
         let mut start = |watched: &Watched| {
             let chance = context.chance.fork(watched.stream.unwrap_or(&watched.resource.plural));
@@ -89,44 +87,44 @@ impl ControllerRuntime {
     }
 
     /// Lets the controller write Events, in the name of a component.
-    pub(super) fn with_events(self, component: &'static str, context: &Context) -> Self {
+    pub(in crate::components) fn with_events(self, component: &'static str, context: &Context) -> Self {
         Self { events: Some(EventRecorder::new(component, context.chance.fork("events"))), ..self }
     }
 
     /// Gives the client so many times the rate and the burst of kube-controller-manager's flags.
-    pub(super) fn with_rate(self, (qps, burst): (f64, f64), context: &Context, now: Timestamp) -> Self {
+    pub(in crate::components) fn with_rate(self, (qps, burst): (f64, f64), context: &Context, now: Timestamp) -> Self {
         let number = |flag| context.settings.number(flag);
         let (qps, burst) = (number("kube-api-qps") * qps, number("kube-api-burst") * burst);
         Self { client: Client::with_rate(self.client.identity().clone(), qps, burst, now), ..self }
     }
 
     /// Returns a cache by its place among those that are watched.
-    pub(super) fn cache(&self, source: usize) -> &Reflector {
+    pub(in crate::components) fn cache(&self, source: usize) -> &Reflector {
         &self.caches[source]
     }
 
     /// Returns a cache to change.
-    pub(super) fn cache_mut(&mut self, source: usize) -> &mut Reflector {
+    pub(in crate::components) fn cache_mut(&mut self, source: usize) -> &mut Reflector {
         &mut self.caches[source]
     }
 
     /// Returns all caches, in the order in which they were started.
-    pub(super) fn caches(&self) -> impl ExactSizeIterator<Item = &Reflector> {
+    pub(in crate::components) fn caches(&self) -> impl ExactSizeIterator<Item = &Reflector> {
         self.caches.iter()
     }
 
     /// Tells whether all caches have their first list.
-    pub(super) fn is_synced(&self) -> bool {
+    pub(in crate::components) fn is_synced(&self) -> bool {
         self.caches.iter().all(Reflector::synced)
     }
 
     /// Sends a request, at once or when the client has a token for it.
-    pub(super) fn send(&mut self, call: Call, because: Option<DecisionId>, now: Timestamp) -> RequestId {
+    pub(in crate::components) fn send(&mut self, call: Call, because: Option<DecisionId>, now: Timestamp) -> RequestId {
         self.client.send(call, because, &mut self.outbox, now)
     }
 
     /// Says what was decided, about what, and why.
-    pub(super) fn decide(
+    pub(in crate::components) fn decide(
         &mut self,
         about: impl Into<Text>,
         what: impl Into<String>,
@@ -136,7 +134,7 @@ impl ControllerRuntime {
     }
 
     /// Writes a line to the log.
-    pub(super) fn log(&mut self, line: String) {
+    pub(in crate::components) fn log(&mut self, line: String) {
         self.outbox.push(Output::Log(line));
     }
 
@@ -144,7 +142,7 @@ impl ControllerRuntime {
     ///
     /// # Panics
     /// The controller has no component that its Events name.
-    pub(super) fn emit(
+    pub(in crate::components) fn emit(
         &mut self,
         about: &About,
         kind: EventType,
@@ -158,31 +156,31 @@ impl ControllerRuntime {
     }
 
     /// Sends the first Event that waits, unless one is under way.
-    pub(super) fn flush(&mut self, now: Timestamp) {
+    pub(in crate::components) fn flush(&mut self, now: Timestamp) {
         if let Some(events) = &mut self.events {
             events.flush(&mut self.client, &mut self.outbox, now);
         }
     }
 
     /// Returns when caches, client or Events have something to do.
-    pub(super) fn next_deadline(&self) -> Option<Deadline> {
+    pub(in crate::components) fn next_deadline(&self) -> Option<Deadline> {
         let own = [self.client.next_deadline(), self.events.as_ref().and_then(EventRecorder::next_deadline)];
         earliest(self.caches.iter().map(Reflector::next_deadline).chain(own))
     }
 
     /// Returns names and lengths of the queues of requests and Events.
-    pub(super) fn queues(&self) -> impl Iterator<Item = (&'static str, usize)> {
+    pub(in crate::components) fn queues(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let events = self.events.as_ref().map(|events| ("events", events.len()));
         [("requests", self.client.waiting())].into_iter().chain(events)
     }
 
     /// Returns the cache that a watch feeds.
-    pub(super) fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+    pub(in crate::components) fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
         self.caches.iter_mut().find(|informer| informer.owns(watch))
     }
 
     /// Takes a heartbeat of which its controller only notes the times; false if the Node is not cached as it was before.
-    pub(super) fn take_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
+    pub(in crate::components) fn take_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
         let Some(cache) = self.informer(heartbeat.watch) else { return false };
         let slot = cache.before_heartbeat(heartbeat);
         if let Some(slot) = slot {
@@ -191,21 +189,21 @@ impl ControllerRuntime {
         slot.is_some()
     }
 
-    fn source_of(&self, id: RequestId) -> Option<usize> {
+    pub(super) fn source_of(&self, id: RequestId) -> Option<usize> {
         self.caches.iter().position(|cache| cache.owns(id))
     }
 
-    fn handle_message(&mut self, source: usize, message: ToClient, now: Timestamp) -> Changes {
+    pub(super) fn handle_message(&mut self, source: usize, message: ToClient, now: Timestamp) -> Changes {
         self.caches[source].handle_message(message, &mut self.outbox, now)
     }
 
     /// Takes the answer to an Event; false for any other.
-    fn handle_event_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) -> bool {
+    pub(super) fn handle_event_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) -> bool {
         let events = self.events.as_mut().filter(|events| events.owns(id));
         events.map(|events| events.handle_response(reply, now)).is_some()
     }
 
-    fn handle_timeout(&mut self, now: Timestamp) {
+    pub(super) fn handle_timeout(&mut self, now: Timestamp) {
         for cache in &mut self.caches {
             cache.handle_timeout(&mut self.outbox, now);
         }
@@ -213,82 +211,8 @@ impl ControllerRuntime {
     }
 }
 
-/// What a controller does of its own; [`Component`] is made of it, by one way through for all of them.
-pub trait RuntimeController {
-    /// Returns caches, client and outputs.
-    fn runtime(&self) -> &ControllerRuntime;
-
-    /// Returns caches, client and outputs to use them.
-    fn runtime_mut(&mut self) -> &mut ControllerRuntime;
-
-    /// Takes a change of a cache, which is told by its place among those that are watched.
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, now: Timestamp);
-
-    /// Takes the answer to a request of its own.
-    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp);
-
-    /// Notes what is due, before [`Self::work`].
-    fn handle_due(&mut self, _now: Timestamp) {}
-
-    /// Does all that can be done now; called after each input.
-    fn work(&mut self, now: Timestamp);
-
-    /// Tells whether a change of a cache can give it something to do.
-    fn works_after(&self, _source: usize) -> bool {
-        true
-    }
-
-    /// Makes a round that finds nothing to do; see `Controller::rest`.
-    fn rests(&mut self, _now: Timestamp) -> bool {
-        false
-    }
-
-    /// Returns what is due next, beside caches, client and Events.
-    fn own_deadline(&self) -> Option<Deadline> {
-        None
-    }
-}
-
-impl<C: RuntimeController> Component for C {
-    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        if let Some(source) = self.runtime().source_of(message.id()) {
-            let works = self.works_after(source);
-            for event in self.runtime_mut().handle_message(source, message, now) {
-                self.handle_event(source, &event, now);
-            }
-            if !works {
-                return;
-            }
-        } else if let ToClient::Response { id, result } = message
-            && !self.runtime_mut().handle_event_reply(id, &result, now)
-        {
-            self.handle_reply(id, &result, now);
-        }
-        self.work(now);
-        self.runtime_mut().flush(now);
-    }
-
-    fn handle_timeout(&mut self, now: Timestamp) {
-        if self.rests(now) {
-            return;
-        }
-        self.runtime_mut().handle_timeout(now);
-        self.handle_due(now);
-        self.work(now);
-        self.runtime_mut().flush(now);
-    }
-
-    fn poll_output(&mut self) -> Option<Output> {
-        self.runtime_mut().outbox.poll()
-    }
-
-    fn next_deadline(&self) -> Option<Deadline> {
-        earliest([self.runtime().next_deadline(), self.own_deadline()])
-    }
-}
-
 /// Returns the error of an answer as client-go prints it; `None` for a success.
-pub(super) fn failure(reply: &Reply) -> Option<String> {
+pub(in crate::components) fn failure(reply: &Reply) -> Option<String> {
     match reply {
         Ok(answer) if answer.is_success() => None,
         Ok(answer) => {
@@ -300,11 +224,11 @@ pub(super) fn failure(reply: &Reply) -> Option<String> {
 }
 
 /// Returns the code of an answer; 0 for none.
-pub(super) fn code(reply: &Reply) -> u16 {
+pub(in crate::components) fn code(reply: &Reply) -> u16 {
     reply.as_ref().map_or(0, |answer| answer.code)
 }
 
 /// Returns the object of an answer.
-pub(super) fn object(reply: &Reply) -> Option<Object> {
+pub(in crate::components) fn object(reply: &Reply) -> Option<Object> {
     reply.as_ref().ok().filter(|answer| answer.is_success()).and_then(|answer| answer.as_object().cloned())
 }

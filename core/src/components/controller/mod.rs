@@ -1,0 +1,237 @@
+//! Controllers: what one is started with, what it does of its own, and the one way through that all of them share.
+//!
+//! Mirrors the common shape of pkg/controller (v1.34). A controller holds a [`ControllerRuntime`] and says what it does
+//! with a change of a cache, an answer, and what is due; [`Component`] is made of that. Those that sync one object at a
+//! time are a [`Reconciler`] and need no more than that.
+//! Invariant: after each input a controller has done all that it can do now, and its Events are on their way.
+//! The trait stands below the controllers, which implement it; the list of all of them stands above, in
+//! [`super::registry`].
+
+mod keyed;
+mod runtime;
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+pub(super) use self::keyed::{ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries};
+pub use self::runtime::{ControllerRuntime, Reply};
+pub(super) use self::runtime::{Watched, code, failure, object};
+use super::client::{CacheEvent, Heartbeat, Reflector};
+use super::{Component, Deadline, Output, earliest};
+use crate::chance::Chance;
+use crate::network::{RequestId, ToClient};
+use crate::objects::{Beat, Json, Text};
+use crate::profile::Settings;
+
+/// What a controller is started with.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The flags and the release's behaviours.
+    pub settings: Arc<Settings>,
+    /// The generator of this controller's free choices.
+    pub chance: Chance,
+}
+
+/// A loop of a controller that runs by the clock.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LoopInfo {
+    /// Its name, as `health-pass`.
+    pub name: &'static str,
+    /// The pause between two rounds.
+    pub period: SignedDuration,
+    /// When the next round begins; `None` while one runs.
+    pub next: Option<Timestamp>,
+}
+
+/// A choice that Kubernetes leaves to chance, and that a replay reads from its recording.
+///
+/// Of an order the named objects go first, in this order, the others as they would without; it holds until the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FreeChoice<'a> {
+    /// Node lifecycle: the order of Nodes within a health pass.
+    NodeOrder(&'a [Text]),
+    /// Node lifecycle: a taint pass falls between the last Node of the next health pass and its judgement of the zones.
+    TaintPassBeforeJudgement,
+    /// Garbage collection of Pods: the order of the Pods within a pass.
+    PodOrder(&'a [Text]),
+    /// The scheduler: the Node for a Pod among those that are equally good.
+    NodeOfPod {
+        /// The Pod's uid.
+        uid: &'a Text,
+        /// The Node's name.
+        node: &'a Text,
+    },
+    /// Node lifecycle, for tests: each health pass looks at all Nodes, as upstream's does.
+    #[cfg(test)]
+    LookAtAll,
+}
+
+/// A controller; `Send`, so that a whole simulation can change threads.
+///
+/// The first part is what each does of its own, the second what can be asked of it, and the last what heartbeats do
+/// without messages.
+pub trait Controller: Component + Duplicate + Send {
+    /// Returns caches, client and outputs.
+    fn runtime(&self) -> &ControllerRuntime;
+
+    /// Returns caches, client and outputs to use them.
+    fn runtime_mut(&mut self) -> &mut ControllerRuntime;
+
+    /// Takes a change of a cache, which is told by its place among those that are watched.
+    fn handle_event(&mut self, source: usize, event: &CacheEvent, now: Timestamp);
+
+    /// Takes the answer to a request of its own.
+    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp);
+
+    /// Notes what is due, before [`Self::work`].
+    fn handle_due(&mut self, _now: Timestamp) {}
+
+    /// Does all that can be done now; called after each input.
+    fn work(&mut self, now: Timestamp);
+
+    /// Tells whether a change of a cache can give it something to do at once.
+    fn works_after(&self, _source: usize) -> bool {
+        true
+    }
+
+    /// Returns what is due next, beside caches, client and Events.
+    fn own_deadline(&self) -> Option<Deadline> {
+        None
+    }
+
+    /// Returns names and lengths of its own work queues.
+    fn own_queues(&self) -> Vec<(&'static str, usize)> {
+        Vec::new()
+    }
+
+    /// Returns names and lengths of all queues: of work, of requests, of Events.
+    fn queues(&self) -> Vec<(&'static str, usize)> {
+        self.own_queues().into_iter().chain(self.runtime().queues()).collect()
+    }
+
+    /// Returns the loops that run by the clock.
+    fn loops(&self) -> Vec<LoopInfo> {
+        Vec::new()
+    }
+
+    /// Returns more to show under `GET controllers`, by field.
+    fn details(&self, _now: Timestamp) -> Vec<(&'static str, Json)> {
+        Vec::new()
+    }
+
+    /// Makes exactly one round of a loop now; the answer tells whether there is such a loop.
+    fn run_once(&mut self, _name: &str, _now: Timestamp) -> bool {
+        false
+    }
+
+    /// Hands the clock of all loops to the driver: from here each round is one [`Self::run_once`].
+    ///
+    /// A replay of a recording does so, since the phases of the loops are in the recording. Timers of work items, rate
+    /// limits and back-offs stay the controller's own.
+    fn hold_loops(&mut self) {}
+
+    /// Lays down a free choice; one that is not this controller's changes nothing.
+    fn prefer(&mut self, _choice: FreeChoice<'_>) {}
+
+    /// Takes a watch event that gives a cached Lease another beat and does nothing else: no request, no decision, no other
+    /// deadline. False, with nothing changed, if the event has to come as a message.
+    fn handle_renewal(&mut self, _watch: RequestId, _before: Beat, _after: Beat) -> bool {
+        false
+    }
+
+    /// Takes a watch event that changes times alone, at an instant at which the controller has nothing else to do, if all
+    /// it does is to note them. False, with nothing changed, if the event has to come as a message.
+    fn handle_heartbeat(&mut self, _heartbeat: &Heartbeat<'_>) -> bool {
+        false
+    }
+
+    /// Returns the informer that a watch feeds. A bookmark goes to it alone, as long as the controller has nothing else to
+    /// do: it changes nothing but the revision that the watch goes on from.
+    fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
+        self.runtime_mut().informer(watch)
+    }
+
+    /// Does all that is due at an instant, if nothing follows from it but the instant at which the controller wakes next: no
+    /// request, no decision, nothing that others could see. False, with nothing changed, if it has to be woken.
+    fn rest(&mut self, _now: Timestamp) -> bool {
+        false
+    }
+
+    /// Tells whether [`Self::handle_renewal`] may succeed for a watch.
+    fn takes_renewals(&self, _watch: RequestId) -> bool {
+        false
+    }
+}
+
+impl<C: Controller> Component for C {
+    fn handle_message(&mut self, message: ToClient, now: Timestamp) {
+        if let Some(source) = self.runtime().source_of(message.id()) {
+            let works = self.works_after(source);
+            for event in self.runtime_mut().handle_message(source, message, now) {
+                self.handle_event(source, &event, now);
+            }
+            if !works {
+                return;
+            }
+        } else if let ToClient::Response { id, result } = message
+            && !self.runtime_mut().handle_event_reply(id, &result, now)
+        {
+            self.handle_reply(id, &result, now);
+        }
+        self.work(now);
+        self.runtime_mut().flush(now);
+    }
+
+    fn handle_timeout(&mut self, now: Timestamp) {
+        if self.rest(now) {
+            return;
+        }
+        self.runtime_mut().handle_timeout(now);
+        self.handle_due(now);
+        self.work(now);
+        self.runtime_mut().flush(now);
+    }
+
+    fn poll_output(&mut self) -> Option<Output> {
+        self.runtime_mut().outbox.poll()
+    }
+
+    fn next_deadline(&self) -> Option<Deadline> {
+        earliest([self.runtime().next_deadline(), self.own_deadline()])
+    }
+}
+
+/// A controller that can be copied without its type being known.
+pub trait Duplicate {
+    /// Returns a copy in the same state, that goes on by itself.
+    fn duplicate(&self) -> Box<dyn Controller>;
+}
+
+impl<T: Controller + Clone + 'static> Duplicate for T {
+    fn duplicate(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Controller> {
+    fn clone(&self) -> Self {
+        // Of the controller, not of the box around it, which is one that can be copied itself.
+        (**self).duplicate()
+    }
+}
+
+/// What can be done to a controller.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ControllerAction {
+    /// The process ends, with all it had in memory.
+    Stop,
+    /// It begins anew.
+    Start,
+    /// It ends and begins anew at once.
+    Restart,
+    /// It makes one round of a loop now.
+    RunOnce(Text),
+}
