@@ -65,8 +65,7 @@ impl TokenBucket {
         if missing <= 1e-9 { Some(self.at) } else { later(self.at, missing / self.qps) }
     }
 
-    /// Takes a token that may lie in the future, and returns when it is there, `None` for never: what a client's rate limit
-    /// does.
+    /// Takes a token that may lie in the future, and returns when it is there, `None` for never.
     pub fn reserve(&mut self, now: Timestamp) -> Option<Timestamp> {
         self.refill(now);
         self.tokens -= 1.0;

@@ -64,6 +64,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
     KeyedController::new(Disruption { tells_generation, ..Disruption::default() }, &CONFIG, context, now)
 }
 
+/// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug, Default)]
 struct Disruption {
     /// Whether conditions of pods say which generation they are about.

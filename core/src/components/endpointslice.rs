@@ -64,6 +64,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
     KeyedController::new(EndpointSlices::default(), &CONFIG, context, now)
 }
 
+/// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug, Default)]
 struct EndpointSlices {
     pods: Selections,

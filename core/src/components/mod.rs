@@ -87,7 +87,7 @@ pub enum Output {
 
 /// A component of the cluster.
 ///
-/// The contract:
+/// The contract, which `sim/contract_tests.rs` holds all components to:
 /// 1. One input, then `poll_output` until `None`, then `next_deadline`, then the next input.
 /// 2. `now` never decreases. Nothing reads a clock and nothing stores how long ago something was.
 /// 3. `handle_timeout` early or twice is harmless; late is normal: catch up, do not replay missed ticks.

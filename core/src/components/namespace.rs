@@ -101,6 +101,7 @@ struct Sweep {
     problems: Vec<String>,
 }
 
+/// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 struct Namespaces {
     pods_first: bool,

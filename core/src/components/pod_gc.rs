@@ -80,7 +80,7 @@ enum Job {
     Delete,
 }
 
-/// The controller.
+/// The controller; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 pub struct PodGc {
     runtime: ControllerRuntime,

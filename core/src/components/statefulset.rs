@@ -103,6 +103,7 @@ struct Work {
     tries: u32,
 }
 
+/// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 struct StatefulSets {
     capitalises: bool,

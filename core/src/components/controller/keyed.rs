@@ -193,7 +193,7 @@ impl Retries {
     pub(in crate::components) const ENDLESS: Self = Self { first: PAUSE_FIRST, most: u32::MAX };
 }
 
-/// A controller as a component.
+/// A controller that is a [`Reconciler`]; it keeps the contract of [`Component`](crate::components::Component).
 #[derive(Clone, Debug)]
 pub(in crate::components) struct KeyedController<R: Reconciler> {
     own: R,

@@ -115,6 +115,7 @@ struct Backoff {
     last: Timestamp,
 }
 
+/// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug, Default)]
 struct DaemonSets {
     /// Whether a change of a node counts as it is now: if a pod should run there, or one has to go.

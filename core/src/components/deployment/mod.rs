@@ -148,6 +148,7 @@ impl Work {
     }
 }
 
+/// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 struct Deployments {
     tells_from: bool,

@@ -97,7 +97,7 @@ struct Sorted {
     dangling: Vec<OwnerReference>,
 }
 
-/// The controller.
+/// The controller; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 pub struct GarbageCollector {
     runtime: ControllerRuntime,

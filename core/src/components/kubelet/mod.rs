@@ -115,7 +115,7 @@ type Outcome = Result<Answer, TransportError>;
 /// Why a kubelet's process ended by itself.
 pub type Fatal = String;
 
-/// The process. What each wake needs stands together at the front: a cluster has many kubelets.
+/// The process; its machine keeps the contract of [`Component`](super::Component) with it. What each wake needs stands together at the front: a cluster has many kubelets.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Kubelet {

@@ -51,7 +51,8 @@ pub enum MachineError {
     NotModelled(String),
 }
 
-/// A machine and its kubelet, which stands in front: it is what most inputs are for.
+/// A machine and its kubelet, which stands in front: it is what most inputs are for. It keeps the contract of
+/// [`Component`].
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Machine {

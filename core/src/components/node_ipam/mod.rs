@@ -47,7 +47,7 @@ struct Job {
     because: DecisionId,
 }
 
-/// The controller.
+/// The controller; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 pub struct NodeIpam {
     runtime: ControllerRuntime,

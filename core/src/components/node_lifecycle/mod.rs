@@ -107,7 +107,7 @@ enum Owner {
     Pod(ObjectKey),
 }
 
-/// The controller.
+/// The controller; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 pub struct NodeLifecycle {
     runtime: ControllerRuntime,

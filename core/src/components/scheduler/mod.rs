@@ -95,7 +95,7 @@ enum Step {
     Preempting(u64, Failure),
 }
 
-/// The scheduler.
+/// The scheduler; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     runtime: ControllerRuntime,

@@ -32,7 +32,7 @@ use crate::objects::{Json, Object, ObjectKey, Text};
 const NODE_CACHE: usize = 0;
 const POD_CACHE: usize = 1;
 
-/// The controller.
+/// The controller; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 pub struct TaintEviction {
     runtime: ControllerRuntime,
