@@ -6,6 +6,8 @@
 
 mod beginnings;
 #[cfg(test)]
+mod contract_tests;
+#[cfg(test)]
 mod health_pass_tests;
 mod heartbeats;
 #[cfg(test)]

@@ -1,0 +1,424 @@
+//! The contract of [`Component`], held by all components at once: a cluster goes its way under a driver that wakes them
+//! too early, twice, or too late.
+//!
+//! The driver is a small one of its own, which knows none of the simulator's shortcuts. What follows must be the same:
+//! * woken before anything is due, or twice at one instant: the same commits to the byte, at the same instants, and no
+//!   output of the spurious wake-up itself;
+//! * woken half a millisecond late each time, less than any pause that a component makes: per object the same writes by
+//!   the same users in the same order, without instants, random names and heartbeats. More cannot be asked for: who is
+//!   late still races with what is not, such as people;
+//! * woken once after a long absence: a round that was missed many times is made once, so that nothing is due any more.
+//!
+//! Between any two inputs a component is polled until it has nothing to say, and then once more, and asked twice when it
+//! wants to be woken.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::DEFAULT_START;
+use crate::chance::Chance;
+use crate::components::api_server::{ApiServer, Commit, ServerOutput, Tap};
+use crate::components::controller::{Context, Controller};
+use crate::components::host::MachineSpec;
+use crate::components::machine::{Machine, MachineAction};
+use crate::components::registry::{self, processes};
+use crate::components::{Component, Output};
+use crate::json;
+use crate::network::{
+    Ask, Call, ClientId, Delivery, Effect, Fault, Identity, NAMESPACES, NODES, Network, PODS, Request, RequestId,
+    Resource, ToClient, Verb,
+};
+use crate::objects::{Json, Text};
+use crate::profile::Settings;
+
+/// How the driver departs from waking each component exactly when it asked for that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Wakes {
+    Exact,
+    /// Whenever anything happens, and between any two instants, everything that is not due is woken.
+    Early,
+    /// Each wake-up comes twice.
+    Double,
+    /// Each wake-up comes so much later.
+    Late(SignedDuration),
+}
+
+enum Actor {
+    Controller(Box<dyn Controller>),
+    Machine(Box<Machine>),
+    Person,
+}
+
+struct Cluster {
+    wakes: Wakes,
+    now: Timestamp,
+    api: ApiServer,
+    network: Network,
+    actors: Vec<(Text, Actor)>,
+    commits: Vec<Commit>,
+    refused: Vec<String>,
+    asked: u64,
+    /// Whose timers are forgotten for now.
+    absent: Option<ClientId>,
+}
+
+impl Cluster {
+    fn new(wakes: Wakes) -> Self {
+        let mut settings = Settings::default();
+        for (flag, value) in [("allocate-node-cidrs", "true"), ("cluster-cidr", "10.244.0.0/16")] {
+            settings.set(flag, value).unwrap();
+        }
+        let (settings, chance, now) = (Arc::new(settings), Chance::new(7), DEFAULT_START);
+        let context = |name: &str| Context { settings: settings.clone(), chance: chance.fork(name) };
+        let mut api = ApiServer::new(context("api-server"), now);
+        api.tap(Tap::Everything);
+        let mut cluster = Self {
+            wakes,
+            now,
+            api,
+            network: Network::new(chance.fork("network")),
+            actors: Vec::new(),
+            commits: Vec::new(),
+            refused: Vec::new(),
+            asked: 0,
+            absent: None,
+        };
+        cluster.add(Text::of("user/admin"), Actor::Person);
+        for name in processes() {
+            let path = format!("controller/{name}");
+            let controller = registry::start(name, context(&path), now).unwrap();
+            cluster.add(Text::from(path), Actor::Controller(controller));
+        }
+        for (name, zone) in [("w1", "a"), ("w2", "a"), ("w3", "b")] {
+            let spec = MachineSpec::from_json(&json!({"name": name, "zone": zone})).unwrap();
+            let machine = Machine::new(spec, context(&format!("kubelet/{name}")), now).unwrap();
+            cluster.add(Text::from(format!("machine/{name}")), Actor::Machine(Box::new(machine)));
+        }
+        cluster.settle();
+        cluster
+    }
+
+    fn add(&mut self, name: Text, actor: Actor) {
+        let client = self.network.connect(name.clone());
+        assert_eq!(client.0 as usize, self.actors.len());
+        self.actors.push((name, actor));
+        self.drain(client);
+    }
+
+    fn component(&mut self, client: ClientId) -> Option<&mut dyn Component> {
+        match &mut self.actors[client.0 as usize].1 {
+            Actor::Controller(controller) => Some(&mut **controller),
+            Actor::Machine(machine) => Some(&mut **machine),
+            Actor::Person => None,
+        }
+    }
+
+    fn clients(&self) -> impl Iterator<Item = ClientId> + use<> {
+        (0..u32::try_from(self.actors.len()).unwrap()).map(ClientId)
+    }
+
+    /// Returns when a component asked to be woken.
+    fn due(&mut self, client: ClientId) -> Option<Timestamp> {
+        let component = self.component(client)?;
+        let due = component.next_deadline();
+        assert_eq!(due, component.next_deadline(), "asking when to wake is a pure query");
+        due.map(|due| due.at)
+    }
+
+    /// Polls a component empty, and returns how much it had to say.
+    fn drain(&mut self, client: ClientId) -> usize {
+        let mut count = 0;
+        while let Some(output) = self.component(client).and_then(Component::poll_output) {
+            count += 1;
+            match output {
+                Output::Request(request) => self.network.send(client, request, self.now),
+                Output::Cancel(id) => self.network.cancel(client, id, self.now),
+                Output::Exit => self.network.forget(client),
+                Output::Decision(_) | Output::Log(_) => {}
+            }
+        }
+        assert!(self.component(client).and_then(Component::poll_output).is_none());
+        count
+    }
+
+    /// Gives one input, with what the driver does to it beside.
+    fn input(&mut self, client: ClientId, input: impl FnOnce(&mut Actor, Timestamp)) {
+        let now = self.now;
+        input(&mut self.actors[client.0 as usize].1, now);
+        self.drain(client);
+        self.wake_early();
+    }
+
+    fn wake(&mut self, client: ClientId) {
+        let now = self.now;
+        let times = if self.wakes == Wakes::Double { 2 } else { 1 };
+        for _ in 0..times {
+            if let Some(component) = self.component(client) {
+                component.handle_timeout(now);
+            }
+            self.drain(client);
+        }
+        self.wake_early();
+    }
+
+    /// Wakes everything that is not due: nothing may come of it.
+    fn wake_early(&mut self) {
+        if self.wakes != Wakes::Early {
+            return;
+        }
+        let now = self.now;
+        for client in self.clients() {
+            let due = self.due(client);
+            if due.is_some_and(|at| at <= now) {
+                continue;
+            }
+            if let Some(component) = self.component(client) {
+                component.handle_timeout(now);
+            }
+            let name = self.actors[client.0 as usize].0.clone();
+            assert_eq!(self.drain(client), 0, "{name} had nothing due at {now}, and did something");
+            assert_eq!(self.due(client), due, "{name} had nothing due at {now}, and waits for another instant");
+        }
+        if self.api.next_deadline().is_none_or(|due| due.at > now) {
+            self.api.handle_timeout(now);
+            assert!(self.api.poll_output().is_none(), "the API server had nothing due at {now}");
+        }
+    }
+
+    fn pump_api(&mut self) {
+        while let Some(output) = self.api.poll_output() {
+            match output {
+                ServerOutput::ToClient { client, message } => self.network.reply(client, message, self.now),
+                ServerOutput::Commit(commit) => self.commits.push(*commit),
+            }
+        }
+    }
+
+    fn settle(&mut self) {
+        while let Some(delivery) = self.network.poll_delivery() {
+            match delivery {
+                Delivery::ToServer { client, request } => self.api.handle_request(client, request, self.now),
+                Delivery::Cancelled { client, id } => self.api.handle_cancel(client, id),
+                Delivery::Disconnected { client } => self.api.handle_disconnect(client),
+                Delivery::ToClient { client, message } => self.take(client, message),
+            }
+            self.pump_api();
+        }
+    }
+
+    fn take(&mut self, client: ClientId, message: ToClient) {
+        if let (Actor::Person, ToClient::Response { result: Ok(answer), .. }) =
+            (&self.actors[client.0 as usize].1, &message)
+            && !answer.is_success()
+        {
+            self.refused.push(answer.message());
+        }
+        self.input(client, |actor, now| match actor {
+            Actor::Controller(controller) => controller.handle_message(message, now),
+            Actor::Machine(machine) => machine.handle_message(message, now),
+            Actor::Person => {}
+        });
+    }
+
+    /// Lets time pass; at each instant first the network, then the server, then the components in their order.
+    fn advance(&mut self, until: Timestamp) {
+        let late = if let Wakes::Late(late) = self.wakes { late } else { SignedDuration::ZERO };
+        loop {
+            self.settle();
+            let first = self.clients().filter(|client| self.absent != Some(*client));
+            let first: Vec<ClientId> = first.collect();
+            let first = first.into_iter().filter_map(|client| Some((self.due(client)? + late, client.0))).min();
+            let api = self.api.next_deadline().map(|due| due.at + late);
+            let next = [first.map(|(at, _)| at), api, self.network.next_deadline()].into_iter().flatten().min();
+            let Some(next) = next.filter(|next| *next <= until) else { break };
+            if self.wakes == Wakes::Early && next > self.now {
+                self.now += (next.duration_since(self.now)) / 2;
+                self.wake_early();
+            }
+            self.now = self.now.max(next);
+            self.network.handle_timeout(self.now);
+            if api.is_some_and(|at| at <= self.now) {
+                self.api.handle_timeout(self.now);
+                self.pump_api();
+            }
+            self.settle();
+            if let Some((_, client)) = first.filter(|(at, _)| *at <= self.now) {
+                self.wake(ClientId(client));
+            }
+        }
+        self.now = self.now.max(until);
+    }
+
+    fn ask(&mut self, call: Call) {
+        self.asked += 1;
+        let (id, ask) = (RequestId(self.asked), Ask::Call(Box::new(call)));
+        let request = Request { id, identity: Identity::admin(), ask, timeout: None, because: None };
+        self.network.send(ClientId(0), request, self.now);
+        self.settle();
+    }
+
+    fn act(&mut self, machine: &str, action: &str) {
+        let action = MachineAction::from_json(&json!({"action": action})).unwrap();
+        let name = format!("machine/{machine}");
+        let at = self.actors.iter().position(|(own, _)| **own == *name).unwrap();
+        self.input(ClientId(u32::try_from(at).unwrap()), |actor, now| {
+            if let Actor::Machine(machine) = actor {
+                machine.handle_action(action, now).unwrap();
+            }
+        });
+    }
+
+    fn refuse(&mut self, client: &'static str, seconds: i64) {
+        let fault = Fault { effect: Effect::Refuse, ..Fault::disconnect(client) };
+        let rule = self.network.add_rule(fault, self.now);
+        self.pass(seconds);
+        self.network.remove_rule(rule, self.now);
+    }
+
+    fn pass(&mut self, seconds: i64) {
+        self.advance(self.now + SignedDuration::from_secs(seconds));
+    }
+}
+
+fn create(resource: Resource, namespace: &'static str, body: Json) -> Call {
+    Call::new(Verb::Create, resource, namespace, "").body(body)
+}
+
+fn workload(kind: &'static str, replicas: Option<i64>) -> Json {
+    let mut body = json!({"kind": kind, "apiVersion": "apps/v1", "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"app": kind}},
+            "template": {"metadata": {"labels": {"app": kind}},
+                "spec": {"containers": [{"name": "main", "image": "pause"}]}}}});
+    if let Some(replicas) = replicas {
+        body.set(&["spec", "replicas"], replicas);
+    }
+    body
+}
+
+/// A cluster with something to do for each component.
+fn started(wakes: Wakes) -> Cluster {
+    let mut cluster = Cluster::new(wakes);
+    cluster.pass(30);
+    for (plural, kind, replicas) in [
+        ("deployments", "Deployment", Some(3)),
+        ("statefulsets", "StatefulSet", Some(2)),
+        ("daemonsets", "DaemonSet", None),
+    ] {
+        cluster.ask(create(Resource::of("apps", "v1", plural), "default", workload(kind, replicas)));
+    }
+    let service =
+        json!({"metadata": {"name": "web"}, "spec": {"selector": {"app": "Deployment"}, "ports": [{"port": 80}]}});
+    cluster.ask(create(Resource::of("", "v1", "services"), "default", service));
+    let budget = json!({"kind": "PodDisruptionBudget", "apiVersion": "policy/v1", "metadata": {"name": "web"},
+        "spec": {"minAvailable": "50%", "selector": {"matchLabels": {"app": "Deployment"}}}});
+    cluster.ask(create(Resource::of("policy", "v1", "poddisruptionbudgets"), "default", budget));
+    cluster.ask(create(NAMESPACES, "", json!({"metadata": {"name": "x"}})));
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "main", "image": "pause"}]}});
+    cluster.ask(create(PODS, "x", pod));
+    cluster.pass(30);
+    cluster
+}
+
+/// Something to try again, too.
+fn run(wakes: Wakes) -> Cluster {
+    let mut cluster = started(wakes);
+    cluster.ask(Call::new(Verb::Delete, NAMESPACES, "", "x"));
+    let taint = json!({"spec": {"taints": [{"key": "a", "effect": "NoExecute"}]}});
+    cluster.ask(Call::strategic_patch(NODES, "", "w3", taint));
+    cluster.pass(30);
+    // All who write lose the server for a while; what they try meanwhile is put off.
+    for name in ["controller/replicaset-controller", "controller/kube-scheduler", "machine/w1"] {
+        let untaint = json!({"spec": {"taints": [{"key": "a", "effect": "NoExecute", "$patch": "delete"}]}});
+        cluster.ask(Call::strategic_patch(NODES, "", "w3", untaint));
+        cluster.refuse(name, 20);
+    }
+    // The garbage collection of Pods is for those that nobody else deletes.
+    let alone = json!({"metadata": {"name": "alone"}, "spec": {"nodeName": "w3", "tolerations": [{"operator": "Exists"}],
+        "containers": [{"name": "main", "image": "pause"}]}});
+    cluster.ask(create(PODS, "default", alone));
+    cluster.act("w2", "kubelet-stop");
+    cluster.pass(400);
+    cluster.act("w3", "power-off");
+    cluster.ask(Call::new(Verb::Delete, NODES, "", "w3"));
+    cluster.pass(120);
+    cluster.act("w2", "kubelet-start");
+    cluster.pass(60);
+    assert!(cluster.refused.is_empty(), "{:?}", cluster.refused);
+    for client in cluster.clients() {
+        let name = &cluster.actors[client.0 as usize].0;
+        assert!(cluster.commits.iter().any(|commit| commit.client == client), "{name} has written nothing");
+    }
+    cluster
+}
+
+/// Says all of a commit.
+fn exactly(commit: &Commit) -> String {
+    format!("{} {:?} {} {:?} {}", commit.at, commit.event, commit.identity.user, commit.verb, commit.object.json())
+}
+
+/// Says of each object who wrote it how, without heartbeats; what has a random name stands under what its name begins with,
+/// and an Event under its reason.
+fn roughly(cluster: &Cluster) -> BTreeMap<String, Vec<String>> {
+    let mut objects: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for commit in &cluster.commits {
+        let tree = commit.object.stable();
+        if commit.before.as_ref().is_some_and(|before| before.stable().is_same_allocation(tree)) {
+            continue;
+        }
+        let text = |path: &[&str]| tree.at(path).as_str();
+        let name = text(&["metadata", "generateName"]).or_else(|| text(&["reason"])).unwrap_or(commit.object.name());
+        let writes = objects.entry(format!("{} {name}", commit.resource.plural)).or_default();
+        writes.push(format!("{:?} {} {:?} {}", commit.event, commit.identity.user, commit.verb, commit.subresource));
+    }
+    objects
+}
+
+#[test]
+fn a_wake_up_before_anything_is_due_does_nothing() {
+    let (exact, early) = (run(Wakes::Exact), run(Wakes::Early));
+    assert_same(&exact, &early);
+}
+
+#[test]
+fn a_wake_up_that_comes_twice_does_nothing_the_second_time() {
+    let (exact, double) = (run(Wakes::Exact), run(Wakes::Double));
+    assert_same(&exact, &double);
+}
+
+fn assert_same(one: &Cluster, other: &Cluster) {
+    for (one, other) in one.commits.iter().zip(&other.commits) {
+        assert_eq!(exactly(one), exactly(other));
+    }
+    assert_eq!(one.commits.len(), other.commits.len());
+    assert!(one.commits.len() > 500, "{}", one.commits.len());
+}
+
+#[test]
+fn wake_ups_that_are_a_little_late_lead_to_the_same_writes() {
+    let (exact, late) = (roughly(&run(Wakes::Exact)), roughly(&run(Wakes::Late(SignedDuration::from_micros(500)))));
+    for (object, writes) in &exact {
+        assert_eq!(Some(writes), late.get(object), "{object}");
+    }
+    assert_eq!(exact.len(), late.len());
+}
+
+#[test]
+fn a_component_that_was_away_makes_what_it_missed_once() {
+    let mut cluster = started(Wakes::Exact);
+    for client in cluster.clients() {
+        cluster.absent = Some(client);
+        cluster.pass(100);
+        cluster.absent = None;
+        let name = cluster.actors[client.0 as usize].0.clone();
+        cluster.wake(client);
+        let due = cluster.due(client);
+        assert!(due.is_none_or(|at| at > cluster.now), "{name} was woken and is late all the same");
+        cluster.pass(20);
+    }
+}
