@@ -13,7 +13,6 @@ pub mod config;
 mod csi;
 mod events;
 mod lease;
-mod pod_status;
 mod pods;
 mod preemption;
 mod registration;

@@ -5,6 +5,7 @@
 //! Invariant: no running pod is touched merely because the API server is away.
 //! Left out on purpose: init containers, probes, volumes and images.
 
+mod pod_status;
 mod running;
 mod workers;
 mod writing;
@@ -16,9 +17,9 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::pod_status::{View, build};
 use super::admission::{Place, Verdict};
 use super::events::Kind;
-use super::pod_status::{View, build};
 use super::runtime_state::RELIST_PERIOD;
 use super::{Kubelet, Outcome, Purpose, Turn};
 use crate::chance::Chance;

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::pods::{PREEMPTED, Plan, Worker};
-use super::validation::go_duration;
+use super::super::validation::go_duration;
+use super::{PREEMPTED, Plan, Worker};
 use crate::components::host::runtime::{Container, ContainerState};
 use crate::components::host::{Host, uuid};
 use crate::json;
