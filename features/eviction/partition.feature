@@ -11,7 +11,7 @@ Feature: Pods of a node behind a partition end when the partition does
       And a Pod "web" on Node "worker-1"
       When machine "worker-1" loses its connection to the API server
       Then Pod "web" stays for 329s
-      And Pod "web" is deleted between 329s and 357s
+      And Pod "web" is deleted between 329s and 362s
       And Pod "web" keeps phase Running for 2h
       And Pod "web" exists within 2h
       And container "main" of Pod "web" keeps running on machine "worker-1" for 2h

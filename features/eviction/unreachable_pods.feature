@@ -5,7 +5,7 @@ Feature: The pods of a node that stays unreachable are evicted
 
   Rule: Five minutes after the node was tainted, its pods are deleted
 
-    @since:1.32
+    @since:1.34
     Scenario: The kubelet is killed and stays away
       Given a ready Node "worker-1"
       And a Pod "web" on Node "worker-1"
@@ -32,6 +32,20 @@ Feature: The pods of a node that stays unreachable are evicted
       And Pod "web" is deleted at 300s after Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
       And Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within 352s
       And Pod "web" has condition DisruptionTarget=True, reason "DeletionByTaintManager", message "Taint manager: deleting due to NoExecute taint", within 352s
+      But Pod "other" stays for 10m
+      And no Event TaintManagerEviction about Pod "other" for 10m
+
+    @since:1.32 @until:1.33
+    Scenario: The kubelet is killed and stays away, on 1.32 and 1.33
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And a Pod "other" on Node "bystander"
+      When the kubelet on "worker-1" is killed
+      Then Pod "web" stays for 344s
+      And Pod "web" is deleted between 344s and 362s
+      And Pod "web" is deleted at 300s after Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
+      And Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within 362s
+      And Pod "web" has condition DisruptionTarget=True, reason "DeletionByTaintManager", message "Taint manager: deleting due to NoExecute taint", within 362s
       But Pod "other" stays for 10m
       And no Event TaintManagerEviction about Pod "other" for 10m
 
@@ -64,7 +78,7 @@ Feature: The pods of a node that stays unreachable are evicted
       Given a ready Node "worker-1"
       And a Pod "agent" on Node "worker-1" that tolerates "node.kubernetes.io/unreachable:NoExecute" and "node.kubernetes.io/not-ready:NoExecute"
       When the kubelet on "worker-1" is killed
-      Then Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" within 57s
+      Then Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" within 62s
       But Pod "agent" stays for 2h
       And no Event TaintManagerEviction about Pod "agent" for 2h
 

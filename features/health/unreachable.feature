@@ -2,10 +2,11 @@
 Feature: A node that stops reporting becomes unreachable
   Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34), tryUpdateNodeHealth
   Source: the grace period was 40 s up to 1.31 and is 50 s since 1.32, pkg/controller/nodelifecycle/config/v1alpha1/defaults.go
+  Source: up to 1.33 a pass decides about NoExecute by the condition before it, PR 120816
 
   Rule: Without heartbeats for the grace period, the conditions that the kubelet owns become Unknown
 
-    @since:1.32
+    @since:1.34
     Scenario: The kubelet is killed
       Given a ready Node "worker-1"
       When the kubelet on "worker-1" is killed
@@ -33,6 +34,23 @@ Feature: A node that stops reporting becomes unreachable
       And Node "worker-1" has condition PIDPressure=Unknown, reason "NodeStatusUnknown", between 29s and 46s
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" between 29s and 47s
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 34s and 52s
+      And 1 Event NodeNotReady about Node "worker-1", message "Node worker-1 status is now: NodeNotReady", within 120s
+      But Node "worker-1" keeps condition NetworkUnavailable unchanged for 120s
+      And Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s
+      And nothing else about Node "worker-1" changes
+      And the history of Node "worker-1" matches its snapshot
+
+    @since:1.32 @until:1.33
+    Scenario: The kubelet is killed, on 1.32 and 1.33
+      Given a ready Node "worker-1"
+      When the kubelet on "worker-1" is killed
+      Then Node "worker-1" keeps condition Ready=True for 39s
+      And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", message "Kubelet stopped posting node status.", between 39s and 56s
+      And Node "worker-1" has condition MemoryPressure=Unknown, reason "NodeStatusUnknown", between 39s and 56s
+      And Node "worker-1" has condition DiskPressure=Unknown, reason "NodeStatusUnknown", between 39s and 56s
+      And Node "worker-1" has condition PIDPressure=Unknown, reason "NodeStatusUnknown", between 39s and 56s
+      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" between 39s and 57s
+      And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 44s and 62s
       And 1 Event NodeNotReady about Node "worker-1", message "Node worker-1 status is now: NodeNotReady", within 120s
       But Node "worker-1" keeps condition NetworkUnavailable unchanged for 120s
       And Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s

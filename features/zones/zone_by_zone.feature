@@ -92,7 +92,7 @@ Feature: Each zone is evicted by its own rules
       Given 2 ready Nodes in zone "a"
       And a Pod on each Node of zone "a"
       When zone "a" loses its connection to the API server
-      Then 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute" between 29s and 57s
+      Then 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute" between 29s and 62s
       And 2 Nodes of zone "a" have taint "node.kubernetes.io/unreachable:NoExecute" between 10s and 20.3s after 1 Node of zone "a" has taint "node.kubernetes.io/unreachable:NoExecute"
       And Pod "on-a-1" is deleted at 300s after Node "a-1" has taint "node.kubernetes.io/unreachable:NoExecute"
       And Pod "on-a-2" is deleted at 300s after Node "a-2" has taint "node.kubernetes.io/unreachable:NoExecute"
