@@ -78,18 +78,6 @@ impl Jitter {
     pub fn of(base: SignedDuration, factor: f64) -> Self {
         Self { base, choices: choices_up_to(base.mul_f64(factor)) }
     }
-
-    /// Returns the shortest pause.
-    #[must_use]
-    pub(crate) const fn base(self) -> SignedDuration {
-        self.base
-    }
-
-    /// Returns how many pauses there are, a microsecond apart.
-    #[must_use]
-    pub(crate) const fn choices(self) -> u64 {
-        self.choices
-    }
 }
 
 fn choices_up_to(max: SignedDuration) -> u64 {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::Outcome;
-use nodeproof_core::sim::{self, Beginnings};
+use nodeproof_core::sim::{self, SetupCache};
 
 use super::options::Options;
 use super::planned::Planned;
@@ -17,7 +17,7 @@ use crate::live::{self, Plan};
 
 thread_local! {
     /// What scenarios of this thread began with.
-    static BEGINNINGS: RefCell<Beginnings> = RefCell::default();
+    static SETUP_CACHE: RefCell<SetupCache> = RefCell::default();
 }
 
 impl Stage {
@@ -71,10 +71,10 @@ impl Stage {
         let settings = Settings::of(planned.release(options)).with_race(options.race);
         let options = sim::Options { settings, seed: options.seed, trace: options.trace, ..sim::Options::default() };
         // Out of its place meanwhile: an action of the user's own may run scenarios itself, or break down.
-        let mut beginnings = BEGINNINGS.take();
+        let mut cache = SETUP_CACHE.take();
         let own = suite.own.functions();
-        let outcome = sim::run_scenario_with(&planned.compiled.scenario, options, own, &mut beginnings);
-        BEGINNINGS.set(beginnings);
+        let outcome = sim::run_scenario_with(&planned.compiled.scenario, options, own, &mut cache);
+        SETUP_CACHE.set(cache);
         outcome
     }
 }

@@ -230,7 +230,7 @@ fn requirements_in(file: &Path) -> (Requirements, Option<Problem>) {
 #[cfg(test)]
 mod tests {
     use nodeproof_core::profile::Settings;
-    use nodeproof_core::sim::{self, Beginnings};
+    use nodeproof_core::sim::{self, SetupCache};
 
     use super::super::options::Options;
     use super::*;
@@ -245,8 +245,8 @@ mod tests {
         let (some, others) = suite.planned.split_at(suite.planned.len() / 2);
         std::thread::scope(|scope| {
             let all_alike = |planned: &[Planned]| {
-                let mut beginnings = Beginnings::default();
-                planned.iter().for_each(|planned| ends_alike(planned, &mut beginnings));
+                let mut cache = SetupCache::default();
+                planned.iter().for_each(|planned| ends_alike(planned, &mut cache));
             };
             scope.spawn(move || all_alike(some));
             all_alike(others);
@@ -254,11 +254,11 @@ mod tests {
     }
 
     #[track_caller]
-    fn ends_alike(planned: &Planned, beginnings: &mut Beginnings) {
+    fn ends_alike(planned: &Planned, cache: &mut SetupCache) {
         let settings = Settings::of(planned.release(&Options::default()));
         let options = |trace| sim::Options { seed: 2, trace, settings: settings.clone(), ..sim::Options::default() };
         let scenario = &planned.compiled.scenario;
-        let brief = sim::run_scenario_with(scenario, options(false), &sim::Own::default(), beginnings);
+        let brief = sim::run_scenario_with(scenario, options(false), &sim::Own::default(), cache);
         let whole = sim::run_scenario(scenario, options(true));
         let whole = nodeproof_core::scenario::Outcome { trace: Vec::new(), ..whole };
         assert_eq!(brief.steps, whole.steps, "{}", planned.name);

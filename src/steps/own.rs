@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(problems, "");
         let options = nodeproof_core::sim::Options::default();
         let outcome =
-            sim::run_scenario_with(&compiled[0].scenario, options, own().functions(), &mut sim::Beginnings::default());
+            sim::run_scenario_with(&compiled[0].scenario, options, own().functions(), &mut sim::SetupCache::default());
         outcome.mismatch.map(|mismatch| mismatch.to_string()).unwrap_or_default()
     }
 

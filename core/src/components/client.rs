@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 pub use cache::{Cache, Slot};
 pub(super) use queue::PAUSE_FIRST;
 pub use queue::WorkQueue;
-pub use reflector::{CacheEvent, Changes, Heartbeat, Reflector};
+pub use reflector::{CacheEvent, Changes, Reflector};
 
 use super::{Deadline, DecisionId, Outbox, Output};
 use crate::network::{Answer, Ask, Call, Identity, Request, RequestId, TransportError};

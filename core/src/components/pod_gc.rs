@@ -361,22 +361,6 @@ impl Controller for PodGc {
         self.next_pass.map(|at| Deadline { at, reason: "garbage collection of pods" })
     }
 
-    fn rest(&mut self, now: Timestamp) -> bool {
-        let is_due = self.next_pass.is_some_and(|at| at <= now);
-        let is_alone = self.runtime.next_deadline().is_none_or(|other| other.at > now);
-        let is_idle = self.pass.is_none()
-            && self.under_way.is_empty()
-            && self.quarantine.is_empty()
-            && self.ending.is_empty()
-            && (self.threshold == 0 || self.terminated.len() <= self.threshold);
-        let is_here = |name: &Text| self.nodes().get("", name).is_some();
-        if !is_due || !is_alone || !is_idle || !self.pods_by_node.nodes().all(is_here) {
-            return false;
-        }
-        self.next_pass = Some(now + PASS_COST + PERIOD);
-        true
-    }
-
     fn loops(&self) -> Vec<LoopInfo> {
         Vec::from([LoopInfo { name: "gc-pass", period: PERIOD, next: self.next_pass }])
     }

@@ -105,8 +105,4 @@ impl Reconciler for Ttl {
         runtime.send(key, (), Call::strategic_patch(NODES, "", &key.name, patch), Some(because), now);
         Flow::Done
     }
-
-    fn ignores_heartbeat(&self, node: &Object) -> bool {
-        !self.is_due(node)
-    }
 }

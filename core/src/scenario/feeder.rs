@@ -158,21 +158,10 @@ impl Feeder {
         }
     }
 
-    /// Tells whether the Lease is to be renewed now.
-    #[must_use]
-    pub fn has_to_renew(&self, now: Timestamp) -> bool {
-        self.renew_at.is_some_and(|at| at <= now)
-    }
-
-    /// Takes the news that the Lease was renewed in its place, as it would have asked for.
-    pub fn handle_renewed(&mut self, now: Timestamp) {
-        self.renew_at = Some(now + self.node.lease_every);
-    }
-
     /// Queues what is due.
     pub fn handle_timeout(&mut self, now: Timestamp) {
-        if self.has_to_renew(now) {
-            self.handle_renewed(now);
+        if self.renew_at.is_some_and(|at| at <= now) {
+            self.renew_at = Some(now + self.node.lease_every);
             self.patch_lease(json!({"spec": {"renewTime": to_micro_time(now)}}));
         }
         if self.post_at.is_some_and(|at| at <= now) {

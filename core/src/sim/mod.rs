@@ -4,12 +4,11 @@
 //! from event to event. Deliveries of one instant keep the order of cause; equal deadlines go in the order in which
 //! their components were made. Invariant: the same seed and the same actions give the same trace, byte for byte.
 
-mod beginnings;
 #[cfg(test)]
 mod contract_tests;
 #[cfg(test)]
 mod health_pass_tests;
-mod heartbeats;
+mod idle;
 #[cfg(test)]
 mod kubelet_pod_tests;
 #[cfg(test)]
@@ -17,7 +16,7 @@ mod kubelet_tests;
 #[cfg(test)]
 mod namespace_tests;
 mod own;
-mod quiet;
+mod setup_cache;
 mod wakes;
 #[cfg(test)]
 mod workload_tests;
@@ -32,17 +31,17 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use beginnings::Beginnings;
-pub use heartbeats::Heartbeats;
+pub use idle::Heartbeats;
 pub use own::{Own, OwnAction, OwnLooking};
+pub use setup_cache::SetupCache;
 pub use world::{run_scenario, run_scenario_with};
 
 pub use crate::components::{Record, RecordedDecision, TraceLine, component_name};
 
 use crate::chance::Chance;
-use crate::components::api_server::{ApiServer, Commit, Reader, ServerOutput, Tap};
+use crate::components::api_server::{ApiServer, Commit, ServerOutput, Tap};
 use crate::components::controller::{Context, Controller, ControllerAction};
-use crate::components::kubelet::Pace;
+use crate::components::kubelet::IdleLoops;
 use crate::components::machine::{Machine, MachineAction, MachineError, MachineSpec};
 use crate::components::registry::{self, processes};
 use crate::components::{Component, Deadline, Output};
@@ -52,7 +51,6 @@ use crate::network::{
 };
 use crate::objects::{Object, Text};
 use crate::profile::Settings;
-use quiet::Rows;
 use wakes::Wakes;
 
 /// How many deliveries one instant may hold before it counts as a live-lock: a few for each of 100,000 nodes.
@@ -164,14 +162,11 @@ pub struct Simulation {
     wakes: Wakes,
     /// The deadline of each slot that stands in the queue; older entries are stale.
     deadlines: Vec<Option<Deadline>>,
-    /// The loops of each slot's kubelet, while it is calm.
-    paces: Vec<Option<Pace>>,
-    /// What calm kubelets are ahead of their own state.
-    rows: Rows,
+    /// The loops of each slot's kubelet that are run in its place, and whose they are.
+    idle: Vec<Option<Box<IdleLoops>>>,
+    idlers: Vec<ClientId>,
     record: Record,
     commits: Vec<Commit>,
-    /// Who hears of the renewal in hand.
-    readers: Vec<Reader>,
     deliveries: u64,
     direct_renewals: u64,
 }
@@ -194,10 +189,9 @@ impl Simulation {
             by_name: BTreeMap::new(),
             wakes: Wakes::new(now),
             deadlines: Vec::new(),
-            paces: Vec::new(),
-            rows: Rows::default(),
+            idle: Vec::new(),
+            idlers: Vec::new(),
             commits: Vec::new(),
-            readers: Vec::new(),
             deliveries: 0,
             direct_renewals: 0,
             settings,
@@ -247,7 +241,7 @@ impl Simulation {
         &self.record
     }
 
-    /// Returns the number of messages and timers handled so far: what a bench divides by.
+    /// Returns the number of messages handled so far: what a bench divides by.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.deliveries
@@ -263,12 +257,9 @@ impl Simulation {
     #[must_use]
     pub fn next_due(&self) -> Option<(Timestamp, Text, &'static str)> {
         let wakes = self.wakes.iter().filter(|(at, client)| self.is_scheduled(*client, *at)).copied();
-        let wakes = wakes.filter(|(_, client)| self.rows.due(*client).is_none()).min();
-        let wake = wakes.and_then(|(_, client)| Some((client, self.deadlines[client as usize]?)));
-        let wake = wake.into_iter().chain(self.rows.first_after(self.now));
-        let wake = wake
-            .min_by_key(|(client, deadline)| (deadline.at, *client))
-            .map(|(client, deadline)| (deadline.at, self.slots[client as usize].name.clone(), deadline.reason));
+        let wake = wakes.min().and_then(|(at, client)| {
+            Some((at, self.slots[client as usize].name.clone(), self.deadlines[client as usize]?.reason))
+        });
         let network = self.network.next_deadline().map(|at| (at, Text::of("network"), "a message held back"));
         let api = self.api.next_deadline().map(|deadline| (deadline.at, Text::of("api"), deadline.reason));
         [network, api, wake].into_iter().flatten().min_by_key(|(at, ..)| *at)
@@ -278,13 +269,13 @@ impl Simulation {
     pub fn advance_until(&mut self, until: Timestamp) {
         self.settle();
         loop {
-            self.run_quiet(until);
+            self.run_idle(until);
             if !self.step(until) {
                 break;
             }
         }
         self.now = self.now.max(until);
-        self.level();
+        self.return_all_loops();
     }
 
     /// Does everything that is due at the present instant, so that what is asked next sees it done.
@@ -303,44 +294,41 @@ impl Simulation {
     pub(crate) fn step_to_news(&mut self, until: Timestamp) -> bool {
         let decided = self.record.decisions().len();
         loop {
-            self.run_quiet(until);
+            self.run_idle(until);
             if !self.step(until) {
                 break;
             }
             if !self.commits.is_empty() || self.record.decisions().len() > decided {
-                self.level();
+                self.return_all_loops();
                 return true;
             }
         }
-        self.level();
+        self.return_all_loops();
         false
     }
 
     /// Does all that is due at an instant; returns the next at which something is.
     fn do_instant(&mut self, at: Timestamp) -> Option<Timestamp> {
         self.now = self.now.max(at);
-        let before = self.deliveries;
+        let (before, mut wakes) = (self.deliveries, 0);
         loop {
             self.network.handle_timeout(self.now);
-            self.give_bookmarks();
             if self.api.next_deadline().is_some_and(|deadline| deadline.at <= self.now) {
                 self.api.handle_timeout(self.now);
                 self.pump_api();
             }
             self.settle();
             if let Some(client) = self.pop_wake() {
-                if !self.beat(client) {
-                    self.wake(client);
-                }
+                self.wake(client);
                 self.settle();
             }
             let next = self.next_instant();
             if next.is_none_or(|next| next > self.now) {
                 return next;
             }
-            self.deliveries += 1;
+            wakes += 1;
             assert!(
-                self.deliveries - before < DELIVERIES_PER_INSTANT_MAX,
+                self.deliveries - before + wakes < DELIVERIES_PER_INSTANT_MAX,
                 "live-lock at {}: the last messages were\n{}",
                 self.now,
                 self.record.last_lines(20)
@@ -456,7 +444,7 @@ impl Simulation {
         let client = *self.by_name.get(format!("machine/{name}").as_str()).ok_or_else(missing)?;
         self.settle();
         let now = self.now;
-        self.fold(client);
+        self.return_loops(client);
         let Actor::Machine(machine) = &mut self.slots[client.0 as usize].actor else { return Err(missing()) };
         let outcome = machine.handle_action(action, now);
         self.pump(client);
@@ -469,7 +457,7 @@ impl Simulation {
         self.settle();
         let id = self.network.add_rule(fault, self.now);
         for client in self.network.clients_under(id) {
-            self.fold(client);
+            self.return_loops(client);
         }
         self.settle();
         id
@@ -543,8 +531,7 @@ impl Simulation {
         self.by_name.insert(name.clone(), client);
         self.slots.push(Slot { actor, name });
         self.deadlines.push(None);
-        self.paces.push(None);
-        self.rows.add();
+        self.idle.push(None);
         client
     }
 
@@ -592,10 +579,7 @@ impl Simulation {
 
     /// Tells whether a component waits for an instant; what else stands in the queue is stale.
     fn is_scheduled(&self, client: u32, at: Timestamp) -> bool {
-        match self.rows.due(client) {
-            Some(due) => due == at,
-            None => self.deadlines[client as usize].is_some_and(|scheduled| scheduled.at == at),
-        }
+        self.deadlines[client as usize].is_some_and(|scheduled| scheduled.at == at)
     }
 
     /// Finds the next component to wake; stale entries fall out of the queue on the way.
@@ -629,7 +613,7 @@ impl Simulation {
 
     fn wake(&mut self, client: ClientId) {
         let now = self.now;
-        self.fold(client);
+        self.return_loops(client);
         let slot = &mut self.slots[client.0 as usize];
         if let Some(deadline) = self.deadlines[client.0 as usize].take() {
             self.record.timer(now, &slot.name, deadline.reason);
@@ -671,12 +655,7 @@ impl Simulation {
 
     fn take_message(&mut self, client: ClientId, message: ToClient) {
         let now = self.now;
-        if let ToClient::Watch { id, event: WatchType::Bookmark, object } = &message
-            && self.note_bookmark(client, *id, object.resource_version())
-        {
-            return;
-        }
-        self.fold(client);
+        self.return_loops(client);
         match &mut self.slots[client.0 as usize].actor {
             Actor::Controller(_, Some(controller)) => controller.handle_message(message, now),
             Actor::Machine(machine) => machine.handle_message(message, now),
@@ -715,11 +694,7 @@ impl Simulation {
     fn schedule(&mut self, client: ClientId) {
         let deadline = match &mut self.slots[client.0 as usize].actor {
             Actor::Controller(_, Some(controller)) => controller.next_deadline(),
-            Actor::Machine(machine) => {
-                let deadline = machine.brace();
-                self.paces[client.0 as usize] = machine.pace();
-                deadline
-            }
+            Actor::Machine(machine) => machine.next_deadline(),
             Actor::Controller(_, None) | Actor::User(_) => None,
         };
         let scheduled = &mut self.deadlines[client.0 as usize];

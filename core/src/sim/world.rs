@@ -15,9 +15,9 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::beginnings::{Ground, Telling, Way};
 use super::own::{Looks, Own};
-use super::{Beginnings, Options, Simulation};
+use super::setup_cache::{Prepared, RunInput, SetupKey};
+use super::{Options, SetupCache, Simulation};
 use crate::components::api_server::{Commit, Tap};
 use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
 use crate::objects::{Json, Text};
@@ -31,12 +31,12 @@ use crate::scenario::{
 /// The scenario's release and flags stand above those of the options.
 #[must_use]
 pub fn run_scenario(scenario: &Scenario, options: Options) -> Outcome {
-    run_scenario_with(scenario, options, &Own::default(), &mut Beginnings::default())
+    run_scenario_with(scenario, options, &Own::default(), &mut SetupCache::default())
 }
 
-/// Runs a scenario as [`run_scenario`] does, with steps of the user's own; clusters that others have begun with speed it up.
+/// Runs a scenario as [`run_scenario`] does, with steps of the user's own; clusters of the scenarios before speed it up.
 #[must_use]
-pub fn run_scenario_with(scenario: &Scenario, mut options: Options, own: &Own, beginnings: &mut Beginnings) -> Outcome {
+pub fn run_scenario_with(scenario: &Scenario, mut options: Options, own: &Own, cache: &mut SetupCache) -> Outcome {
     match scenario.cluster.settings(&options.settings) {
         Ok(settings) => options.settings = settings,
         Err(error) => {
@@ -46,13 +46,13 @@ pub fn run_scenario_with(scenario: &Scenario, mut options: Options, own: &Own, b
     }
     // A look of the user's own may ask for anything, and a trace is to hold all.
     if !options.trace && own.is_empty() && !scenario.heeds_renewals() {
-        let outcome = World::new(scenario, &options, own, Tap::AllButRenewals, beginnings).play(beginnings);
+        let outcome = World::new(scenario, &options, own, Tap::AllButRenewals, cache).play(cache);
         if outcome.verdict == Verdict::Passed {
             return outcome;
         }
         // Why a line does not hold may hang on when a Lease was renewed last: the same once more, with an eye on that.
     }
-    World::new(scenario, &options, own, Tap::Everything, beginnings).play(beginnings)
+    World::new(scenario, &options, own, Tap::Everything, cache).play(cache)
 }
 
 /// A machine that lines look at.
@@ -66,7 +66,7 @@ struct Looked {
 
 /// The cluster, and what the driver knows of it beside its run.
 #[derive(Clone)]
-pub(super) struct Site {
+pub(super) struct Cluster {
     simulation: Simulation,
     feeders: BTreeMap<Text, Feeder>,
     /// The rules that deeds have laid on the network.
@@ -82,15 +82,15 @@ struct World<'a> {
     /// What the user's own steps do.
     own: &'a Own,
     looks: Looks,
-    site: Site,
-    run: Telling,
-    /// The `Given` lines by which other scenarios of the same seed may go along.
-    way: Way,
+    cluster: Cluster,
+    run: Run,
+    /// What the run was told, if the next scenario may need it.
+    inputs: Option<Vec<RunInput>>,
     /// What the run waits for, as long as it is told nothing.
     bound: Option<Option<Timestamp>>,
 }
 
-impl Site {
+impl Cluster {
     /// Returns the number of the cluster's objects.
     pub(super) fn size(&self) -> usize {
         self.simulation.api().size()
@@ -98,8 +98,8 @@ impl Site {
 }
 
 impl<'a> World<'a> {
-    /// Begins where an earlier scenario was that was given the same, if there was one.
-    fn new(scenario: &Scenario, options: &Options, own: &'a Own, tap: Tap, beginnings: &mut Beginnings) -> Self {
+    /// Begins where the scenario before was that was given the same, if it was.
+    fn new(scenario: &Scenario, options: &Options, own: &'a Own, tap: Tap, cache: &mut SetupCache) -> Self {
         let mut scenario = scenario.clone();
         if let Some(company) = company(&scenario) {
             scenario.given.insert(0, company);
@@ -121,23 +121,21 @@ impl<'a> World<'a> {
         let run_options = RunOptions { health_period, lead, grace_period, server, ..RunOptions::default() };
         let scenario = Arc::new(scenario);
         let fresh = || Run::new(scenario.clone(), run_options.clone(), options.start);
-        let run = fresh();
+        let mut run = fresh();
         // What a step of the user's own does may leave traces that no copy has.
-        let way = if own.is_empty() {
-            let ground =
-                Ground { options: options.clone(), tap, kinds: run.subscriptions(), machines: machines.clone() };
-            beginnings.way(ground, scenario.given.iter().map(|given| &given.setup))
-        } else {
-            Way::default()
-        };
-        let bound = None;
-        if let Some((run, site)) = beginnings.go_along(&way, run) {
-            return Self { own, looks, site, run, way, bound };
+        let prepared = own.is_empty().then(|| {
+            let (options, kinds) = (options.clone(), run.subscriptions());
+            let key = SetupKey { options, tap, kinds, machines: machines.clone() };
+            cache.resume(key, scenario.given.iter().map(|given| given.setup.clone()).collect(), &mut run)
+        });
+        let keeps = own.is_empty() && cache.keeps_after().is_some();
+        if let Some(Prepared { cluster, inputs }) = prepared.flatten() {
+            return Self { own, looks, cluster, run, inputs: keeps.then_some(inputs), bound: None };
         }
-        let mut simulation = beginnings.begin(options);
+        let mut simulation = cache.start(options);
         simulation.tap(tap);
         let looked = |(name, of_containers)| (name, Looked { shown: Json::Null, of_containers });
-        let site = Site {
+        let cluster = Cluster {
             simulation,
             feeders: BTreeMap::new(),
             rules: BTreeMap::new(),
@@ -145,16 +143,20 @@ impl<'a> World<'a> {
             decisions_told: 0,
             machines: machines.into_iter().map(looked).collect(),
         };
-        let mut world = Self { own, looks, site, run: Telling::new(fresh()), way, bound };
+        let inputs = keeps.then(Vec::new);
+        let mut world = Self { own, looks, cluster, run: fresh(), inputs, bound: None };
         world.tell_what_is_there();
-        world.run.start(world.site.simulation.now());
+        world.give(RunInput::Start(world.cluster.simulation.now()));
         world
     }
 
-    fn play(mut self, beginnings: &mut Beginnings) -> Outcome {
+    fn play(mut self, cache: &mut SetupCache) -> Outcome {
         loop {
-            beginnings.keep(&mut self.way, &mut self.run, &self.site);
+            self.keep(cache);
             while let Some(output) = self.run.poll_output() {
+                if let Some(inputs) = &mut self.inputs {
+                    inputs.push(RunInput::Poll(output.clone()));
+                }
                 self.serve(output);
             }
             if self.run.is_over() {
@@ -162,11 +164,11 @@ impl<'a> World<'a> {
             }
             let run = &self.run;
             let bound = *self.bound.get_or_insert_with(|| run.next_deadline().map(|deadline| deadline.at));
-            let feed = self.site.feeders.values().filter_map(Feeder::next_deadline).min();
+            let feed = self.cluster.feeders.values().filter_map(Feeder::next_deadline).min();
             let until = bound.into_iter().chain(feed).min().expect("a run that is not over waits for some instant");
             // What a line looks at may change with each instant.
-            let is_watched = !self.site.machines.is_empty() || !self.looks.is_empty();
-            let simulation = &mut self.site.simulation;
+            let is_watched = !self.cluster.machines.is_empty() || !self.looks.is_empty();
+            let simulation = &mut self.cluster.simulation;
             if if is_watched { simulation.step(until) } else { simulation.step_to_news(until) } {
                 self.tell();
                 continue;
@@ -174,21 +176,39 @@ impl<'a> World<'a> {
             simulation.advance_until(until);
             self.feed();
             self.tell();
-            if bound.is_some_and(|bound| bound <= self.site.simulation.now()) {
+            if bound.is_some_and(|bound| bound <= self.cluster.simulation.now()) {
                 self.bound = None;
-                self.run.handle_timeout(self.site.simulation.now());
+                self.give(RunInput::Timeout(self.cluster.simulation.now()));
             }
         }
         let mut outcome = self.run.into_outcome();
-        outcome.trace = self.site.simulation.record().trace().to_vec();
+        outcome.trace = self.cluster.simulation.record().trace().to_vec();
         outcome
+    }
+
+    /// Gives the run an input.
+    fn give(&mut self, input: RunInput) {
+        if let Some(inputs) = &mut self.inputs {
+            inputs.push(input.clone());
+        }
+        input.give(&mut self.run);
+    }
+
+    /// Keeps the cluster for the next scenario, once all is there that it may have in common with this one.
+    fn keep(&mut self, cache: &mut SetupCache) {
+        if cache.keeps_after() == Some(self.run.given())
+            && !self.run.is_over()
+            && let Some(inputs) = self.inputs.take()
+        {
+            cache.keep(Prepared { cluster: self.cluster.clone(), inputs });
+        }
     }
 
     /// Objects that every cluster has from the beginning.
     fn tell_what_is_there(&mut self) {
-        let now = self.site.simulation.now();
+        let now = self.cluster.simulation.now();
         for resource in self.run.subscriptions() {
-            for object in self.site.simulation.api().objects(&resource) {
+            for object in self.cluster.simulation.api().objects(&resource) {
                 let change = Change {
                     resource: resource.clone(),
                     key: object.key(),
@@ -198,25 +218,26 @@ impl<'a> World<'a> {
                     writer: Writer::default(),
                     because: None,
                 };
-                self.run.handle_observation(Observation::Change(change), now);
+                self.give(RunInput::Observation(Observation::Change(change), now));
             }
         }
     }
 
     fn observe(&mut self, observation: Observation, at: Timestamp) {
         self.bound = None;
-        self.run.handle_observation(observation, at);
+        self.give(RunInput::Observation(observation, at));
     }
 
     /// Tells the run what has happened since the last time, and gives new Nodes their routes.
     fn tell(&mut self) {
         loop {
-            let now = self.site.simulation.now();
-            for decision in &self.site.simulation.record().decisions()[self.site.decisions_told..] {
-                self.run.handle_observation(Observation::Decision(decision.clone()), now);
+            let now = self.cluster.simulation.now();
+            while let Some(decision) = self.cluster.simulation.record().decisions().get(self.cluster.decisions_told) {
+                let decision = decision.clone();
+                self.cluster.decisions_told += 1;
+                self.give(RunInput::Observation(Observation::Decision(decision), now));
             }
-            self.site.decisions_told = self.site.simulation.record().decisions().len();
-            let commits = self.site.simulation.take_commits();
+            let commits = self.cluster.simulation.take_commits();
             if commits.is_empty() {
                 break;
             }
@@ -225,7 +246,7 @@ impl<'a> World<'a> {
                 let name = commit.object.key().name;
                 let at = commit.at;
                 if commit.resource == NODES
-                    && let Some(feeder) = self.site.feeders.get_mut(&name)
+                    && let Some(feeder) = self.cluster.feeders.get_mut(&name)
                 {
                     feeder.handle_node(&commit.object.json());
                 }
@@ -240,7 +261,7 @@ impl<'a> World<'a> {
     }
 
     fn change_of(&self, commit: Commit) -> Change {
-        let decision = commit.because.and_then(|id| self.site.simulation.record().decision_of(commit.client, id));
+        let decision = commit.because.and_then(|id| self.cluster.simulation.record().decision_of(commit.client, id));
         Change {
             key: commit.object.key(),
             before: commit.before,
@@ -257,29 +278,32 @@ impl<'a> World<'a> {
     }
 
     fn look_around(&mut self) {
-        let now = self.site.simulation.now();
-        for (name, looked) in &mut self.site.machines {
-            let Some(machine) = self.site.simulation.machine(name) else { continue };
+        let now = self.cluster.simulation.now();
+        let mut changed = Vec::new();
+        for (name, looked) in &mut self.cluster.machines {
+            let Some(machine) = self.cluster.simulation.machine(name) else { continue };
             if looked.of_containers && *looked.shown.get("containers") == machine.describe_containers(now) {
                 continue;
             }
             let state = machine.describe(now);
             if state != looked.shown {
                 looked.shown = state.clone();
-                self.bound = None;
-                self.run.handle_observation(Observation::Machine { name: name.clone(), state }, now);
+                changed.push(Observation::Machine { name: name.clone(), state });
             }
         }
-        for (look, seen) in self.looks.changed(&self.site.simulation) {
+        for observation in changed {
+            self.observe(observation, now);
+        }
+        for (look, seen) in self.looks.changed(&self.cluster.simulation) {
             self.observe(Observation::Own(look, seen), now);
         }
     }
 
     /// Does what a cloud's route controller does for a new Node.
     fn make_route(&mut self, node: &Text) {
-        let (identity, call) = route(node, self.site.simulation.now());
+        let (identity, call) = route(node, self.cluster.simulation.now());
         // A Node that is deleted at once needs no route.
-        let _ = self.site.simulation.request(identity, call);
+        let _ = self.cluster.simulation.request(identity, call);
     }
 
     fn serve(&mut self, output: RunOutput) {
@@ -290,11 +314,11 @@ impl<'a> World<'a> {
                     Task::Deed(deed) => self.perform(id, deed),
                 };
                 self.tell();
-                self.observe(observation, self.site.simulation.now());
+                self.observe(observation, self.cluster.simulation.now());
             }
             RunOutput::CountHits(id) => {
                 let effect = self.effect_of(id);
-                self.observe(Observation::FaultHits(id, effect), self.site.simulation.now());
+                self.observe(Observation::FaultHits(id, effect), self.cluster.simulation.now());
             }
             RunOutput::Finished => {}
         }
@@ -316,19 +340,19 @@ impl<'a> World<'a> {
     fn act(&mut self, id: DeedId, action: Action) -> Observation {
         let done = match action {
             Action::Api { identity, call } => return self.request(id, identity, call),
-            Action::AddMachine(spec) => self.site.simulation.add_machine(spec),
-            Action::Machine { name, action } => self.site.simulation.machine_do(&name, action),
+            Action::AddMachine(spec) => self.cluster.simulation.add_machine(spec),
+            Action::Machine { name, action } => self.cluster.simulation.machine_do(&name, action),
             Action::AddRule(fault) => {
                 let from = fault.from.clone();
-                self.site.rules.insert(id, (self.site.simulation.add_rule(fault), from));
+                self.cluster.rules.insert(id, (self.cluster.simulation.add_rule(fault), from));
                 Ok(())
             }
-            Action::RemoveRule(rule) => self.site.simulation.remove_rule(rule).map(|rule| {
-                self.site.hits.insert(rule.id, rule.hits.total);
+            Action::RemoveRule(rule) => self.cluster.simulation.remove_rule(rule).map(|rule| {
+                self.cluster.hits.insert(rule.id, rule.hits.total);
             }),
-            Action::Controller { name, action } => self.site.simulation.controller_do(&name, &action),
+            Action::Controller { name, action } => self.cluster.simulation.controller_do(&name, &action),
             Action::Custom { name, body } => {
-                return match self.own.act(&name, &mut self.site.simulation, &body) {
+                return match self.own.act(&name, &mut self.cluster.simulation, &body) {
                     Ok(()) => Observation::Done(id),
                     Err(why) => Observation::Refused(id, why),
                 };
@@ -340,7 +364,7 @@ impl<'a> World<'a> {
     /// Reads the Node and patches the whole list, as `kubectl taint` does.
     fn taint(&mut self, id: DeedId, node: &Text, add: &[Taint], remove: &[Taint]) -> Observation {
         let read = Call::new(Verb::Get, NODES, "", node.clone());
-        let found = match self.site.simulation.request(Identity::admin(), read) {
+        let found = match self.cluster.simulation.request(Identity::admin(), read) {
             Ok(answer) if answer.is_success() => answer.body(),
             Ok(answer) => {
                 let (code, message, body) = (answer.code, answer.message(), answer.body());
@@ -353,7 +377,7 @@ impl<'a> World<'a> {
     }
 
     fn request(&mut self, id: DeedId, identity: Arc<Identity>, call: Call) -> Observation {
-        let seen = match self.site.simulation.request(identity, call) {
+        let seen = match self.cluster.simulation.request(identity, call) {
             Ok(answer) => AnswerSeen { code: answer.code, message: answer.message(), body: answer.body() },
             Err(error) => AnswerSeen { code: 0, message: error.to_string(), body: Json::Null },
         };
@@ -361,56 +385,54 @@ impl<'a> World<'a> {
     }
 
     fn heal(&mut self, endpoint: &Endpoint) {
-        let laid = self.site.rules.values().filter(|(_, from)| from == endpoint || *endpoint == Endpoint::Any);
-        let laid: Vec<RuleId> = laid.map(|(rule, _)| *rule).filter(|rule| !self.site.hits.contains_key(rule)).collect();
+        let laid = self.cluster.rules.values().filter(|(_, from)| from == endpoint || *endpoint == Endpoint::Any);
+        let laid: Vec<RuleId> =
+            laid.map(|(rule, _)| *rule).filter(|rule| !self.cluster.hits.contains_key(rule)).collect();
         for id in laid {
             // A rule that has ended by itself is gone already.
-            if let Ok(rule) = self.site.simulation.remove_rule(id) {
-                self.site.hits.insert(id, rule.hits.total);
+            if let Ok(rule) = self.cluster.simulation.remove_rule(id) {
+                self.cluster.hits.insert(id, rule.hits.total);
             }
         }
     }
 
     fn effect_of(&self, id: DeedId) -> FaultEffect {
-        let Some((rule, _)) = self.site.rules.get(&id) else { return FaultEffect::Ended };
-        let mut rules = self.site.simulation.rules().chain(self.site.simulation.ended_rules());
+        let Some((rule, _)) = self.cluster.rules.get(&id) else { return FaultEffect::Ended };
+        let mut rules = self.cluster.simulation.rules().chain(self.cluster.simulation.ended_rules());
         let total = rules.find(|other| other.id == *rule).map(|rule| rule.hits.total);
-        FaultEffect::Messages(total.or_else(|| self.site.hits.get(rule).copied()).unwrap_or(0))
+        FaultEffect::Messages(total.or_else(|| self.cluster.hits.get(rule).copied()).unwrap_or(0))
     }
 
     fn start_feeding(&mut self, id: DeedId, node: HandFedNode) -> Observation {
-        let mut feeder = Feeder::new(node, self.site.simulation.now());
-        for call in feeder.creation(self.site.simulation.now()) {
-            match self.site.simulation.request(feeder.identity(), call) {
+        let mut feeder = Feeder::new(node, self.cluster.simulation.now());
+        for call in feeder.creation(self.cluster.simulation.now()) {
+            match self.cluster.simulation.request(feeder.identity(), call) {
                 Ok(answer) if answer.is_success() => feeder.handle_answer(&answer.body()),
                 Ok(answer) => return Observation::Refused(id, answer.message()),
                 Err(error) => return Observation::Refused(id, error.to_string()),
             }
         }
-        self.site.feeders.insert(feeder.name().clone(), feeder);
+        self.cluster.feeders.insert(feeder.name().clone(), feeder);
         self.feed();
         Observation::Done(id)
     }
 
     fn change_feeding(&mut self, id: DeedId, node: &Text, feed: Feed) -> Observation {
-        let Some(feeder) = self.site.feeders.get_mut(node) else {
+        let Some(feeder) = self.cluster.feeders.get_mut(node) else {
             return Observation::Refused(id, format!("Node {:?} is not hand-fed", node.as_str()));
         };
-        feeder.handle_feed(feed, self.site.simulation.now());
+        feeder.handle_feed(feed, self.cluster.simulation.now());
         self.feed();
         Observation::Done(id)
     }
 
     /// Writes what is due for the hand-fed Nodes. A write that fails is not repeated: the next one is due soon.
     fn feed(&mut self) {
-        let now = self.site.simulation.now();
-        for feeder in self.site.feeders.values_mut() {
-            if feeder.has_to_renew(now) && self.site.simulation.renew_at_once(&feeder.identity(), now) {
-                feeder.handle_renewed(now);
-            }
+        let now = self.cluster.simulation.now();
+        for feeder in self.cluster.feeders.values_mut() {
             feeder.handle_timeout(now);
             while let Some(call) = feeder.poll_call() {
-                let _ = self.site.simulation.request(feeder.identity(), call);
+                let _ = self.cluster.simulation.request(feeder.identity(), call);
             }
         }
     }

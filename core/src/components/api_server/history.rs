@@ -244,7 +244,7 @@ mod tests {
                 }
                 Some(place) => {
                     let before = store.at(place).clone();
-                    store.at_mut(place).renew(at, version, place);
+                    store.stands_at_mut(place).unwrap().renew(at, version, place);
                     (WatchType::Modified, store.at(place).clone(), Some(before))
                 }
             };

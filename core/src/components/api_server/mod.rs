@@ -77,8 +77,7 @@ use call::Patience;
 use expiry::Expiry;
 use forms::{Form, View};
 use history::{Event, History};
-use renewal::Lent;
-pub(crate) use renewal::{Beating, Reader, Renewable, Renewed};
+pub(crate) use renewal::Reader;
 use store::Store;
 use waiting::Waiting;
 use watch::{Index, Watcher, WatcherId};
@@ -207,7 +206,6 @@ pub struct ApiServer {
     watcher_ids: BTreeMap<(ClientId, RequestId), WatcherId>,
     timers: Alarms,
     candidates: Vec<WatcherId>,
-    lent: Lent,
     waiting: Waiting,
     expiry: Expiry,
     /// Whether the Events' face in `events.k8s.io/v1` has a store of its own.
@@ -251,7 +249,6 @@ impl ApiServer {
             watcher_ids: BTreeMap::new(),
             timers: Alarms::default(),
             candidates: Vec::new(),
-            lent: Lent::default(),
             waiting: Waiting::default(),
             expiry: Expiry::default(),
             keeps_new_events: false,
@@ -437,12 +434,7 @@ impl ApiServer {
         let key = object.key();
         let store = &mut self.tables[kind].store;
         let before = match store.find(&key.namespace, &key.name) {
-            Some(place) => {
-                if kind == self.leases {
-                    self.lent.recall(place);
-                }
-                Some(store.replace(place, object.clone()))
-            }
+            Some(place) => Some(store.replace(place, object.clone())),
             None => {
                 store.insert(key.namespace.clone(), key.name, object.clone());
                 None
@@ -457,13 +449,7 @@ impl ApiServer {
 
     /// Removes an object; returns its last state under the revision of its end.
     fn commit_removal(&mut self, kind: usize, origin: &Origin, key: &ObjectKey) -> Option<Object> {
-        let store = &mut self.tables[kind].store;
-        if kind == self.leases
-            && let Some(place) = store.find(&key.namespace, &key.name)
-        {
-            self.lent.recall(place);
-        }
-        let before = store.remove(&key.namespace, &key.name)?;
+        let before = self.tables[kind].store.remove(&key.namespace, &key.name)?;
         self.revision += 1;
         let object = before.at_revision(self.revision);
         let change = Change { namespace: &key.namespace, event: WatchType::Deleted, before: Some(before) };

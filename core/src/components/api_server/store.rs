@@ -91,14 +91,14 @@ impl Store {
         &self.slots[place as usize].as_ref().expect("a found place holds an object").object
     }
 
-    /// Returns the object at a place that [`Store::find`] has named, for a heartbeat.
-    pub(super) fn at_mut(&mut self, place: Place) -> &mut Object {
-        &mut self.slots[place as usize].as_mut().expect("a found place holds an object").object
-    }
-
     /// Returns the object at a place that somebody remembers, if there is one.
     pub(super) fn stands_at(&self, place: Place) -> Option<&Object> {
         self.slots.get(place as usize)?.as_ref().map(|slot| &slot.object)
+    }
+
+    /// As [`Store::stands_at`], for a heartbeat.
+    pub(super) fn stands_at_mut(&mut self, place: Place) -> Option<&mut Object> {
+        self.slots.get_mut(place as usize)?.as_mut().map(|slot| &mut slot.object)
     }
 
     /// Puts a newer revision in the place of an object; returns the older one.

@@ -103,15 +103,6 @@ impl Watcher {
         self.form.event(event, object, &KINDS[self.kind], view, is_first)
     }
 
-    /// Tells whether this watch sees a write to an object that matches before and after, or not at all.
-    pub(super) fn sees_unchanged(&self, kind: &str, namespace: &str, object: &Object) -> bool {
-        if self.selection.is_everything() {
-            self.selection.namespace.is_empty() || self.selection.namespace == *namespace
-        } else {
-            self.selection.matches(kind, object)
-        }
-    }
-
     /// Returns when a watch that gets bookmarks gets the next one.
     pub(super) fn next_bookmark(&self, now: Timestamp) -> Timestamp {
         let before_end = self.ends - BOOKMARK_BEFORE_END;
@@ -156,18 +147,6 @@ impl Index {
                 self.by_node.remove(node);
             }
         }
-    }
-
-    /// Returns the watches that look at each write of the kind, if no other looks at this object.
-    pub(super) fn general_alone(&self, object: &Object) -> Option<&[WatcherId]> {
-        let named = !self.by_name.is_empty() && self.by_name.contains_key(object.name());
-        (!named && self.by_node.is_empty()).then_some(&self.general)
-    }
-
-    /// Returns the watches that look at a write to an object, if none looks by a node's name.
-    pub(super) fn of_name(&self, object: &Object) -> Option<impl Iterator<Item = &WatcherId>> {
-        let named = self.by_name.get(object.name()).map_or(&[][..], Vec::as_slice);
-        self.by_node.is_empty().then(|| self.general.iter().chain(named))
     }
 
     /// Returns the watches that look at each write of the kind, if there are no others.

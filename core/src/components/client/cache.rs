@@ -28,8 +28,6 @@ pub struct Cache {
     used: usize,
     /// The slots of the objects that came with a hint, by their places in the server's store; possibly outdated.
     hinted: Vec<Slot>,
-    /// The slots of the objects of which [`Self::slot_before`] was asked, by their places; possibly outdated.
-    places: Vec<Slot>,
 }
 
 impl Cache {
@@ -91,29 +89,6 @@ impl Cache {
         let object = self.objects.get_mut(slot as usize)?.as_mut().filter(|object| object.beat() == before)?;
         object.take(beat);
         Some(slot)
-    }
-
-    /// Finds the slot of an object of which a heartbeat replaced a revision, by the place that the store keeps it at; `None`
-    /// if that revision is not the one here.
-    pub fn slot_before(&mut self, place: u32, before: Beat, object: &Object) -> Option<Slot> {
-        let is_same = |cached: &Object| cached.beat() == before && cached.stable().is_same_allocation(object.stable());
-        let hinted = self.places.get(place as usize).copied();
-        if let Some(slot) = hinted.filter(|slot| self.at(*slot).is_some_and(is_same)) {
-            return Some(slot);
-        }
-        let slot = self.find("", object.name()).filter(|slot| self.at(*slot).is_some_and(is_same))?;
-        if self.places.len() <= place as usize {
-            self.places.resize(place as usize + 1, EMPTY);
-        }
-        self.places[place as usize] = slot;
-        Some(slot)
-    }
-
-    /// Gives an object its next beat in place.
-    pub fn take_beat(&mut self, slot: Slot, beat: Beat) {
-        if let Some(object) = self.objects.get_mut(slot as usize).and_then(Option::as_mut) {
-            object.take(beat);
-        }
     }
 
     /// Finds the slot of an object of which nothing changed but the time of a heartbeat.

@@ -101,19 +101,6 @@ impl Again {
     }
 }
 
-/// A watch event that changes nothing but the times of a Node's conditions.
-#[derive(Clone, Debug)]
-pub struct Heartbeat<'a> {
-    /// The watch.
-    pub watch: RequestId,
-    /// Where the store keeps the Node: no other object of this kind is there at this time.
-    pub place: u32,
-    /// The beat of the revision before.
-    pub before: Beat,
-    /// The Node as it is now.
-    pub node: &'a Object,
-}
-
 /// An informer cache: the objects of one list, kept current by a watch.
 #[derive(Clone, Debug)]
 pub struct Reflector {
@@ -222,34 +209,6 @@ impl Reflector {
         let slot = self.cache.renew(before, beat)?;
         self.resource_version = beat.resource_version();
         Some(slot)
-    }
-
-    /// Finds a cached Node of which a heartbeat replaced the revision before; `None` if it is not cached so.
-    pub(crate) fn before_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> Option<Slot> {
-        let is_open = matches!(self.state, State::Watching(own) if own == heartbeat.watch);
-        if !is_open {
-            return None;
-        }
-        self.cache.slot_before(heartbeat.place, heartbeat.before, heartbeat.node)
-    }
-
-    /// Takes a heartbeat of the Node that [`Self::before_heartbeat`] found.
-    pub(crate) fn take_heartbeat(&mut self, slot: Slot, heartbeat: &Heartbeat<'_>) {
-        self.cache.take_beat(slot, heartbeat.node.beat());
-        self.resource_version = heartbeat.node.resource_version();
-    }
-
-    /// Takes a heartbeat of the only object that the watch selects; false if it is not cached as it was before.
-    pub(crate) fn handle_only_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
-        let is_open = matches!(self.state, State::Watching(own) if own == heartbeat.watch);
-        let is_before = |cached: &Object| {
-            cached.beat() == heartbeat.before && cached.stable().is_same_allocation(heartbeat.node.stable())
-        };
-        let is_current = is_open && self.cache.at(0).is_some_and(is_before);
-        if is_current {
-            self.take_heartbeat(0, heartbeat);
-        }
-        is_current
     }
 
     /// Opens a list or watch again whose pause is over.

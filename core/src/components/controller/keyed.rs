@@ -14,11 +14,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::runtime::{ControllerRuntime, Reply, Watched, failure};
 use super::{Context, Controller};
-use crate::components::client::{CacheEvent, Heartbeat, PAUSE_FIRST, Reflector, WorkQueue};
+use crate::components::client::{CacheEvent, PAUSE_FIRST, Reflector, WorkQueue};
 use crate::components::events::{About, EventType};
 use crate::components::{Because, Deadline, DecisionId};
 use crate::network::{Call, RequestId};
-use crate::objects::{Object, ObjectKey, Text};
+use crate::objects::{ObjectKey, Text};
 
 /// How the sync of a key goes on once none of its requests is under way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -64,11 +64,6 @@ pub(in crate::components) trait Reconciler: Clone + Debug + Send + 'static {
     /// Goes on with a key none of whose requests is under way.
     fn proceed(&mut self, _key: &ObjectKey, _runtime: &mut KeyedRuntime<Self::Step>, _now: Timestamp) -> Flow {
         Flow::Done
-    }
-
-    /// Tells whether a heartbeat of a Node gives it nothing to do.
-    fn ignores_heartbeat(&self, _node: &Object) -> bool {
-        false
     }
 }
 
@@ -287,9 +282,5 @@ impl<R: Reconciler> Controller for KeyedController<R> {
 
     fn own_queues(&self) -> Vec<(&'static str, usize)> {
         Vec::from([(self.config.queue, self.runtime.queue.len())])
-    }
-
-    fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
-        self.own.ignores_heartbeat(heartbeat.node) && self.runtime.base.take_heartbeat(heartbeat)
     }
 }

@@ -19,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 pub(super) use self::keyed::{ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries};
 pub use self::runtime::{ControllerRuntime, Reply};
 pub(super) use self::runtime::{Watched, code, failure, object};
-use super::client::{CacheEvent, Heartbeat, Reflector};
+use super::client::{CacheEvent, Reflector};
 use super::{Component, Deadline, Output, earliest};
 use crate::chance::Chance;
 use crate::network::{RequestId, ToClient};
@@ -142,22 +142,10 @@ pub trait Controller: Component + Duplicate + Send {
         false
     }
 
-    /// Takes a watch event that changes times alone, at an instant at which the controller has nothing else to do, if all
-    /// it does is to note them. False, with nothing changed, if the event has to come as a message.
-    fn handle_heartbeat(&mut self, _heartbeat: &Heartbeat<'_>) -> bool {
-        false
-    }
-
     /// Returns the informer that a watch feeds. A bookmark goes to it alone, as long as the controller has nothing else to
     /// do: it changes nothing but the revision that the watch goes on from.
     fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
         self.runtime_mut().informer(watch)
-    }
-
-    /// Does all that is due at an instant, if nothing follows from it but the instant at which the controller wakes next: no
-    /// request, no decision, nothing that others could see. False, with nothing changed, if it has to be woken.
-    fn rest(&mut self, _now: Timestamp) -> bool {
-        false
     }
 
     /// Tells whether [`Self::handle_renewal`] may succeed for a watch.
@@ -186,9 +174,6 @@ impl<C: Controller> Component for C {
     }
 
     fn handle_timeout(&mut self, now: Timestamp) {
-        if self.rest(now) {
-            return;
-        }
         self.runtime_mut().handle_timeout(now);
         self.handle_due(now);
         self.work(now);

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::Context;
-use crate::components::client::{Changes, Client, Heartbeat, Reflector};
+use crate::components::client::{Changes, Client, Reflector};
 use crate::components::events::{About, EventRecorder, EventType};
 use crate::components::{Because, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::network::{Answer, Call, Identity, RequestId, Resource, ToClient, TransportError};
@@ -177,16 +177,6 @@ impl ControllerRuntime {
     /// Returns the cache that a watch feeds.
     pub(in crate::components) fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
         self.caches.iter_mut().find(|informer| informer.owns(watch))
-    }
-
-    /// Takes a heartbeat of which its controller only notes the times; false if the Node is not cached as it was before.
-    pub(in crate::components) fn take_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
-        let Some(cache) = self.informer(heartbeat.watch) else { return false };
-        let slot = cache.before_heartbeat(heartbeat);
-        if let Some(slot) = slot {
-            cache.take_heartbeat(slot, heartbeat);
-        }
-        slot.is_some()
     }
 
     pub(super) fn source_of(&self, id: RequestId) -> Option<usize> {

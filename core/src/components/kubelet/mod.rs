@@ -7,11 +7,11 @@
 //! Left out on purpose: TLS bootstrap, static pods, node-pressure eviction, graceful shutdown.
 
 mod admission;
-mod calm;
 mod conditions;
 pub mod config;
 mod csi;
 mod events;
+mod idle;
 mod lease;
 mod pods;
 mod preemption;
@@ -29,12 +29,11 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub(crate) use self::calm::first_of_loops;
-pub use self::calm::{Beaten, Beats, Pace, Renewal};
-use self::calm::{Calm, Pauses};
 use self::config::KubeletConfig;
 use self::csi::Csi;
 use self::events::{Events, Kind};
+pub use self::idle::IdleLoops;
+use self::idle::Pauses;
 use self::lease::Lease;
 use self::pods::Pods;
 use self::runtime_state::RuntimeState;
@@ -120,7 +119,6 @@ pub type Fatal = String;
 pub struct Kubelet {
     timers: [Option<Timestamp>; TIMERS.len()],
     chance: Chance,
-    calm: Calm,
     pauses: Pauses,
     lease: Lease,
     config: Arc<KubeletConfig>,
@@ -159,7 +157,6 @@ impl Kubelet {
             events: Events::new(chance.fork("events")),
             status: StatusLoop::default(),
             lease: Lease::default(),
-            calm: Calm::default(),
             pauses: Pauses::of(&config),
             csi: Csi::new(chance.fork("csi")),
             runtime: RuntimeState::default(),

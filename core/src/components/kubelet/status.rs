@@ -87,13 +87,6 @@ impl StatusLoop {
     pub(super) const fn last_report(&self) -> Option<Timestamp> {
         self.last_report
     }
-
-    /// Notes a report of heartbeat times that was sent and answered at once.
-    pub(super) const fn note_report(&mut self, now: Timestamp) {
-        self.delay = SignedDuration::ZERO;
-        self.tries = 0;
-        self.last_report = Some(now);
-    }
 }
 
 /// Tells whether the setters would find the same in two trees of a Node: the status, and what they read beside it.
@@ -158,15 +151,13 @@ impl Kubelet {
         self.set(Timer::StatusTick, next);
     }
 
-    /// Returns from when on a tick does more than to wait for the next one, as long as nothing else happens.
-    pub(super) fn next_report(&self, host: &Host) -> Timestamp {
+    /// Returns from when on a tick does more than to wait for the next one; `None` if the next one does.
+    pub(super) fn next_report(&self, host: &Host) -> Option<Timestamp> {
         let is_idle = !self.status.is_busy
             && !self.status.tick_waits
             && (self.status.is_registered || !self.config.register_node)
             && self.cached_node().is_some_and(|base| self.is_clean(base, host));
-        let due =
-            self.status.last_report.filter(|_| is_idle).and_then(|last| last.checked_add(self.report_period()).ok());
-        due.unwrap_or(Timestamp::MIN)
+        self.status.last_report.filter(|_| is_idle)?.checked_add(self.report_period()).ok()
     }
 
     fn report_period(&self) -> SignedDuration {
@@ -229,7 +220,7 @@ impl Kubelet {
     }
 
     /// Tells whether a post would change heartbeat times, and them alone.
-    pub(super) fn beats_alone(&self, base: &Object, wall: Timestamp) -> bool {
+    fn beats_alone(&self, base: &Object, wall: Timestamp) -> bool {
         let beat = Some(whole_seconds(wall));
         KUBELET_CONDITIONS.iter().all(|kind| {
             let last = base.heartbeat_time(kind);

@@ -17,14 +17,13 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::client::Heartbeat;
 use super::controller::Context;
 use super::host::Host;
 use super::kubelet::config::KubeletConfig;
-use super::kubelet::{Beaten, Beats, Kubelet, Pace, Renewal, Turn};
+use super::kubelet::{IdleLoops, Kubelet, Turn};
 use super::{Component, Deadline, Outbox, Output, earliest};
-use crate::network::{Identity, Report, RequestId, ToClient};
-use crate::objects::{Beat, Object, ObjectKey, Text};
+use crate::network::{Identity, RequestId, ToClient};
+use crate::objects::{Object, ObjectKey, Text};
 use crate::profile::Settings;
 
 pub use super::host::{
@@ -253,73 +252,17 @@ impl Machine {
         }
     }
 
-    /// Reckons after an input when the machine is to be woken, and what it does if nothing else comes first.
-    pub(crate) fn brace(&mut self) -> Option<Deadline> {
+    /// Returns the loops of the kubelet, if nothing else is under way on the machine.
+    pub(crate) fn idle_loops(&self) -> Option<IdleLoops> {
         let runs = self.is_powered && self.frozen.is_none() && self.shutdown_at.is_none();
-        if let Some(kubelet) = &mut self.kubelet {
-            kubelet.brace(runs.then_some(&self.host));
-        }
-        self.next_deadline()
-    }
-
-    /// Returns the renewal that is due, if it is a heartbeat and nothing else is due.
-    pub(crate) fn due_renewal(&self, now: Timestamp) -> Option<Renewal> {
-        self.kubelet.as_ref()?.due_renewal(now)
-    }
-
-    /// Returns the loops of a calm kubelet, for whoever runs them until [`Self::take_pace`].
-    pub(crate) fn pace(&self) -> Option<Pace> {
-        self.kubelet.as_ref()?.pace()
+        self.kubelet.as_ref().filter(|_| runs)?.idle_loops(&self.host)
     }
 
     /// Takes the loops back.
-    pub(crate) fn take_pace(&mut self, pace: &Pace) {
+    pub(crate) fn take_idle_loops(&mut self, loops: &IdleLoops) {
+        self.outbox.skip_ids(loops.renewals().into());
         if let Some(kubelet) = &mut self.kubelet {
-            kubelet.take_pace(pace);
-        }
-    }
-
-    /// Returns what the next heartbeats of a calm kubelet depend on, for whoever does them.
-    pub(crate) fn beats(&self) -> Option<Beats> {
-        self.kubelet.as_ref()?.beats()
-    }
-
-    /// Takes what heartbeats have changed since [`Self::beats`].
-    pub(crate) fn take_beats(&mut self, beaten: &Beaten) {
-        if let Some((count, ..)) = beaten.renewals {
-            self.outbox.skip_ids(count);
-        }
-        if let Some(kubelet) = &mut self.kubelet {
-            kubelet.take_beats(beaten);
-        }
-    }
-
-    /// Numbers a request that is not sent but done at once.
-    pub(crate) fn next_request(&mut self) -> RequestId {
-        self.outbox.next_id()
-    }
-
-    /// Returns the status report that is due, if it is a heartbeat and nothing else is due.
-    pub(crate) fn due_report(&self, now: Timestamp) -> Option<Report> {
-        self.kubelet.as_ref()?.due_report(&self.host, now)
-    }
-
-    /// Takes the answer to a status report.
-    pub(crate) fn handle_reported(&mut self, now: Timestamp) {
-        if let Some(kubelet) = &mut self.kubelet {
-            kubelet.handle_reported(now);
-        }
-    }
-
-    /// Takes an event of the kubelet's own watch that changes times alone; false if it has to come as a message.
-    pub(crate) fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
-        self.frozen.is_none() && self.kubelet.as_mut().is_some_and(|kubelet| kubelet.handle_heartbeat(heartbeat))
-    }
-
-    /// Takes the answer to a renewal.
-    pub(crate) fn handle_renewed(&mut self, beat: Beat, now: Timestamp) {
-        if let Some(kubelet) = &mut self.kubelet {
-            kubelet.handle_renewed(beat, now);
+            kubelet.take_idle_loops(loops);
         }
     }
 

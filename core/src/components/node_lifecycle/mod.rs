@@ -13,7 +13,6 @@
 //! against the literal pass over all nodes.
 //! Left out on purpose: metrics, and the lease circuit breaker of 1.37.
 
-mod calm;
 mod due;
 mod health;
 mod items;
@@ -38,7 +37,7 @@ pub use self::taints::taints_astray;
 use self::taints::{NOT_READY, Taint, UNREACHABLE};
 use self::tick::Tick;
 use self::zones::{Rates, ZoneKey, Zones};
-use super::client::{CacheEvent, Heartbeat, Outcome, PodsByNode, Slot, WorkQueue};
+use super::client::{CacheEvent, Outcome, PodsByNode, Slot, WorkQueue};
 use super::controller::{Context, Controller, ControllerRuntime, FreeChoice, LoopInfo, Reply, Watched};
 use super::{Deadline, earliest};
 use crate::chance::Chance;
@@ -140,8 +139,6 @@ pub struct NodeLifecycle {
     zones: Zones,
     known_zones: BTreeMap<ZoneKey, BTreeSet<NodeId>>,
     round: Option<Round>,
-    /// The last pass found nothing to do, and so will the next one unless something comes between or some grace ends.
-    calm: bool,
     round_end: Timestamp,
     next_round: Option<Timestamp>,
     started: bool,
@@ -201,7 +198,6 @@ impl NodeLifecycle {
             zones: Zones::default(),
             known_zones: BTreeMap::new(),
             round: None,
-            calm: false,
             round_end: now,
             next_round: None,
             started: false,
@@ -347,7 +343,6 @@ impl NodeLifecycle {
     }
 
     fn handle_end(&mut self, owner: Owner, end: End, now: Timestamp) {
-        self.calm = false;
         match owner {
             Owner::Added(id) | Owner::Cleanup(id) => self.handle_reachable(id, &end, now),
             Owner::Check(id) => self.handle_check(id, end, now),
@@ -439,24 +434,6 @@ impl Controller for NodeLifecycle {
         self.take_renewal(watch, before, after)
     }
 
-    fn handle_heartbeat(&mut self, heartbeat: &Heartbeat<'_>) -> bool {
-        let Some(slot) = self.runtime.cache_mut(NODE_CACHE).before_heartbeat(heartbeat) else { return false };
-        let Some(id) = self.node_ids.get(slot as usize).copied().filter(|id| !self.failed.contains(id)) else {
-            return false;
-        };
-        self.runtime.cache_mut(NODE_CACHE).take_heartbeat(slot, heartbeat);
-        let node = &mut self.table[id as usize];
-        if !node.changed {
-            node.changed = true;
-            self.changed.push(id);
-        }
-        true
-    }
-
-    fn rest(&mut self, now: Timestamp) -> bool {
-        NodeLifecycle::rest(self, now)
-    }
-
     fn takes_renewals(&self, watch: RequestId) -> bool {
         self.started && self.runtime.cache(LEASE_CACHE).owns(watch)
     }
@@ -495,13 +472,11 @@ impl Controller for NodeLifecycle {
 
     fn hold_loops(&mut self) {
         self.held = true;
-        self.calm = false;
         self.next_round = None;
         self.next_tick = None;
     }
 
     fn prefer(&mut self, choice: FreeChoice<'_>) {
-        self.calm = false;
         match choice {
             FreeChoice::NodeOrder(order) => self.preferred = order.to_vec(),
             FreeChoice::TaintPassBeforeJudgement => self.tick_before_judgement = true,
@@ -515,7 +490,6 @@ impl Controller for NodeLifecycle {
         if !self.started {
             return false;
         }
-        self.calm = false;
         match name {
             "health-pass" if self.round.is_none() => self.begin_round(now),
             "taint-pass" if self.tick.is_none() => self.begin_tick(now),

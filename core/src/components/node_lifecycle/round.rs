@@ -45,8 +45,6 @@ pub(super) struct Round {
     /// A new or a cleaned node has writes under way.
     writing: bool,
     judged: bool,
-    /// Nothing has followed from it so far.
-    idle: bool,
 }
 
 impl Round {
@@ -101,7 +99,6 @@ impl NodeLifecycle {
         self.sort_by_name(&mut added);
         self.sort_by_name(&mut gone);
         self.renew_zones(now);
-        let idle = added.is_empty() && gone.is_empty();
         let mut welcome = VecDeque::new();
         for id in added {
             if let Some(node) = self.welcome(id, now) {
@@ -123,7 +120,6 @@ impl NodeLifecycle {
             cleanup: VecDeque::new(),
             writing: false,
             judged: false,
-            idle,
         });
     }
 
@@ -282,7 +278,6 @@ impl NodeLifecycle {
 
     fn end_round(&mut self, now: Timestamp) {
         let Some(round) = self.round.take() else { return };
-        self.calm = round.idle && round.scheduled && self.is_calm();
         self.round_end = now.max(round.began + ROUND_COST);
         if round.scheduled && !self.held {
             self.next_round = Some(self.round_end + self.period);
@@ -360,7 +355,6 @@ impl NodeLifecycle {
 
     fn keep_check(&mut self, id: NodeId, check: Check) {
         if let Some(round) = &mut self.round {
-            round.idle = false;
             round.checks.insert(id, check);
         }
     }
@@ -549,11 +543,7 @@ impl NodeLifecycle {
 
     /// Judges the zones at the end of a pass.
     fn judge(&mut self, now: Timestamp) {
-        let found = self.zones.handle_disruption(&self.rates, now);
-        if let Some(round) = &mut self.round {
-            round.idle &= matches!(&found, Disruption::Zones(changes) if changes.is_empty());
-        }
-        match found {
+        match self.zones.handle_disruption(&self.rates, now) {
             Disruption::Zones(changes) => self.tell_zones(changes),
             Disruption::Left(changes) => {
                 let next = self.next_pass();

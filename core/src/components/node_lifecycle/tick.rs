@@ -44,7 +44,6 @@ impl NodeLifecycle {
 
     pub(super) fn begin_tick(&mut self, now: Timestamp) {
         self.last_tick = now;
-        self.calm = false;
         let mut zones: Vec<ZoneKey> = self.zones.iter().map(|(key, _)| key.clone()).collect();
         if !self.preferred.is_empty() {
             self.order_tick(&mut zones);

@@ -14,7 +14,7 @@ use crate::scenario::{
     Act, Action, Bound, Company, Deed, Expectation, Fact, Feed, FieldTest, Given, HandFedNode, ObjectRef, Outcome,
     OwnLook, OwnSeen, Position, Predicate, Scenario, Setup, SnapshotKind, Subject, Taint, Verdict, When,
 };
-use crate::sim::{Beginnings, Options, Own, run_scenario, run_scenario_with};
+use crate::sim::{Options, Own, SetupCache, run_scenario, run_scenario_with};
 
 fn sec(seconds: i64) -> SignedDuration {
     SignedDuration::from_secs(seconds)
@@ -119,22 +119,23 @@ fn a_fed_node_that_returns_says_since_when() {
 }
 
 #[test]
-fn a_scenario_that_goes_along_with_others_ends_as_it_does_by_itself() {
+fn a_scenario_that_goes_on_with_the_cluster_of_another_ends_as_it_does_by_itself() {
     let within = |seconds| Vec::from([line(ready("Unknown"), Bound::Within(sec(seconds)))]);
     let (good, late) = (scenario(silence(), within(60)), scenario(silence(), within(30)));
     let mut larger = good.clone();
     let third = Setup::HandFedNode(HandFedNode::new(Text::of("w3")));
     larger.given.push(Given { setup: third, position: at(6, "Given a hand-fed Node") });
-    let mut beginnings = Beginnings::default();
-    // Under the first seed what came by twice is kept; after it, where ways part: behind the second Node.
-    for (seed, kept) in [(1, 2), (2, 1), (3, 1)] {
+    let mut cache = SetupCache::default();
+    for seed in 1..=3 {
         for scenario in [&good, &late, &larger, &good] {
             let options = Options { seed, ..Options::default() };
-            let along = run_scenario_with(scenario, options.clone(), &Own::default(), &mut beginnings);
-            assert_eq!(along, run_scenario(scenario, options));
-            assert_eq!(along.mismatch.is_some(), *scenario == late);
+            let resumed = run_scenario_with(scenario, options.clone(), &Own::default(), &mut cache);
+            assert_eq!(resumed, run_scenario(scenario, options));
+            assert_eq!(resumed.mismatch.is_some(), *scenario == late);
         }
-        assert_eq!(beginnings.kept.len(), kept, "seed {seed}");
+        // The second scenario kept the cluster behind the lines that it had in common with the first.
+        let kept: Vec<bool> = cache.given.iter().map(|(_, prepared)| prepared.is_some()).collect();
+        assert_eq!(kept, [false, true], "seed {seed}");
     }
 }
 
@@ -212,13 +213,13 @@ fn steps_of_the_users_own_do_things_and_look_at_them() {
     };
     let run = |node, name, bound| {
         let plan = scenario(deed(node), Vec::from([holds(name, bound)]));
-        let outcome = run_scenario_with(&plan, Options::default(), &own, &mut Beginnings::default());
+        let outcome = run_scenario_with(&plan, Options::default(), &own, &mut SetupCache::default());
         (outcome.verdict, outcome.mismatch.map(|mismatch| mismatch.to_string()).unwrap_or_default())
     };
     assert_eq!(run("w1", "cordoned", Bound::For(sec(20))), (Verdict::Passed, String::new()));
     assert!(run("nobody", "cordoned", Bound::AtOnce).1.contains("\"nobody\" not found"));
     assert!(run("w1", "unknown", Bound::AtOnce).1.contains("nothing was seen by \"unknown\""));
     let nothing = scenario(Deed::Pass(sec(1)), Vec::from([holds("cordoned", Bound::Within(sec(5)))]));
-    let outcome = run_scenario_with(&nothing, Options::default(), &own, &mut Beginnings::default());
+    let outcome = run_scenario_with(&nothing, Options::default(), &own, &mut SetupCache::default());
     assert!(outcome.mismatch.unwrap().to_string().contains("0 Nodes are cordoned"));
 }

@@ -1,0 +1,179 @@
+//! What scenarios of one seed have in common: a control plane that has just started, and what the last one was given.
+//!
+//! A scenario that wants the same cluster as the one before it, and begins with the same `Given` lines, goes on with a copy
+//! of that cluster; its run takes the same inputs again, since its lines stand elsewhere and look at other objects.
+//! Inputs: scenarios, one after the other. Outputs: where each may begin. Invariant (tested in `harness`): the outcome is
+//! that of a scenario that began by itself.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::world::Cluster;
+use super::{Options, Simulation};
+use crate::components::api_server::Tap;
+use crate::network::Resource;
+use crate::objects::Text;
+use crate::scenario::{Observation, Run, RunOutput, Setup};
+
+/// How many control planes are kept that have just started: one for each set of flags that a suite is likely to have.
+const STARTED_MAX: usize = 64;
+/// How many objects a cluster may hold that is kept: a copy of a large one takes longer than it saves.
+const OBJECTS_MAX: usize = 4096;
+
+/// Clusters of earlier scenarios, kept so that others of the same seed begin with copies.
+#[derive(Default)]
+pub struct SetupCache {
+    /// A copy takes an eighth of the time that a control plane takes to start.
+    started: Vec<Simulation>,
+    /// What the last scenario ran on.
+    key: Option<SetupKey>,
+    /// Its `Given` lines, each with the cluster that it came to if two scenarios in turn came that way.
+    pub(super) given: Vec<(Setup, Option<Prepared>)>,
+    /// How many of them the one before it had too.
+    shared: usize,
+}
+
+/// What must be equal for two scenarios to share a cluster, beside what they are given.
+#[derive(Clone, PartialEq)]
+pub(super) struct SetupKey {
+    pub(super) options: Options,
+    /// Which commits the driver is told.
+    pub(super) tap: Tap,
+    /// The kinds whose objects the run is told of at the start.
+    pub(super) kinds: BTreeSet<Resource>,
+    /// The machines that lines look at, and whether at their containers alone.
+    pub(super) machines: BTreeMap<Text, bool>,
+}
+
+/// A cluster to which all was given up to some line, and what the run was told by then.
+#[derive(Clone)]
+pub(super) struct Prepared {
+    pub(super) cluster: Cluster,
+    pub(super) inputs: Vec<RunInput>,
+}
+
+/// What a driver does to a run.
+#[derive(Clone)]
+pub(super) enum RunInput {
+    Start(Timestamp),
+    Observation(Observation, Timestamp),
+    Timeout(Timestamp),
+    /// It takes an output, this one.
+    Poll(RunOutput),
+}
+
+impl SetupCache {
+    /// Starts a simulation as [`Simulation::new`] does.
+    #[must_use]
+    pub fn start(&mut self, options: &Options) -> Simulation {
+        if let Some(started) = self.started.iter().find(|started| started.options() == options) {
+            return started.clone();
+        }
+        let started = Simulation::new(options.clone());
+        if self.started.len() == STARTED_MAX
+            || self.started.last().is_some_and(|last| last.options.seed != options.seed)
+        {
+            self.started.clear();
+        }
+        self.started.push(started.clone());
+        started
+    }
+
+    /// Takes a run as far as the scenario before it came with the same lines; `None` if nothing of that is kept.
+    pub(super) fn resume(&mut self, key: SetupKey, given: Vec<Setup>, run: &mut Run) -> Option<Prepared> {
+        if self.key.as_ref() != Some(&key) {
+            self.key = Some(key);
+            self.given.clear();
+        }
+        self.shared = self.given.iter().zip(&given).take_while(|((own, _), other)| own == *other).count();
+        self.given.truncate(self.shared);
+        let prepared = self.given.iter().rev().find_map(|(_, prepared)| prepared.clone());
+        self.given.extend(given.into_iter().skip(self.shared).map(|setup| (setup, None)));
+        prepared.filter(|prepared| prepared.inputs.iter().all(|input| input.clone().give(run)))
+    }
+
+    /// Returns the number of `Given` lines after which the scenario's cluster is to be kept, if at all.
+    pub(super) fn keeps_after(&self) -> Option<usize> {
+        let (_, prepared) = self.given.get(self.shared.checked_sub(1)?)?;
+        prepared.is_none().then_some(self.shared)
+    }
+
+    /// Keeps the cluster of a scenario that has come to [`Self::keeps_after`].
+    pub(super) fn keep(&mut self, prepared: Prepared) {
+        if prepared.cluster.size() <= OBJECTS_MAX
+            && let Some((_, kept)) = self.shared.checked_sub(1).and_then(|last| self.given.get_mut(last))
+        {
+            *kept = Some(prepared);
+        }
+    }
+}
+
+impl RunInput {
+    /// Does it to a run; false if the run gives another output.
+    pub(super) fn give(self, run: &mut Run) -> bool {
+        match self {
+            Self::Start(at) => run.handle_start(at),
+            Self::Observation(observation, at) => run.handle_observation(observation, at),
+            Self::Timeout(at) => run.handle_timeout(at),
+            Self::Poll(output) => return run.poll_output().is_some_and(|own| is_alike(&own, &output)),
+        }
+        true
+    }
+}
+
+/// Tells whether two outputs ask for the same; their steps stand in other lines.
+fn is_alike(one: &RunOutput, other: &RunOutput) -> bool {
+    match (one, other) {
+        (RunOutput::Perform { id, task, .. }, RunOutput::Perform { id: other_id, task: other_task, .. }) => {
+            id == other_id && task == other_task
+        }
+        _ => one == other,
+    }
+}
+
+impl core::fmt::Debug for SetupCache {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("SetupCache")
+            .field("started", &self.started.len())
+            .field("given", &self.given.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use jiff::SignedDuration;
+
+    use super::SetupCache;
+    use crate::components::machine::MachineSpec;
+    use crate::json;
+    use crate::sim::{Options, Simulation};
+
+    /// Lets a machine join and five minutes pass; returns the trace.
+    fn trace_of(mut simulation: Simulation) -> String {
+        simulation.add_machine(MachineSpec::from_json(&json!({"name": "worker-1"})).unwrap()).unwrap();
+        simulation.advance_until(simulation.now() + SignedDuration::from_mins(5));
+        simulation.record().last_lines(usize::MAX)
+    }
+
+    #[test]
+    fn a_copy_of_a_started_control_plane_goes_on_as_a_start_of_its_own_does() {
+        let mut cache = SetupCache::default();
+        for seed in [1, 2] {
+            let options = Options { seed, ..Options::default() };
+            let own = trace_of(Simulation::new(options.clone()));
+            assert!(own.lines().count() > 100, "{own}");
+            // The first is kept, the others are copies: what is done to one is not done to the next.
+            for _ in 0..3 {
+                assert_eq!(trace_of(cache.start(&options)), own);
+            }
+            assert_eq!(cache.started.len(), 1);
+        }
+        let _other = cache.start(&Options { seed: 2, trace: false, ..Options::default() });
+        assert_eq!(cache.started.len(), 2);
+    }
+}
