@@ -8,27 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Release, Value, releases};
-
-/// How far a feature is at a release.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stage {
-    /// Off unless asked for.
-    Alpha,
-    /// With this default.
-    Beta(bool),
-    /// On, and cannot be switched off where the truth value says so.
-    Stable {
-        /// Whether the gate is locked to its default.
-        locked: bool,
-    },
-    /// Goes away, with this default.
-    Deprecated(bool),
-    /// Goes away, and is locked to this default.
-    Retired(bool),
-    /// No component knows the gate.
-    Gone,
-}
+use super::{Release, Stage, Value, releases};
 
 /// A feature gate: a name whose stages stand in the files of the releases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

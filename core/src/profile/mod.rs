@@ -5,10 +5,12 @@
 //! three axes: a flag's *default* is a row here, its value in force stands in [`Settings`].
 
 mod gates;
+mod known_releases;
 mod release;
 pub mod releases;
 mod rows;
 mod settings;
+mod value;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -16,12 +18,14 @@ use alloc::format;
 use jiff::SignedDuration;
 
 use crate::objects::schema::Schema;
-pub use gates::{Gate, Stage, gates};
-pub use release::{Release, UnknownRelease, list_releases};
+pub use gates::{Gate, gates};
+pub use known_releases::{UnknownRelease, list_releases};
+pub use release::Release;
 use releases::ColumnChange;
 pub use releases::{DEFAULT_RELEASE, RELEASES};
-pub use rows::{ROWS, Row, Value, row};
+pub use rows::{ROWS, Row, row};
 pub use settings::{Race, Settings, SettingsError};
+pub use value::{Stage, Value};
 
 /// The behaviours of one release, with deliberate departures from it.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,14 +1,10 @@
-//! The name of a release of Kubernetes, and how one is read that somebody asks for.
+//! The name of a release of Kubernetes.
 //!
 //! What differs between releases stands in [`super::releases`]; nothing outside the profile compares two of them.
 
 use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use alloc::string::String;
 use core::fmt;
-use core::str::FromStr;
-
-use super::RELEASES;
 
 /// A release of Kubernetes with its patch number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -34,11 +30,6 @@ impl Release {
         format!("{}.{}", self.major, self.minor)
     }
 
-    /// Returns the name of the minor release and the full one, as `1.34 (1.34.4)`.
-    fn both_names(self) -> String {
-        format!("{} ({self})", self.minor_name())
-    }
-
     /// Returns the minor release before this one.
     #[must_use]
     pub const fn predecessor(self) -> Self {
@@ -49,68 +40,5 @@ impl Release {
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
-    }
-}
-
-/// A release that cannot be had.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("no profile for Kubernetes {0:?}: known are {known}", known = list_releases(Release::both_names, "and"))]
-pub struct UnknownRelease(pub String);
-
-/// Lists the releases that are modelled, oldest first, as people write lists: `1.31, 1.34 and 1.36`.
-#[must_use]
-pub fn list_releases(name: impl Fn(Release) -> String, conjunction: &str) -> String {
-    let names: Vec<String> = RELEASES.into_iter().map(name).collect();
-    match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} {conjunction} {last}", others.join(", ")),
-        None => String::new(),
-    }
-}
-
-impl FromStr for Release {
-    type Err = UnknownRelease;
-
-    fn from_str(text: &str) -> Result<Self, UnknownRelease> {
-        let unknown = || UnknownRelease(text.to_string());
-        let mut parts = text.strip_prefix('v').unwrap_or(text).split('.').map(str::parse::<u16>);
-        let (Some(Ok(1)), Some(Ok(minor)), patch, None) = (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            return Err(unknown());
-        };
-        let known = RELEASES.into_iter().find(|release| release.minor == minor).ok_or_else(unknown)?;
-        match patch {
-            None => Ok(known),
-            Some(Ok(patch)) => Ok(Self::new(minor, patch)),
-            Some(Err(_)) => Err(unknown()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use alloc::string::ToString;
-
-    use super::{Release, list_releases};
-    use crate::profile::RELEASES;
-
-    #[test]
-    fn a_release_is_read_by_its_minor_number_or_in_full() {
-        for release in RELEASES {
-            assert_eq!(release.minor_name().parse(), Ok(release));
-            assert_eq!(release.to_string().parse(), Ok(release));
-        }
-        let [oldest, ..] = RELEASES;
-        for text in ["", "x", "2.0", "1", "1.34.x", "1.34.1.1", &oldest.predecessor().to_string()] {
-            let error = text.parse::<Release>().unwrap_err().to_string();
-            assert!(RELEASES.iter().all(|known| error.contains(&known.to_string())), "{error}");
-        }
-    }
-
-    #[test]
-    fn releases_are_listed_as_people_write_lists() {
-        let text = list_releases(Release::minor_name, "or");
-        assert_eq!(text.matches(" or ").count(), 1);
-        assert_eq!(text.matches("1.").count(), RELEASES.len(), "{text}");
     }
 }

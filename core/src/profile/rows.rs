@@ -4,23 +4,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use jiff::SignedDuration;
-
+use super::value::{Value, secs};
 use super::{Release, releases};
 use crate::objects::is_same;
-
-/// The value of a row.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Value {
-    /// A behaviour that is there or not.
-    Bool(bool),
-    /// A span of time.
-    Duration(SignedDuration),
-    /// A rate, a share or a count.
-    Number(f64),
-    /// A text.
-    Text(&'static str),
-}
 
 /// One behaviour.
 #[derive(Clone, Copy, Debug)]
@@ -79,10 +65,6 @@ pub fn row(name: &str) -> Option<&'static Row> {
 }
 
 const OLDEST: Release = Release::new(24, 0);
-
-pub(super) const fn secs(seconds: i64) -> Value {
-    Value::Duration(SignedDuration::from_secs(seconds))
-}
 
 /// All behaviours.
 pub static ROWS: &[Row] = &[

@@ -6,9 +6,8 @@
 //! Inputs: none. Outputs: [`RELEASES`], and the data of a release with those before it, oldest first.
 //! Invariant: a file speaks of its own minor release only, and every name in it is known to whoever reads it.
 
-use super::gates::Stage;
-use super::rows::secs;
-use super::{Release, Value};
+use super::Release;
+use super::value::{Stage, Value, secs};
 use ColumnChange::{Added, Described, Gone};
 
 /// What is first true in a minor release.
