@@ -24,7 +24,7 @@ use exceptions::{EXCEPTIONS, Exceptions};
 use imports::imports;
 use layers::layers;
 use sizes::sizes;
-use source::{Source, code, tree};
+use source::{SourceFile, code, tree};
 use type_names::type_names;
 
 /// Finds all that is wrong with a tree.
@@ -75,7 +75,7 @@ fn header(path: &str, text: &str) -> Vec<String> {
 }
 
 /// Finds what makes the core impure and the compiler lets pass.
-fn purity(source: &Source) -> Vec<String> {
+fn purity(source: &SourceFile) -> Vec<String> {
     if !source.path.starts_with("core/src/") {
         return Vec::new();
     }

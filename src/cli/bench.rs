@@ -14,7 +14,7 @@ use nodeproof_core::json;
 use nodeproof_core::network::{Call, Fault, Identity, PODS, Verb};
 use nodeproof_core::objects::time::parse_duration;
 use nodeproof_core::objects::{Json, Text};
-use nodeproof_core::sim::{Options, Simulation};
+use nodeproof_core::sim::{Simulation, SimulationOptions};
 
 use super::misuse;
 use super::terminal::line;
@@ -36,7 +36,7 @@ Examples:
   nodeproof bench --load zone-outage --pods 50000 --zones 10 --at 0s --for 10m
 
 Measure a release build: cargo run --release -- bench")]
-pub struct Args {
+pub struct BenchArgs {
     /// Number of nodes, each with a kubelet, spread over the zones
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     nodes: u32,
@@ -74,7 +74,7 @@ enum Load {
 
 /// Builds the cluster, lets the time pass, and prints what that cost.
 #[must_use]
-pub fn run(args: Args) -> ExitCode {
+pub fn run(args: BenchArgs) -> ExitCode {
     if args.nodes == 0 || args.zones == 0 || args.lasts <= SignedDuration::ZERO {
         return misuse("--nodes, --zones and --for must be more than nothing");
     }
@@ -113,8 +113,8 @@ pub fn run(args: Args) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn build(args: &Args) -> Result<Simulation, String> {
-    let mut sim = Simulation::new(Options { seed: args.seed, trace: false, ..Options::default() });
+fn build(args: &BenchArgs) -> Result<Simulation, String> {
+    let mut sim = Simulation::new(SimulationOptions { seed: args.seed, trace: false, ..SimulationOptions::default() });
     for at in 0..args.nodes {
         let spec = MachineSpec { name: node(at).into(), zone: Some(zone(at, args)), ..MachineSpec::default() };
         sim.add_machine(spec).map_err(|error| error.to_string())?;
@@ -148,7 +148,7 @@ fn settle(sim: &mut Simulation) {
 }
 
 /// Names the zone of a node: `a` to `z`, then `zone-26` and on.
-fn zone(node: u32, args: &Args) -> Text {
+fn zone(node: u32, args: &BenchArgs) -> Text {
     let at = node % args.zones;
     match u8::try_from(at).ok().filter(|at| *at < 26) {
         Some(letter) => Text::from(char::from(b'a' + letter).to_string()),
@@ -169,7 +169,7 @@ fn node(at: u32) -> String {
     format!("node-{at}")
 }
 
-fn pass(sim: &mut Simulation, args: &Args) {
+fn pass(sim: &mut Simulation, args: &BenchArgs) {
     let end = sim.now() + args.lasts;
     if args.load == Load::ZoneOutage {
         sim.advance_until((sim.now() + args.at).min(end));

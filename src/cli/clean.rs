@@ -22,7 +22,7 @@ Examples:
   nodeproof clean
 
 Exit code: 0 nothing is left, 1 something could not be removed, 2 misuse.")]
-pub struct Args {
+pub struct CleanArgs {
     /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -33,7 +33,7 @@ pub struct Args {
 
 /// Repairs and removes what earlier runs have left.
 #[must_use]
-pub fn run(args: &Args) -> ExitCode {
+pub fn run(args: &CleanArgs) -> ExitCode {
     let directory = match state_dir(args.state_dir.as_deref()) {
         Ok(directory) => directory,
         Err(message) => return misuse(message),
@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> ExitCode {
     runtime.block_on(clean(args, &lefts))
 }
 
-async fn clean(args: &Args, lefts: &[Left]) -> ExitCode {
+async fn clean(args: &CleanArgs, lefts: &[Left]) -> ExitCode {
     for left in lefts.iter().filter(|left| left.is_running()) {
         let header = &left.header;
         note(format_args!("run {} on {} goes on (process {}): left alone", header.run, header.context, header.pid));

@@ -9,15 +9,16 @@ use nodeproof_core::profile::Race;
 use nodeproof_core::scenario::Outcome;
 use serde_json::json;
 
-use self::finding::{Compared, Finding, Steadiness, Told, without_reason};
-use super::beside::Beside;
-use super::choice::Choice;
-use super::live::{LiveArgs, heed_signals, interrupted};
+use self::finding::{Compared, ExplainedDifferences, Finding, Steadiness, without_reason};
+use super::live::{LiveArgs, handle_signals, interrupted};
 use super::misuse;
+use super::selection_args::SelectionArgs;
+use super::suite_args::SuiteArgs;
 use super::terminal::{Colour, Progress, line, note};
 use crate::compare::{Difference, Tolerances, differences};
 use crate::harness::{
-    Backend, Door, Job, Judged, LiveOptions, Options, Planned, Stage, Suite, Verdict, keep_panics_quiet, run, run_all,
+    Backend, EntryPoint, Judged, LiveOptions, Planned, PlannedRun, Runner, Suite, SuiteOptions, Verdict,
+    keep_panics_quiet, run, run_all,
 };
 use crate::replay::Ledger;
 use crate::steps::Own;
@@ -42,7 +43,7 @@ sim, real, differences, unexplained, unsteady (how many differences did not come
 saw too little or broke down.
 
 Exit code: 0 nothing unexplained, 1 something is or is inconclusive, 2 misuse, 130 interrupted.")]
-pub struct Args {
+pub struct CompareArgs {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
     /// What the simulator is compared with
@@ -51,7 +52,7 @@ pub struct Args {
     #[command(flatten)]
     live: LiveArgs,
     #[command(flatten)]
-    choice: Choice,
+    selection_args: SelectionArgs,
     /// A ledger of known differences in place of the one that belongs to this version
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
@@ -63,19 +64,19 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    beside: Beside,
+    suite_args: SuiteArgs,
 }
 
 /// Compares: exit code 0 if nothing is unexplained, 1 if something is, 2 for misuse.
 #[must_use]
-pub fn run_with(args: &Args, own: &Own) -> ExitCode {
+pub fn run_with(args: &CompareArgs, own: &Own) -> ExitCode {
     match prepare(args, own) {
         Ok(comparison) => comparison.run(),
         Err(message) => misuse(message),
     }
 }
 
-fn prepare<'a>(args: &'a Args, own: &Own) -> Result<Comparison<'a>, String> {
+fn prepare<'a>(args: &'a CompareArgs, own: &Own) -> Result<CompareRun<'a>, String> {
     if args.with == Backend::Sim {
         return Err("the simulator is compared with another backend: --with hollow or --with kind".to_owned());
     }
@@ -84,25 +85,25 @@ fn prepare<'a>(args: &'a Args, own: &Own) -> Result<Comparison<'a>, String> {
     }
     let ledger =
         args.ledger.as_deref().map_or_else(Ledger::built_in, Ledger::load).map_err(|error| error.to_string())?;
-    let mut sim = args.choice.options()?;
+    let mut sim = args.selection_args.options()?;
     sim.trace = false;
-    sim.stage = Stage::default();
+    sim.runner = Runner::default();
     let live = LiveOptions { recordings: args.update_recordings.clone(), ..args.live.options() };
-    let real = Options { stage: Stage::set(args.with, &live)?, ..sim.clone() };
-    let mut places = args.beside.places(&args.paths, own);
-    places.backend = args.with;
-    let suite = Suite::load(&places);
+    let real = SuiteOptions { runner: Runner::set(args.with, &live)?, ..sim.clone() };
+    let mut suite_paths = args.suite_args.suite_paths(&args.paths, own);
+    suite_paths.backend = args.with;
+    let suite = Suite::load(&suite_paths);
     if let Some(problem) = suite.problems().next() {
         return Err(format!("{problem}"));
     }
-    Ok(Comparison { args, ledger, sim, real: Arc::new(real), suite, counts: Counts::default() })
+    Ok(CompareRun { args, ledger, sim, real: Arc::new(real), suite, counts: Counts::default() })
 }
 
-struct Comparison<'a> {
-    args: &'a Args,
+struct CompareRun<'a> {
+    args: &'a CompareArgs,
     ledger: Ledger,
-    sim: Options,
-    real: Arc<Options>,
+    sim: SuiteOptions,
+    real: Arc<SuiteOptions>,
     suite: Suite,
     counts: Counts,
 }
@@ -117,22 +118,22 @@ struct Counts {
     skipped: BTreeMap<String, usize>,
 }
 
-impl Comparison<'_> {
+impl CompareRun<'_> {
     fn run(mut self) -> ExitCode {
         let suite = std::mem::take(&mut self.suite);
-        let chosen = match self.args.choice.of(&suite, &self.real) {
+        let chosen = match self.args.selection_args.of(&suite, &self.real) {
             Ok(chosen) => chosen,
             Err(message) => return misuse(message),
         };
-        self.real.stage.greeting().iter().for_each(note);
+        self.real.runner.announcement().iter().for_each(note);
         keep_panics_quiet();
-        heed_signals(&self.real.stage);
+        handle_signals(&self.real.runner);
         let mut open = Vec::new();
         self.play(chosen, &suite, |this, planned, finding| {
             if finding.is_open() { open.push((planned, finding)) } else { this.tell(planned, &finding) }
         });
         // A recording must be of the run that was compared: with them nothing is played twice.
-        if self.args.update_recordings.is_none() && !open.is_empty() && !self.real.stage.is_interrupted() {
+        if self.args.update_recordings.is_none() && !open.is_empty() && !self.real.runner.is_interrupted() {
             note(format_args!("{} of them differ or are inconclusive: these are played again", open.len()));
             let again = open.iter().map(|(planned, _)| *planned).collect();
             self.play(again, &suite, |this, planned, second| {
@@ -155,17 +156,17 @@ impl Comparison<'_> {
         mut found: impl FnMut(&mut Self, &'p Planned, Finding),
     ) {
         let real = Arc::clone(&self.real);
-        let jobs: Vec<Job<'p>> = chosen
+        let jobs: Vec<PlannedRun<'p>> = chosen
             .into_iter()
             .map(|planned| {
                 let skipped = planned.skipped(&real).or_else(|| planned.tags().live_only.clone());
-                Job { planned, options: Arc::clone(&real), skipped }
+                PlannedRun { planned, options: Arc::clone(&real), skipped }
             })
             .collect();
         let progress = Progress::new(jobs.len());
-        let threads = self.args.choice.jobs.or(real.stage.threads());
+        let threads = self.args.selection_args.jobs.or(real.runner.threads());
         let mut done = 0;
-        run_all(&jobs, threads, suite, Door::Command, |job, judged| {
+        run_all(&jobs, threads, suite, EntryPoint::Command, |job, judged| {
             progress.clear();
             let finding = self.compare(job.planned, &judged, suite);
             found(self, job.planned, finding);
@@ -178,7 +179,7 @@ impl Comparison<'_> {
     fn compare(&self, planned: &Planned, real: &Judged, suite: &Suite) -> Finding {
         match real.verdict {
             Verdict::Skipped => return Finding::Skipped(real.text.clone()),
-            Verdict::Inconclusive if self.real.stage.is_interrupted() => {
+            Verdict::Inconclusive if self.real.runner.is_interrupted() => {
                 return Finding::Skipped("the comparison was interrupted".to_owned());
             }
             Verdict::Inconclusive => {
@@ -186,24 +187,27 @@ impl Comparison<'_> {
             }
             _ => {}
         }
-        let sim = run(planned, &self.sim, suite, Door::Command);
+        let sim = run(planned, &self.sim, suite, EntryPoint::Command);
         let (Some(own), Some(other)) = (&sim.outcome, &real.outcome) else {
             return Finding::Broken(if sim.outcome.is_none() { sim.text } else { real.text.clone() });
         };
         let recording = format!("compare/{}/{}", self.args.with.name(), planned.compiled.id.replace("::", "/"));
         let reason = |it: &Difference| {
             let entry = self.ledger.find(&recording, &it.writer, &it.object, &it.path);
-            entry.map(|entry| entry.why.trim()).or_else(|| self.real.stage.excuse(&it.path)).map(str::to_owned)
+            entry
+                .map(|entry| entry.why.trim())
+                .or_else(|| self.real.runner.known_difference(&it.path))
+                .map(str::to_owned)
         };
-        let explained = |own: &Outcome| -> Told {
+        let explained = |own: &Outcome| -> ExplainedDifferences {
             let found = differences(own, other, &Tolerances::default());
             found.into_iter().map(|it| (reason(&it), it)).collect()
         };
         let mut told = explained(own);
         if without_reason(&told) > 0 {
             let same = |race: &Race| {
-                let options = Options { race: Some(*race), ..self.sim.clone() };
-                let sim = run(planned, &options, suite, Door::Command).outcome;
+                let options = SuiteOptions { race: Some(*race), ..self.sim.clone() };
+                let sim = run(planned, &options, suite, EntryPoint::Command).outcome;
                 sim.is_some_and(|own| without_reason(&explained(&own)) == 0)
             };
             if let Some(race) = Race::ALL.iter().find(|race| same(race)) {
@@ -264,6 +268,6 @@ impl Comparison<'_> {
             lines.iter().for_each(line)
         }
         let code = if counts.differing + counts.inconclusive == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
-        interrupted(&self.real.stage).unwrap_or(code)
+        interrupted(&self.real.runner).unwrap_or(code)
     }
 }

@@ -18,7 +18,7 @@ use crate::control::{Session, Setup};
 
   $ echo '{\"id\": 1, \"call\": \"POST clock/advance\", \"body\": {\"by\": \"40s\"}}' | nodeproof control
   $ echo '{\"id\": 1, \"call\": \"GET /api/v1/nodes\"}' | nodeproof control --k8s 1.31")]
-pub struct Args {
+pub struct ControlArgs {
     /// Kubernetes release, as 1.34 or 1.34.4
     #[arg(long, value_name = "RELEASE", default_value_t = DEFAULT_RELEASE)]
     k8s: Release,
@@ -38,7 +38,7 @@ pub struct Args {
 
 /// Answers requests until the input ends.
 #[must_use]
-pub fn run(args: Args) -> ExitCode {
+pub fn run(args: ControlArgs) -> ExitCode {
     let session = cluster(args.cluster)
         .and_then(|cluster| Setup::new(args.k8s, args.seed, args.start, args.set, cluster).map_err(|e| e.to_string()))
         .and_then(|setup| Session::new(setup).map_err(|refusal| refusal.error.to_string()));

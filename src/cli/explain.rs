@@ -8,11 +8,12 @@ use std::sync::Arc;
 use nodeproof_core::profile::{RELEASES, Release};
 use serde_json::{Value, json};
 
-use super::beside::Beside;
 use super::misuse;
+use super::suite_args::SuiteArgs;
 use super::terminal::{Progress, line, note};
 use crate::harness::{
-    Door, Job, Judged, Options, Planned, Selection, Suite, Verdict, keep_panics_quiet, parse_release, run_all,
+    EntryPoint, Judged, Planned, PlannedRun, Selection, Suite, SuiteOptions, Verdict, keep_panics_quiet, parse_release,
+    run_all,
 };
 use crate::load::Requirement;
 use crate::load::near::nearest;
@@ -29,7 +30,7 @@ Examples:
 A requirement is covered if one of its scenarios passes. The requirements stand in features/requirements.yaml.
 
 Exit code: 0 if it could be told, whether covered or not; 2 misuse.")]
-pub struct Args {
+pub struct ExplainArgs {
     /// The requirement, as NC-03, or the first letters of several, as NC; default: all
     requirement: Option<String>,
     /// Run the scenarios and count the requirements that one of them shows
@@ -46,7 +47,7 @@ pub struct Args {
     #[arg(long, value_name = "RELEASE", value_parser = parse_release)]
     k8s: Option<Release>,
     #[command(flatten)]
-    beside: Beside,
+    suite_args: SuiteArgs,
 }
 
 /// A scenario that shows a requirement, and what came of it.
@@ -58,13 +59,13 @@ struct Shown {
 
 /// Tells which scenarios show a requirement; exit code 0 if it could be told.
 #[must_use]
-pub fn run(args: &Args, own: &Own) -> ExitCode {
-    let mut from_environment = match Options::from_environment() {
+pub fn run(args: &ExplainArgs, own: &Own) -> ExitCode {
+    let mut from_environment = match SuiteOptions::from_environment() {
         Ok(options) => options,
         Err(message) => return misuse(message),
     };
     from_environment.selection = Selection::default();
-    let suite = Suite::load(&args.beside.places(&args.features, own));
+    let suite = Suite::load(&args.suite_args.suite_paths(&args.features, own));
     for problem in suite.problems() {
         note(format_args!("error: {problem}\n"));
     }
@@ -109,19 +110,24 @@ fn wanted<'a>(suite: &'a Suite, name: Option<&str>) -> Result<Vec<&'a Requiremen
 }
 
 /// Finds the scenarios of each requirement and, where that is wanted, runs each of them once.
-fn shown(suite: &Suite, wanted: &[&Requirement], args: &Args, environment: &Options) -> BTreeMap<String, Vec<Shown>> {
+fn shown(
+    suite: &Suite,
+    wanted: &[&Requirement],
+    args: &ExplainArgs,
+    environment: &SuiteOptions,
+) -> BTreeMap<String, Vec<Shown>> {
     let mut shown: BTreeMap<String, Vec<Shown>> =
         wanted.iter().map(|requirement| (requirement.id.clone(), Vec::new())).collect();
     let mut jobs = Vec::new();
     for planned in &suite.planned {
         if planned.tags().requirements.iter().any(|id| shown.contains_key(id)) {
-            let own = if Options::environment_names_release() { environment.release } else { fitting(planned) };
-            let options = Arc::new(Options { release: args.k8s.unwrap_or(own), ..environment.clone() });
+            let own = if SuiteOptions::environment_names_release() { environment.release } else { fitting(planned) };
+            let options = Arc::new(SuiteOptions { release: args.k8s.unwrap_or(own), ..environment.clone() });
             let skipped = planned.obstacle(&options);
-            jobs.push(Job { planned, options, skipped });
+            jobs.push(PlannedRun { planned, options, skipped });
         }
     }
-    let mut note = |job: &Job<'_>, judged: Option<Judged>| {
+    let mut note = |job: &PlannedRun<'_>, judged: Option<Judged>| {
         let release = job.planned.release(&job.options);
         let k8s = release.minor_name();
         let judged = judged.map(|judged| (judged.verdict, judged.text));
@@ -138,7 +144,7 @@ fn shown(suite: &Suite, wanted: &[&Requirement], args: &Args, environment: &Opti
     keep_panics_quiet();
     let progress = Progress::new(jobs.len());
     let mut done = 0;
-    run_all(&jobs, None, suite, Door::Command, |job, judged| {
+    run_all(&jobs, None, suite, EntryPoint::Command, |job, judged| {
         note(job, Some(judged));
         done += 1;
         progress.show(done);
@@ -149,7 +155,7 @@ fn shown(suite: &Suite, wanted: &[&Requirement], args: &Args, environment: &Opti
 
 /// Returns the default release if a scenario is right for it, or else the newest for which it is.
 fn fitting(planned: &Planned) -> Release {
-    let default = Options::default().release;
+    let default = SuiteOptions::default().release;
     let fits = |release: &Release| planned.tags().other_release(*release).is_none();
     if fits(&default) { default } else { RELEASES.into_iter().rev().find(fits).unwrap_or(default) }
 }
@@ -158,7 +164,7 @@ fn is_covered(lines: &[Shown]) -> bool {
     lines.iter().any(|line| matches!(line.judged, Some((Verdict::Passed, _))))
 }
 
-fn report(wanted: &[&Requirement], shown: &BTreeMap<String, Vec<Shown>>, covered: usize, args: &Args) -> Value {
+fn report(wanted: &[&Requirement], shown: &BTreeMap<String, Vec<Shown>>, covered: usize, args: &ExplainArgs) -> Value {
     let scenario = |line: &Shown| {
         let mut object = json!({"name": line.name, "backend": "sim", "k8s": line.k8s});
         if let Some((verdict, text)) = &line.judged {

@@ -21,7 +21,7 @@ use super::terminal::{counted, line, note};
 use crate::control::HollowSession;
 use crate::live::interrupt::signalled;
 use crate::live::kubelets::{Administrator, HollowNodes, Server, Signer};
-use crate::live::safety::{Refusal, permission};
+use crate::live::safety::{ContextRefusal, permission};
 use crate::live::{Access, Clock};
 
 /// How many requests of the administrator are under way at most when Nodes are removed.
@@ -40,7 +40,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
   $ nodeproof hollow --nodes 2000 --context NAME --kubeconfig FILE
   {\"id\": 1, \"call\": \"POST machines/hollow-7/do\", \"body\": {\"action\": \"kubelet-kill\"}}
   {\"id\": 2, \"call\": \"POST network/rules\", \"body\": {\"from\": \"machine/hollow-8\", \"to\": \"api\", \"effect\": \"drop\"}}")]
-pub struct Args {
+pub struct HollowArgs {
     /// Number of nodes
     #[arg(long, value_name = "N", default_value_t = 1)]
     nodes: u32,
@@ -97,7 +97,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 /// Keeps the nodes alive.
 #[must_use]
-pub fn run(args: &Args) -> ExitCode {
+pub fn run(args: &HollowArgs) -> ExitCode {
     // One thread serves thousands of nodes, and has no other to wake.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let outcome = match runtime {
@@ -110,8 +110,8 @@ pub fn run(args: &Args) -> ExitCode {
     }
 }
 
-async fn keep_alive(args: &Args) -> Result<(), String> {
-    let cluster = Cluster::of(args).await?;
+async fn keep_alive(args: &HollowArgs) -> Result<(), String> {
+    let cluster = TargetCluster::of(args).await?;
     note(cluster.sentence());
     let specs = specs(args)?;
     cluster.refuse_taken(&specs).await?;
@@ -136,7 +136,7 @@ async fn keep_alive(args: &Args) -> Result<(), String> {
 }
 
 /// Reads what the machines are made of.
-fn specs(args: &Args) -> Result<Vec<MachineSpec>, String> {
+fn specs(args: &HollowArgs) -> Result<Vec<MachineSpec>, String> {
     let mut template = Json::object();
     if let Some(path) = &args.machine {
         let shown = path.display();
@@ -180,16 +180,16 @@ async fn attend(nodes: &HollowNodes, count: usize, lasts: Option<Duration>) -> R
     let mut input = input();
     let began = Instant::now();
     let mut usage: Option<Usage> = None;
-    let mut look = tokio::time::interval(Duration::from_millis(250));
+    let mut read_only = tokio::time::interval(Duration::from_millis(250));
     let mut interrupted = std::pin::pin!(signalled());
     loop {
         tokio::select! {
             () = &mut interrupted => break,
             Some(text) = input.recv() => line(session.answer(text.trim_ascii_end()).await),
-            _ = look.tick() => {
-                let beating = if usage.is_none() { nodes.beating() } else { count };
-                if usage.is_none() && (beating == count || began.elapsed() > PATIENCE) {
-                    note(format_args!("{beating} of {} renewed and posted; Ctrl-C ends it", counted(count, "node")));
+            _ = read_only.tick() => {
+                let heartbeating = if usage.is_none() { nodes.heartbeating() } else { count };
+                if usage.is_none() && (heartbeating == count || began.elapsed() > PATIENCE) {
+                    note(format_args!("{heartbeating} of {} renewed and posted; Ctrl-C ends it", counted(count, "node")));
                     usage = Usage::now();
                 }
                 if lasts.is_some_and(|lasts| usage.as_ref().is_some_and(|usage| usage.at.elapsed() >= lasts)) {
@@ -258,7 +258,7 @@ impl Usage {
 }
 
 /// The cluster, as its administrator sees it.
-struct Cluster {
+struct TargetCluster {
     context: String,
     config: kube::Config,
     client: kube::Client,
@@ -266,11 +266,11 @@ struct Cluster {
     nodes: Vec<Text>,
 }
 
-impl Cluster {
+impl TargetCluster {
     /// Finds the cluster that is meant and makes sure that it may be touched; nothing is written.
-    async fn of(args: &Args) -> Result<Self, String> {
+    async fn of(args: &HollowArgs) -> Result<Self, String> {
         let context =
-            args.context.clone().filter(|name| !name.is_empty()).ok_or_else(|| Refusal::Unnamed.to_string())?;
+            args.context.clone().filter(|name| !name.is_empty()).ok_or_else(|| ContextRefusal::Unnamed.to_string())?;
         let access = Access::of_context(args.kubeconfig.as_deref(), &context)?;
         let config = access.config().await.map_err(|why| format!("context {context:?}: {why}"))?;
         let host = config.cluster_url.host().unwrap_or_default();
@@ -301,7 +301,7 @@ impl Cluster {
         })
     }
 
-    fn hollow(&self, args: &Args) -> Result<HollowNodes, String> {
+    fn hollow(&self, args: &HollowArgs) -> Result<HollowNodes, String> {
         let reported = self.version.trim_start_matches('v').parse::<Release>().ok();
         let settings = args.k8s.or(reported).map_or_else(Settings::default, Settings::of);
         let authorities = self.config.root_cert.clone().unwrap_or_default();
@@ -351,12 +351,12 @@ impl Cluster {
 mod tests {
     use clap::Parser as _;
 
-    use super::{Args, Cluster, Usage};
+    use super::{HollowArgs, TargetCluster, Usage};
 
     #[derive(Debug, clap::Parser)]
     struct Command {
         #[command(flatten)]
-        args: Args,
+        args: HollowArgs,
     }
 
     #[tokio::test]
@@ -370,7 +370,7 @@ mod tests {
         let refusal = async |more: &[&str]| {
             let words = ["hollow", "--kubeconfig", &path];
             let command = Command::try_parse_from(words.iter().chain(more)).unwrap();
-            Cluster::of(&command.args).await.err().unwrap_or_default()
+            TargetCluster::of(&command.args).await.err().unwrap_or_default()
         };
         let unnamed = "no context was named: say --context NAME";
         assert_eq!(refusal(&[]).await, unnamed);

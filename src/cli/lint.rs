@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::json;
 
 use super::MISUSE;
-use super::beside::Beside;
+use super::suite_args::SuiteArgs;
 use super::terminal::{counted, line};
 use crate::harness::Suite;
 use crate::load::Problem;
@@ -24,20 +24,20 @@ Prints each problem as file:line:column with the line, and what to do about it. 
 the first problem alone is known. Stored snapshots that no scenario uses are problems too. Nothing is run.
 
 Exit code: 0 nothing is wrong, 2 something is.")]
-pub struct Args {
+pub struct LintArgs {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
     /// Print one JSON object with the problems
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    beside: Beside,
+    suite_args: SuiteArgs,
 }
 
 /// Checks feature files without running them: exit code 2 if anything is wrong.
 #[must_use]
-pub fn run(args: &Args, own: &Own) -> ExitCode {
-    let suite = Suite::load(&args.beside.places(&args.paths, own));
+pub fn run(args: &LintArgs, own: &Own) -> ExitCode {
+    let suite = Suite::load(&args.suite_args.suite_paths(&args.paths, own));
     let unused = suite.unused_snapshots().into_iter().map(|text| {
         let (file, message) = text.split_once(' ').unwrap_or(("snapshots", &text));
         Problem::of_file(file, message)

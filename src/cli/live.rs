@@ -4,20 +4,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::terminal::note;
-use crate::harness::{LiveOptions, Stage};
+use crate::harness::{LiveOptions, Runner};
 
 /// Lets a signal end a run in real time in order.
-pub(super) fn heed_signals(stage: &Stage) {
-    stage.heed_signals(|| note("interrupted: what runs is ended and put back; once more ends this at once"));
+pub(super) fn handle_signals(runner: &Runner) {
+    runner.handle_signals(|| note("interrupted: what runs is ended and put back; once more ends this at once"));
 }
 
 /// Returns the exit code of a run in real time that was interrupted.
-pub(super) fn interrupted(stage: &Stage) -> Option<ExitCode> {
+pub(super) fn interrupted(runner: &Runner) -> Option<ExitCode> {
     #[cfg(feature = "live")]
-    return stage.is_interrupted().then(|| ExitCode::from(crate::live::interrupt::EXIT));
+    return runner.is_interrupted().then(|| ExitCode::from(crate::live::interrupt::EXIT));
     #[cfg(not(feature = "live"))]
     {
-        let _ = stage;
+        let _ = runner;
         None
     }
 }

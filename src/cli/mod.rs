@@ -4,8 +4,6 @@
 //! goes to standard output, everything for people to standard error where both occur.
 
 pub mod bench;
-pub mod beside;
-mod choice;
 #[cfg(feature = "live")]
 pub mod clean;
 pub mod compare;
@@ -15,15 +13,17 @@ pub mod explain;
 pub mod hollow;
 pub mod lint;
 mod live;
-#[cfg(feature = "live")]
-mod look;
 pub mod new;
 pub mod profiles;
+#[cfg(feature = "live")]
+mod read_only;
 #[cfg(feature = "live")]
 pub mod record;
 pub mod replay;
 pub mod run;
+mod selection_args;
 pub mod steps;
+pub mod suite_args;
 mod tally;
 mod terminal;
 
@@ -69,34 +69,34 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run scenarios and judge them
-    Run(run::Args),
+    Run(run::RunArgs),
     /// Check feature files without running them
-    Lint(lint::Args),
+    Lint(lint::LintArgs),
     /// Begin a suite of your own: a first feature, its snapshot, a test target
-    New(new::Args),
+    New(new::NewArgs),
     /// Print the sentences that scenarios are made of
-    Steps(steps::Args),
+    Steps(steps::StepsArgs),
     /// Tell which scenarios show a requirement
-    Explain(explain::Args),
+    Explain(explain::ExplainArgs),
     /// Hold the simulator against a recording of a real cluster
-    Replay(replay::Args),
+    Replay(replay::ReplayArgs),
     /// Record what a real cluster does, without writing to it
     #[cfg(feature = "live")]
-    Record(record::Args),
+    Record(record::RecordArgs),
     /// Run scenarios on the simulator and on a real cluster, and tell where the two differ
-    Compare(compare::Args),
+    Compare(compare::CompareArgs),
     /// Measure the simulator
-    Bench(bench::Args),
+    Bench(bench::BenchArgs),
     /// Print the behaviours that differ between Kubernetes releases, and the defaults
-    Profiles(profiles::Args),
+    Profiles(profiles::ProfilesArgs),
     /// Put right what runs on real clusters have left
     #[cfg(feature = "live")]
-    Clean(clean::Args),
+    Clean(clean::CleanArgs),
     /// Drive a simulated cluster by JSON lines on standard input and output
-    Control(control::Args),
+    Control(control::ControlArgs),
     /// Keep hollow nodes alive on a real control plane: thousands of kubelets in one process
     #[cfg(feature = "live")]
-    Hollow(hollow::Args),
+    Hollow(hollow::HollowArgs),
 }
 
 /// Reads the command line and does what it says.

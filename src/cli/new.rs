@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use super::misuse;
 use super::terminal::line;
-use crate::harness::{Door, Options, Places, Suite, Verdict, keep_panics_quiet, run as judge};
+use crate::harness::{EntryPoint, Suite, SuiteOptions, SuitePaths, Verdict, keep_panics_quiet, run as judge};
 
 /// Options of `nodeproof new`.
 #[derive(Debug, clap::Args)]
@@ -23,7 +23,7 @@ Writes features/nodes/lost.feature, features/requirements.yaml, the snapshot of 
 where there is none, Cargo.toml. Nothing that is there is overwritten.
 
 Exit code: 0 all is written, 2 nothing is.")]
-pub struct Args {
+pub struct NewArgs {
     /// The directory; it is made if it is not there
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -38,7 +38,7 @@ const TAKEN: [&str; 3] = ["features", "snapshots", "tests/scenarios.rs"];
 
 /// Begins a suite of one's own.
 #[must_use]
-pub fn run(args: &Args) -> ExitCode {
+pub fn run(args: &NewArgs) -> ExitCode {
     let root = &args.directory;
     if root.as_os_str().is_empty() {
         return misuse("the directory has no name");
@@ -85,14 +85,14 @@ fn write_all(root: &Path, has_manifest: bool, written: &mut Written) -> Result<(
         written.write(&path, &text).map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
     }
     keep_panics_quiet();
-    let places = Places { features: vec![root.join("features")], ..Places::default() };
-    let suite = Suite::load(&places);
+    let suite_paths = SuitePaths { features: vec![root.join("features")], ..SuitePaths::default() };
+    let suite = Suite::load(&suite_paths);
     if let Some(problem) = suite.problems().next() {
         return Err(problem.to_string());
     }
     for planned in &suite.planned {
         written.expect(&root.join("snapshots"));
-        let judged = judge(planned, &Options::default(), &suite, Door::Accept);
+        let judged = judge(planned, &SuiteOptions::default(), &suite, EntryPoint::Accept);
         if judged.verdict != Verdict::Passed {
             return Err(judged.text);
         }

@@ -8,7 +8,7 @@ use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 use nodeproof_core::objects::time::to_micro_time;
 use nodeproof_core::profile::{RELEASES, ROWS, Row};
-use nodeproof_core::sim::Options;
+use nodeproof_core::sim::SimulationOptions;
 
 use crate::control::setup::shown;
 
@@ -19,7 +19,7 @@ Examples:
   nodeproof profiles                   each behaviour, its value by release, its flag and its source
   nodeproof profiles --defaults        start, seed, release, controllers
   nodeproof profiles --json | jq '.[] | select(.name == \"node-monitor-grace-period\").byRelease'")]
-pub struct Args {
+pub struct ProfilesArgs {
     /// Print the defaults of a simulation: start, seed, release and the like
     #[arg(long)]
     defaults: bool,
@@ -30,7 +30,7 @@ pub struct Args {
 
 /// Prints the rows by release, or the defaults.
 #[must_use]
-pub fn run(args: Args) -> ExitCode {
+pub fn run(args: ProfilesArgs) -> ExitCode {
     let text = match (args.defaults, args.json) {
         (true, true) => {
             format!("{}\n", defaults().into_iter().map(|(name, value, _)| (name.into(), value)).collect::<Json>())
@@ -45,7 +45,7 @@ pub fn run(args: Args) -> ExitCode {
 
 /// The defaults of a simulation: name, value, and what it means.
 fn defaults() -> Vec<(&'static str, Json, &'static str)> {
-    let options = Options::default();
+    let options = SimulationOptions::default();
     vec![
         ("k8s", Json::from(options.settings.profile().release().to_string()), "release of Kubernetes (--k8s)"),
         ("start", Json::from(to_micro_time(options.start)), "instant at which the control plane starts (--start)"),

@@ -9,11 +9,11 @@ use std::process::ExitCode;
 use jiff::SignedDuration;
 use nodeproof_core::objects::time::seconds;
 
-use super::look::{say_cluster, say_rights};
 use super::misuse;
+use super::read_only::{say_cluster, say_rights};
 use super::terminal::{counted, line, note};
-use crate::live::record::{NEEDED, Privacy, Title, WELCOME};
-use crate::live::{Access, Lookout};
+use crate::live::record::{OPTIONAL_KINDS, Privacy, REQUIRED_KINDS, Title};
+use crate::live::{Access, ReadOnlyRun};
 
 /// Options of `nodeproof record`.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ Without an audit log nobody tells who wrote: a replay judges what can be told fr
 lifecycle, the ttl annotation and, where the recording began without Nodes, the blocks of Pod addresses. Ctrl-C ends a recording early, and keeps it.
 
 Exit code: 0 recorded, 2 misuse, or a cluster that cannot be watched.")]
-pub struct Args {
+pub struct RecordArgs {
     /// The context of the cluster
     #[arg(long, value_name = "NAME")]
     context: String,
@@ -58,27 +58,27 @@ fn flag(text: &str) -> Result<(String, String), String> {
 
 /// Records: exit code 0 if it was recorded, 2 if not.
 #[must_use]
-pub fn run(args: &Args) -> ExitCode {
+pub fn run(args: &RecordArgs) -> ExitCode {
     match record(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => misuse(message),
     }
 }
 
-fn record(args: &Args) -> Result<(), String> {
+fn record(args: &RecordArgs) -> Result<(), String> {
     let access = Access::of_context(args.kubeconfig.as_deref(), &args.context)?;
-    let lookout = Lookout::open(&access)?;
-    say_cluster(&args.context, &access, &lookout);
-    say_rights(&NEEDED.iter().chain(WELCOME.iter()).cloned().collect());
+    let run = ReadOnlyRun::open(&access)?;
+    say_cluster(&args.context, &access, &run);
+    say_rights(&REQUIRED_KINDS.iter().chain(OPTIONAL_KINDS.iter()).cloned().collect());
     for rule in Privacy::Redacted.rules() {
         note(format_args!("left out  {rule}"));
     }
     note(format_args!("records   for {}, or until Ctrl-C", seconds(args.length)));
-    let (recorded, closed) = lookout.record(args.length)?;
+    let (recorded, closed) = run.record(args.length)?;
     for kind in &closed {
         note(format_args!("warning: {} may not be watched: they are not in the recording", kind.qualified()));
     }
-    let kubernetes = lookout.release.to_string();
+    let kubernetes = run.release.to_string();
     let title = title(args, &kubernetes);
     let directory = args.out.clone().unwrap_or_else(|| PathBuf::from("recordings").join(&kubernetes).join(&title.name));
     recorded.save(&directory, &title)?;
@@ -86,7 +86,7 @@ fn record(args: &Args) -> Result<(), String> {
     Ok(())
 }
 
-fn title(args: &Args, kubernetes: &str) -> Title {
+fn title(args: &RecordArgs, kubernetes: &str) -> Title {
     let mut flags: Vec<(String, Vec<String>)> = Vec::new();
     for (component, flag) in &args.flag {
         match flags.iter_mut().find(|(known, _)| known == component) {

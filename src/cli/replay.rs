@@ -21,7 +21,7 @@ Each modelled controller is given what it really saw, and its next writes are co
 object, field, writer and time. A difference is unexplained unless the ledger has an entry with a reason.
 
 Exit code: 0 nothing unexplained, 1 something is, 2 misuse or no recording.")]
-pub struct Args {
+pub struct ReplayArgs {
     /// The directories of the recordings, each with about.yaml, watch.jsonl, writes.jsonl and actions.jsonl (or .gz);
     /// or with exchanges of an API server, one TOPIC.jsonl a topic
     #[arg(required = true, value_name = "DIR")]
@@ -46,7 +46,7 @@ pub struct Args {
 
 /// Holds the model against recordings: exit code 0 if nothing is unexplained, 1 otherwise, 2 for misuse.
 #[must_use]
-pub fn run(args: Args) -> ExitCode {
+pub fn run(args: ReplayArgs) -> ExitCode {
     let ledger = match args.ledger.as_deref().map_or_else(Ledger::built_in, Ledger::load) {
         Ok(ledger) => ledger,
         Err(error) => return misuse(error),
@@ -80,7 +80,7 @@ pub fn run(args: Args) -> ExitCode {
 }
 
 /// Names the flags that the model does not know where the text for people, which names them too, is not printed.
-fn warn_of_flags(dir: &Path, report: &replay::Report, json: bool) {
+fn warn_of_flags(dir: &Path, report: &replay::ReplayReport, json: bool) {
     for flag in report.flags_unknown.iter().filter(|_| json) {
         eprintln!("warning: {}: the model does not know the flag {flag}", dir.display());
     }

@@ -7,17 +7,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::beside::Beside;
-use super::choice::Choice;
-use super::live::{LiveArgs, heed_signals, interrupted};
+use super::live::{LiveArgs, handle_signals, interrupted};
 #[cfg(feature = "live")]
-use super::look::{Look, LookArgs};
+use super::read_only::{ReadOnlyArgs, ReadOnlyCommand};
+use super::selection_args::SelectionArgs;
+use super::suite_args::SuiteArgs;
 use super::tally::Tally;
 use super::terminal::{Colour, Progress, counted, line, note};
 use super::{MISUSE, misuse};
 use crate::harness::{
-    Backend, Door, Job, Judged, Options, Planned, Seeds, Stage, Suite, Verdict, json_line, keep_panics_quiet, run_all,
-    write_report,
+    Backend, EntryPoint, Judged, Planned, PlannedRun, Runner, Seeds, Suite, SuiteOptions, Verdict, json_line,
+    keep_panics_quiet, run_all, write_report,
 };
 use crate::steps::Own;
 
@@ -40,7 +40,7 @@ virtualSeconds, wallSeconds. --report writes DIR/<area>/<topic>.../<scenario>.tr
 
 Exit code: 0 all passed, 1 a scenario failed, 2 misuse or a broken feature file (the other files are run), 130 a run
 in real time was interrupted: what ran was ended and put back.")]
-pub struct Args {
+pub struct RunArgs {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
     /// What the scenarios run on; default: NODEPROOF_BACKEND, or else the simulator
@@ -49,7 +49,7 @@ pub struct Args {
     #[command(flatten)]
     live: LiveArgs,
     #[command(flatten)]
-    choice: Choice,
+    selection_args: SelectionArgs,
     /// Run everything under each of these seeds, the first and the last included; what fails is told once for each
     /// scenario, with its first seed
     #[arg(long, value_name = "A..B", value_parser = Seeds::parse, conflicts_with_all = ["seed", "report", "accept"])]
@@ -68,31 +68,39 @@ pub struct Args {
     json: bool,
     #[cfg(feature = "live")]
     #[command(flatten)]
-    look: LookArgs,
+    read_only: ReadOnlyArgs,
     #[command(flatten)]
-    beside: Beside,
+    suite_args: SuiteArgs,
 }
 
 /// Runs scenarios and judges them.
 #[must_use]
-pub fn run(args: &Args, own: &Own) -> ExitCode {
+pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
     let options = match options(args) {
         Ok(options) => options,
         Err(message) => return misuse(message),
     };
-    Options::misspelt_variables().iter().for_each(|remark| note(format_args!("warning: {remark}")));
-    let mut places = args.beside.places(&args.paths, own);
-    places.backend = options.stage.backend();
-    let suite = Suite::load(&places);
+    SuiteOptions::misspelt_variables().iter().for_each(|remark| note(format_args!("warning: {remark}")));
+    let mut suite_paths = args.suite_args.suite_paths(&args.paths, own);
+    suite_paths.backend = options.runner.backend();
+    let suite = Suite::load(&suite_paths);
     #[cfg(feature = "live")]
-    if args.look.read_only {
-        let (selection, only) = (&options.selection, args.choice.only.as_deref());
-        return Look { args: &args.look, live: &args.live, suite: &suite, selection, only, json: args.json }.run();
+    if args.read_only.read_only {
+        let (selection, only) = (&options.selection, args.selection_args.only.as_deref());
+        return ReadOnlyCommand {
+            args: &args.read_only,
+            live: &args.live,
+            suite: &suite,
+            selection,
+            only,
+            json: args.json,
+        }
+        .run();
     }
-    options.stage.greeting().iter().for_each(note);
+    options.runner.announcement().iter().for_each(note);
     let problems: Vec<String> = suite.problems().map(ToString::to_string).collect();
     problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
-    let chosen: Vec<&Planned> = match args.choice.of(&suite, &options) {
+    let chosen: Vec<&Planned> = match args.selection_args.of(&suite, &options) {
         Ok(chosen) => chosen,
         Err(_) if !problems.is_empty() => return ExitCode::from(MISUSE),
         Err(message) => return misuse(message),
@@ -105,17 +113,17 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     keep_panics_quiet();
     let started = Instant::now();
     let mut count = Count::default();
-    let (threads, stage) = (options.stage.threads(), options.stage.clone());
+    let (threads, runner) = (options.runner.threads(), options.runner.clone());
     let jobs = jobs(&chosen, args, options);
     if args.live.dry_run {
-        return rehearse(&jobs);
+        return dry_run(&jobs);
     }
-    heed_signals(&stage);
+    handle_signals(&runner);
     let progress = Progress::new(jobs.len());
     let mut broken_report = None;
-    let door = if args.accept { Door::Accept } else { Door::Command };
-    let threads = args.choice.jobs.or(threads);
-    run_all(&jobs, threads, &suite, door, |job, judged| {
+    let entry_point = if args.accept { EntryPoint::Accept } else { EntryPoint::Command };
+    let threads = args.selection_args.jobs.or(threads);
+    run_all(&jobs, threads, &suite, entry_point, |job, judged| {
         let is_news = count.add(job, &judged);
         if let (Some(directory), Some(outcome)) = (&args.report, &judged.outcome)
             && let Err(error) = write_report(directory, job.planned, &job.options, outcome)
@@ -133,7 +141,7 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
     if let Some(message) = broken_report {
         return misuse(message);
     }
-    if let Some(code) = interrupted(&stage) {
+    if let Some(code) = interrupted(&runner) {
         return code;
     }
     match (problems.is_empty(), count.tally.failures()) {
@@ -144,30 +152,30 @@ pub fn run(args: &Args, own: &Own) -> ExitCode {
 }
 
 /// Returns what is asked for: options first, then variables, then defaults.
-fn options(args: &Args) -> Result<Options, String> {
-    let mut options = args.choice.options()?;
+fn options(args: &RunArgs) -> Result<SuiteOptions, String> {
+    let mut options = args.selection_args.options()?;
     options.trace = args.report.is_some() && !args.no_trace;
-    options.stage = match args.backend {
-        Some(backend) => Stage::set(backend, &args.live.options())?,
-        None => Options::stage_from_environment()?,
+    options.runner = match args.backend {
+        Some(backend) => Runner::set(backend, &args.live.options())?,
+        None => SuiteOptions::runner_from_environment()?,
     };
-    if args.accept && options.stage.backend() != Backend::Sim {
+    if args.accept && options.runner.backend() != Backend::Sim {
         return Err("snapshots are accepted from the simulator: leave --backend out".to_owned());
     }
-    if args.accept && options.seed != Options::default().seed {
+    if args.accept && options.seed != SuiteOptions::default().seed {
         return Err("snapshots are accepted at the default seed: leave --seed and NODEPROOF_SEED out".to_owned());
     }
     Ok(options)
 }
 
 /// Returns the scenarios with the seeds under which they run, seed by seed.
-fn jobs<'a>(chosen: &[&'a Planned], args: &Args, options: Options) -> Vec<Job<'a>> {
+fn jobs<'a>(chosen: &[&'a Planned], args: &RunArgs, options: SuiteOptions) -> Vec<PlannedRun<'a>> {
     let seeds = args.seeds.unwrap_or(Seeds::one(options.seed));
     let skipped: Vec<Option<String>> = chosen.iter().map(|planned| planned.skipped(&options)).collect();
     let mut jobs = Vec::new();
     for seed in seeds.iter() {
-        let options = Arc::new(Options { seed, ..options.clone() });
-        let job = |(planned, skipped): (&&'a Planned, &Option<String>)| Job {
+        let options = Arc::new(SuiteOptions { seed, ..options.clone() });
+        let job = |(planned, skipped): (&&'a Planned, &Option<String>)| PlannedRun {
             planned,
             options: Arc::clone(&options),
             skipped: skipped.clone(),
@@ -178,7 +186,7 @@ fn jobs<'a>(chosen: &[&'a Planned], args: &Args, options: Options) -> Vec<Job<'a
 }
 
 /// Says what would be done to which node of a real cluster.
-fn rehearse(jobs: &[Job<'_>]) -> ExitCode {
+fn dry_run(jobs: &[PlannedRun<'_>]) -> ExitCode {
     // What was not asked for is no news.
     for job in jobs.iter().filter(|job| job.options.selection.meets(job.planned.tags())) {
         if let Some(why) = &job.skipped {
@@ -186,15 +194,15 @@ fn rehearse(jobs: &[Job<'_>]) -> ExitCode {
             continue;
         }
         line(format_args!("{}", job.planned.name));
-        for deed in job.options.stage.rehearse(job.planned, &job.options) {
-            line(format_args!("  {deed}"));
+        for action in job.options.runner.dry_run(job.planned, &job.options) {
+            line(format_args!("  {action}"));
         }
     }
     ExitCode::SUCCESS
 }
 
 /// Reports one scenario: with `--json` each, otherwise those that failed, and all on a terminal.
-fn say(args: &Args, job: &Job<'_>, judged: &Judged) {
+fn say(args: &RunArgs, job: &PlannedRun<'_>, judged: &Judged) {
     let planned = job.planned;
     if args.json {
         line(json_line(planned, &job.options, judged));
@@ -224,7 +232,7 @@ struct Count {
 
 impl Count {
     /// Counts a verdict; false if it is like one that was told: the scenario passed, or failed, under another seed.
-    fn add(&mut self, job: &Job<'_>, judged: &Judged) -> bool {
+    fn add(&mut self, job: &PlannedRun<'_>, judged: &Judged) -> bool {
         let seed = job.options.seed;
         *self.seeds.entry(seed).or_default() += usize::from(judged.verdict.is_failure());
         let is_first_seed = self.seeds.len() == 1;
@@ -238,7 +246,7 @@ impl Count {
         is_news
     }
 
-    fn summary(&self, args: &Args, started: Instant, problems: usize, jobs: usize) {
+    fn summary(&self, args: &RunArgs, started: Instant, problems: usize, jobs: usize) {
         let mut text = self.tally.to_string();
         if self.tally.total() < jobs {
             text += &format!(", {} not begun", jobs - self.tally.total());

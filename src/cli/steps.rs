@@ -17,7 +17,7 @@ Examples:
 
 --json is an index for editors: keywords, pattern (with {parameters}), regex, parameters (name, type, optional, and
 values where it is one of some words), says, part, examples (steps of the features that say it), source (file:line).")]
-pub struct Args {
+pub struct StepsArgs {
     /// Print only sentences that hold all of these words
     words: Vec<String>,
     /// Print a JSON array, for editors and tools
@@ -56,7 +56,7 @@ Tags: @core @extended @provisional @read-only @slow @req:ID @since:1.32 @until:1
 
 /// Prints the sentences that scenarios are made of.
 #[must_use]
-pub fn run(args: &Args) -> ExitCode {
+pub fn run(args: &StepsArgs) -> ExitCode {
     let mut sentences = catalogue();
     let wanted = |sentence: &Sentence| {
         let text = format!("{} {} {}", sentence.keywords.join(" "), sentence.pattern, sentence.says).to_lowercase();

@@ -16,11 +16,11 @@ use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{History, HistoryEntry, Outcome, SnapshotKind};
 use regex::Regex;
 
-use super::fold::folded;
+use super::merged_writes::merged;
 
 /// What is different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum DifferenceKind {
     /// The scenario holds on one side and does not on the other.
     Verdict,
     /// Only the simulator has it.
@@ -35,7 +35,7 @@ pub enum Kind {
     Time,
 }
 
-impl Kind {
+impl DifferenceKind {
     /// Returns the word of reports.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -60,7 +60,7 @@ pub struct Difference {
     /// Who writes there, as the side that has it says: manager, and subresource behind a slash.
     pub writer: String,
     /// What is different.
-    pub kind: Kind,
+    pub kind: DifferenceKind,
     /// What the simulator has.
     pub sim: String,
     /// What the real cluster has.
@@ -140,7 +140,7 @@ pub fn differences(sim: &Outcome, real: &Outcome, tolerances: &Tolerances) -> Ve
             object: String::new(),
             path: "verdict".to_owned(),
             writer: String::new(),
-            kind: Kind::Verdict,
+            kind: DifferenceKind::Verdict,
             sim: seen(sim),
             real: seen(real),
         });
@@ -159,7 +159,7 @@ pub fn differences(sim: &Outcome, real: &Outcome, tolerances: &Tolerances) -> Ve
 
 /// A change of one path.
 #[derive(Clone, Copy, Debug)]
-struct Step<'a> {
+struct PathChange<'a> {
     at: SignedDuration,
     /// The zero of its act.
     zero: Timestamp,
@@ -171,7 +171,7 @@ struct Step<'a> {
     is_of_loop: bool,
 }
 
-impl Step<'_> {
+impl PathChange<'_> {
     fn said(&self) -> String {
         let sign = if self.at.is_negative() { "" } else { "+" };
         format!("{} at {sign}{} by {}", self.text, seconds(self.at), self.by)
@@ -180,8 +180,8 @@ impl Step<'_> {
 
 /// Sorts the changes of writes by their paths. A taint that comes is no successor of one that went, so what comes to
 /// and goes from a list has a path of its own.
-fn by_path<'a>(entries: &'a [HistoryEntry], tolerances: &Tolerances) -> BTreeMap<String, Vec<Step<'a>>> {
-    let mut paths: BTreeMap<String, Vec<Step<'a>>> = BTreeMap::new();
+fn by_path<'a>(entries: &'a [HistoryEntry], tolerances: &Tolerances) -> BTreeMap<String, Vec<PathChange<'a>>> {
+    let mut paths: BTreeMap<String, Vec<PathChange<'a>>> = BTreeMap::new();
     for entry in entries {
         for (path, texts) in &entry.changed {
             for text in parts(texts) {
@@ -190,7 +190,7 @@ fn by_path<'a>(entries: &'a [HistoryEntry], tolerances: &Tolerances) -> BTreeMap
                 let at = entry.at.duration_since(entry.zero);
                 let within = tolerances.of(&entry.by);
                 let is_of_loop = tolerances.period(&entry.by).is_some();
-                let step = Step { at, zero: entry.zero, by: &entry.by, text, within, is_of_loop };
+                let step = PathChange { at, zero: entry.zero, by: &entry.by, text, within, is_of_loop };
                 paths.entry(path).or_default().push(step);
             }
         }
@@ -217,10 +217,10 @@ fn history(
     let mut own = here.cloned();
     let mut at = 0;
     while !found.is_empty() && own.as_ref().is_some_and(|own| at < own.entries.len()) {
-        let folded = own.as_ref().and_then(|own| folded(own, at, tolerances.base));
-        let left = folded.as_ref().map(|folded| paths(object, (Some(folded), there), runs, tolerances));
+        let merged = own.as_ref().and_then(|own| merged(own, at, tolerances.base));
+        let left = merged.as_ref().map(|merged| paths(object, (Some(merged), there), runs, tolerances));
         match left {
-            Some(left) if left.len() < found.len() => (own, found) = (folded, left),
+            Some(left) if left.len() < found.len() => (own, found) = (merged, left),
             _ => at += 1,
         }
     }
@@ -240,7 +240,7 @@ fn paths<'a>(
     let (here_before, there_before) = (before(here), before(there));
     let (here, there) = (since(here), since(there));
     for path in here.keys().chain(there.keys()).collect::<BTreeSet<_>>() {
-        let steps = |paths: &BTreeMap<String, Vec<Step<'a>>>| paths.get(path).cloned().unwrap_or_default();
+        let steps = |paths: &BTreeMap<String, Vec<PathChange<'a>>>| paths.get(path).cloned().unwrap_or_default();
         let (mut own, mut other) = without_same_instants((steps(&here), steps(&there)), tolerances.base);
         let (own_before, other_before) = (steps(&here_before), steps(&there_before));
         drop_chance(&mut own, &own_before, (&other, &other_before), sim, tolerances);
@@ -249,11 +249,11 @@ fn paths<'a>(
             let (kind, sim, real) = match (own.get(at), other.get(at)) {
                 (Some(own), None) if is_past(own, sim, real) => continue,
                 (None, Some(other)) if is_past(other, real, sim) => continue,
-                (Some(own), None) => (Kind::OnlySim, own.said(), String::new()),
-                (None, Some(other)) => (Kind::OnlyReal, String::new(), other.said()),
+                (Some(own), None) => (DifferenceKind::OnlySim, own.said(), String::new()),
+                (None, Some(other)) => (DifferenceKind::OnlyReal, String::new(), other.said()),
                 (Some(own), Some(other)) => {
                     let begun = sim.zeros.first().map_or(SignedDuration::ZERO, |zero| zero.duration_since(own.zero));
-                    match step_kind(own, other, (shift(own, sim, other, real), begun), tolerances) {
+                    match change_kind(own, other, (shift(own, sim, other, real), begun), tolerances) {
                         Some(kind) => (kind, own.said(), other.said()),
                         None => continue,
                     }
@@ -270,31 +270,31 @@ fn paths<'a>(
 /// Leaves out what one run has and another with fewer steps on a path need not have: what came before the first act, which
 /// begins later on a real cluster, and what was taken back by the next pass.
 fn drop_chance<'a>(
-    steps: &mut Vec<Step<'a>>,
-    before: &[Step<'a>],
-    (others, others_before): (&[Step<'_>], &[Step<'_>]),
+    steps: &mut Vec<PathChange<'a>>,
+    before: &[PathChange<'a>],
+    (others, others_before): (&[PathChange<'_>], &[PathChange<'_>]),
     run: &Outcome,
     tolerances: &Tolerances,
 ) {
     let wanted = others.len();
-    let is_first_act = |step: &Step<'_>| run.zeros.first() == Some(&step.zero);
-    let is_same = |one: &Step<'_>, other: &Step<'_>| {
+    let is_first_act = |step: &PathChange<'_>| run.zeros.first() == Some(&step.zero);
+    let is_same = |one: &PathChange<'_>, other: &PathChange<'_>| {
         masked(one.text) == masked(other.text) && (one.at - other.at).abs() <= one.within
     };
     // Whoever begins with what follows has had what it follows on, in time before the first act.
-    let begins_later = |steps: &[Step<'_>]| match (steps, others.first()) {
+    let begins_later = |steps: &[PathChange<'_>]| match (steps, others.first()) {
         ([first, second, ..], Some(other)) => {
             let text = masked(other.text);
             first.at < first.within && masked(first.text) != text && masked(second.text) == text
         }
         _ => false,
     };
-    let instant = |step: &Step<'_>| step.zero + step.at;
-    let is_blink = |one: &Step<'_>, other: &Step<'_>| {
+    let instant = |step: &PathChange<'_>| step.zero + step.at;
+    let is_blink = |one: &PathChange<'_>, other: &PathChange<'_>| {
         let is_short = instant(other).duration_since(instant(one)) <= tolerances.blink;
         one.is_of_loop && one.by == other.by && is_short && is_taken_back(one.text, other.text)
     };
-    let began_before = |steps: &[Step<'_>]| {
+    let began_before = |steps: &[PathChange<'_>]| {
         let [first, ..] = steps else { return false };
         is_first_act(first)
             && (first.at.is_negative() && !others.first().is_some_and(|other| is_same(first, other))
@@ -321,15 +321,15 @@ fn is_taken_back(one: &str, other: &str) -> bool {
 
 /// Leaves out changes of instants that are none, but as many of a run as the other has that are some: those nearest to them.
 fn without_same_instants<'a>(
-    (own, other): (Vec<Step<'a>>, Vec<Step<'a>>),
+    (own, other): (Vec<PathChange<'a>>, Vec<PathChange<'a>>),
     base: SignedDuration,
-) -> (Vec<Step<'a>>, Vec<Step<'a>>) {
-    let is_some = |step: &&Step<'a>| !is_same_instant(step.text, base);
-    let left = |steps: &[Step<'a>], others: &[Step<'a>]| -> Vec<Step<'a>> {
-        let others: Vec<&Step<'_>> = others.iter().filter(is_some).collect();
+) -> (Vec<PathChange<'a>>, Vec<PathChange<'a>>) {
+    let is_some = |step: &&PathChange<'a>| !is_same_instant(step.text, base);
+    let left = |steps: &[PathChange<'a>], others: &[PathChange<'a>]| -> Vec<PathChange<'a>> {
+        let others: Vec<&PathChange<'_>> = others.iter().filter(is_some).collect();
         let missing = others.len().saturating_sub(steps.iter().filter(is_some).count());
-        let away = |step: &Step<'_>| others.iter().map(|other| (other.at - step.at).abs()).min();
-        let mut same: Vec<&Step<'a>> = steps.iter().filter(|step| !is_some(step)).collect();
+        let away = |step: &PathChange<'_>| others.iter().map(|other| (other.at - step.at).abs()).min();
+        let mut same: Vec<&PathChange<'a>> = steps.iter().filter(|step| !is_some(step)).collect();
         same.sort_by_key(|step| away(step));
         same.truncate(missing);
         steps.iter().filter(|step| is_some(step) || same.iter().any(|it| std::ptr::eq(*it, *step))).copied().collect()
@@ -349,7 +349,7 @@ pub(super) fn is_same_instant(text: &str, base: SignedDuration) -> bool {
 }
 
 /// Tells whether another run may have been over before it could show a step: runs end as soon as they are judged.
-fn is_past(step: &Step<'_>, own: &Outcome, other: &Outcome) -> bool {
+fn is_past(step: &PathChange<'_>, own: &Outcome, other: &Outcome) -> bool {
     let (Some(last), Some(zero)) = (own.zeros.last(), other.zeros.last()) else { return false };
     let length = (other.start + other.duration).duration_since(*zero);
     step.zero == *last && step.at + step.within >= length
@@ -357,18 +357,18 @@ fn is_past(step: &Step<'_>, own: &Outcome, other: &Outcome) -> bool {
 
 /// Returns how much later the zero of the real step's act is on the simulator than that of the step there: near the end
 /// of an act, one run may show a write in it and the other in the next.
-fn shift(own: &Step<'_>, sim: &Outcome, other: &Step<'_>, real: &Outcome) -> SignedDuration {
+fn shift(own: &PathChange<'_>, sim: &Outcome, other: &PathChange<'_>, real: &Outcome) -> SignedDuration {
     let act = real.zeros.iter().position(|zero| *zero == other.zero);
     act.and_then(|act| sim.zeros.get(act)).map_or(SignedDuration::ZERO, |zero| zero.duration_since(own.zero))
 }
 
 /// Compares two steps whose zeros are so much apart, and whose first act began then, counted from the simulator's zero.
-fn step_kind(
-    sim: &Step<'_>,
-    real: &Step<'_>,
+fn change_kind(
+    sim: &PathChange<'_>,
+    real: &PathChange<'_>,
     (shift, begun): (SignedDuration, SignedDuration),
     tolerances: &Tolerances,
-) -> Option<Kind> {
+) -> Option<DifferenceKind> {
     let tolerance = sim.within;
     // How long ago something was before the first act says how long the rest of the way there took.
     let near = |one: SignedDuration, other: SignedDuration| {
@@ -376,12 +376,12 @@ fn step_kind(
         (one - other).abs() <= if is_before { tolerances.longest() } else { tolerance }
     };
     if !same_text(sim.text, real.text, shift, near) {
-        Some(Kind::Value)
+        Some(DifferenceKind::Value)
     } else if !real.by.is_empty() && sim.by != real.by {
         // Watches tell a writer by managedFields alone: a deletion has none, nor has an object that keeps none.
-        Some(Kind::Writer)
+        Some(DifferenceKind::Writer)
     } else if (sim.at - shift - real.at).abs() > tolerance {
-        Some(Kind::Time)
+        Some(DifferenceKind::Time)
     } else {
         None
     }
@@ -401,12 +401,12 @@ fn snapshots(sim: &Outcome, real: &Outcome, tolerances: &Tolerances, found: &mut
             let is_heartbeat = path.ends_with("lastHeartbeatTime");
             let tolerance = if is_heartbeat { tolerances.report } else { tolerances.longest() };
             let kind = match (change.old.is_null(), change.new.is_null()) {
-                (false, true) => Kind::OnlySim,
-                (true, false) => Kind::OnlyReal,
+                (false, true) => DifferenceKind::OnlySim,
+                (true, false) => DifferenceKind::OnlyReal,
                 _ if same_text(&sim, &real, SignedDuration::ZERO, |one, other| (one - other).abs() <= tolerance) => {
                     continue;
                 }
-                _ => Kind::Value,
+                _ => DifferenceKind::Value,
             };
             let object = format!("snapshot/{name}");
             found.push(Difference { object, path, writer: String::new(), kind, sim, real });
@@ -471,16 +471,16 @@ mod tests {
     const MANAGER: &str = "kube-controller-manager";
 
     /// An instant in seconds, a writer, and what it changed.
-    type Entry<'a> = (f64, &'a str, &'a [(&'a str, &'a str)]);
+    type SampleWrite<'a> = (f64, &'a str, &'a [(&'a str, &'a str)]);
 
-    fn outcome(entries: &[Entry<'_>]) -> Outcome {
+    fn outcome(entries: &[SampleWrite<'_>]) -> Outcome {
         outcome_after(&[], entries)
     }
 
     /// Returns an outcome with writes before the first act too.
-    fn outcome_after(earlier: &[Entry<'_>], entries: &[Entry<'_>]) -> Outcome {
+    fn outcome_after(earlier: &[SampleWrite<'_>], entries: &[SampleWrite<'_>]) -> Outcome {
         let zero = Timestamp::UNIX_EPOCH;
-        let entry = |(at, by, changed): &Entry<'_>| HistoryEntry {
+        let entry = |(at, by, changed): &SampleWrite<'_>| HistoryEntry {
             at: zero + SignedDuration::from_secs_f64(*at),
             zero,
             resource_version: 1,
@@ -488,7 +488,7 @@ mod tests {
             changed: changed.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
             because: None,
         };
-        let told = |entries: &[Entry<'_>]| entries.iter().map(entry).collect();
+        let told = |entries: &[SampleWrite<'_>]| entries.iter().map(entry).collect();
         let history = History { object: ObjectRef::node("w1"), entries: told(entries), earlier: told(earlier) };
         Outcome {
             verdict: Verdict::Passed,
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(sim: &Outcome, real: &Outcome, expected: &[(&str, Kind)]) {
+    fn check(sim: &Outcome, real: &Outcome, expected: &[(&str, DifferenceKind)]) {
         let found = differences(sim, real, &Tolerances::default());
         let shown: Vec<_> = found.iter().map(|it| (it.path.as_str(), it.kind)).collect();
         assert_eq!(shown, expected, "{found:#?}");
@@ -527,7 +527,7 @@ mod tests {
         check(
             &lost(51.0, "-12s -> +51s"),
             &lost(72.0, "-12s -> +72s"),
-            &[(READY, Kind::Time), ("x.lastTransitionTime", Kind::Value)],
+            &[(READY, DifferenceKind::Time), ("x.lastTransitionTime", DifferenceKind::Value)],
         );
     }
 
@@ -536,8 +536,8 @@ mod tests {
         let path = "spec.taints[k:NoExecute …]";
         let removed = |since: &'static str| outcome(&[(5.0, "kubectl", &[("spec.taints", since)])]);
         check(&removed("- k:NoExecute -0.4s"), &removed("- k:NoExecute -3.7s"), &[]);
-        check(&removed("- k:NoExecute -0.4s"), &removed("- k:NoExecute -30s"), &[(path, Kind::Value)]);
-        check(&removed("- k:NoExecute +0.4s"), &removed("- k:NoExecute +3.7s"), &[(path, Kind::Value)]);
+        check(&removed("- k:NoExecute -0.4s"), &removed("- k:NoExecute -30s"), &[(path, DifferenceKind::Value)]);
+        check(&removed("- k:NoExecute +0.4s"), &removed("- k:NoExecute +3.7s"), &[(path, DifferenceKind::Value)]);
     }
 
     #[test]
@@ -548,7 +548,7 @@ mod tests {
         let path = "status.conditions[Ready].message";
         let outcome = |text: &str| outcome(&[(190.0, "kubelet/status", &[(path, text)])]);
         check(&outcome(&one), &outcome(&near), &[]);
-        check(&outcome(&one), &outcome(&far), &[(path, Kind::Value)]);
+        check(&outcome(&one), &outcome(&far), &[(path, DifferenceKind::Value)]);
     }
 
     #[test]
@@ -570,10 +570,14 @@ mod tests {
             (9.0, "kubelet/status", &[(READY, "True -> False")]),
             (9.5, MANAGER, &[("spec.taints", "+ c:NoSchedule")]),
         ]);
-        check(&sim, &real, &[("spec.taints[c:NoSchedule]", Kind::OnlyReal), (READY, Kind::OnlyReal)]);
-        check(&real, &sim, &[("spec.taints[c:NoSchedule]", Kind::OnlySim), (READY, Kind::OnlySim)]);
+        check(
+            &sim,
+            &real,
+            &[("spec.taints[c:NoSchedule]", DifferenceKind::OnlyReal), (READY, DifferenceKind::OnlyReal)],
+        );
+        check(&real, &sim, &[("spec.taints[c:NoSchedule]", DifferenceKind::OnlySim), (READY, DifferenceKind::OnlySim)]);
         let other = outcome(&[(1.0, MANAGER, &[(READY, "False -> True")])]);
-        check(&sim, &other, &[(READY, Kind::Writer)]);
+        check(&sim, &other, &[(READY, DifferenceKind::Writer)]);
         check(&sim, &outcome(&[(1.0, "", &[(READY, "False -> True")])]), &[]);
     }
 
@@ -591,11 +595,15 @@ mod tests {
         check(&with(one.clone()), &with(same), &[]);
         let posted = |at: &str| with(json!({"status": {"conditions": [{"type": "Ready", "lastHeartbeatTime": at}]}}));
         check(&posted("+479.6s"), &posted("+571.747s"), &[]);
-        check(&posted("+79.6s"), &posted("+571.747s"), &[("status.conditions[Ready].lastHeartbeatTime", Kind::Value)]);
+        check(
+            &posted("+79.6s"),
+            &posted("+571.747s"),
+            &[("status.conditions[Ready].lastHeartbeatTime", DifferenceKind::Value)],
+        );
         check(
             &with(one),
             &with(json!({"spec": {"taints": [{"key": "b", "effect": "E", "value": "v"}]}})),
-            &[("spec.taints[a:E]", Kind::OnlySim), ("spec.taints[b:E].value", Kind::OnlyReal)],
+            &[("spec.taints[a:E]", DifferenceKind::OnlySim), ("spec.taints[b:E].value", DifferenceKind::OnlyReal)],
         );
     }
 
@@ -626,12 +634,12 @@ mod tests {
     fn a_write_at_the_end_of_an_act_may_come_in_the_next_or_after_the_end() {
         let early = two_acts(&[(0.0, 58.0, "+48s -> +58s")]);
         check(&early, &two_acts(&[(60.0, 1.0, "-9s -> +1s")]), &[]);
-        check(&early, &two_acts(&[(60.0, 15.0, "+5s -> +15s")]), &[(READY, Kind::Value)]);
+        check(&early, &two_acts(&[(60.0, 15.0, "+5s -> +15s")]), &[(READY, DifferenceKind::Value)]);
         let last = |at| two_acts(&[(60.0, at, "True -> False")]);
         check(&last(20.0), &two_acts(&[]), &[]);
         check(&two_acts(&[]), &last(29.0), &[]);
-        check(&last(10.0), &two_acts(&[]), &[(READY, Kind::OnlySim)]);
-        check(&early, &two_acts(&[]), &[(READY, Kind::OnlySim)]);
+        check(&last(10.0), &two_acts(&[]), &[(READY, DifferenceKind::OnlySim)]);
+        check(&early, &two_acts(&[]), &[(READY, DifferenceKind::OnlySim)]);
     }
 
     #[test]
@@ -653,7 +661,7 @@ mod tests {
         let one = outcome(&[(1.1, status, &[("status.conditions", "+ Ready=True"), (PHASE, "Pending -> Running")])]);
         check(&two, &one, &[]);
         let found = differences(&one, &two, &Tolerances::default());
-        assert!(found.iter().any(|it| it.path == READY && it.kind == Kind::OnlyReal), "{found:#?}");
+        assert!(found.iter().any(|it| it.path == READY && it.kind == DifferenceKind::OnlyReal), "{found:#?}");
     }
 
     #[test]
@@ -668,10 +676,10 @@ mod tests {
         let path = "spec.taints[node.kubernetes.io/not-ready:NoExecute]";
         check(&outcome(&[]), &taint(0.2, 5.2), &[]);
         check(&taint(0.2, 5.2), &outcome(&[]), &[]);
-        check(&outcome(&[]), &taint(0.2, 9.2), &[(path, Kind::OnlyReal), (path, Kind::OnlyReal)]);
+        check(&outcome(&[]), &taint(0.2, 9.2), &[(path, DifferenceKind::OnlyReal), (path, DifferenceKind::OnlyReal)]);
         let early = outcome(&[(-0.9, "kubelet", &[("object", "created")]), (3.0, MANAGER, &[("object", "deleted")])]);
         check(&early, &outcome(&[(3.0, MANAGER, &[("object", "deleted")])]), &[]);
-        check(&early, &outcome(&[]), &[("object", Kind::OnlySim)]);
+        check(&early, &outcome(&[]), &[("object", DifferenceKind::OnlySim)]);
         check(
             &taint(4.6, 54.6),
             &outcome(&[(50.5, MANAGER, &[(TAINTS, "- node.kubernetes.io/not-ready:NoExecute")])]),
@@ -682,19 +690,20 @@ mod tests {
         let comes_at = |at| outcome(&[(at, MANAGER, &came)]);
         let came_at = |at| outcome_after(&[(at, MANAGER, &came)], &[]);
         check(&comes_at(4.0), &came_at(-0.9), &[]);
-        check(&comes_at(4.0), &came_at(-20.0), &[(path, Kind::OnlySim)]);
+        check(&comes_at(4.0), &came_at(-20.0), &[(path, DifferenceKind::OnlySim)]);
         check(&outcome(&[]), &outcome_after(&[(-1.9, MANAGER, &came)], &[(3.0, MANAGER, &gone)]), &[]);
         check(
             &outcome(&[]),
             &outcome_after(&[(-3.9, MANAGER, &came)], &[(3.0, MANAGER, &gone)]),
-            &[(path, Kind::OnlyReal)],
+            &[(path, DifferenceKind::OnlyReal)],
         );
-        let pod =
-            |deleted: &[Entry<'_>]| outcome(&[&[(-0.1, "kubectl", &[("object", "created")][..])], deleted].concat());
+        let pod = |deleted: &[SampleWrite<'_>]| {
+            outcome(&[&[(-0.1, "kubectl", &[("object", "created")][..])], deleted].concat())
+        };
         check(&pod(&[]), &pod(&[(602.0, "kubelet", &[("object", "deleted")])]), &[]);
         let transition = |text: &'static str| outcome(&[(0.4, "kubelet/status", &[("lastTransitionTime", text)])]);
         check(&outcome(&[]), &transition("-0.606s -> +0.393s"), &[]);
-        check(&outcome(&[]), &transition("-3.7s -> +0.393s"), &[("lastTransitionTime", Kind::OnlyReal)]);
+        check(&outcome(&[]), &transition("-3.7s -> +0.393s"), &[("lastTransitionTime", DifferenceKind::OnlyReal)]);
         check(&transition("-0.606s -> +0.393s"), &transition("-3.7s -> +0.393s"), &[]);
         let next = (9.0, "kubelet/status", &[("lastTransitionTime", "+8s -> +9s")][..]);
         let transitions =
@@ -708,15 +717,15 @@ mod tests {
         let (cordon, uncordon) = ([(FIELD, "+ true")], [(FIELD, "- true")]);
         let both = outcome(&[(0.0, "kubectl", &cordon), (1.0, "kubectl", &uncordon)]);
         let path = "spec.unschedulable[true]";
-        check(&outcome(&[]), &both, &[(path, Kind::OnlyReal), (path, Kind::OnlyReal)]);
+        check(&outcome(&[]), &both, &[(path, DifferenceKind::OnlyReal), (path, DifferenceKind::OnlyReal)]);
         let back = outcome_after(&[(-0.5, "kubectl", &cordon)], &[(0.0, "kubectl", &uncordon)]);
-        check(&outcome(&[]), &back, &[(path, Kind::OnlyReal)]);
+        check(&outcome(&[]), &back, &[(path, DifferenceKind::OnlyReal)]);
     }
 
     #[test]
     fn another_verdict_is_a_difference() {
         let mut failed = outcome(&[]);
         failed.verdict = Verdict::Failed;
-        check(&outcome(&[]), &failed, &[("verdict", Kind::Verdict)]);
+        check(&outcome(&[]), &failed, &[("verdict", DifferenceKind::Verdict)]);
     }
 }

@@ -4,8 +4,8 @@
 //! Left out on purpose: traces and decisions, which a real cluster does not show.
 
 mod differ;
-mod fold;
+mod merged_writes;
 #[cfg(test)]
 mod planted;
 
-pub use differ::{Difference, Kind, Tolerances, differences};
+pub use differ::{Difference, DifferenceKind, Tolerances, differences};

@@ -8,7 +8,7 @@ use nodeproof_core::scenario::{History, HistoryEntry, Outcome};
 
 use super::differ::is_same_instant;
 use super::{Tolerances, differences};
-use crate::harness::{Door, Options, Places, Suite, run};
+use crate::harness::{EntryPoint, Suite, SuiteOptions, SuitePaths, run};
 
 /// What is wrong with one change of one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,10 +23,10 @@ enum Plant {
 const PLANTS: [Plant; 5] = [Plant::OnlySim, Plant::OnlyReal, Plant::Late, Plant::Writer, Plant::Value];
 
 /// The place of a change: its history, its write, and the field.
-type Place = (usize, usize, usize);
+type ChangePosition = (usize, usize, usize);
 
 /// Returns an outcome in which one change is another one, or is missing.
-fn planted(outcome: &Outcome, (history, write, field): Place, plant: Plant, late: SignedDuration) -> Outcome {
+fn planted(outcome: &Outcome, (history, write, field): ChangePosition, plant: Plant, late: SignedDuration) -> Outcome {
     let mut outcome = outcome.clone();
     let mut histories = outcome.histories.to_vec();
     let entries = &mut histories[history].entries;
@@ -98,13 +98,13 @@ fn cover(
 
 #[test]
 fn a_planted_difference_is_found_unless_chance_may_make_it() {
-    let suite = Suite::load(&Places::of_tree(Path::new(env!("CARGO_MANIFEST_DIR"))));
-    let (options, tolerances) = (Options::default(), Tolerances::default());
+    let suite = Suite::load(&SuitePaths::of_tree(Path::new(env!("CARGO_MANIFEST_DIR"))));
+    let (options, tolerances) = (SuiteOptions::default(), Tolerances::default());
     let mut planted_in_the_open = 0;
     let mut missed = Vec::new();
     // One of seven is enough to meet each of the rules, and takes a second.
     for scenario in suite.planned.iter().filter(|it| it.skipped(&options).is_none()).step_by(7) {
-        let Some(outcome) = run(scenario, &options, &suite, Door::Command).outcome else { continue };
+        let Some(outcome) = run(scenario, &options, &suite, EntryPoint::Command).outcome else { continue };
         assert_eq!(differences(&outcome, &outcome, &tolerances), [], "{}", scenario.name);
         for (at, history) in outcome.histories.to_vec().iter().enumerate() {
             for (write, entry) in history.entries.iter().enumerate() {

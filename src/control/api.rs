@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nodeproof_core::json;
 use nodeproof_core::network::{Answer, Call as ApiCall, Content as AnswerContent, Identity, Verb};
-use nodeproof_core::objects::{FieldError, Json, Reader, Text};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, Text};
 
 use super::calls::missing;
 use super::route::Call;
@@ -98,7 +98,7 @@ impl Control {
 
 fn headers(headers: Option<&Json>) -> Result<Vec<(String, String)>, FieldError> {
     let Some(headers) = headers else { return Ok(Vec::new()) };
-    Reader::new(headers, "headers")?;
+    FieldReader::new(headers, "headers")?;
     headers
         .fields()
         .map(|(name, value)| match value {
@@ -119,7 +119,7 @@ fn identity(who: Option<&Json>, headers: &[(String, String)]) -> Result<Arc<Iden
     let Some(who) = who else {
         return Ok(Arc::new(Identity { agent, ..Identity::clone(&admin) }));
     };
-    let mut reader = Reader::new(who, "as")?;
+    let mut reader = FieldReader::new(who, "as")?;
     let user = reader.needed_text("user")?.clone();
     let mut groups = Vec::new();
     for (at, group) in reader.list("groups")?.unwrap_or_default().iter().enumerate() {

@@ -7,7 +7,7 @@ use nodeproof_core::components::registry::{CONTROLLERS, canonical, processes};
 use nodeproof_core::json;
 use nodeproof_core::network::{Fault, Match, RuleId, known_resource};
 use nodeproof_core::objects::time::{exact_seconds, parse, to_micro_time};
-use nodeproof_core::objects::{FieldError, Json, Reader, nearest};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, nearest};
 use nodeproof_core::sim::SimError;
 
 use super::route::Call;
@@ -142,7 +142,7 @@ impl Control {
                 vec![name]
             }
         };
-        let mut reader = Reader::new(call.body, "")?;
+        let mut reader = FieldReader::new(call.body, "")?;
         reader.needed_text("action")?;
         let word = reader.word("action", "action", &["stop", "start", "restart", "run-once"])?;
         let wanted = reader.text("loop")?;

@@ -6,7 +6,7 @@ use nodeproof_core::json;
 use nodeproof_core::network::{Resource, WatchType, find_kind};
 use nodeproof_core::objects::jsonpath::JsonPath;
 use nodeproof_core::objects::time::{exact_seconds, to_micro_time};
-use nodeproof_core::objects::{FieldError, Json, ObjectKey, Reader};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, ObjectKey};
 use nodeproof_core::sim::component_name;
 
 use super::route::Call;
@@ -75,7 +75,7 @@ impl Control {
 
     pub(super) fn rate(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
-        let mut reader = Reader::new(call.body, "")?;
+        let mut reader = FieldReader::new(call.body, "")?;
         let rate = reader.any("rate").cloned().unwrap_or_default();
         reader.finish()?;
         match rate {
@@ -98,7 +98,7 @@ impl Control {
 
     pub(super) fn advance(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
-        let mut reader = Reader::new(call.body, "")?;
+        let mut reader = FieldReader::new(call.body, "")?;
         let by = reader.duration("by")?;
         let until = reader.instant("until")?;
         let to_next = reader.boolean("toNext")?;
@@ -156,7 +156,7 @@ impl Control {
     }
 }
 
-fn stop_when(mut reader: Reader<'_>) -> Result<StopWhen, FieldError> {
+fn stop_when(mut reader: FieldReader<'_>) -> Result<StopWhen, FieldError> {
     let kind = reader.needed_text("kind")?;
     let found = find_kind(kind);
     let (resource, namespaced) = found.ok_or_else(|| super::cluster::unknown_kind(reader.path("kind"), kind))?;

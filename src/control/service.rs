@@ -1,6 +1,7 @@
 //! A `kube::Client` whose API server is a simulated cluster in the same process.
 //!
-//! For tests of controllers written with kube-rs: no socket, no thread, and the clock moves only by [`Cluster::with`].
+//! For tests of controllers written with kube-rs: no socket, no thread, and the clock moves only by
+//! [`SimulatedCluster::with`].
 //! Inputs: HTTP requests of the client. Outputs: what the simulated API server answers; a watch streams its events as
 //! the simulation makes them. Left out on purpose: upgrades (exec, attach, port-forward).
 
@@ -20,7 +21,7 @@ use nodeproof_core::sim::Simulation;
 
 /// A simulated cluster shared by clients in this process.
 #[derive(Clone, Debug)]
-pub struct Cluster(Arc<Mutex<Shared>>);
+pub struct SimulatedCluster(Arc<Mutex<Shared>>);
 
 #[derive(Debug)]
 struct Shared {
@@ -29,7 +30,7 @@ struct Shared {
     waiting: Vec<Waker>,
 }
 
-impl Cluster {
+impl SimulatedCluster {
     /// Shares a simulation.
     #[must_use]
     pub fn new(sim: Simulation) -> Self {
@@ -94,7 +95,7 @@ impl Cluster {
 
 /// The events of one watch, as lines of JSON.
 struct Events {
-    cluster: Cluster,
+    cluster: SimulatedCluster,
     client: ClientId,
     id: RequestId,
     ready: VecDeque<Bytes>,
@@ -156,9 +157,9 @@ mod tests {
     use kube::api::{Api, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams};
     use nodeproof_core::json;
     use nodeproof_core::network::Identity;
-    use nodeproof_core::sim::{Options, Simulation};
+    use nodeproof_core::sim::{Simulation, SimulationOptions};
 
-    use super::Cluster;
+    use super::SimulatedCluster;
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_real_client_reads_what_the_simulated_server_answers() {
-        let cluster = Cluster::new(Simulation::new(Options::default()));
+        let cluster = SimulatedCluster::new(Simulation::new(SimulationOptions::default()));
         block_on(async {
             let client = cluster.client(Identity::admin());
             let nodes: Api<Node> = Api::all(client.clone());
@@ -193,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_watch_streams_what_happens_while_time_passes() {
-        let cluster = Cluster::new(Simulation::new(Options::default()));
+        let cluster = SimulatedCluster::new(Simulation::new(SimulationOptions::default()));
         block_on(async {
             let nodes: Api<Node> = Api::all(cluster.client(Identity::admin()));
             let mut events = Box::pin(nodes.watch(&WatchParams::default(), "0").await.unwrap());

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nodeproof_core::json;
-use nodeproof_core::objects::{FieldError, Json, NULL, Reader};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, NULL};
 
 use super::api::Extras;
 use super::{Content, Control, Refusal, Reply, Setup};
@@ -117,7 +117,7 @@ pub(super) struct Request<'a> {
 impl<'a> Request<'a> {
     /// Takes a request apart.
     pub(super) fn of(request: &'a Json) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(request, "")?;
+        let mut reader = FieldReader::new(request, "")?;
         reader.any("id");
         let line = reader.needed_text("call")?;
         let identity = reader.any("as");

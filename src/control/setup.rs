@@ -8,9 +8,9 @@ use nodeproof_core::components::machine::{KubeletSpec, MachineSpec};
 use nodeproof_core::components::node_ipam;
 use nodeproof_core::components::registry::{SCHEDULER, enabled, processes};
 use nodeproof_core::json;
-use nodeproof_core::objects::{FieldError, Json, Reader, Text, nearest};
+use nodeproof_core::objects::{FieldError, FieldReader, Json, Text, nearest};
 use nodeproof_core::profile::{ROWS, Release, Row, Settings, SettingsError, Value, gates};
-use nodeproof_core::sim::{DEFAULT_START, Options};
+use nodeproof_core::sim::{DEFAULT_START, SimulationOptions};
 
 /// The instants between which a simulation may start and go on: what components add to them stays in reach.
 const EARLIEST: Timestamp = Timestamp::UNIX_EPOCH;
@@ -51,7 +51,7 @@ impl Default for Setup {
         let settings = Settings::default();
         Self {
             release: settings.profile().release(),
-            seed: Options::default().seed,
+            seed: SimulationOptions::default().seed,
             start: DEFAULT_START,
             flags: Vec::new(),
             settings,
@@ -97,7 +97,7 @@ impl Setup {
         let unfit = |(flag, why): (&'static str, String)| FieldError::new(format!("settings.{flag}"), why);
         node_ipam::sets(&settings).map_err(unfit)?;
         Plugins::of(&settings).map_err(unfit)?;
-        let mut reader = Reader::new(&cluster, "cluster")?;
+        let mut reader = FieldReader::new(&cluster, "cluster")?;
         reader.list("machines")?;
         reader.list("objects")?;
         reader.finish()?;
@@ -109,7 +109,7 @@ impl Setup {
     /// # Errors
     /// As for [`Self::new`], and for a release, seed or start that cannot be had.
     pub fn changed(&self, body: &Json) -> Result<Self, FieldError> {
-        let mut reader = Reader::new(body, "")?;
+        let mut reader = FieldReader::new(body, "")?;
         let release = match reader.text("k8s")? {
             Some(text) => text.parse::<Release>().map_err(|error| reader.error("k8s", error.to_string()))?,
             None => self.release,
@@ -118,7 +118,7 @@ impl Setup {
         let start = reader.instant("start")?.unwrap_or(self.start);
         let mut flags = self.flags.clone();
         let settings = reader.any("settings").cloned().unwrap_or_else(Json::object);
-        Reader::new(&settings, "settings")?;
+        FieldReader::new(&settings, "settings")?;
         for (flag, value) in settings.fields() {
             let value = match value {
                 Json::Str(text) => text.to_string(),
@@ -144,9 +144,9 @@ impl Setup {
 
     /// Returns the options of the simulation.
     #[must_use]
-    pub fn options(&self) -> Options {
+    pub fn options(&self) -> SimulationOptions {
         let (settings, controllers) = (self.settings.clone(), self.controllers.clone());
-        Options { settings, seed: self.seed, start: self.start, controllers, ..Options::default() }
+        SimulationOptions { settings, seed: self.seed, start: self.start, controllers, ..SimulationOptions::default() }
     }
 
     /// Returns machines and objects that are there from the start.

@@ -1,4 +1,4 @@
-//! The door of `cargo test`: each scenario is a trial with a stable name.
+//! The entry point of `cargo test`: each scenario is a trial with a stable name.
 //!
 //! Speaks as libtest does and keeps to nextest's contract: listing prints names and nothing else, what is not run is
 //! ignored at list time, and one trial by its exact name reads one feature file. Options travel in environment
@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-use super::options::{Door, Options};
+use super::options::{EntryPoint, SuiteOptions};
+use super::runner::Backend;
 use super::scenario::{keep_panics_quiet, run};
-use super::stage::Backend;
-use super::suite::{Places, Suite};
+use super::suite::{Suite, SuitePaths};
 use crate::load::Problem;
 use crate::load::near::nearest;
 use crate::steps::Own;
@@ -34,7 +34,7 @@ const MISUSE: u8 = 2;
 #[derive(Debug)]
 pub struct Tests {
     root: PathBuf,
-    places: Places,
+    suite_paths: SuitePaths,
     others: fn() -> Vec<Trial>,
 }
 
@@ -44,20 +44,20 @@ impl Tests {
     #[must_use]
     pub fn of(root: impl AsRef<Path>) -> Self {
         let root = root.as_ref().to_owned();
-        Self { places: Places::of_tree(&root), root, others: Vec::new }
+        Self { suite_paths: SuitePaths::of_tree(&root), root, others: Vec::new }
     }
 
     /// Adds the actions and looks of one's own steps.
     #[must_use]
     pub fn own(mut self, own: Own) -> Self {
-        self.places.own = own;
+        self.suite_paths.own = own;
         self
     }
 
     /// Takes the requirements that `@req:` may name from another file, as seen from the directory.
     #[must_use]
     pub fn requirements(mut self, file: impl AsRef<Path>) -> Self {
-        self.places.requirements = Some(self.root.join(file));
+        self.suite_paths.requirements = Some(self.root.join(file));
         self
     }
 
@@ -76,17 +76,18 @@ impl Tests {
             return code;
         }
         let mut arguments = Arguments::from_args();
-        let with_stage = |options| Options::stage_from_environment().map(|stage| Options { stage, ..options });
-        let options = match Options::from_environment().and_then(with_stage) {
+        let with_stage =
+            |options| SuiteOptions::runner_from_environment().map(|runner| SuiteOptions { runner, ..options });
+        let options = match SuiteOptions::from_environment().and_then(with_stage) {
             Ok(options) => Arc::new(options),
             Err(message) => {
                 say("error", &message);
                 return ExitCode::from(MISUSE);
             }
         };
-        Options::misspelt_variables().iter().for_each(|remark| say("warning", remark));
-        self.places.backend = options.stage.backend();
-        arguments.test_threads = arguments.test_threads.or(options.stage.threads().map(Into::into));
+        SuiteOptions::misspelt_variables().iter().for_each(|remark| say("warning", remark));
+        self.suite_paths.backend = options.runner.backend();
+        arguments.test_threads = arguments.test_threads.or(options.runner.threads().map(Into::into));
         keep_panics_quiet();
         match self.collect(&arguments, &options) {
             Ok(mut trials) => {
@@ -103,9 +104,9 @@ impl Tests {
     }
 
     /// Makes the trials.
-    fn collect(&self, arguments: &Arguments, options: &Arc<Options>) -> Result<Vec<Trial>, (u8, String)> {
+    fn collect(&self, arguments: &Arguments, options: &Arc<SuiteOptions>) -> Result<Vec<Trial>, (u8, String)> {
         let only = only(arguments);
-        let suite = Arc::new(Suite::of_tree(&self.root, &self.places, only));
+        let suite = Arc::new(Suite::of_tree(&self.root, &self.suite_paths, only));
         if let Some(name) = only {
             if !suite.planned.iter().any(|planned| planned.name == name) {
                 return self.one_that_is_not_there(name, &suite).map_err(|message| (FAILED, message));
@@ -140,7 +141,7 @@ impl Tests {
         if let Some((.., problems)) = suite.broken.first() {
             return Ok(vec![broken(name.to_owned(), problems)]);
         }
-        let all = Suite::of_tree(&self.root, &self.places, None);
+        let all = Suite::of_tree(&self.root, &self.suite_paths, None);
         let near = nearest(name, all.planned.iter().map(|planned| planned.name.as_str()));
         let help = near.map_or_else(String::new, |near| format!(": did you mean {near}?"));
         Err(format!("there is no scenario {name}{help}"))
@@ -166,7 +167,7 @@ fn is_of_a_scenario(name: &str) -> bool {
 ///
 /// What is not run is flagged as ignored where names are listed or ignored trials are asked for; in a plain run it
 /// reports itself as ignored, since only so the reason is shown.
-fn trial(suite: &Arc<Suite>, index: usize, arguments: &Arguments, options: &Arc<Options>) -> Trial {
+fn trial(suite: &Arc<Suite>, index: usize, arguments: &Arguments, options: &Arc<SuiteOptions>) -> Trial {
     let planned = &suite.planned[index];
     let skipped = planned.skipped(options);
     let obstacle = planned.obstacle(options);
@@ -178,7 +179,7 @@ fn trial(suite: &Arc<Suite>, index: usize, arguments: &Arguments, options: &Arc<
         if let Some(reason) = if wanted_anyway { obstacle } else { skipped } {
             return cannot_run(reason);
         }
-        let judged = run(planned, &options, &suite, Door::CargoTest);
+        let judged = run(planned, &options, &suite, EntryPoint::CargoTest);
         if judged.verdict.is_failure() { Err(Failed::from(judged.text)) } else { Ok(Completion::Completed) }
     })
     .with_ignored_flag(flagged)

@@ -14,7 +14,7 @@ const NEAR: SignedDuration = SignedDuration::from_secs(5);
 
 /// A write of a history.
 #[derive(Debug)]
-struct Entry {
+struct SnapshotEntry {
     /// How many times offsets began anew before it.
     act: usize,
     offset: SignedDuration,
@@ -24,7 +24,7 @@ struct Entry {
     text: String,
 }
 
-impl Entry {
+impl SnapshotEntry {
     fn is_like(&self, stored: &Self) -> bool {
         self.text == stored.text && (self.by.is_empty() || self.by == stored.by)
     }
@@ -43,28 +43,28 @@ pub(super) fn is_same(stored: &str, live: &str, mask: impl Fn(&str) -> String) -
     }
     // Where each stored write stands in the real history: equal ones in their order.
     let mut taken = vec![false; live.len()];
-    let mut places = Vec::with_capacity(stored.len());
+    let mut suite_paths = Vec::with_capacity(stored.len());
     for entry in &stored {
         let Some(at) = (0..live.len()).find(|at| !taken[*at] && live[*at].is_like(entry)) else { return false };
         taken[at] = true;
-        places.push(at);
+        suite_paths.push(at);
     }
     stored.iter().enumerate().all(|(at, entry)| {
-        let earlier = stored[..at].iter().zip(&places);
+        let earlier = stored[..at].iter().zip(&suite_paths);
         earlier
             .filter(|(other, _)| other.act < entry.act || entry.offset - other.offset > NEAR)
-            .all(|(_, place)| *place < places[at])
+            .all(|(_, place)| *place < suite_paths[at])
     })
 }
 
-fn entries(history: &str, mask: &impl Fn(&str) -> String) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+fn entries(history: &str, mask: &impl Fn(&str) -> String) -> Vec<SnapshotEntry> {
+    let mut entries: Vec<SnapshotEntry> = Vec::new();
     for line in history.lines() {
         if let Some(at) = line.strip_prefix("- at: ") {
             let offset = offset(at.trim_matches('"'));
             let last = entries.last().map_or((0, offset), |last| (last.act, last.offset));
             let act = if offset < last.1 { last.0 + 1 } else { last.0 };
-            entries.push(Entry { act, offset, by: String::new(), text: String::new() });
+            entries.push(SnapshotEntry { act, offset, by: String::new(), text: String::new() });
         } else if let Some(entry) = entries.last_mut() {
             match line.trim_start().strip_prefix("by: ") {
                 Some(writer) => writer.trim_matches(['"', '\'']).clone_into(&mut entry.by),

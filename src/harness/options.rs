@@ -6,7 +6,7 @@ use cucumber::tag::Ext as _;
 use gherkin::tagexpr::TagOperation;
 use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Race, Release};
 
-use super::stage::{Backend, LiveOptions, Stage};
+use super::runner::{Backend, LiveOptions, Runner};
 use crate::load::near::nearest;
 use crate::load::{Tags, check_tag};
 
@@ -24,7 +24,7 @@ const VARIABLES: [&str; 8] = [
 
 /// What a run is asked for.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct SuiteOptions {
     /// The release. Default 1.34.4.
     pub release: Release,
     /// The seed of all free choices. Default 1.
@@ -36,10 +36,10 @@ pub struct Options {
     /// A race that comes out on the simulator as it may on a real cluster. Default none.
     pub race: Option<Race>,
     /// What the scenarios run on. Default the simulator.
-    pub stage: Stage,
+    pub runner: Runner,
 }
 
-impl Default for Options {
+impl Default for SuiteOptions {
     fn default() -> Self {
         Self {
             release: DEFAULT_RELEASE,
@@ -47,14 +47,14 @@ impl Default for Options {
             selection: Selection::default(),
             trace: false,
             race: None,
-            stage: Stage::default(),
+            runner: Runner::default(),
         }
     }
 }
 
-/// The door through which a scenario was started: it decides on the line that starts it again.
+/// The entry point through which a scenario was started: it decides on the line that starts it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
+pub enum EntryPoint {
     /// `cargo test --test conformance`.
     CargoTest,
     /// `nodeproof run`.
@@ -112,7 +112,7 @@ impl Selection {
     }
 }
 
-impl Options {
+impl SuiteOptions {
     /// Reads `NODEPROOF_TAGS`, `NODEPROOF_SEED` and `NODEPROOF_K8S`; the stage stays the simulator.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Options {
     ///
     /// # Errors
     /// A value does not fit; the message names the variable and what would fit.
-    pub fn stage_from_environment() -> Result<Stage, String> {
+    pub fn runner_from_environment() -> Result<Runner, String> {
         let backend = match variable("NODEPROOF_BACKEND")? {
             Some(text) => Backend::parse(&text).map_err(|why| format!("NODEPROOF_BACKEND: {why}"))?,
             None => Backend::Sim,
@@ -149,7 +149,7 @@ impl Options {
         };
         #[cfg(not(feature = "live"))]
         let kind = ();
-        Stage::set(backend, &LiveOptions { slow, kind, ..LiveOptions::default() })
+        Runner::set(backend, &LiveOptions { slow, kind, ..LiveOptions::default() })
     }
 
     /// Tells whether `NODEPROOF_K8S` names a release, so that none is to be chosen.

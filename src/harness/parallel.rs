@@ -5,19 +5,19 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-use super::options::{Door, Options};
+use super::options::{EntryPoint, SuiteOptions};
 use super::planned::Planned;
+use super::runner::Backend;
 use super::scenario::{Judged, run};
-use super::stage::Backend;
 use super::suite::Suite;
 
 /// A scenario to run, with what the run is asked for, or why it is not to be run.
 #[derive(Debug)]
-pub struct Job<'a> {
+pub struct PlannedRun<'a> {
     /// The scenario.
     pub planned: &'a Planned,
     /// Release and seed.
-    pub options: Arc<Options>,
+    pub options: Arc<SuiteOptions>,
     /// Why it is skipped.
     pub skipped: Option<String>,
 }
@@ -25,11 +25,11 @@ pub struct Job<'a> {
 /// Runs scenarios on so many threads, or on all cores, and calls `done` for each, in their order, as soon as it and those
 /// before it are judged; in real time as soon as it is judged itself, since others may take minutes.
 pub fn run_all<'a>(
-    jobs: &[Job<'a>],
+    jobs: &[PlannedRun<'a>],
     threads: Option<NonZeroUsize>,
     suite: &Suite,
-    door: Door,
-    mut done: impl FnMut(&Job<'a>, Judged),
+    entry_point: EntryPoint,
+    mut done: impl FnMut(&PlannedRun<'a>, Judged),
 ) {
     let threads = threads.or_else(|| std::thread::available_parallelism().ok());
     let threads = threads.map_or(1, usize::from).min(jobs.len());
@@ -41,10 +41,10 @@ pub fn run_all<'a>(
             scope.spawn(move || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(at).filter(|job| !job.options.stage.is_interrupted()) else { return };
+                    let Some(job) = jobs.get(at).filter(|job| !job.options.runner.is_interrupted()) else { return };
                     let judged = match &job.skipped {
                         Some(why) => Judged::skipped(why.clone()),
-                        None => run(job.planned, &job.options, suite, door),
+                        None => run(job.planned, &job.options, suite, entry_point),
                     };
                     if sender.send((at, judged)).is_err() {
                         return;
@@ -55,7 +55,7 @@ pub fn run_all<'a>(
         drop(sender);
         let mut waiting = BTreeMap::new();
         let mut due = 0;
-        let in_real_time = jobs.first().is_some_and(|job| job.options.stage.backend() != Backend::Sim);
+        let in_real_time = jobs.first().is_some_and(|job| job.options.runner.backend() != Backend::Sim);
         for (at, judged) in receiver {
             if in_real_time {
                 done(&jobs[at], judged);

@@ -2,7 +2,7 @@
 
 use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
 
-use super::options::Options;
+use super::options::SuiteOptions;
 use crate::load::Tags;
 use crate::steps::Compiled;
 
@@ -20,20 +20,20 @@ pub struct Planned {
 impl Planned {
     /// Returns the release on which the scenario runs: its own, or that of the run.
     #[must_use]
-    pub fn release(&self, options: &Options) -> Release {
+    pub fn release(&self, options: &SuiteOptions) -> Release {
         self.compiled.scenario.cluster.release.unwrap_or(options.release)
     }
 
     /// Tells why the scenario cannot be judged in this run, whatever is selected.
     #[must_use]
-    pub fn obstacle(&self, options: &Options) -> Option<String> {
+    pub fn obstacle(&self, options: &SuiteOptions) -> Option<String> {
         let other = self.compiled.tags.other_release(self.release(options));
-        other.or_else(|| options.stage.obstacle(self, options))
+        other.or_else(|| options.runner.obstacle(self, options))
     }
 
     /// Tells why the scenario is not run.
     #[must_use]
-    pub fn skipped(&self, options: &Options) -> Option<String> {
+    pub fn skipped(&self, options: &SuiteOptions) -> Option<String> {
         if !options.selection.meets(&self.compiled.tags) {
             return options.selection.text().map(|text| format!("not selected by {text}"));
         }

@@ -6,24 +6,24 @@ use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::Outcome;
 use nodeproof_core::sim::{self, SetupCache};
 
-use super::options::Options;
+use super::options::SuiteOptions;
 use super::planned::Planned;
 #[cfg(feature = "live")]
-use super::stage::Live;
-use super::stage::{Backend, Stage};
+use super::runner::Live;
+use super::runner::{Backend, Runner};
 use super::suite::Suite;
 #[cfg(feature = "live")]
-use crate::live::{self, Plan};
+use crate::live::{self, ScenarioPlan};
 
 thread_local! {
     /// What scenarios of this thread began with.
     static SETUP_CACHE: RefCell<SetupCache> = RefCell::default();
 }
 
-impl Stage {
+impl Runner {
     /// Tells whether a scenario has to wait until no other runs.
     #[must_use]
-    pub fn runs_alone(&self, planned: &Planned, options: &Options) -> bool {
+    pub fn runs_alone(&self, planned: &Planned, options: &SuiteOptions) -> bool {
         #[cfg(feature = "live")]
         return self.live.as_ref().is_some_and(|live| live.runs_alone(planned, options));
         #[cfg(not(feature = "live"))]
@@ -35,17 +35,17 @@ impl Stage {
 
     /// Says what a scenario would do to which machine of a real cluster, a line each.
     #[must_use]
-    pub fn rehearse(&self, planned: &Planned, options: &Options) -> Vec<String> {
+    pub fn dry_run(&self, planned: &Planned, options: &SuiteOptions) -> Vec<String> {
         #[cfg(feature = "live")]
         if let Some(live) = &self.live {
-            return live.plan(planned, options).map_or_else(|why| vec![why], |plan| live.ground.rehearse(&plan));
+            return live.plan(planned, options).map_or_else(|why| vec![why], |plan| live.live_backend.dry_run(&plan));
         }
         let _ = (planned, options);
         Vec::new()
     }
 
     /// Tells why a scenario cannot be judged here.
-    pub(super) fn obstacle(&self, planned: &Planned, options: &Options) -> Option<String> {
+    pub(super) fn obstacle(&self, planned: &Planned, options: &SuiteOptions) -> Option<String> {
         let tags = planned.tags();
         if self.backend() == Backend::Sim {
             return tags.live_only.as_ref().map(|why| format!("live only: {why}"));
@@ -63,13 +63,18 @@ impl Stage {
     }
 
     /// Runs a scenario.
-    pub(super) fn play(&self, planned: &Planned, options: &Options, suite: &Suite) -> Outcome {
+    pub(super) fn play(&self, planned: &Planned, options: &SuiteOptions, suite: &Suite) -> Outcome {
         #[cfg(feature = "live")]
         if let Some(live) = &self.live {
             return live.play(planned, options);
         }
         let settings = Settings::of(planned.release(options)).with_race(options.race);
-        let options = sim::Options { settings, seed: options.seed, trace: options.trace, ..sim::Options::default() };
+        let options = sim::SimulationOptions {
+            settings,
+            seed: options.seed,
+            trace: options.trace,
+            ..sim::SimulationOptions::default()
+        };
         // Out of its place meanwhile: an action of the user's own may run scenarios itself, or break down.
         let mut cache = SETUP_CACHE.take();
         let own = suite.own.functions();
@@ -81,23 +86,24 @@ impl Stage {
 
 #[cfg(feature = "live")]
 impl Live {
-    fn plan(&self, planned: &Planned, options: &Options) -> Result<Plan, String> {
+    fn plan(&self, planned: &Planned, options: &SuiteOptions) -> Result<ScenarioPlan, String> {
         let settings = Settings::of(planned.release(options));
-        Plan::of(self.ground.as_ref(), &planned.compiled.scenario, &settings, options.seed)
+        ScenarioPlan::of(self.live_backend.as_ref(), &planned.compiled.scenario, &settings, options.seed)
     }
 
-    fn obstacle(&self, planned: &Planned, options: &Options) -> Option<String> {
+    fn obstacle(&self, planned: &Planned, options: &SuiteOptions) -> Option<String> {
         // A flag that cannot be is a failure of the scenario, not a reason to skip it.
-        self.plan(planned, options).ok()?.obstacle(self.ground.as_ref(), self.patience)
+        self.plan(planned, options).ok()?.obstacle(self.live_backend.as_ref(), self.time_limit)
     }
 
-    fn runs_alone(&self, planned: &Planned, options: &Options) -> bool {
-        !self.ground.gives_control_planes() && self.plan(planned, options).is_ok_and(|plan| plan.alone.is_some())
+    fn runs_alone(&self, planned: &Planned, options: &SuiteOptions) -> bool {
+        !self.live_backend.has_dedicated_control_planes()
+            && self.plan(planned, options).is_ok_and(|plan| plan.alone.is_some())
     }
 
-    fn play(&self, planned: &Planned, options: &Options) -> Outcome {
+    fn play(&self, planned: &Planned, options: &SuiteOptions) -> Outcome {
         match self.plan(planned, options) {
-            Ok(plan) => live::run_scenario(self.ground.as_ref(), &plan),
+            Ok(plan) => live::run_scenario(self.live_backend.as_ref(), &plan),
             Err(why) => live::unplayable(&planned.compiled.scenario, why),
         }
     }

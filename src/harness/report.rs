@@ -7,7 +7,7 @@ use std::path::Path;
 use nodeproof_core::scenario::Outcome;
 use serde_json::{Map, Value, json};
 
-use super::options::{Options, release_name};
+use super::options::{SuiteOptions, release_name};
 use super::planned::Planned;
 use super::scenario::{Judged, Verdict};
 
@@ -18,10 +18,10 @@ const FIGURE: &str = " bytes a minute ";
 
 /// Returns the JSON line of a scenario.
 #[must_use]
-pub fn json_line(planned: &Planned, options: &Options, judged: &Judged) -> String {
+pub fn json_line(planned: &Planned, options: &SuiteOptions, judged: &Judged) -> String {
     let mut line = Map::new();
     line.insert("name".into(), json!(planned.name));
-    line.insert("backend".into(), json!(options.stage.backend().name()));
+    line.insert("backend".into(), json!(options.runner.backend().name()));
     line.insert("k8s".into(), json!(release_name(planned.release(options))));
     line.insert("seed".into(), json!(options.seed));
     line.insert("result".into(), json!(judged.verdict.word()));
@@ -49,7 +49,7 @@ pub fn json_line(planned: &Planned, options: &Options, judged: &Judged) -> Strin
 ///
 /// # Errors
 /// The directory cannot be written.
-pub fn write_report(directory: &Path, planned: &Planned, options: &Options, outcome: &Outcome) -> io::Result<()> {
+pub fn write_report(directory: &Path, planned: &Planned, options: &SuiteOptions, outcome: &Outcome) -> io::Result<()> {
     let mut parts: Vec<&str> = planned.name.split("::").skip(1).collect();
     let last = parts.split_off(2.min(parts.len())).join(".");
     let directory = parts.iter().fold(directory.to_owned(), |path, part| path.join(part));

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use nodeproof_core::scenario::{Outcome, Verdict as CoreVerdict};
 
-use super::options::{Door, Options, release_name};
+use super::options::{EntryPoint, SuiteOptions, release_name};
 use super::planned::Planned;
-use super::stage::Backend;
+use super::runner::Backend;
 use super::suite::Suite;
 
 /// What came of a scenario.
@@ -86,14 +86,14 @@ impl Judged {
 
 /// Runs a scenario and judges it.
 #[must_use]
-pub fn run(planned: &Planned, options: &Options, suite: &Suite, door: Door) -> Judged {
+pub fn run(planned: &Planned, options: &SuiteOptions, suite: &Suite, entry_point: EntryPoint) -> Judged {
     let started = Instant::now();
-    let outcome = catch_unwind(AssertUnwindSafe(|| options.stage.play(planned, options, suite)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| options.runner.play(planned, options, suite)));
     let wall_time = started.elapsed();
-    let replay = replay_line(planned, options, door);
+    let replay = replay_line(planned, options, entry_point);
     let (verdict, text, outcome) = match outcome {
         Ok(outcome) => {
-            let (verdict, text) = judge(planned, options, &suite.store, door, &outcome, &replay);
+            let (verdict, text) = judge(planned, options, &suite.store, entry_point, &outcome, &replay);
             (verdict, text, Some(outcome))
         }
         Err(payload) => (Verdict::Failed, broken_down(planned, payload.as_ref(), &replay), None),
@@ -104,9 +104,9 @@ pub fn run(planned: &Planned, options: &Options, suite: &Suite, door: Door) -> J
 
 fn judge(
     planned: &Planned,
-    options: &Options,
+    options: &SuiteOptions,
     store: &super::Store,
-    door: Door,
+    entry_point: EntryPoint,
     outcome: &Outcome,
     replay: &str,
 ) -> (Verdict, String) {
@@ -123,26 +123,26 @@ fn judge(
         };
         return (verdict, format!("{mismatch}{tolerance}"));
     }
-    match store.compare(planned, options, door, &outcome.snapshots) {
+    match store.compare(planned, options, entry_point, &outcome.snapshots) {
         Ok(()) => (Verdict::Passed, String::new()),
         Err(text) => (Verdict::Failed, format!("{text}\n  replay    {replay}")),
     }
 }
 
 /// Returns the line that shows the same again when it is pasted.
-fn replay_line(planned: &Planned, options: &Options, door: Door) -> String {
+fn replay_line(planned: &Planned, options: &SuiteOptions, entry_point: EntryPoint) -> String {
     let release = release_name(options.release);
-    let backend = options.stage.backend();
+    let backend = options.runner.backend();
     let is_sim = backend == Backend::Sim;
-    match door {
-        Door::CargoTest => {
-            let is_default = options.release == Options::default().release;
+    match entry_point {
+        EntryPoint::CargoTest => {
+            let is_default = options.release == SuiteOptions::default().release;
             let k8s = if is_default { String::new() } else { format!("NODEPROOF_K8S={release} ") };
             let target = test_target();
             let on = if is_sim { String::new() } else { format!("NODEPROOF_BACKEND={} ", backend.name()) };
             format!("NODEPROOF_SEED={} {on}{k8s}cargo test --test {target} -- --exact {}", options.seed, planned.name)
         }
-        Door::Command | Door::Accept => {
+        EntryPoint::Command | EntryPoint::Accept => {
             let is_file = Path::new(&planned.path).exists();
             let path = if is_file { format!(" {}", quote(&planned.path)) } else { String::new() };
             let on = if is_sim { String::new() } else { format!(" --backend {}", backend.name()) };

@@ -16,9 +16,9 @@ use regex::Regex;
 
 use super::embedded;
 use super::histories;
-use super::options::{Door, Options, release_name};
+use super::options::{EntryPoint, SuiteOptions, release_name};
 use super::planned::Planned;
-use super::stage::Backend;
+use super::runner::Backend;
 use super::yaml;
 
 /// Where snapshots are stored.
@@ -46,14 +46,14 @@ impl Store {
     pub fn compare(
         &self,
         planned: &Planned,
-        options: &Options,
-        door: Door,
+        options: &SuiteOptions,
+        entry_point: EntryPoint,
         snapshots: &[Snapshot],
     ) -> Result<(), String> {
         let mut failures = Vec::new();
         for (snapshot, stem) in snapshots.iter().zip(expected(planned)) {
             let text = yaml::print(&snapshot.value);
-            if let Err(failure) = self.compare_one(planned, options, door, &stem, &text) {
+            if let Err(failure) = self.compare_one(planned, options, entry_point, &stem, &text) {
                 let step = &snapshot.step;
                 failures.push(format!("{}:{}: {}\n{failure}", step.file, step.line, step.text));
             }
@@ -64,8 +64,8 @@ impl Store {
     fn compare_one(
         &self,
         planned: &Planned,
-        options: &Options,
-        door: Door,
+        options: &SuiteOptions,
+        entry_point: EntryPoint,
         base: &str,
         text: &str,
     ) -> Result<(), String> {
@@ -76,13 +76,13 @@ impl Store {
             Some(own) => self.read(own)?.or(self.read(base)?),
             None => self.read(base)?,
         };
-        // What is stored for another release stands for this one in all but the offsets, which hang on its chances.
+        // What is stored for another release stands for this one in all but the offsets, which depend on its chances.
         let is_own = own.is_none() || stored.as_ref().is_some_and(|stored| Some(&stored.name) == own.as_ref());
-        let is_default_seed = options.seed == Options::default().seed;
-        let is_sim = options.stage.backend() == Backend::Sim;
+        let is_default_seed = options.seed == SuiteOptions::default().seed;
+        let is_sim = options.runner.backend() == Backend::Sim;
         let exact = is_sim && is_default_seed && is_own;
-        let text = &options.stage.projected(text);
-        let stored = stored.map(|stored| Stored { text: options.stage.projected(&stored.text), ..stored });
+        let text = &options.runner.projected(text);
+        let stored = stored.map(|stored| Stored { text: options.runner.projected(&stored.text), ..stored });
         let same = |stored: &str| match (exact, is_sim) {
             (true, _) => stored.trim_end() == text.trim_end(),
             (false, true) => without_offsets(stored) == without_offsets(text),
@@ -90,7 +90,7 @@ impl Store {
             (false, false) => without_offsets(stored) == without_offsets(text),
         };
         let is_same = stored.as_ref().is_some_and(|stored| same(&stored.text));
-        let may_write = door == Door::CargoTest && is_default_seed && is_sim;
+        let may_write = entry_point == EntryPoint::CargoTest && is_default_seed && is_sim;
         if let (Self::Tree(directory), true) = (self, may_write && (!is_same || exact && insta_counts_references())) {
             let name = match (&stored, &own) {
                 (Some(stored), _) if is_same => stored.name.clone(),
@@ -101,13 +101,13 @@ impl Store {
                 return Ok(());
             }
         }
-        if let (Self::Tree(directory), Door::Accept, false) = (self, door, is_same) {
+        if let (Self::Tree(directory), EntryPoint::Accept, false) = (self, entry_point, is_same) {
             return accept_snapshot(directory, own.as_deref().unwrap_or(base), planned, text);
         }
         match stored {
             _ if is_same => Ok(()),
-            Some(stored) => Err(differs(&stored, text, door, exact)),
-            None => Err(missing(base, text, door, self)),
+            Some(stored) => Err(differs(&stored, text, entry_point, exact)),
+            None => Err(missing(base, text, entry_point, self)),
         }
     }
 
@@ -238,7 +238,7 @@ fn unreadable(name: &str, why: &str) -> String {
     )
 }
 
-/// Masks offsets: they hang on the seed.
+/// Masks offsets: they depend on the seed.
 fn without_offsets(text: &str) -> String {
     static OFFSET: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[+-](?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b").expect("a constant pattern"));
@@ -329,14 +329,18 @@ fn shown_below(snapshots: &Path, file: &str) -> String {
     below.unwrap_or(&file).to_string_lossy().replace('\\', "/")
 }
 
-fn accept(door: Door) -> &'static str {
-    match door {
-        Door::CargoTest => "look at the difference, then `cargo insta review`, or run again with INSTA_UPDATE=always",
-        Door::Command | Door::Accept => "look at it, then accept it: nodeproof run --accept, with the same files",
+fn accept(entry_point: EntryPoint) -> &'static str {
+    match entry_point {
+        EntryPoint::CargoTest => {
+            "look at the difference, then `cargo insta review`, or run again with INSTA_UPDATE=always"
+        }
+        EntryPoint::Command | EntryPoint::Accept => {
+            "look at it, then accept it: nodeproof run --accept, with the same files"
+        }
     }
 }
 
-fn differs(stored: &Stored, text: &str, door: Door, exact: bool) -> String {
+fn differs(stored: &Stored, text: &str, entry_point: EntryPoint, exact: bool) -> String {
     let (old, new) = if exact {
         (stored.text.clone(), text.to_owned())
     } else {
@@ -345,10 +349,10 @@ fn differs(stored: &Stored, text: &str, door: Door, exact: bool) -> String {
     let diff = similar::TextDiff::from_lines(old.trim_end(), new.trim_end());
     let diff = diff.unified_diff().context_radius(3).header("accepted", "this run").to_string();
     let shown: String = diff.lines().map(|line| format!("    {line}\n")).collect();
-    format!("  snapshot  snapshots/{}.snap differs\n{shown}  remedy    {}", stored.name, accept(door))
+    format!("  snapshot  snapshots/{}.snap differs\n{shown}  remedy    {}", stored.name, accept(entry_point))
 }
 
-fn missing(stem: &str, text: &str, door: Door, store: &Store) -> String {
+fn missing(stem: &str, text: &str, entry_point: EntryPoint, store: &Store) -> String {
     const LINES_MAX: usize = 60;
     let mut shown: String = text.lines().take(LINES_MAX).map(|line| format!("    {line}\n")).collect();
     if text.lines().count() > LINES_MAX {
@@ -358,7 +362,7 @@ fn missing(stem: &str, text: &str, door: Door, store: &Store) -> String {
         Store::BuiltIn => String::new(),
         Store::Tree(directory) => format!(" in {}", directory.display()),
     };
-    format!("  snapshot  there is no {stem}.snap{place}; it would be\n{shown}  remedy    {}", accept(door))
+    format!("  snapshot  there is no {stem}.snap{place}; it would be\n{shown}  remedy    {}", accept(entry_point))
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::embedded::{self, REQUIREMENTS};
 use super::planned::Planned;
+use super::runner::Backend;
 use super::snapshots::Store;
-use super::stage::Backend;
 use crate::load::{FeatureFile, Problem, Requirements, Source, check, find_sources};
-use crate::steps::{Own, Surroundings, compile_in};
+use crate::steps::{CompileContext, Own, compile_in};
 
 /// Where the files of a suite are, and the steps of the user's own.
 #[derive(Debug, Clone, Default)]
-pub struct Places {
+pub struct SuitePaths {
     /// Feature files, or directories with all that is below them. Default `features/` here, or else what the program
     /// carries.
     pub features: Vec<PathBuf>,
@@ -27,7 +27,7 @@ pub struct Places {
     pub backend: Backend,
 }
 
-impl Places {
+impl SuitePaths {
     /// Returns the places below the root of a source tree.
     #[must_use]
     pub fn of_tree(root: &Path) -> Self {
@@ -41,9 +41,9 @@ impl Places {
         }
     }
 
-    fn surroundings(&self, beside: &Path) -> Surroundings {
+    fn compile_context(&self, beside: &Path) -> CompileContext {
         let fixtures = self.fixtures.clone().unwrap_or_else(|| beside.join("fixtures"));
-        Surroundings { own: self.own.clone(), fixtures }
+        CompileContext { own: self.own.clone(), fixtures }
     }
 }
 
@@ -69,39 +69,47 @@ pub struct Suite {
 impl Suite {
     /// Loads the features that the program carries.
     #[must_use]
-    pub fn built_in(places: &Places) -> Self {
-        let (requirements, problem) = match &places.requirements {
+    pub fn built_in(suite_paths: &SuitePaths) -> Self {
+        let (requirements, problem) = match &suite_paths.requirements {
             Some(file) => requirements_in(file),
             None => (embedded::requirements(), None),
         };
-        let store = places.snapshots.clone().map_or(Store::BuiltIn, Store::Tree);
-        let mut suite =
-            Self::of(&embedded::features(), requirements, store, places.backend, &places.surroundings(Path::new("")));
+        let store = suite_paths.snapshots.clone().map_or(Store::BuiltIn, Store::Tree);
+        let mut suite = Self::of(
+            &embedded::features(),
+            requirements,
+            store,
+            suite_paths.backend,
+            &suite_paths.compile_context(Path::new("")),
+        );
         suite.missing.extend(problem);
         suite
     }
 
     /// Loads files and directories; without any, `features/` here, or else what the program carries.
     #[must_use]
-    pub fn load(places: &Places) -> Self {
+    pub fn load(suite_paths: &SuitePaths) -> Self {
         let here = Path::new("features");
-        if places.features.is_empty() && !here.is_dir() {
-            return Self::built_in(places);
+        if suite_paths.features.is_empty() && !here.is_dir() {
+            return Self::built_in(suite_paths);
         }
         let default = [here.to_owned()];
-        let paths = if places.features.is_empty() { &default[..] } else { &places.features };
+        let paths = if suite_paths.features.is_empty() { &default[..] } else { &suite_paths.features };
         let (sources, mut missing) = find_sources(paths);
-        let (requirements, problem) = match &places.requirements {
+        let (requirements, problem) = match &suite_paths.requirements {
             Some(file) => requirements_in(file),
             None => requirements_beside(paths),
         };
         missing.extend(problem);
-        for directory in [&places.snapshots, &places.fixtures].into_iter().flatten().filter(|path| path.is_file()) {
+        for directory in
+            [&suite_paths.snapshots, &suite_paths.fixtures].into_iter().flatten().filter(|path| path.is_file())
+        {
             missing.push(Problem::of_file(&directory.to_string_lossy(), "this is a file, and no directory"));
         }
         let beside = beside(paths);
-        let store = Store::Tree(places.snapshots.clone().unwrap_or_else(|| beside.join("snapshots")));
-        let mut suite = Self::of(&sources, requirements, store, places.backend, &places.surroundings(&beside));
+        let store = Store::Tree(suite_paths.snapshots.clone().unwrap_or_else(|| beside.join("snapshots")));
+        let mut suite =
+            Self::of(&sources, requirements, store, suite_paths.backend, &suite_paths.compile_context(&beside));
         suite.missing = missing;
         suite.is_whole = paths.iter().any(|path| path.is_dir() && is_whole(path));
         suite
@@ -111,10 +119,10 @@ impl Suite {
     ///
     /// Requirements are not looked up for a single trial: reading them costs more than the trial itself.
     #[must_use]
-    pub fn of_tree(root: &Path, places: &Places, only: Option<&str>) -> Self {
-        let (mut sources, mut missing) = find_sources(&places.features);
+    pub fn of_tree(root: &Path, suite_paths: &SuitePaths, only: Option<&str>) -> Self {
+        let (mut sources, mut missing) = find_sources(&suite_paths.features);
         sources.iter_mut().for_each(|source| embedded::show_below(root, source));
-        let requirements = match (only, &places.requirements) {
+        let requirements = match (only, &suite_paths.requirements) {
             (Some(name), _) => {
                 let id = name.split_once("::").map_or(name, |(_, id)| id);
                 sources.retain(|source| id == source.id || id.starts_with(&format!("{}::", source.id)));
@@ -127,8 +135,9 @@ impl Suite {
             }
             (None, None) => Requirements::default(),
         };
-        let store = Store::Tree(places.snapshots.clone().unwrap_or_else(|| root.join("snapshots")));
-        let mut suite = Self::of(&sources, requirements, store, places.backend, &places.surroundings(root));
+        let store = Store::Tree(suite_paths.snapshots.clone().unwrap_or_else(|| root.join("snapshots")));
+        let mut suite =
+            Self::of(&sources, requirements, store, suite_paths.backend, &suite_paths.compile_context(root));
         suite.missing = missing;
         suite.is_whole = only.is_none();
         suite
@@ -139,19 +148,19 @@ impl Suite {
         requirements: Requirements,
         store: Store,
         backend: Backend,
-        surroundings: &Surroundings,
+        compile_context: &CompileContext,
     ) -> Self {
         let files = check(sources, &requirements);
-        let mut suite = Self { store, requirements, own: surroundings.own.clone(), ..Self::default() };
+        let mut suite = Self { store, requirements, own: compile_context.own.clone(), ..Self::default() };
         for file in &files {
-            suite.add(file, backend, surroundings);
+            suite.add(file, backend, compile_context);
         }
         suite
     }
 
-    fn add(&mut self, file: &FeatureFile, backend: Backend, surroundings: &Surroundings) {
+    fn add(&mut self, file: &FeatureFile, backend: Backend, compile_context: &CompileContext) {
         let backend = backend.name();
-        let (compiled, problems) = compile_in(file, surroundings);
+        let (compiled, problems) = compile_in(file, compile_context);
         if !problems.is_empty() {
             self.broken.push((format!("{backend}::{}::feature_file", file.id), file.path.clone(), problems));
             return;
@@ -232,7 +241,7 @@ mod tests {
     use nodeproof_core::profile::Settings;
     use nodeproof_core::sim::{self, SetupCache};
 
-    use super::super::options::Options;
+    use super::super::options::SuiteOptions;
     use super::*;
 
     /// A run without a trace is told less of what nobody looks at, heartbeats in it are not sent, and it goes along with
@@ -240,7 +249,7 @@ mod tests {
     #[test]
     fn a_run_comes_to_the_same_outcome_with_and_without_a_trace() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let suite = Suite::of_tree(root, &Places::of_tree(root), None);
+        let suite = Suite::of_tree(root, &SuitePaths::of_tree(root), None);
         assert!(suite.planned.len() > 600, "{}", suite.planned.len());
         let (some, others) = suite.planned.split_at(suite.planned.len() / 2);
         std::thread::scope(|scope| {
@@ -255,8 +264,13 @@ mod tests {
 
     #[track_caller]
     fn ends_alike(planned: &Planned, cache: &mut SetupCache) {
-        let settings = Settings::of(planned.release(&Options::default()));
-        let options = |trace| sim::Options { seed: 2, trace, settings: settings.clone(), ..sim::Options::default() };
+        let settings = Settings::of(planned.release(&SuiteOptions::default()));
+        let options = |trace| sim::SimulationOptions {
+            seed: 2,
+            trace,
+            settings: settings.clone(),
+            ..sim::SimulationOptions::default()
+        };
         let scenario = &planned.compiled.scenario;
         let brief = sim::run_scenario_with(scenario, options(false), &sim::Own::default(), cache);
         let whole = sim::run_scenario(scenario, options(true));

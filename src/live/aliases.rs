@@ -12,7 +12,7 @@ use std::sync::Arc;
 use nodeproof_core::components::machine::{Credentials, KubeletSpec, MachineAction, MachineSpec};
 use nodeproof_core::network::{Body, Call, Endpoint, Fault, Identity, Match, NAMESPACES, NODES, Target};
 use nodeproof_core::objects::{Json, Object, ObjectKey, Text};
-use nodeproof_core::scenario::{Action, Deed, HandFedNode, Scenario, Setup, Subject, Task, company};
+use nodeproof_core::scenario::{Action, HandFedNode, Scenario, ScenarioAction, Setup, Subject, Task, bystanders};
 
 /// The label of a Node's zone.
 const ZONE: &str = "topology.kubernetes.io/zone";
@@ -43,7 +43,7 @@ impl Aliases {
     #[must_use]
     pub fn of(scenario: &Scenario, suffix: &str) -> Self {
         let mut names = BTreeSet::new();
-        for given in company(scenario).iter().chain(&scenario.given) {
+        for given in bystanders(scenario).iter().chain(&scenario.given) {
             match &given.setup {
                 Setup::ReadyNodes(specs) => specs.iter().for_each(|spec| names.extend(names_of_machine(spec))),
                 Setup::HandFedNode(node) => names.extend(names_of_fed(node)),
@@ -54,7 +54,7 @@ impl Aliases {
                 Setup::Do(_) | Setup::RunningPod { .. } | Setup::Until(_) => {}
             }
         }
-        scenario.deeds().for_each(|deed| names.extend(names_of_deed(deed)));
+        scenario.actions().for_each(|action| names.extend(names_of_action(action)));
         for line in scenario.expectations() {
             if let Subject::Object(of) = &line.fact.subject
                 && of.resource == NODES
@@ -371,8 +371,8 @@ fn names_of_machine(spec: &MachineSpec) -> impl Iterator<Item = String> {
 }
 
 fn names_of_fed(node: &HandFedNode) -> Vec<String> {
-    let places = node.labels.iter().filter(|(key, _)| *key == ZONE || *key == REGION);
-    places.map(|(_, value)| value.to_string()).chain([node.name.to_string()]).collect()
+    let permits = node.labels.iter().filter(|(key, _)| *key == ZONE || *key == REGION);
+    permits.map(|(_, value)| value.to_string()).chain([node.name.to_string()]).collect()
 }
 
 fn names_of_node(node: &Json) -> Vec<String> {
@@ -381,9 +381,9 @@ fn names_of_node(node: &Json) -> Vec<String> {
     parts.into_iter().filter_map(Json::as_str).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-fn names_of_deed(deed: &Deed) -> Vec<String> {
-    match deed {
-        Deed::Action(action) => match &**action {
+fn names_of_action(action: &ScenarioAction) -> Vec<String> {
+    match action {
+        ScenarioAction::Action(action) => match &**action {
             Action::AddMachine(spec) => names_of_machine(spec).collect(),
             Action::Api { call, .. } => match (&call.target, &call.body) {
                 (Target::Resource { resource, name, .. }, body) if *resource == NODES => {
@@ -394,8 +394,8 @@ fn names_of_deed(deed: &Deed) -> Vec<String> {
             },
             _ => Vec::new(),
         },
-        Deed::Taint { node, .. } | Deed::Feed { node, .. } => vec![node.to_string()],
-        Deed::Heal(_) | Deed::Pass(_) | Deed::Until(_) => Vec::new(),
+        ScenarioAction::Taint { node, .. } | ScenarioAction::Feed { node, .. } => vec![node.to_string()],
+        ScenarioAction::Heal(_) | ScenarioAction::Pass(_) | ScenarioAction::Until(_) => Vec::new(),
     }
 }
 
@@ -405,13 +405,13 @@ impl Aliases {
     pub fn task(&self, task: Task) -> Task {
         match task {
             Task::Feed(node) => Task::Feed(self.fed(node)),
-            Task::Deed(deed) => Task::Deed(self.deed(deed)),
+            Task::Action(action) => Task::Action(self.action(action)),
         }
     }
 
-    fn deed(&self, deed: Deed) -> Deed {
-        match deed {
-            Deed::Action(action) => Deed::from(match *action {
+    fn action(&self, action: ScenarioAction) -> ScenarioAction {
+        match action {
+            ScenarioAction::Action(action) => ScenarioAction::from(match *action {
                 Action::Api { identity, call } => {
                     Action::Api { identity: self.identity(&identity).into(), call: self.call(call) }
                 }
@@ -422,9 +422,11 @@ impl Aliases {
                 Action::AddRule(fault) => Action::AddRule(self.fault(fault)),
                 other => other,
             }),
-            Deed::Heal(endpoint) => Deed::Heal(self.endpoint(&endpoint)),
-            Deed::Taint { node, add, remove } => Deed::Taint { node: self.real(&node), add, remove },
-            Deed::Feed { node, feed } => Deed::Feed { node: self.real(&node), feed },
+            ScenarioAction::Heal(endpoint) => ScenarioAction::Heal(self.endpoint(&endpoint)),
+            ScenarioAction::Taint { node, add, remove } => {
+                ScenarioAction::Taint { node: self.real(&node), add, remove }
+            }
+            ScenarioAction::Feed { node, feed } => ScenarioAction::Feed { node: self.real(&node), feed },
             other => other,
         }
     }
@@ -434,7 +436,7 @@ impl Aliases {
 mod tests {
     use nodeproof_core::json;
     use nodeproof_core::network::{PODS, Verb};
-    use nodeproof_core::scenario::{Company, Given, Position};
+    use nodeproof_core::scenario::{Bystanders, Given, Position};
 
     use super::*;
 
@@ -472,13 +474,13 @@ mod tests {
 
     #[test]
     fn the_company_of_a_scenario_is_mapped_as_its_own_nodes_are() {
-        for (company, text, real) in [
-            (Company::Bystander, "bystander", "bystander-x7"),
-            (Company::AsItIs, "node-1", "node-1-x7"),
-            (Company::Nobody, "node-1", "node-1"),
+        for (bystanders, text, real) in [
+            (Bystanders::Bystander, "bystander", "bystander-x7"),
+            (Bystanders::AsItIs, "node-1", "node-1-x7"),
+            (Bystanders::Nobody, "node-1", "node-1"),
         ] {
             let mut scenario = Scenario::default();
-            scenario.cluster.company = company;
+            scenario.cluster.bystanders = bystanders;
             assert_eq!(Aliases::of(&scenario, "x7").words(text), real);
         }
     }

@@ -13,7 +13,7 @@ use nodeproof_core::network::{Call, Identity};
 use nodeproof_core::objects::Json;
 use nodeproof_core::scenario::AnswerSeen;
 
-use super::read_only::ReadOnly;
+use super::read_only_client::ReadOnly;
 use super::request::{begun, body};
 use super::timing::ANSWER_TIMEOUT;
 

@@ -30,11 +30,11 @@ pub(crate) async fn signalled() {
     }
 }
 
-/// Heeds the signals from now on; calls `first` at the first of them.
+/// Handles the signals from now on; calls `first` at the first of them.
 ///
 /// # Errors
 /// There is no thread to be had to wait for them.
-pub fn heed(first: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+pub fn listen(first: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let wait = async {
         signalled().await;

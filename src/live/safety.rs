@@ -27,7 +27,7 @@ pub enum Permission {
 
 /// Why a context is not touched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum ContextRefusal {
     /// It has no name.
     #[error("no context was named: say --context NAME")]
     Unnamed,
@@ -61,15 +61,15 @@ fn near(allowed: &[String]) -> String {
 ///
 /// # Errors
 /// It may not.
-pub fn permission(context: &str, host: Option<&str>, allowed: &[String]) -> Result<Permission, Refusal> {
+pub fn permission(context: &str, host: Option<&str>, allowed: &[String]) -> Result<Permission, ContextRefusal> {
     if context.is_empty() {
-        return Err(Refusal::Unnamed);
+        return Err(ContextRefusal::Unnamed);
     }
     match context.strip_prefix(KIND_PREFIX) {
         Some(cluster) if !cluster.is_empty() => Ok(Permission::Kind { cluster: cluster.to_owned() }),
         _ if allowed.iter().any(|name| name == context) => Ok(Permission::Named),
         _ if host.is_some_and(is_here) => Ok(Permission::Near),
-        _ => Err(Refusal::NotAllowed { context: context.to_owned(), allowed: allowed.to_vec() }),
+        _ => Err(ContextRefusal::NotAllowed { context: context.to_owned(), allowed: allowed.to_vec() }),
     }
 }
 
@@ -95,8 +95,8 @@ pub struct Evidence {
 ///
 /// # Errors
 /// It is none, or another.
-pub fn check_kind(context: &str, cluster: &str, evidence: &Evidence) -> Result<(), Refusal> {
-    let refuse = |why: String| Err(Refusal::NotKind { context: context.to_owned(), why });
+pub fn check_kind(context: &str, cluster: &str, evidence: &Evidence) -> Result<(), ContextRefusal> {
+    let refuse = |why: String| Err(ContextRefusal::NotKind { context: context.to_owned(), why });
     if evidence.containers.is_empty() {
         return refuse(format!("no container here carries the label io.x-k8s.kind.cluster={cluster}"));
     }
@@ -116,7 +116,7 @@ pub fn check_kind(context: &str, cluster: &str, evidence: &Evidence) -> Result<(
 
 /// What is said before the first write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct ClusterSummary {
     /// The context.
     pub context: String,
     /// The address of the API server.
@@ -127,7 +127,7 @@ pub struct Target {
     pub nodes: usize,
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for ClusterSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.nodes == 1 { "" } else { "s" };
         write!(
@@ -140,7 +140,7 @@ impl fmt::Display for Target {
 
 #[cfg(test)]
 mod tests {
-    use super::{Evidence, Permission, Target, check_kind, permission};
+    use super::{ClusterSummary, Evidence, Permission, check_kind, permission};
 
     #[test]
     fn only_kind_and_what_was_allowed_by_its_exact_name_may_be_touched() {
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn the_cluster_is_named_before_the_first_write() {
-        let target = Target {
+        let target = ClusterSummary {
             context: "kind-np".to_owned(),
             server: "https://127.0.0.1:40001".to_owned(),
             version: "v1.34.4".to_owned(),

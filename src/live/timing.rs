@@ -11,10 +11,10 @@ use jiff::SignedDuration;
 
 /// How long arrivals are held, so that those of one kind do not overtake those of another.
 pub(super) const HOLD: SignedDuration = SignedDuration::from_millis(150);
-/// How long a deed's own write is awaited on the watches before the deed counts as done.
+/// How long an action's own write is awaited on the watches before the action counts as done.
 pub(super) const OWN_WRITE_WAIT: SignedDuration = SignedDuration::from_secs(3);
-/// How long it has to be quiet before a deed, so that what belongs to the time before it is seen before it: Events follow
-/// the writes that they are about.
+/// How long it has to be quiet before an action, so that what belongs to the time before it is seen before it: Events
+/// follow the writes that they are about.
 pub(super) const QUIET: SignedDuration = SignedDuration::from_millis(400);
 /// How long quiet is awaited at most.
 pub(super) const QUIET_WAIT: SignedDuration = SignedDuration::from_secs(1);

@@ -75,7 +75,7 @@ enum End {
 
 /// How far a watch has come, and how long it waits where it does not get on.
 #[derive(Debug)]
-struct Progress {
+struct WatchProgress {
     /// The revision from which it goes on; `None` before a list.
     revision: Option<u64>,
     /// The next pause after a broken connection or a list that failed.
@@ -87,7 +87,7 @@ struct Progress {
     chance: Chance,
 }
 
-impl Progress {
+impl WatchProgress {
     fn new(chance: Chance) -> Self {
         Self { revision: None, broken: WATCH_PAUSE, expired: RELIST_PAUSE, expired_at: None, chance }
     }
@@ -120,7 +120,7 @@ impl Progress {
 impl Watch {
     /// Lists and watches for ever.
     async fn keep(self) {
-        let mut progress = Progress::new(Chance::new(self.clock.now().subsec_nanosecond().unsigned_abs().into()));
+        let mut progress = WatchProgress::new(Chance::new(self.clock.now().subsec_nanosecond().unsigned_abs().into()));
         loop {
             let (why, pause) = match progress.revision {
                 None => match self.list().await {
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_list_after_410_comes_after_a_back_off_that_doubles_and_is_forgotten() {
-        let mut progress = Progress::new(Chance::new(1));
+        let mut progress = WatchProgress::new(Chance::new(1));
         progress.revision = Some(7);
         let (mut now, mut base) = (at(0), SignedDuration::from_millis(800));
         for _ in 0..7 {
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_broken_watch_goes_on_where_it_was_and_soon_where_it_got_on() {
-        let mut progress = Progress::new(Chance::new(1));
+        let mut progress = WatchProgress::new(Chance::new(1));
         progress.revision = Some(7);
         let mut broken = |came_to| progress.handle_end(came_to, &End::Broken(None), at(0)).as_millis();
         assert_eq!([7, 7, 7, 7, 7, 7, 9, 9].map(&mut broken), [100, 200, 400, 800, 1600, 3000, 100, 200]);

@@ -75,7 +75,7 @@ impl StepLine {
 /// Reads what the parser found in a file.
 pub(super) fn read(text: &Text, feature: &Feature, known: &Requirements, file: &mut FeatureFile) {
     let heading = heading_line(text, feature.span.start, &feature.keyword);
-    let mut reader = Reader { text, known, file, names: BTreeMap::new() };
+    let mut reader = DocumentReader { text, known, file, names: BTreeMap::new() };
     reader.describe(heading, feature.description.as_deref());
     pitfalls::heading(text, heading, &feature.keyword, &feature.name, &mut reader.file.problems);
     let mut tags = Tags::default();
@@ -116,7 +116,7 @@ struct Scope<'a> {
     background: &'a [StepLine],
 }
 
-struct Reader<'a> {
+struct DocumentReader<'a> {
     text: &'a Text,
     known: &'a Requirements,
     file: &'a mut FeatureFile,
@@ -124,7 +124,7 @@ struct Reader<'a> {
     names: BTreeMap<String, usize>,
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     fn background(&mut self, background: Option<&Background>) -> Vec<StepLine> {
         let Some(background) = background else { return Vec::new() };
         let heading = heading_line(self.text, background.span.start, &background.keyword);

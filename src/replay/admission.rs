@@ -15,16 +15,16 @@ use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
 
 use super::load::{ActionLine, Micros, Recording, WatchLine};
-use super::report::Difference;
+use super::report::WriteDifference;
 use super::server::Server;
-use super::writers::{self, FieldDifference, Place, Writer};
+use super::writers::{self, FieldDifference, WriteTarget, Writer};
 
 /// A new object may have got its time in another second than that in which it was sent.
 const CREATED_WITHIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// Judges all creations of a recording; returns how many there were and what differs.
 #[must_use]
-pub fn judge(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Difference>) {
+pub fn judge(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<WriteDifference>) {
     let (mut judged, mut found) = refusals(recording, settings);
     let mut before = Vec::new();
     for action in &recording.actions {
@@ -61,7 +61,7 @@ pub fn judge(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Dif
             differences.push(FieldDifference { path: "create".to_owned(), real: body.clone(), sim: answer.body() });
         }
         found.extend(
-            differences.into_iter().map(|field| Difference::of_field(Writer::ADMISSION, action.t, &place, field)),
+            differences.into_iter().map(|field| WriteDifference::of_field(Writer::ADMISSION, action.t, &place, field)),
         );
     }
     (judged, found)
@@ -73,7 +73,7 @@ fn is_refusal(action: &ActionLine) -> bool {
 
 /// Judges code and message of what was refused, each on the state that all requests before it have made; the scheduler's
 /// bindings are taken from the recording.
-fn refusals(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Difference>) {
+fn refusals(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<WriteDifference>) {
     let (mut judged, mut found) = (0, Vec::new());
     if !recording.actions.iter().any(is_refusal) {
         return (judged, found);
@@ -98,14 +98,14 @@ fn refusals(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Diff
         if let (Some(real), Some(object)) = (action.response.get("uid").as_str(), answer.as_object()) {
             uids.push((real.to_owned(), object.uid().to_owned()));
         }
-        let Some(place) = Place::parse(text("path")).filter(|_| is_refusal(action)) else { continue };
+        let Some(place) = WriteTarget::parse(text("path")).filter(|_| is_refusal(action)) else { continue };
         judged += 1;
         let real = json!({"code": action.response.get("code"), "message": action.response.get("message")});
         let sim = json!({"code": answer.code, "message": answer.body().get("message")});
         let sim = uids.iter().fold(sim, |sim, (real, own)| renamed(&sim, own, real));
         if real != sim {
             let field = FieldDifference { path: "refusal".to_owned(), real, sim };
-            found.push(Difference::of_field(Writer::ADMISSION, action.t, &place, field));
+            found.push(WriteDifference::of_field(Writer::ADMISSION, action.t, &place, field));
         }
     }
     (judged, found)
@@ -133,12 +133,12 @@ fn comparable(mut object: Json) -> Json {
 }
 
 /// Returns what an accepted creation was aimed at, and its body.
-pub(super) fn creation(action: &ActionLine) -> Option<(Place, &Json)> {
+pub(super) fn creation(action: &ActionLine) -> Option<(WriteTarget, &Json)> {
     let request = &action.request;
     if request.get("method").as_str() != Some("POST") || action.response.get("code").as_i64() != Some(201) {
         return None;
     }
-    let mut place = Place::parse(request.get("path").as_str()?)?;
+    let mut place = WriteTarget::parse(request.get("path").as_str()?)?;
     let body = request.get("body");
     let is_it = place.name.is_empty() && body.is_object();
     place.name = body.at(&["metadata", "name"]).as_text()?.clone();

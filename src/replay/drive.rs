@@ -21,9 +21,9 @@ use nodeproof_core::profile::Settings;
 use super::load::Micros;
 use super::phases::{self, Passes, Tainting};
 use super::recorded::Recorded;
-use super::report::Difference;
-use super::world::{Show, World};
-use super::writers::{Change, Place, Writer};
+use super::recorded_cluster::{RecordedCluster, Show};
+use super::report::WriteDifference;
+use super::writers::{WriteChange, WriteTarget, Writer};
 
 /// A controller is started this long before the first pass.
 const START_BEFORE: Micros = 1_000_000;
@@ -69,9 +69,9 @@ pub struct Prediction {
     /// How.
     pub verb: Verb,
     /// At what.
-    pub place: Place,
+    pub place: WriteTarget,
     /// What it changes.
-    pub change: Change,
+    pub change: WriteChange,
     /// The recorded write that it is.
     pub matched: Option<usize>,
 }
@@ -84,7 +84,7 @@ pub struct Run {
     /// Of each recorded write that was predicted: the prediction.
     pub matched: BTreeMap<usize, usize>,
     /// Fields in which a predicted write differs from the recorded one.
-    pub differences: Vec<(usize, Difference)>,
+    pub differences: Vec<(usize, WriteDifference)>,
     /// The health passes that were driven.
     pub passes: usize,
     /// The orders of nodes that were laid down.
@@ -92,7 +92,7 @@ pub struct Run {
 }
 
 #[derive(Debug)]
-enum Due {
+enum ScheduledInput {
     Event(usize, usize),
     Answer {
         life: usize,
@@ -127,12 +127,12 @@ struct Drive<'a> {
     life: usize,
     /// The process is gone for now.
     down: bool,
-    world: World<'a>,
+    world: RecordedCluster<'a>,
     passes: &'a Passes,
     /// The passes of the pod garbage collector.
     collections: Vec<Micros>,
     taintings: Vec<Tainting>,
-    agenda: BTreeMap<(Micros, u64), Due>,
+    agenda: BTreeMap<(Micros, u64), ScheduledInput>,
     sequence: u64,
     now: Micros,
     /// Updates that wait for their answer: those of a health pass.
@@ -163,7 +163,7 @@ pub fn run(
         component,
         life: 0,
         down: false,
-        world: World::new(recorded, writer),
+        world: RecordedCluster::new(recorded, writer),
         passes,
         collections: phases::collections(recorded),
         taintings: phases::taintings(recorded),
@@ -194,7 +194,7 @@ fn start(recorded: &Recorded<'_>, writer: Writer, settings: &Arc<Settings>, t: M
 }
 
 impl Drive<'_> {
-    fn at(&mut self, t: Micros, due: Due) {
+    fn at(&mut self, t: Micros, due: ScheduledInput) {
         self.sequence += 1;
         self.agenda.insert((t.max(self.now), self.sequence), due);
     }
@@ -205,36 +205,39 @@ impl Drive<'_> {
         for (stream, list) in recorded.streams.iter().enumerate() {
             for (at, event) in list.events.iter().enumerate().filter(|(_, event)| !event.listed) {
                 let t = self.choices.moved.get(&(stream, at)).copied().unwrap_or(event.t);
-                self.at(t, Due::Event(stream, at));
+                self.at(t, ScheduledInput::Event(stream, at));
             }
         }
         for (index, write) in recorded.writes_of(self.writer) {
-            self.at(write.t.max(write.end) + write.tolerance, Due::Expiry(index));
+            self.at(write.t.max(write.end) + write.tolerance, ScheduledInput::Expiry(index));
         }
         // The scheduler goes on without the controller manager.
         let outages = if self.writer == Writer::SCHEDULER { &[][..] } else { &recorded.outages[..] };
         for outage in outages {
-            self.at(outage.from, Due::Stop);
+            self.at(outage.from, ScheduledInput::Stop);
             let first_pass = self.passes.starts.iter().find(|start| **start >= outage.until);
             // A process that is started leads only after the old lease has run out, which its first pass shows.
-            self.at(first_pass.map_or(outage.until, |start| (start - LEADS_BEFORE_PASS).max(outage.until)), Due::Start);
+            self.at(
+                first_pass.map_or(outage.until, |start| (start - LEADS_BEFORE_PASS).max(outage.until)),
+                ScheduledInput::Start,
+            );
         }
         if self.writer == Writer::POD_GC {
             for index in 0..self.collections.len() {
-                self.at(self.collections[index], Due::Collection(index));
+                self.at(self.collections[index], ScheduledInput::Collection(index));
             }
         }
         if self.writer == Writer::NODE_LIFECYCLE {
             for (index, start) in self.passes.starts.iter().enumerate() {
-                self.at(*start, Due::Pass(index));
+                self.at(*start, ScheduledInput::Pass(index));
             }
             for tainting in 0..self.taintings.len() {
                 for around in TICK_AROUND {
-                    self.at(self.taintings[tainting].t + around, Due::Taint(tainting));
+                    self.at(self.taintings[tainting].t + around, ScheduledInput::Taint(tainting));
                 }
             }
             let first = phases::next_tick(&self.taintings, self.passes.starts.first().copied().unwrap_or(0));
-            self.at(first, Due::Tick);
+            self.at(first, ScheduledInput::Tick);
         }
     }
 
@@ -265,25 +268,25 @@ impl Drive<'_> {
         self.recorded.writes.iter().map(|write| write.end).max().unwrap_or(0)
     }
 
-    fn handle(&mut self, due: Due) {
+    fn handle(&mut self, due: ScheduledInput) {
         match due {
-            Due::Event(stream, at) => {
+            ScheduledInput::Event(stream, at) => {
                 let messages = self.world.arrive(stream, at);
                 self.tell(messages);
             }
-            Due::Answer { life, id, answer, write } => {
+            ScheduledInput::Answer { life, id, answer, write } => {
                 if life == self.life && !self.down {
                     self.answer(id, answer, write);
                 } else if let Some(write) = write {
-                    self.at(self.now, Due::Release(write));
+                    self.at(self.now, ScheduledInput::Release(write));
                 }
             }
-            Due::Stop => {
+            ScheduledInput::Stop => {
                 self.down = true;
                 self.updates = 0;
                 self.world.disconnect();
             }
-            Due::Start => {
+            ScheduledInput::Start => {
                 let component = start(self.recorded, self.writer, self.settings, self.now);
                 if let Some(component) = component {
                     self.component = component;
@@ -293,31 +296,31 @@ impl Drive<'_> {
                 self.events.clear();
                 self.pump();
             }
-            Due::Expiry(write) if !self.run.matched.contains_key(&write) => {
+            ScheduledInput::Expiry(write) if !self.run.matched.contains_key(&write) => {
                 self.world.store(write);
                 let messages = self.world.release(write, Show::InTime);
                 self.tell(messages);
             }
-            Due::Expiry(_) => {}
-            Due::Release(write) => {
+            ScheduledInput::Expiry(_) => {}
+            ScheduledInput::Release(write) => {
                 let messages = self.world.release(write, Show::Now);
                 self.tell(messages);
             }
-            Due::Pass(index) => self.pass(index),
-            Due::Collection(index) => self.collection(index),
-            Due::Made(resource, object) => {
+            ScheduledInput::Pass(index) => self.pass(index),
+            ScheduledInput::Collection(index) => self.collection(index),
+            ScheduledInput::Made(resource, object) => {
                 let messages = self.world.show_made(&resource, &object);
                 self.tell(messages);
             }
-            Due::Taint(tainting) => {
+            ScheduledInput::Taint(tainting) => {
                 if !self.tainted(tainting) {
                     self.round("taint-pass");
                 }
             }
-            Due::Tick => {
+            ScheduledInput::Tick => {
                 self.tick();
                 let next = phases::next_tick(&self.taintings, self.now);
-                self.at(next, Due::Tick);
+                self.at(next, ScheduledInput::Tick);
             }
         }
     }
@@ -337,7 +340,7 @@ impl Drive<'_> {
             self.updates -= usize::from(self.recorded.writes[write].verb == Verb::Update);
             self.world.store(write);
             if late || early_tick {
-                self.at(self.now + LATE, Due::Release(write));
+                self.at(self.now + LATE, ScheduledInput::Release(write));
             } else {
                 let messages = self.world.release(write, Show::Now);
                 self.tell(messages);

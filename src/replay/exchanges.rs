@@ -2,9 +2,9 @@
 //!
 //! A directory `api-RELEASE` holds one file a topic (`nodes-crud.jsonl`), one case a line: requests that prepare it, the
 //! request, its answer or the stream of a watch. Each case gets a server of its own that holds what `given.yaml` says.
-//! Inputs: the directory. Outputs: a [`Report`]. Invariants: ids, resourceVersions and instants differ between the two
-//! sides but stand in a one-to-one relation within a case; everything else is compared as it is. Lines of other forms
-//! (a session of kubectl or of an informer) are counted and not judged.
+//! Inputs: the directory. Outputs: an [`ExchangeReport`]. Invariants: ids, resourceVersions and instants differ between
+//! the two sides but stand in a one-to-one relation within a case; everything else is compared as it is. Lines of other
+//! forms (a session of kubectl or of an informer) are counted and not judged.
 
 mod compare;
 mod files;
@@ -16,13 +16,13 @@ use std::path::Path;
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Release;
 
-pub use report::{Difference, Report};
+pub use report::{AnswerDifference, ExchangeReport};
 
 use super::load::LoadError;
 use super::{Ledger, report as writers_report};
 use compare::Comparison;
 use files::{Case, Exchanges};
-use server::World;
+use server::ModelServer;
 
 /// Tells whether a directory holds exchanges and no recording of controllers.
 #[must_use]
@@ -40,9 +40,14 @@ pub fn topics(dir: &Path) -> Vec<String> {
 ///
 /// # Errors
 /// A file cannot be read or understood, or there is no such topic.
-pub fn replay(dir: &Path, release: Option<Release>, topic: Option<&str>, ledger: &Ledger) -> Result<Report, LoadError> {
+pub fn replay(
+    dir: &Path,
+    release: Option<Release>,
+    topic: Option<&str>,
+    ledger: &Ledger,
+) -> Result<ExchangeReport, LoadError> {
     let exchanges = Exchanges::load(dir, release, topic)?;
-    let mut report = Report { recording: exchanges.name.clone(), ..Report::default() };
+    let mut report = ExchangeReport { recording: exchanges.name.clone(), ..ExchangeReport::default() };
     for case in &exchanges.cases {
         let judged = is_judged(&case.line);
         let mut differences = if judged { judge(&exchanges, case) } else { Vec::new() };
@@ -59,8 +64,8 @@ fn is_judged(line: &Json) -> bool {
     !line.get("response").is_null() && !line.get("request").is_null()
 }
 
-fn explain(ledger: &Ledger, recording: &str, difference: &Difference) -> Option<String> {
-    let asked = writers_report::Difference {
+fn explain(ledger: &Ledger, recording: &str, difference: &AnswerDifference) -> Option<String> {
+    let asked = writers_report::WriteDifference {
         t: 0,
         writer: "kube-apiserver",
         object: format!("{}/{}", difference.topic, difference.name),
@@ -73,9 +78,9 @@ fn explain(ledger: &Ledger, recording: &str, difference: &Difference) -> Option<
 }
 
 /// Plays one case and compares its answers.
-fn judge(exchanges: &Exchanges, case: &Case) -> Vec<Difference> {
+fn judge(exchanges: &Exchanges, case: &Case) -> Vec<AnswerDifference> {
     let line = &case.line;
-    let mut world = World::new(exchanges.release, &exchanges.given);
+    let mut world = ModelServer::new(exchanges.release, &exchanges.given);
     let mut comparison = Comparison::of(line);
     let mut answered: Vec<Json> = Vec::new();
     for (at, step) in line.get("given").items().iter().enumerate() {
@@ -107,7 +112,7 @@ fn judge(exchanges: &Exchanges, case: &Case) -> Vec<Difference> {
 }
 
 /// Plays a watch: the recorded events in order, with the writes that were made between them.
-fn watch(world: &mut World, comparison: &mut Comparison, user: &str, request: &Json, response: &Json) {
+fn watch(world: &mut ModelServer, comparison: &mut Comparison, user: &str, request: &Json, response: &Json) {
     let answer = world.open_watch(user, request);
     comparison.code("", response, &answer);
     let until = world.after(response.get("seconds"));

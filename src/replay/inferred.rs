@@ -15,7 +15,7 @@ use nodeproof_core::profile::Settings;
 use super::admission::{call, creation};
 use super::load::{ActionLine, Micros, Recording, WatchLine};
 use super::server::Server;
-use super::writers::{Place, Writer};
+use super::writers::{WriteTarget, Writer};
 
 /// `deployments`.
 pub const DEPLOYMENTS: Resource = Resource::of("apps", "v1", "deployments");
@@ -61,7 +61,7 @@ pub fn is_known(recording: &Recording, writer: Writer) -> bool {
         _ => return true,
     };
     let is_its = |action: &&ActionLine| {
-        let path = action.request.get("path").as_str().and_then(Place::parse);
+        let path = action.request.get("path").as_str().and_then(WriteTarget::parse);
         path.is_some_and(|place| place.resource == resource)
     };
     let is_change = |action: &ActionLine| {
@@ -73,7 +73,7 @@ pub fn is_known(recording: &Recording, writer: Writer) -> bool {
 }
 
 fn named_deployments(recording: &Recording) -> BTreeSet<ObjectKey> {
-    let written = recording.writes.iter().filter_map(|line| Place::parse(&line.uri));
+    let written = recording.writes.iter().filter_map(|line| WriteTarget::parse(&line.uri));
     let written = written.filter(|place| place.resource == DEPLOYMENTS && !place.name.is_empty());
     let written = written.map(|place| ObjectKey::namespaced(place.namespace, place.name));
     let owners = recording.watch.iter().filter(|line| line.kind == "ReplicaSet").flat_map(|line| {

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::report::Difference;
+use super::report::WriteDifference;
 
 /// An entry of the ledger.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// The recording, as `1.34.4/zones-all-down`.
     pub recording: String,
     /// The writer, as `node-lifecycle-controller`.
@@ -33,7 +33,7 @@ pub struct Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// The entries in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LedgerEntry>,
 }
 
 /// Why a ledger cannot be used.
@@ -85,7 +85,7 @@ impl Ledger {
     /// # Errors
     /// It cannot be understood, or an entry has no reason; the text says which.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let entries: Option<Vec<Entry>> = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+        let entries: Option<Vec<LedgerEntry>> = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
         let entries = entries.unwrap_or_default();
         for (at, entry) in entries.iter().enumerate() {
             let number = at + 1;
@@ -101,13 +101,13 @@ impl Ledger {
 
     /// Finds the entry that explains a difference.
     #[must_use]
-    pub fn explain(&self, recording: &str, difference: &Difference) -> Option<&Entry> {
+    pub fn explain(&self, recording: &str, difference: &WriteDifference) -> Option<&LedgerEntry> {
         self.find(recording, difference.writer, &difference.object, &difference.path)
     }
 
     /// Finds the entry for a recording, or for a comparison as `compare/hollow/health/unreachable/…`.
     #[must_use]
-    pub fn find(&self, recording: &str, writer: &str, object: &str, path: &str) -> Option<&Entry> {
+    pub fn find(&self, recording: &str, writer: &str, object: &str, path: &str) -> Option<&LedgerEntry> {
         self.entries.iter().find(|entry| {
             fits(&entry.recording, recording)
                 && fits(&entry.writer, writer)

@@ -77,7 +77,7 @@ pub enum LoadError {
 /// Where the writes of a recording come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum WriteSource {
     /// The API server's audit log: who asked for what, refused requests included.
     #[default]
     Audit,
@@ -101,7 +101,7 @@ pub struct About {
     /// The flags of each component.
     pub flags: BTreeMap<String, Vec<String>>,
     /// Where the writes come from.
-    pub writes: Source,
+    pub writes: WriteSource,
     /// The starts of health passes that the controller manager logged.
     pub health_passes_seen: Vec<Micros>,
     /// The starts of the passes of the pod garbage collector, as it logged them.
@@ -224,7 +224,7 @@ impl Recording {
         mut writes: Vec<WriteLine>,
         actions: Vec<ActionLine>,
     ) -> Result<Self, LoadError> {
-        if about.writes == Source::Watch {
+        if about.writes == WriteSource::Watch {
             writes = watched::writes(&watch);
         }
         if watch.is_empty() {
@@ -267,7 +267,7 @@ struct AboutFile {
     #[serde(default)]
     flags: BTreeMap<String, Option<Vec<String>>>,
     #[serde(default)]
-    writes: Source,
+    writes: WriteSource,
     #[serde(default, rename = "healthPassesSeen")]
     health_passes_seen: Vec<f64>,
     #[serde(default, rename = "podgcPasses")]

@@ -15,13 +15,13 @@ pub mod load;
 pub mod order;
 pub mod phases;
 pub mod recorded;
+pub mod recorded_cluster;
 pub mod report;
 pub mod search;
 mod server;
 pub mod settled;
 pub mod trials;
 pub mod watched;
-pub mod world;
 pub mod writers;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,14 +37,14 @@ use nodeproof_core::profile::{Release, Settings, SettingsError};
 
 pub use ledger::{Ledger, LedgerError};
 pub use load::{LoadError, Recording};
-pub use report::{Difference, Report};
+pub use report::{ReplayReport, WriteDifference};
 
 use drive::Run;
 use load::Micros;
 use phases::Passes;
 use recorded::{Recorded, Unjudged};
 use search::Search;
-use writers::{Change, Writer};
+use writers::{WriteChange, Writer};
 
 /// A write of the same content this far away is shown as one that came at another instant.
 const SHIFTED_WITHIN: Micros = 60_000_000;
@@ -79,7 +79,7 @@ pub enum ReplayError {
 ///
 /// # Errors
 /// The recording cannot be read.
-pub fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> Result<Report, ReplayError> {
+pub fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> Result<ReplayReport, ReplayError> {
     let recording = Recording::load(dir, release)?;
     judge(&recording, ledger).map_err(|why| {
         let file = dir.join("about.yaml");
@@ -91,20 +91,20 @@ pub fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> Result<R
 ///
 /// # Errors
 /// A flag of the recording has a value that it cannot have.
-pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<Report, SettingsError> {
+pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<ReplayReport, SettingsError> {
     let recorded = Recorded::of(recording);
     let (settings, flags_unknown) = settings(recording)?;
     let period = i64::try_from(settings.duration("node-monitor-period").as_micros()).unwrap_or(5_000_000);
     let period = period.max(1);
     let passes = phases::passes(&recorded, period, &BTreeSet::new());
-    let mut report = Report {
+    let mut report = ReplayReport {
         recording: format!("{}/{}", recording.about.kubernetes, recording.about.name),
         writes: recorded.total,
         unjudged: recorded.unjudged.values().sum(),
         unjudged_by: recorded.unjudged.clone(),
         phases: phases_json(&passes, phases::taintings(&recorded).len(), period),
         flags_unknown,
-        ..Report::default()
+        ..ReplayReport::default()
     };
     for writer in Writer::controllers() {
         if let Err(why) = runs(recording, writer) {
@@ -125,7 +125,7 @@ pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<Report, SettingsE
 }
 
 /// Counts the writes of a writer that is not judged.
-fn set_aside(recorded: &Recorded<'_>, writer: Writer, why: &'static str, report: &mut Report) {
+fn set_aside(recorded: &Recorded<'_>, writer: Writer, why: &'static str, report: &mut ReplayReport) {
     let writes = recorded.writes_of(writer).count();
     if writes > 0 {
         report.unjudged += writes;
@@ -138,7 +138,7 @@ fn set_aside(recorded: &Recorded<'_>, writer: Writer, why: &'static str, report:
 /// # Errors
 /// Why it cannot.
 fn runs(recording: &Recording, writer: Writer) -> Result<(), &'static str> {
-    if recording.about.writes == load::Source::Watch && !is_told(recording, writer) {
+    if recording.about.writes == load::WriteSource::Watch && !is_told(recording, writer) {
         return Err("watches alone do not tell its writes");
     }
     if !inferred::is_known(recording, writer) {
@@ -158,7 +158,7 @@ fn runs(recording: &Recording, writer: Writer) -> Result<(), &'static str> {
 }
 
 /// Tells whether watches alone tell all that a writer writes; of blocks only where it is known that there are any, and
-/// none was given before: which one is next hangs on all before it.
+/// none was given before: which one is next depends on all before it.
 fn is_told(recording: &Recording, writer: Writer) -> bool {
     let has_blocks = || {
         let flags = recording.about.flags.get("kube-controller-manager").into_iter().flatten();
@@ -209,7 +209,7 @@ fn judge_writer(
     writer: Writer,
     settings: &Arc<Settings>,
     (passes, period): (&Passes, Micros),
-    report: &mut Report,
+    report: &mut ReplayReport,
 ) -> BTreeSet<Micros> {
     let judged = recorded.writes_of(writer).count();
     let Some((run, choices)) = Search::new(recorded, writer, settings, (passes, period)).best() else {
@@ -227,7 +227,7 @@ fn judge_writer(
     let matched = run.matched.keys().filter(|index| !differing.contains(index) && !is_status(index)).count()
         + statuses.saturating_sub(unsettled);
     report.judged += judged;
-    report.by_instant += recorded.writes_of(writer).filter(|(_, write)| write.change == Change::Unknown).count();
+    report.by_instant += recorded.writes_of(writer).filter(|(_, write)| write.change == WriteChange::Unknown).count();
     report.matched += matched;
     report.by_writer.insert(writer.name(), (judged, matched));
     let mut count = |name: &'static str, number: usize| {
@@ -252,8 +252,8 @@ fn judge_writer(
 }
 
 /// Returns all differences of a run: fields, order, writes that only one side has, writes at another instant.
-fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Difference> {
-    let mut found: Vec<Difference> = run.differences.iter().map(|(_, difference)| difference.clone()).collect();
+fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<WriteDifference> {
+    let mut found: Vec<WriteDifference> = run.differences.iter().map(|(_, difference)| difference.clone()).collect();
     found.extend(order::differences(recorded, writer, run));
     found.extend(settled::differences(recorded, writer, run));
     let mut extra: Vec<&drive::Prediction> = run
@@ -282,7 +282,7 @@ fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Differ
             None => (write.verb.name().to_owned(), Json::Null),
         };
         let real = if shifted.is_some() { Json::Float(in_seconds(write.t)) } else { shown(&write.change) };
-        found.push(Difference {
+        found.push(WriteDifference {
             t: write.t,
             writer: writer.name(),
             object: subject(&write.place, &write.change),
@@ -300,7 +300,7 @@ fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Differ
     // What the recording cuts off at its end cannot be judged.
     let end = recorded.recording.about.ended;
     for made in extra.into_iter().filter(|made| end == 0 || made.t < end - 500_000) {
-        found.push(Difference {
+        found.push(WriteDifference {
             t: made.t,
             writer: writer.name(),
             object: subject(&made.place, &made.change),
@@ -314,9 +314,9 @@ fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Differ
 }
 
 /// Names the object of a write; an Event is named by what it is about.
-fn subject(place: &writers::Place, change: &Change) -> String {
+fn subject(place: &writers::WriteTarget, change: &WriteChange) -> String {
     match change {
-        Change::Event(event) => {
+        WriteChange::Event(event) => {
             let part = |path: &[&str]| event.at(path).as_str().unwrap_or_default().to_owned();
             format!("events/{}/{}", part(&["involvedObject", "name"]), part(&["reason"]))
         }
@@ -327,7 +327,7 @@ fn subject(place: &writers::Place, change: &Change) -> String {
     }
 }
 
-fn shown(change: &Change) -> Json {
+fn shown(change: &WriteChange) -> Json {
     match change.as_json() {
         Json::Null => Json::text("a write"),
         json if json.is_empty() => Json::text("a write that changes nothing"),
@@ -335,7 +335,7 @@ fn shown(change: &Change) -> Json {
     }
 }
 
-fn finish(report: &mut Report, ledger: &Ledger) {
+fn finish(report: &mut ReplayReport, ledger: &Ledger) {
     report.differences.sort_by_key(|difference| difference.t);
     for difference in &mut report.differences {
         difference.ledger = ledger.explain(&report.recording, difference).map(|entry| entry.why.clone());

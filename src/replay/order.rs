@@ -12,13 +12,13 @@ use nodeproof_core::objects::Json;
 use super::drive::Run;
 use super::phases;
 use super::recorded::{Recorded, RecordedWrite};
-use super::report::Difference;
-use super::writers::{Change, Writer};
+use super::report::WriteDifference;
+use super::writers::{WriteChange, Writer};
 use super::{shown, subject};
 
 /// Which of the things that go on side by side a write belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Strand {
+enum WriterThread {
     /// One after the other with everything.
     Main,
     /// The NoExecute taints of a Node.
@@ -29,35 +29,35 @@ enum Strand {
     Any,
 }
 
-fn strand(write: &RecordedWrite) -> Strand {
+fn thread_of(write: &RecordedWrite) -> WriterThread {
     match &write.change {
-        change if change.is_empty() => Strand::Any,
-        Change::Taints { added, removed } => {
+        change if change.is_empty() => WriterThread::Any,
+        WriteChange::Taints { added, removed } => {
             if added.iter().chain(removed).any(phases::is_eviction_taint) {
-                Strand::NoExecute
+                WriterThread::NoExecute
             } else {
-                Strand::NoSchedule
+                WriterThread::NoSchedule
             }
         }
-        Change::Patch(_) if write.place.resource == NODES => Strand::NoSchedule,
-        _ => Strand::Main,
+        WriteChange::Patch(_) if write.place.resource == NODES => WriterThread::NoSchedule,
+        _ => WriterThread::Main,
     }
 }
 
-const fn are_ordered(one: Strand, other: Strand) -> bool {
+const fn are_ordered(one: WriterThread, other: WriterThread) -> bool {
     !matches!(
         (one, other),
-        (Strand::Any, _)
-            | (_, Strand::Any)
-            | (Strand::NoExecute, Strand::NoSchedule)
-            | (Strand::NoSchedule, Strand::NoExecute)
+        (WriterThread::Any, _)
+            | (_, WriterThread::Any)
+            | (WriterThread::NoExecute, WriterThread::NoSchedule)
+            | (WriterThread::NoSchedule, WriterThread::NoExecute)
     )
 }
 
 /// Names what a write is about: Events by the object that they tell of, apart from its own writes.
 fn about(write: &RecordedWrite) -> (bool, String) {
     match &write.change {
-        Change::Event(event) => {
+        WriteChange::Event(event) => {
             let part = |field| event.at(&["involvedObject", field]).as_str().unwrap_or_default().to_owned();
             (true, format!("{}/{}/{}", part("kind"), part("namespace"), part("name")))
         }
@@ -67,7 +67,7 @@ fn about(write: &RecordedWrite) -> (bool, String) {
 
 /// Returns the writes that the model makes in another order than the recorded one.
 #[must_use]
-pub fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Difference> {
+pub fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<WriteDifference> {
     let mut by_object: BTreeMap<(bool, String), Vec<(&RecordedWrite, usize)>> = BTreeMap::new();
     for (index, write) in recorded.writes_of(writer) {
         if let Some(prediction) = run.matched.get(&index) {
@@ -78,10 +78,10 @@ pub fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Di
     for writes in by_object.values() {
         for (at, (write, made)) in writes.iter().enumerate() {
             let overtaken = writes[..at].iter().find(|(before, made_before)| {
-                made_before > made && before.t < write.t && are_ordered(strand(before), strand(write))
+                made_before > made && before.t < write.t && are_ordered(thread_of(before), thread_of(write))
             });
             if let Some((before, _)) = overtaken {
-                found.push(Difference {
+                found.push(WriteDifference {
                     t: write.t,
                     writer: writer.name(),
                     object: subject(&write.place, &write.change),

@@ -12,7 +12,7 @@ use nodeproof_core::objects::Json;
 
 use super::load::Micros;
 use super::recorded::Recorded;
-use super::writers::{Change, Writer};
+use super::writers::{WriteChange, Writer};
 
 /// What a pass without writes takes: recordings show a period of 5.001 s.
 const PASS_TAKES: Micros = 1_000;
@@ -124,9 +124,9 @@ pub fn collections(recorded: &Recorded<'_>) -> Vec<Micros> {
 fn only_a_pass_writes(recorded: &Recorded<'_>, index: usize) -> bool {
     let write = &recorded.writes[index];
     match &write.change {
-        Change::Status(_) | Change::Unknown => write.place.resource == NODES && write.verb == Verb::Update,
-        Change::Event(event) => matches!(event.get("reason").as_str(), Some("RegisteredNode" | "RemovingNode")),
-        Change::Taints { added, removed } => {
+        WriteChange::Status(_) | WriteChange::Unknown => write.place.resource == NODES && write.verb == Verb::Update,
+        WriteChange::Event(event) => matches!(event.get("reason").as_str(), Some("RegisteredNode" | "RemovingNode")),
+        WriteChange::Taints { added, removed } => {
             added.is_empty() && removed.iter().any(is_eviction_taint) && !is_half_of_a_swap(recorded, index)
         }
         _ => false,
@@ -138,7 +138,7 @@ fn is_half_of_a_swap(recorded: &Recorded<'_>, index: usize) -> bool {
     let removal = &recorded.writes[index];
     recorded.writes[..index].iter().rev().take_while(|write| removal.t - write.t < SWAP_WITHIN).any(|write| {
         write.place == removal.place
-            && matches!(&write.change, Change::Taints { added, .. } if added.iter().any(is_eviction_taint))
+            && matches!(&write.change, WriteChange::Taints { added, .. } if added.iter().any(is_eviction_taint))
     })
 }
 
@@ -227,7 +227,7 @@ pub struct Tainting {
 pub fn taintings(recorded: &Recorded<'_>) -> Vec<Tainting> {
     let mut found: Vec<Tainting> = Vec::new();
     for (_, write) in recorded.writes_of(Writer::NODE_LIFECYCLE) {
-        let Change::Taints { added, .. } = &write.change else { continue };
+        let WriteChange::Taints { added, .. } = &write.change else { continue };
         if !added.iter().any(is_eviction_taint) {
             continue;
         }

@@ -13,7 +13,7 @@ use nodeproof_core::objects::{Json, Object, Text, time};
 use super::inferred;
 use super::load::{Micros, Recording, WatchLine};
 use super::watched;
-use super::writers::{self, Author, Change, Place, Revisions, Writer};
+use super::writers::{self, Author, Revisions, WriteChange, WriteTarget, Writer};
 
 /// How long after the server a watch delivers at most where that is looked up by instant.
 const ECHO_LAG_MAX: Micros = 2_000_000;
@@ -59,13 +59,13 @@ pub struct RecordedWrite {
     /// The verb.
     pub verb: Verb,
     /// What it was aimed at.
-    pub place: Place,
+    pub place: WriteTarget,
     /// The code of the answer.
     pub code: u16,
     /// The message of a refusal.
     pub message: String,
     /// What it changed.
-    pub change: Change,
+    pub change: WriteChange,
     /// The beginning of a name that the server makes up; empty for one that the writer chose.
     pub generate_name: Text,
     /// How far a prediction may be away.
@@ -205,21 +205,21 @@ impl<'a> Recorded<'a> {
     /// Tells whether a change is the Event that a Node was registered which was there before the recording began: when
     /// the controller met it first, nobody saw.
     #[must_use]
-    pub fn was_registered_before(&self, change: &Change) -> bool {
-        let Change::Event(event) = change else { return false };
+    pub fn was_registered_before(&self, change: &WriteChange) -> bool {
+        let WriteChange::Event(event) = change else { return false };
         let name = event.at(&["involvedObject", "name"]).as_str().unwrap_or_default();
         event.get("reason").as_str() == Some("RegisteredNode")
             && self.streams[0].events.iter().any(|event| event.listed && event.object.name() == name)
     }
 
-    fn is_watched(&self, place: &Place) -> bool {
+    fn is_watched(&self, place: &WriteTarget) -> bool {
         self.streams.iter().any(|stream| stream.resource == place.resource)
     }
 
     /// Returns which Pods, by uid, the scheduler bound to which Nodes: its free choices among equals.
     pub fn bindings(&self) -> impl Iterator<Item = (Text, Text)> {
         self.writes_of(Writer::SCHEDULER).filter_map(|(_, write)| match &write.change {
-            Change::Binding(binding) => {
+            WriteChange::Binding(binding) => {
                 let text = |path: &[&str]| binding.at(path).as_text().cloned();
                 text(&["metadata", "uid"]).zip(text(&["target", "name"]))
             }
@@ -230,7 +230,7 @@ impl<'a> Recorded<'a> {
     fn collect_writes(&mut self) {
         let slices = watched::slices(&self.recording.watch);
         for line in self.recording.writes.iter().chain(&slices) {
-            let place = Place::parse(&line.uri);
+            let place = WriteTarget::parse(&line.uri);
             if line.verb == "get" {
                 let by_node_controller = line.user.ends_with(":node-controller");
                 if let Some(place) = place.filter(|place| place.resource == NODES && by_node_controller) {
@@ -249,7 +249,7 @@ impl<'a> Recorded<'a> {
                     if place.name.is_empty() {
                         place.name = line.body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
                     }
-                    let change = Change::of(verb, &place, &line.body, &self.revisions);
+                    let change = WriteChange::of(verb, &place, &line.body, &self.revisions);
                     let place_name_is_open = place.name.is_empty();
                     self.writes.push(RecordedWrite {
                         writer,
@@ -295,7 +295,7 @@ impl<'a> Recorded<'a> {
             let Some(author) = writers::author_of_event(&event) else { continue };
             self.total += 1;
             let place = event_place(&event);
-            let change = Change::of(verb, &place, &event, &self.revisions);
+            let change = WriteChange::of(verb, &place, &event, &self.revisions);
             let writer = match author {
                 Author::Judged(writer) if self.was_registered_before(&change) => {
                     *self.unjudged.entry(Unjudged::new(writer.name(), BEFORE)).or_default() += 1;
@@ -384,12 +384,12 @@ impl<'a> Recorded<'a> {
                 self.streams[stream].events[at].cause = Some(index);
                 self.writes[index].echo = Some((stream, at));
                 let write = &mut self.writes[index];
-                if write.change == Change::Unknown {
+                if write.change == WriteChange::Unknown {
                     let object = self.streams[stream].events[at].object.json();
                     if writers::is_compared_whole(write.verb, &write.place) {
-                        write.change = Change::Whole(writers::whole(&object));
+                        write.change = WriteChange::Whole(writers::whole(&object));
                     } else if write.verb == Verb::Update {
-                        write.change = Change::Status(object.get("status").clone());
+                        write.change = WriteChange::Status(object.get("status").clone());
                     }
                 }
             }
@@ -485,7 +485,7 @@ impl<'a> Recorded<'a> {
         // A write that changed nothing was answered with the version of another, and may be named as its writer.
         let is_new = |place: usize| {
             let before = place.checked_sub(1).map(|before| &stream[events[before]]);
-            matches!(write.change, Change::Patch(_) | Change::Taints { .. })
+            matches!(write.change, WriteChange::Patch(_) | WriteChange::Taints { .. })
                 && before.is_some_and(|before| !write.change.is_in(before.event, &before.object))
         };
         let named = events.iter().copied().find(|at| may_be(*at) && by_whom(*at));
@@ -529,10 +529,10 @@ fn paced(instants: &[Micros]) -> Vec<Micros> {
     found
 }
 
-fn event_place(event: &Json) -> Place {
+fn event_place(event: &Json) -> WriteTarget {
     let text = |field: &str| event.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
     let resource = nodeproof_core::network::EVENTS;
-    Place { resource, namespace: text("namespace"), name: text("name"), subresource: Text::of("") }
+    WriteTarget { resource, namespace: text("namespace"), name: text("name"), subresource: Text::of("") }
 }
 
 fn version(body: &Json) -> u64 {

@@ -7,7 +7,7 @@ use nodeproof_core::objects::Json;
 
 use super::load::Micros;
 use super::recorded::Unjudged;
-use super::writers::{FieldDifference, Place, Writer};
+use super::writers::{FieldDifference, WriteTarget, Writer};
 
 /// How many differences the text for people shows.
 const SHOWN_MAX: usize = 12;
@@ -16,7 +16,7 @@ const VALUE_MAX: usize = 160;
 
 /// One difference between what was recorded and what the model does.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Difference {
+pub struct WriteDifference {
     /// When, by the recording's count.
     pub t: Micros,
     /// Whose write.
@@ -33,10 +33,10 @@ pub struct Difference {
     pub ledger: Option<String>,
 }
 
-impl Difference {
+impl WriteDifference {
     /// Makes the difference of one field.
     #[must_use]
-    pub fn of_field(writer: Writer, t: Micros, place: &Place, field: FieldDifference) -> Self {
+    pub fn of_field(writer: Writer, t: Micros, place: &WriteTarget, field: FieldDifference) -> Self {
         Self {
             t,
             writer: writer.name(),
@@ -51,7 +51,7 @@ impl Difference {
 
 /// What a replay found.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct ReplayReport {
     /// The recording, as `1.34.4/zones-all-down`.
     pub recording: String,
     /// All recorded writes of controllers and their Events.
@@ -81,10 +81,10 @@ pub struct Report {
     /// By judged writer: judged and matched.
     pub by_writer: BTreeMap<&'static str, (usize, usize)>,
     /// The differences by instant.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<WriteDifference>,
 }
 
-impl Report {
+impl ReplayReport {
     /// Tells whether nothing is unexplained.
     #[must_use]
     pub const fn passed(&self) -> bool {
@@ -166,7 +166,7 @@ fn list<K: std::fmt::Display>(text: &mut String, what: &str, counts: &BTreeMap<K
     let _ = writeln!(text, "  {what}{tail}");
 }
 
-fn describe(text: &mut String, difference: &Difference) {
+fn describe(text: &mut String, difference: &WriteDifference) {
     let _ =
         writeln!(text, "  t={} {} {} {}", seconds(difference.t), difference.writer, difference.object, difference.path);
     for (side, value) in [("real", &difference.real), ("sim ", &difference.sim)] {
@@ -185,7 +185,7 @@ pub fn seconds(t: Micros) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and microseconds are exact in 53 bits")]
-fn difference_json(difference: &Difference) -> serde_json::Value {
+fn difference_json(difference: &WriteDifference) -> serde_json::Value {
     let mut line = serde_json::json!({
         "t": difference.t as f64 / 1e6,
         "writer": difference.writer,

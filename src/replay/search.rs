@@ -17,7 +17,7 @@ use super::drive::{self, Choices, Prediction, Run};
 use super::load::Micros;
 use super::phases::{self, Passes};
 use super::recorded::{Recorded, RecordedWrite};
-use super::writers::{Change, Writer};
+use super::writers::{WriteChange, Writer};
 
 /// How many runs of one writer a search may take.
 const RUNS_MAX: usize = 100;
@@ -32,9 +32,9 @@ const EVENT_EARLY: Micros = 4_000;
 const PASS_UNCERTAIN: Micros = 150_000;
 /// A health pass begins this long before the taint that it causes, as the next taint pass falls: these are tried.
 const PASS_BEFORE_TAINT: [Micros; 2] = [10_000, 60_000];
-/// A renewal bears on whether a node is silent for this long at most.
+/// A renewal affects whether a node is silent for this long at most.
 const RENEWAL_MATTERS: Micros = 120_000_000;
-/// A change of a Node bears on the passes of this many periods.
+/// A change of a Node affects the passes of this many periods.
 const CHANGE_MATTERS: Micros = 15_000_000;
 
 /// A choice that could explain something.
@@ -259,7 +259,7 @@ impl<'a> Search<'a> {
 
     /// A taint pass came before the status of the node that it took was seen.
     fn early_tick(&self, made: &Prediction) -> Vec<Choice> {
-        let Change::Taints { added, .. } = &made.change else { return Vec::new() };
+        let WriteChange::Taints { added, .. } = &made.change else { return Vec::new() };
         if !added.iter().any(phases::is_eviction_taint) {
             return Vec::new();
         }
@@ -295,7 +295,7 @@ impl<'a> Search<'a> {
 
 /// A taint pass came between the last node of a health pass and its judgement of the zones.
 fn tick_in_pass(write: &RecordedWrite, passes: &Passes) -> Option<Choice> {
-    let Change::Taints { added, .. } = &write.change else { return None };
+    let WriteChange::Taints { added, .. } = &write.change else { return None };
     let pass = passes.starts.partition_point(|start| *start <= write.t).checked_sub(1)?;
     let soon = write.t - passes.starts[pass] < TICK_WITHIN;
     (soon && added.iter().any(phases::is_eviction_taint)).then_some(Choice::TickInPass(pass))
@@ -303,7 +303,7 @@ fn tick_in_pass(write: &RecordedWrite, passes: &Passes) -> Option<Choice> {
 
 /// The health pass whose instant is inferred began shortly before this taint, and caused it.
 fn pass_before(write: &RecordedWrite, passes: &Passes, period: Micros) -> Vec<Choice> {
-    let Change::Taints { added, .. } = &write.change else { return Vec::new() };
+    let WriteChange::Taints { added, .. } = &write.change else { return Vec::new() };
     let next = passes.starts.partition_point(|start| *start < write.t);
     let is_near = |pass: usize| {
         let start = passes.starts.get(pass).filter(|_| !passes.is_seen(pass));

@@ -15,9 +15,9 @@ use nodeproof_core::objects::Json;
 use super::drive::Run;
 use super::load::Micros;
 use super::recorded::{Recorded, RecordedWrite};
-use super::report::Difference;
+use super::report::WriteDifference;
 use super::subject;
-use super::writers::{Change, FieldDifference, Place, Writer};
+use super::writers::{FieldDifference, WriteChange, WriteTarget, Writer};
 
 /// Writes of a status that follow each other within this time are one burst.
 const BURST: Micros = 1_500_000;
@@ -26,7 +26,7 @@ const TOLERANCE: SignedDuration = SignedDuration::from_secs(2);
 
 /// Tells whether a write is one of those that are judged here.
 #[must_use]
-pub fn is_judged(writer: Writer, verb: Verb, place: &Place) -> bool {
+pub fn is_judged(writer: Writer, verb: Verb, place: &WriteTarget) -> bool {
     match writer {
         Writer::ENDPOINT_SLICE => verb == Verb::Update,
         _ => writer.is_workload() && verb == Verb::Update && *place.subresource == *"status",
@@ -34,36 +34,41 @@ pub fn is_judged(writer: Writer, verb: Verb, place: &Place) -> bool {
 }
 
 /// Tells whether a write only counts how often a sync said the same: as many as a burst of changes took, which is chance.
-/// `told` are the writes of the other side.
+/// `object_writes` are the writes of the other side.
 #[must_use]
 pub fn counts_syncs<'a>(
     writer: Writer,
-    (t, verb, change): (Micros, Verb, &Change),
-    told: impl Iterator<Item = (Micros, &'a Change)>,
+    (t, verb, change): (Micros, Verb, &WriteChange),
+    object_writes: impl Iterator<Item = (Micros, &'a WriteChange)>,
 ) -> bool {
-    let same = |(at, other): (Micros, &Change)| (at - t).abs() <= BURST && change.alike(other);
-    let is_count = verb == Verb::Patch && matches!(change, Change::Event(_));
-    writer == Writer::ENDPOINT_SLICE && is_count && told.into_iter().any(same)
+    let same = |(at, other): (Micros, &WriteChange)| (at - t).abs() <= BURST && change.alike(other);
+    let is_count = verb == Verb::Patch && matches!(change, WriteChange::Event(_));
+    writer == Writer::ENDPOINT_SLICE && is_count && object_writes.into_iter().any(same)
 }
 
 /// What both sides say of one object, in order.
 #[derive(Default)]
-struct Told<'a> {
+struct ObjectWrites<'a> {
     real: Vec<(Micros, &'a RecordedWrite)>,
-    sim: Vec<(Micros, &'a Change)>,
+    sim: Vec<(Micros, &'a WriteChange)>,
 }
 
-impl Told<'_> {
+impl ObjectWrites<'_> {
     /// Returns the difference of a burst in which only one side wrote, where the recording does not hold what was written.
-    fn one_sided(&self, writer: Writer, place: &Place, (first, last): (Micros, Micros)) -> Option<Difference> {
-        let is_blind = self.real.iter().all(|(_, write)| write.change == Change::Unknown);
+    fn one_sided(
+        &self,
+        writer: Writer,
+        place: &WriteTarget,
+        (first, last): (Micros, Micros),
+    ) -> Option<WriteDifference> {
+        let is_blind = self.real.iter().all(|(_, write)| write.change == WriteChange::Unknown);
         let is_in = |t: Micros| (first..=last).contains(&t);
         let (real, sim) = (self.real.iter().any(|(t, _)| is_in(*t)), self.sim.iter().any(|(t, _)| is_in(*t)));
         let said = |wrote: bool| if wrote { Json::text("a write") } else { Json::Null };
         let field = FieldDifference { path: "update".to_owned(), real: said(real), sim: said(sim) };
-        (is_blind && real != sim).then(|| Difference {
-            object: subject(place, &Change::Unknown),
-            ..Difference::of_field(writer, first, place, field)
+        (is_blind && real != sim).then(|| WriteDifference {
+            object: subject(place, &WriteChange::Unknown),
+            ..WriteDifference::of_field(writer, first, place, field)
         })
     }
 }
@@ -83,8 +88,8 @@ fn bursts(mut instants: Vec<Micros>) -> Vec<(Micros, Micros)> {
 
 /// Returns where the statuses of a run come to rest at something else than the recorded ones.
 #[must_use]
-pub fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Difference> {
-    let mut objects: BTreeMap<&Place, Told<'_>> = BTreeMap::new();
+pub fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<WriteDifference> {
+    let mut objects: BTreeMap<&WriteTarget, ObjectWrites<'_>> = BTreeMap::new();
     for (_, write) in recorded.writes_of(writer) {
         if is_judged(writer, write.verb, &write.place) && write.code < 300 {
             objects.entry(&write.place).or_default().real.push((write.t, write));
@@ -95,18 +100,19 @@ pub fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<Di
     }
     let end = recorded.recording.about.ended;
     let mut found = Vec::new();
-    for (place, told) in &objects {
-        let instants = told.real.iter().map(|(t, _)| *t).chain(told.sim.iter().map(|(t, _)| *t)).collect();
+    for (place, object_writes) in &objects {
+        let instants =
+            object_writes.real.iter().map(|(t, _)| *t).chain(object_writes.sim.iter().map(|(t, _)| *t)).collect();
         for (first, last) in bursts(instants).into_iter().filter(|(_, last)| end == 0 || last + BURST < end) {
-            found.extend(told.one_sided(writer, place, (first, last)));
+            found.extend(object_writes.one_sided(writer, place, (first, last)));
             let rest = last + BURST;
-            let real = told.real.iter().rev().find(|(t, _)| *t <= rest).map(|(_, write)| *write);
-            let sim = told.sim.iter().rev().find(|(t, _)| *t <= rest).map(|(_, change)| *change);
-            let nothing = Change::Status(Json::Null);
+            let real = object_writes.real.iter().rev().find(|(t, _)| *t <= rest).map(|(_, write)| *write);
+            let sim = object_writes.sim.iter().rev().find(|(t, _)| *t <= rest).map(|(_, change)| *change);
+            let nothing = WriteChange::Status(Json::Null);
             let (before, after) = (real.map_or(&nothing, |write| &write.change), sim.unwrap_or(&nothing));
             for field in before.differences(after, TOLERANCE) {
                 let object = subject(place, before);
-                found.push(Difference { object, ..Difference::of_field(writer, rest - BURST, place, field) });
+                found.push(WriteDifference { object, ..WriteDifference::of_field(writer, rest - BURST, place, field) });
             }
         }
     }

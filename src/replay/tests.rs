@@ -6,18 +6,18 @@ use nodeproof_core::network::{WatchType, collections};
 use nodeproof_core::objects::{Json, Object, time};
 
 use super::ledger::Ledger;
-use super::load::{Micros, Recording, Source, WatchLine, WriteLine};
+use super::load::{Micros, Recording, WatchLine, WriteLine, WriteSource};
 use super::recorded::{BEFORE, Unjudged};
 use super::trials::recorded_dir;
 use super::writers::Writer;
-use super::{Report, judge, watched, writers};
+use super::{ReplayReport, judge, watched, writers};
 
 fn recording(name: &str) -> Recording {
     Recording::load(&recorded_dir().join(name), None).expect("the fixtures are whole")
 }
 
 /// Replays a recording after a change of its ttl-controller's first write.
-fn after(change: impl Fn(&mut Vec<WriteLine>, usize)) -> Report {
+fn after(change: impl Fn(&mut Vec<WriteLine>, usize)) -> ReplayReport {
     let mut recording = recording("1.34.4/single-node-silent");
     let at = recording.writes.iter().position(|line| line.user.ends_with(":ttl-controller")).expect("it writes");
     change(&mut recording.writes, at);
@@ -26,7 +26,7 @@ fn after(change: impl Fn(&mut Vec<WriteLine>, usize)) -> Report {
     report
 }
 
-fn only(report: &Report) -> (String, Json, Json) {
+fn only(report: &ReplayReport) -> (String, Json, Json) {
     let [difference] = report.differences.as_slice() else { panic!("{}", report.text()) };
     (difference.path.clone(), difference.real.clone(), difference.sim.clone())
 }
@@ -77,13 +77,13 @@ fn another_value_is_a_difference_of_its_field() {
 }
 
 /// Replays a recording after a change; returns its unexplained differences.
-fn changed(name: &str, change: impl Fn(&mut Recording)) -> Report {
+fn changed(name: &str, change: impl Fn(&mut Recording)) -> ReplayReport {
     let mut recording = recording(name);
     change(&mut recording);
     judge(&recording, &Ledger::default()).expect("its flags are good")
 }
 
-fn paths(report: &Report) -> Vec<(&str, &str)> {
+fn paths(report: &ReplayReport) -> Vec<(&str, &str)> {
     report.differences.iter().map(|difference| (difference.object.as_str(), difference.path.as_str())).collect()
 }
 
@@ -241,12 +241,12 @@ fn without_an_audit_log_what_changed_tells_the_writers_of_nodes() {
                 }
                 line.actor.clear();
             }
-            recording.about.writes = Source::Watch;
+            recording.about.writes = WriteSource::Watch;
             recording.writes = watched::writes(&recording.watch);
         });
         assert!(report.passed(), "{}", report.text());
         assert!(!report.by_writer.contains_key("kube-scheduler"), "{name}");
-        let of_lifecycle = |report: &Report| report.by_writer["node-lifecycle-controller"].0;
+        let of_lifecycle = |report: &ReplayReport| report.by_writer["node-lifecycle-controller"].0;
         // What was refused is not seen.
         assert!(of_lifecycle(&report) + 1 >= of_lifecycle(&with), "{name}");
     }
@@ -265,7 +265,7 @@ fn when_a_node_was_registered_that_was_there_before_nobody_saw() {
 }
 
 /// Returns the differences of one writer.
-fn of_writer(report: &Report, writer: &str) -> Vec<(String, String)> {
+fn of_writer(report: &ReplayReport, writer: &str) -> Vec<(String, String)> {
     let own = report.differences.iter().filter(|difference| difference.writer == writer);
     own.map(|difference| (difference.object.clone(), difference.path.clone())).collect()
 }
@@ -358,7 +358,7 @@ fn authors_are_told_apart_where_they_share_a_user() {
     ];
     for (verb, uri, body, expected) in cases {
         let line = write(verb, uri, body);
-        let author = writers::author_of_write(&line, writers::Place::parse(uri).as_ref());
+        let author = writers::author_of_write(&line, writers::WriteTarget::parse(uri).as_ref());
         let name = match &author {
             writers::Author::Judged(writer) => writer.name(),
             writers::Author::Other(name) => name,
@@ -389,7 +389,7 @@ fn each_controller_of_the_registry_has_a_writer() {
     for row in ROWS {
         let author = |(verb, uri, body): &(&str, &str, Json)| {
             let line = line(&format!("system:{}", row.user), verb, uri, body.clone());
-            writers::author_of_write(&line, writers::Place::parse(uri).as_ref())
+            writers::author_of_write(&line, writers::WriteTarget::parse(uri).as_ref())
         };
         let is_own = |author: writers::Author| matches!(author, writers::Author::Judged(own) if own.name() == row.name);
         assert!(writes.iter().map(author).any(is_own), "no write is told to be that of {}", row.name);

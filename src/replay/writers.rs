@@ -86,7 +86,7 @@ pub enum Author {
 
 /// What a request is aimed at.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Place {
+pub struct WriteTarget {
     /// Group, version and plural.
     pub resource: Resource,
     /// The namespace; empty for cluster-scoped kinds.
@@ -97,7 +97,7 @@ pub struct Place {
     pub subresource: Text,
 }
 
-impl Place {
+impl WriteTarget {
     /// Reads a path of the API.
     #[must_use]
     pub fn parse(uri: &str) -> Option<Self> {
@@ -162,7 +162,7 @@ impl Place {
 
 /// What a write changes, in the form in which both sides are compared.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Change {
+pub enum WriteChange {
     /// A patch of a Node that sets `spec.taints`.
     Taints {
         /// Taints that were not there before.
@@ -207,10 +207,10 @@ impl Revisions {
     }
 }
 
-impl Change {
+impl WriteChange {
     /// Reads what a request changes.
     #[must_use]
-    pub fn of(verb: Verb, place: &Place, body: &Json, revisions: &Revisions) -> Self {
+    pub fn of(verb: Verb, place: &WriteTarget, body: &Json, revisions: &Revisions) -> Self {
         if place.is_event(verb) {
             return Self::Event(event_content(body));
         }
@@ -318,7 +318,7 @@ impl Change {
 
 /// Tells whether a write is compared as the whole object that it sends: a ReplicaSet when it is made, slices always.
 #[must_use]
-pub fn is_compared_whole(verb: Verb, place: &Place) -> bool {
+pub fn is_compared_whole(verb: Verb, place: &WriteTarget) -> bool {
     match place.resource.plural.as_str() {
         "replicasets" => verb == Verb::Create,
         "endpointslices" => matches!(verb, Verb::Create | Verb::Update),
@@ -361,21 +361,21 @@ pub fn whole(object: &Json) -> Json {
     whole
 }
 
-fn patch(place: &Place, body: &Json, revisions: &Revisions) -> Change {
+fn patch(place: &WriteTarget, body: &Json, revisions: &Revisions) -> WriteChange {
     let mut rest = body.clone();
     rest.remove(&["metadata", "resourceVersion"]);
     rest.remove(&["metadata", "uid"]);
     if rest.get("metadata").is_empty() {
         rest.remove(&["metadata"]);
     }
-    let Json::Object(spec) = body.get("spec") else { return Change::Patch(rest) };
+    let Json::Object(spec) = body.get("spec") else { return WriteChange::Patch(rest) };
     let (Some(taints), true) = (spec.get("taints"), place.resource.plural == *"nodes") else {
-        return Change::Patch(rest);
+        return WriteChange::Patch(rest);
     };
     let before = revisions.taints(body, &place.name);
     let after = taints.items();
     let lacks = |list: &[Json], taint: &Json| !list.iter().any(|other| identity(other) == identity(taint));
-    Change::Taints {
+    WriteChange::Taints {
         added: sorted(after.iter().filter(|taint| lacks(&before, taint))),
         removed: sorted(before.iter().filter(|taint| lacks(after, taint))),
     }
@@ -522,7 +522,7 @@ fn same_instant(one: &str, other: &str, tolerance: SignedDuration) -> bool {
 
 /// Tells whose a line of `writes.jsonl` is.
 #[must_use]
-pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
+pub fn author_of_write(line: &WriteLine, place: Option<&WriteTarget>) -> Author {
     let user = line.user.rsplit(':').next().unwrap_or_default();
     let other = || Author::Other(user.to_owned());
     let Some(place) = place else { return other() };
@@ -536,7 +536,7 @@ pub fn author_of_write(line: &WriteLine, place: Option<&Place>) -> Author {
 }
 
 /// Tells those apart that share a user; `None` for a user of whom that is not known.
-fn told_apart(line: &WriteLine, place: &Place) -> Option<Writer> {
+fn told_apart(line: &WriteLine, place: &WriteTarget) -> Option<Writer> {
     if !line.user.ends_with(Writer::NODE_LIFECYCLE.user()) {
         return None;
     }

@@ -8,7 +8,7 @@ use nodeproof_core::components::node_ipam;
 use nodeproof_core::components::registry::{CONTROLLERS, processes};
 use nodeproof_core::objects::Text;
 use nodeproof_core::profile::{Release, Settings};
-use nodeproof_core::scenario::{Action, Company, Deed};
+use nodeproof_core::scenario::{Action, Bystanders, ScenarioAction};
 
 use super::draft::Draft;
 use crate::load::near::nearest;
@@ -52,20 +52,20 @@ fn component_flags(draft: &mut Draft, component: String, step: &Step) {
 /// The Node `bystander`, which every scenario has beside those that it names, is not there.
 #[given(regex = r"^no other Node$")]
 fn no_other_node(draft: &mut Draft) {
-    draft.scenario.cluster.company = Company::Nobody;
+    draft.scenario.cluster.bystanders = Bystanders::Nobody;
 }
 
 /// Whatever Nodes there are, as on a cluster that is only looked at. Where the cluster is made for the scenario, as on
 /// the simulator, it gets three ready Nodes, in two zones, and no `bystander`.
 #[given(regex = r"^the cluster as it is$")]
 fn cluster_as_it_is(draft: &mut Draft) {
-    draft.scenario.cluster.company = Company::AsItIs;
+    draft.scenario.cluster.bystanders = Bystanders::AsItIs;
 }
 
 /// Nobody does anything: the act is for looking.
 #[when(regex = r"^nothing is done$")]
 fn nothing_is_done(draft: &mut Draft) {
-    draft.deeds(Vec::new());
+    draft.actions(Vec::new());
 }
 
 /// A controller, named as in `--controllers`, or all of them as `kube-controller-manager`. What it knew is lost.
@@ -81,11 +81,12 @@ fn controller(draft: &mut Draft, component: String, what: String) {
         "starts" => ControllerAction::Start,
         _ => ControllerAction::Restart,
     };
-    let deed = |name: &str| Deed::from(Action::Controller { name: Text::from(name), action: action.clone() });
+    let action =
+        |name: &str| ScenarioAction::from(Action::Controller { name: Text::from(name), action: action.clone() });
     if component == "kube-controller-manager" {
-        draft.deeds(CONTROLLERS.iter().map(|name| deed(name)).collect());
+        draft.actions(CONTROLLERS.iter().map(|name| action(name)).collect());
     } else if processes().any(|own| own == component) {
-        draft.deed(deed(&component));
+        draft.action(action(&component));
     } else {
         let help = match nearest(&component, processes()) {
             Some(near) => format!("did you mean {near}?"),
@@ -100,7 +101,7 @@ fn controller(draft: &mut Draft, component: String, what: String) {
 #[when(regex = r"^(?P<duration>\S+) pass(?:es)?$")]
 fn time_passes(draft: &mut Draft, duration: String) {
     if let Some(duration) = draft.duration(&duration) {
-        draft.deed(Deed::Pass(duration));
+        draft.action(ScenarioAction::Pass(duration));
     }
 }
 

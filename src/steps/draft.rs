@@ -10,10 +10,11 @@ use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{
-    Act, Bound, Company, Deed, Expectation, Fact, Given, Position, Predicate, Scenario, Setup, Subject, When,
+    Act, Bound, Bystanders, Expectation, Fact, Given, Position, Predicate, Scenario, ScenarioAction, Setup, Subject,
+    When,
 };
 
-use super::functions::Surroundings;
+use super::functions::CompileContext;
 use super::manifest::{Manifest, manifests};
 use super::words::Wrong;
 use crate::load::near::nearest;
@@ -67,7 +68,7 @@ pub struct Draft {
     /// The body of the last machine that a `Given` described, for `whose kubelet runs with:`.
     pub(super) last_machine: Option<(Vec<Json>, LastMachine)>,
     /// What is known beside the words.
-    pub(super) surroundings: Arc<Surroundings>,
+    pub(super) compile_context: Arc<CompileContext>,
     /// How many sentences said the one that is read.
     pub(super) said_by: usize,
     /// Whether the scenario may only look at the cluster.
@@ -76,12 +77,12 @@ pub struct Draft {
     pub(super) of_every_node: bool,
     /// Names in steps that are not understood: whether they are declared cannot be known, so nothing is said about it.
     pub(super) doubtful: BTreeSet<String>,
-    place: Place,
+    place: DraftPosition,
 }
 
 /// Where the draft stands in its file.
 #[derive(Debug, Default)]
-struct Place {
+struct DraftPosition {
     file: String,
     row: Option<Row>,
     line: Option<StepLine>,
@@ -94,7 +95,7 @@ struct Place {
 
 impl Draft {
     /// Begins a scenario.
-    pub(super) fn new(file: &str, case: &Case, area: &str, topic: &str, surroundings: Arc<Surroundings>) -> Self {
+    pub(super) fn new(file: &str, case: &Case, area: &str, topic: &str, compile_context: Arc<CompileContext>) -> Self {
         let text = |text: &str| Text::from(text);
         let position = Position {
             file: text(file),
@@ -114,8 +115,8 @@ impl Draft {
                 position,
                 ..Scenario::default()
             },
-            place: Place { file: file.to_owned(), row: case.row.clone(), ..Place::default() },
-            surroundings,
+            place: DraftPosition { file: file.to_owned(), row: case.row.clone(), ..DraftPosition::default() },
+            compile_context,
             read_only: case.tags.read_only,
             ..Self::default()
         }
@@ -152,7 +153,7 @@ impl Draft {
         if proves_nothing && self.problems.is_empty() && self.doubtful.is_empty() {
             self.problem("", "the scenario ends without a Then, so it proves nothing".to_owned());
         }
-        if self.read_only && self.scenario.cluster.company != Company::AsItIs && self.problems.is_empty() {
+        if self.read_only && self.scenario.cluster.bystanders != Bystanders::AsItIs && self.problems.is_empty() {
             let help = vec!["Given the cluster as it is".to_owned()];
             self.problem_with("", "a @read-only scenario takes the cluster as it is".to_owned(), help);
         }
@@ -256,22 +257,22 @@ impl Draft {
     }
 
     /// Adds something that is done: before the first act, or in one.
-    pub(super) fn deed(&mut self, deed: impl Into<Deed>) {
-        self.deeds(vec![deed.into()]);
+    pub(super) fn action(&mut self, action: impl Into<ScenarioAction>) {
+        self.actions(vec![action.into()]);
     }
 
     /// Adds several things that are done one after the other.
-    pub(super) fn deeds(&mut self, deeds: Vec<Deed>) {
+    pub(super) fn actions(&mut self, actions: Vec<ScenarioAction>) {
         if self.is_given() {
-            deeds.into_iter().for_each(|deed| self.given(Setup::Do(deed)));
+            actions.into_iter().for_each(|action| self.given(Setup::Do(action)));
             return;
         }
-        if !self.only_looks(!deeds.iter().any(Deed::touches_the_cluster)) {
+        if !self.only_looks(!actions.iter().any(ScenarioAction::touches_the_cluster)) {
             return;
         }
         let position = self.position();
         if let Some(act) = self.scenario.acts.last_mut() {
-            act.when.push(When { deeds, position });
+            act.when.push(When { actions, position });
         }
     }
 
@@ -287,7 +288,7 @@ impl Draft {
             return;
         }
         if self.is_when() {
-            self.deed(Deed::Until(fact));
+            self.action(ScenarioAction::Until(fact));
             return;
         }
         let Some(bound) = bound else { return };
@@ -329,10 +330,10 @@ impl Draft {
             doubtful: self.doubtful.clone(),
             pods: self.pods.clone(),
             owners: self.owners.clone(),
-            surroundings: Arc::clone(&self.surroundings),
+            compile_context: Arc::clone(&self.compile_context),
             said_by: self.said_by + 1,
             read_only: self.read_only,
-            place: Place {
+            place: DraftPosition {
                 file: self.place.file.clone(),
                 row: self.place.row.clone(),
                 line: self.place.line.clone(),
@@ -378,7 +379,7 @@ impl Draft {
         if let Some(node) = self.nodes.iter().rev().find(|node| *node.name == *name) {
             return Some(node.clone());
         }
-        if name == BYSTANDER && self.scenario.cluster.company != Company::AsItIs {
+        if name == BYSTANDER && self.scenario.cluster.bystanders != Bystanders::AsItIs {
             return Some(NodeEntry { name: Text::of(BYSTANDER), kind: NodeKind::Machine, zone: None });
         }
         if self.doubtful.contains(name) {

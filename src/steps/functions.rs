@@ -48,9 +48,13 @@ impl Own {
     /// It is taken whenever something has happened in the cluster, so it should be quick, and it must depend on the
     /// cluster and its parameters alone: the same seed has to give the same verdict.
     #[must_use]
-    pub fn look(mut self, name: &str, look: impl Fn(&Glance<'_>, &Json) -> Seen + Send + Sync + 'static) -> Self {
+    pub fn look(
+        mut self,
+        name: &str,
+        look: impl Fn(&ClusterReader<'_>, &Json) -> Seen + Send + Sync + 'static,
+    ) -> Self {
         let guarded = move |simulation: &Simulation, body: &Json| {
-            let run = || look(&Glance { simulation }, body);
+            let run = || look(&ClusterReader { simulation }, body);
             let broken = |payload: Box<dyn Any + Send>| Seen { holds: false, seen: broken(payload.as_ref()) };
             catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(broken)
         };
@@ -78,8 +82,8 @@ pub struct Cluster<'a> {
 impl Cluster<'_> {
     /// Returns the cluster to look at.
     #[must_use]
-    pub fn look(&self) -> Glance<'_> {
-        Glance { simulation: self.simulation }
+    pub fn look(&self) -> ClusterReader<'_> {
+        ClusterReader { simulation: self.simulation }
     }
 
     /// Sends a request as an administrator, as in `send("PATCH", "/api/v1/nodes/worker-1", patch)`, and returns the
@@ -124,11 +128,11 @@ impl Cluster<'_> {
 }
 
 /// The cluster as it is at this instant, to look at.
-pub struct Glance<'a> {
+pub struct ClusterReader<'a> {
     simulation: &'a Simulation,
 }
 
-impl Glance<'_> {
+impl ClusterReader<'_> {
     /// Returns the instant.
     #[must_use]
     pub fn now(&self) -> Timestamp {
@@ -166,14 +170,14 @@ impl Glance<'_> {
 
 /// What a [`Draft`](super::own::Draft) needs to know beside the words.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct CompileContext {
     /// The user's own actions and looks.
     pub own: Own,
     /// The directory of the files that scenarios name. Default `fixtures`.
     pub fixtures: PathBuf,
 }
 
-impl Default for Surroundings {
+impl Default for CompileContext {
     fn default() -> Self {
         Self { own: Own::default(), fixtures: PathBuf::from("fixtures") }
     }

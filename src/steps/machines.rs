@@ -189,7 +189,7 @@ impl Draft {
             if self.is_given() {
                 self.given(Setup::Do(Action::AddMachine(spec).into()));
             } else {
-                self.deed(Action::AddMachine(spec));
+                self.action(Action::AddMachine(spec));
             }
             self.last_machine = Some((vec![body], LastMachine::Added));
         }
@@ -204,7 +204,7 @@ impl Draft {
         }
         let read = MachineAction::from_json(body);
         if let Some(action) = self.field(read) {
-            self.deed(Action::Machine { name: entry.name, action });
+            self.action(Action::Machine { name: entry.name, action });
         }
     }
 

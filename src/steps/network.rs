@@ -2,9 +2,9 @@
 
 use cucumber::{given, when};
 use jiff::SignedDuration;
-use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, Match, Reply, Verb, known_resource};
+use nodeproof_core::network::{CODES, Effect, Endpoint, Fault, InjectedReply, Match, Verb, known_resource};
 use nodeproof_core::objects::Text;
-use nodeproof_core::scenario::{Action, Deed};
+use nodeproof_core::scenario::{Action, ScenarioAction};
 
 use super::draft::{Draft, NodeEntry, NodeKind};
 use super::words;
@@ -86,7 +86,7 @@ fn requests_answered(draft: &mut Draft, verb: String, resource: String, client: 
         return;
     };
     let times = if times.is_empty() { None } else { times.parse::<u32>().ok().filter(|times| *times > 0) };
-    draft.fault(&verb, &resource, &client, Effect::Answer(vec![Reply::Code(known)]), times);
+    draft.fault(&verb, &resource, &client, Effect::Answer(vec![InjectedReply::Code(known)]), times);
 }
 
 /// Every fault on the requests and the connection of a machine, or of a controller, is gone.
@@ -94,7 +94,7 @@ fn requests_answered(draft: &mut Draft, verb: String, resource: String, client: 
 #[when(regex = r#"^requests from (?P<client>"[^"]*"|[a-z-]+) go through again$"#)]
 fn requests_heal(draft: &mut Draft, client: String) {
     if let Some(client) = draft.client(&client) {
-        draft.deed(Deed::Heal(Endpoint::Name(client)));
+        draft.action(ScenarioAction::Heal(Endpoint::Name(client)));
     }
 }
 
@@ -105,7 +105,7 @@ fn api() -> Endpoint {
 
 impl Draft {
     fn connections(&mut self, nodes: &[NodeEntry], what: &str, to: &Endpoint) {
-        let mut deeds = Vec::new();
+        let mut actions = Vec::new();
         for node in nodes {
             if node.kind != NodeKind::Machine {
                 let help = vec![format!("Node \"{}\" falls silent", node.name)];
@@ -114,13 +114,13 @@ impl Draft {
             }
             let client = format!("machine/{}", node.name);
             let lay = |effect| Action::AddRule(Fault { to: to.clone(), effect, ..Fault::disconnect(client.as_str()) });
-            deeds.push(match what {
+            actions.push(match what {
                 "lose" | "loses" => lay(Effect::Drop).into(),
                 "is refused" | "are refused" => lay(Effect::Refuse).into(),
-                _ => Deed::Heal(Endpoint::Name(Text::from(client))),
+                _ => ScenarioAction::Heal(Endpoint::Name(Text::from(client))),
             });
         }
-        self.deeds(deeds);
+        self.actions(actions);
     }
 
     fn fault(&mut self, verb: &str, resource: &str, client: &str, effect: Effect, times: Option<u32>) {
@@ -138,7 +138,7 @@ impl Draft {
         let matching =
             Match { verb, resource: Some(Text::from(plural)), subresource: subresource.map(Text::from), name: None };
         let fault = Fault { matching: Some(matching), effect, times, ..Fault::disconnect(client) };
-        self.deed(Action::AddRule(fault));
+        self.action(Action::AddRule(fault));
     }
 
     /// Reads a verb of the API or a method of HTTP; none at all is fine.

@@ -4,7 +4,7 @@ use cucumber::{given, when};
 use gherkin::Step;
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
-use nodeproof_core::scenario::{Deed, Feed, HandFedNode, Setup};
+use nodeproof_core::scenario::{Feed, HandFedNode, ScenarioAction, Setup};
 
 use super::draft::{Draft, NodeEntry, NodeKind};
 use super::words;
@@ -204,7 +204,7 @@ impl Draft {
             self.problem_with(node, format!("Node {node:?} is not hand-fed"), help);
             return;
         }
-        self.deed(Deed::Feed { node: entry.name, feed });
+        self.action(ScenarioAction::Feed { node: entry.name, feed });
     }
 
     fn feed_zone(&mut self, count: &str, zone: &str, feed: &Feed) {
@@ -223,7 +223,9 @@ impl Draft {
             self.problem_with(zone, message, help);
             return;
         }
-        self.deeds(nodes.into_iter().map(|node| Deed::Feed { node: node.name, feed: feed.clone() }).collect());
+        self.actions(
+            nodes.into_iter().map(|node| ScenarioAction::Feed { node: node.name, feed: feed.clone() }).collect(),
+        );
     }
 
     fn zone_of_nodes(&mut self, count: &str, zone: &str, kind: NodeKind) -> Vec<NodeEntry> {

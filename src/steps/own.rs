@@ -24,7 +24,7 @@ pub use nodeproof_core::objects::Json;
 pub use nodeproof_core::scenario::{Action, OwnSeen as Seen};
 
 pub use super::draft::Draft;
-pub use super::functions::{Cluster, Glance, Own, Surroundings};
+pub use super::functions::{Cluster, ClusterReader, CompileContext, Own};
 use crate::load::near::nearest;
 
 impl Draft {
@@ -38,7 +38,7 @@ impl Draft {
     /// Lets the step do an action of the user's own, with parameters.
     pub fn own_action(&mut self, name: &str, body: Json) {
         if self.knows_own("action", name) {
-            self.deed(Action::Custom { name: Text::from(name), body });
+            self.action(Action::Custom { name: Text::from(name), body });
         }
     }
 
@@ -62,7 +62,7 @@ impl Draft {
 
     /// Tells whether there is such an action or look, or notes that there is none.
     fn knows_own(&mut self, what: &str, name: &str) -> bool {
-        let functions = self.surroundings.own.functions();
+        let functions = self.compile_context.own.functions();
         let names: Vec<String> = match what {
             "action" => functions.actions().map(str::to_owned).collect(),
             _ => functions.looks().map(str::to_owned).collect(),
@@ -137,14 +137,14 @@ mod tests {
             "Feature: x\n  Scenario: y\n    Given a ready Node \"worker-1\"\n    When {when}\n    Then {then}\n"
         );
         let file = check_one(&Source::new("features/a/b.feature", text.into_bytes()), &Requirements::default());
-        let (compiled, problems) = compile_in(&file, &Surroundings { own: own(), ..Surroundings::default() });
+        let (compiled, problems) = compile_in(&file, &CompileContext { own: own(), ..CompileContext::default() });
         (compiled, problems.iter().map(ToString::to_string).collect())
     }
 
     fn outcome(when: &str, then: &str) -> String {
         let (compiled, problems) = compiled(when, then);
         assert_eq!(problems, "");
-        let options = nodeproof_core::sim::Options::default();
+        let options = nodeproof_core::sim::SimulationOptions::default();
         let outcome =
             sim::run_scenario_with(&compiled[0].scenario, options, own().functions(), &mut sim::SetupCache::default());
         outcome.mismatch.map(|mismatch| mismatch.to_string()).unwrap_or_default()

@@ -20,7 +20,7 @@ use super::sources::source_at;
 use super::syntax::group;
 
 /// An attribute of a function: a pattern under a keyword.
-struct Known {
+struct StepDefinition {
     keyword: StepType,
     place: Location,
     regex: LazyRegex,
@@ -35,12 +35,12 @@ struct Known {
 
 static ALL: LazyLock<Collection<Draft>> = LazyLock::new(Draft::collection);
 
-static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
+static DEFINITIONS: LazyLock<Vec<StepDefinition>> = LazyLock::new(|| {
     let mut known = Vec::new();
     let mut note = |keyword, (place, regex, function): (Location, LazyRegex, Function<Draft>)| {
         let pattern = pattern_at(place);
         let parts = pattern.map(fixed_parts).unwrap_or_default();
-        known.push(Known { keyword, place, regex, function, pattern, parts, alone: OnceLock::new() });
+        known.push(StepDefinition { keyword, place, regex, function, pattern, parts, alone: OnceLock::new() });
     };
     for step in inventory::iter::<<Draft as WorldInventory>::Given> {
         note(StepType::Given, step.inner());
@@ -54,7 +54,7 @@ static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
     known
 });
 
-impl Known {
+impl StepDefinition {
     fn may_fit(&self, step: &Step) -> bool {
         let mut rest = step.value.as_str();
         let has = |part: &String| match rest.split_once(part.as_str()) {
@@ -85,7 +85,7 @@ impl Known {
 /// Several sentences fit.
 pub(super) fn find(step: &Step) -> Result<Option<WithContext<'static, Draft>>, AmbiguousMatchError> {
     let mut found = None;
-    for known in KNOWN.iter().filter(|known| known.may_fit(step)) {
+    for known in DEFINITIONS.iter().filter(|known| known.may_fit(step)) {
         let Some(fitting) = known.compiled().find(step)? else { continue };
         if found.replace(fitting).is_some() {
             return ALL.find(step);
@@ -96,11 +96,11 @@ pub(super) fn find(step: &Step) -> Result<Option<WithContext<'static, Draft>>, A
 
 /// Returns the patterns of all sentences, each once.
 pub(super) fn all() -> BTreeSet<Cow<'static, str>> {
-    let pattern = |known: &Known| match known.pattern {
+    let pattern = |known: &StepDefinition| match known.pattern {
         Some(pattern) => Cow::Borrowed(pattern),
         None => Cow::Owned((known.regex)().as_str().to_owned()),
     };
-    KNOWN.iter().map(pattern).collect()
+    DEFINITIONS.iter().map(pattern).collect()
 }
 
 /// Returns where the sentence of a step stands: the file and the line of its attribute.
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn the_source_of_a_sentence_is_its_pattern() {
-        let ours = KNOWN.iter().filter(|known| source_at(known.place).is_some());
+        let ours = DEFINITIONS.iter().filter(|known| source_at(known.place).is_some());
         for known in ours {
             assert_eq!(pattern_at(known.place), Some((known.regex)().as_str()), "{}", known.place);
         }

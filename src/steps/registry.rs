@@ -10,7 +10,7 @@ use nodeproof_core::scenario::Scenario;
 
 use super::catalogue::{self, Sentence, catalogue};
 use super::draft::Draft;
-use super::own::Surroundings;
+use super::own::CompileContext;
 use super::patterns;
 use super::sentence::apply;
 use crate::load::near::{Word, likeness, likeness_at_most, likeness_by_length};
@@ -30,18 +30,18 @@ pub struct Compiled {
 /// Reads the steps of all cases of a file; the problems stand beside those that the file had before.
 #[must_use]
 pub fn compile(file: &FeatureFile) -> (Vec<Compiled>, Vec<Problem>) {
-    compile_in(file, &Surroundings::default())
+    compile_in(file, &CompileContext::default())
 }
 
 /// Reads the steps as [`compile`] does, with actions, looks and files of the user's own.
 #[must_use]
-pub fn compile_in(file: &FeatureFile, surroundings: &Surroundings) -> (Vec<Compiled>, Vec<Problem>) {
-    let surroundings = Arc::new(surroundings.clone());
+pub fn compile_in(file: &FeatureFile, compile_context: &CompileContext) -> (Vec<Compiled>, Vec<Problem>) {
+    let compile_context = Arc::new(compile_context.clone());
     let mut problems = file.problems.clone();
     problems.extend(lost_steps(file));
     let mut compiled = Vec::new();
     for case in &file.cases {
-        let (scenario, found) = compile_case(file, case, &surroundings);
+        let (scenario, found) = compile_case(file, case, &compile_context);
         for problem in found {
             let same = |other: &Problem| {
                 (other.line, other.column, &other.message) == (problem.line, problem.column, &problem.message)
@@ -57,9 +57,9 @@ pub fn compile_in(file: &FeatureFile, surroundings: &Surroundings) -> (Vec<Compi
 }
 
 /// Reads the steps of one case.
-fn compile_case(file: &FeatureFile, case: &Case, surroundings: &Arc<Surroundings>) -> (Scenario, Vec<Problem>) {
+fn compile_case(file: &FeatureFile, case: &Case, compile_context: &Arc<CompileContext>) -> (Scenario, Vec<Problem>) {
     let (area, topic) = file.id.rsplit_once("::").unwrap_or(("", &file.id));
-    let mut draft = Draft::new(&file.path, case, area, topic, Arc::clone(surroundings));
+    let mut draft = Draft::new(&file.path, case, area, topic, Arc::clone(compile_context));
     let is_lost = |line: usize| file.problems.iter().any(|problem| problem.line == line);
     file.prose.iter().filter(|prose| is_lost(prose.line)).for_each(|prose| draft.doubt(&prose.text));
     for line in &case.steps {

@@ -7,7 +7,7 @@ use gherkin::Step;
 use nodeproof_core::json;
 use nodeproof_core::network::{Body, Call, Identity, MERGE_PATCH, NODES, PODS, Verb};
 use nodeproof_core::objects::{Json, Text};
-use nodeproof_core::scenario::{Action, Deed, Setup};
+use nodeproof_core::scenario::{Action, ScenarioAction, Setup};
 
 use super::draft::{Draft, NodeKind};
 use super::manifest::{self, Manifest};
@@ -23,7 +23,7 @@ fn objects(draft: &mut Draft, step: &Step) {
 /// Objects in a YAML file below `fixtures/`.
 #[given(regex = r#"^the objects in "(?P<fixture>[^"]*)"$"#)]
 fn objects_in(draft: &mut Draft, fixture: String) {
-    let read = manifest::fixture(&draft.surroundings.fixtures, &fixture);
+    let read = manifest::fixture(&draft.compile_context.fixtures, &fixture);
     let Some(text) = draft.take(&fixture, read) else { return };
     match manifest::manifests(&text) {
         Ok(found) => draft.have(found),
@@ -36,7 +36,7 @@ fn objects_in(draft: &mut Draft, fixture: String) {
 #[when(regex = r"^the user creates:$")]
 fn user_creates(draft: &mut Draft, step: &Step) {
     let found = draft.objects(step.docstring.as_ref());
-    let deeds: Vec<Deed> = found
+    let actions: Vec<ScenarioAction> = found
         .into_iter()
         .map(|object| {
             draft.know(&object);
@@ -44,7 +44,7 @@ fn user_creates(draft: &mut Draft, step: &Step) {
             Action::Api { identity: Identity::admin(), call }.into()
         })
         .collect();
-    draft.deeds(deeds);
+    draft.actions(actions);
 }
 
 /// `kubectl cordon`, `uncordon` and `delete node`.
@@ -66,7 +66,7 @@ fn user_node(draft: &mut Draft, what: String, node: String) {
 fn user_taints(draft: &mut Draft, node: String, taint: String) {
     let Some(node) = draft.node(&node) else { return };
     if let Some(taint) = draft.take(&taint, words::taint(&taint)) {
-        draft.deed(Deed::Taint { node, add: vec![taint], remove: Vec::new() });
+        draft.action(ScenarioAction::Taint { node, add: vec![taint], remove: Vec::new() });
     }
 }
 
@@ -76,7 +76,7 @@ fn user_taints(draft: &mut Draft, node: String, taint: String) {
 fn user_removes_taint(draft: &mut Draft, taint: String, node: String) {
     let Some(node) = draft.node(&node) else { return };
     if let Some(taint) = draft.take(&taint, words::taint(&taint)) {
-        draft.deed(Deed::Taint { node, add: Vec::new(), remove: vec![taint] });
+        draft.action(ScenarioAction::Taint { node, add: Vec::new(), remove: vec![taint] });
     }
 }
 
@@ -155,13 +155,13 @@ fn user_sends_body(draft: &mut Draft, who: String, strategic: String, method: St
 
 impl Draft {
     fn user_asks(&mut self, call: Call) {
-        self.deed(Action::Api { identity: Identity::admin(), call });
+        self.action(Action::Api { identity: Identity::admin(), call });
     }
 
     /// Lets somebody send a request.
     fn asks(&mut self, who: &str, call: Call) {
         if let Some(identity) = self.identity(who) {
-            self.deed(Action::Api { identity, call });
+            self.action(Action::Api { identity, call });
         }
     }
 

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::exceptions::Exceptions;
 use super::imports::Import;
-use super::source::Source;
+use super::source::SourceFile;
 
 const LONGEST: usize = 4;
 
-pub(super) fn circles(sources: &[Source], imports: &[Import], exceptions: &Exceptions) -> Vec<String> {
+pub(super) fn circles(sources: &[SourceFile], imports: &[Import], exceptions: &Exceptions) -> Vec<String> {
     let counts = |import: &&Import| {
         let (from, to) = (&sources[import.from], &sources[import.to]);
         !import.test && !(from.module.starts_with(&to.module))
@@ -44,15 +44,16 @@ pub(super) fn circles(sources: &[Source], imports: &[Import], exceptions: &Excep
 }
 
 /// Returns the folder that a file belongs to.
-fn folder<'a>(sources: &'a [Source], file: usize) -> &'a str {
+fn folder<'a>(sources: &'a [SourceFile], file: usize) -> &'a str {
     let path = sources[file].path;
     let own = path.trim_end_matches(".rs");
-    let is_root =
-        |source: &Source| !source.test && source.path.strip_prefix(own).is_some_and(|inside| inside.starts_with('/'));
+    let is_root = |source: &SourceFile| {
+        !source.test && source.path.strip_prefix(own).is_some_and(|inside| inside.starts_with('/'))
+    };
     if sources.iter().any(is_root) { own } else { path.rsplit_once('/').map_or("", |(folder, _)| folder) }
 }
 
-fn arrows(sources: &[Source], imports: &[&Import], circle: &BTreeSet<usize>) -> String {
+fn arrows(sources: &[SourceFile], imports: &[&Import], circle: &BTreeSet<usize>) -> String {
     let inside = imports.iter().filter(|import| circle.contains(&import.from) && circle.contains(&import.to));
     let mut arrows = BTreeMap::<_, BTreeSet<&str>>::new();
     for import in inside {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::source::{Source, Token};
+use super::source::{SourceFile, SourceToken};
 
 /// One file takes a name from another.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -45,11 +45,11 @@ struct Contents {
 struct Graph<'a> {
     modules: BTreeMap<Vec<String>, usize>,
     contents: Vec<Contents>,
-    sources: &'a [Source<'a>],
+    sources: &'a [SourceFile<'a>],
 }
 
 /// Finds all imports between the files of the two crates, once each.
-pub(super) fn imports(sources: &[Source]) -> Vec<Import> {
+pub(super) fn imports(sources: &[SourceFile]) -> Vec<Import> {
     let modules = sources.iter().enumerate().filter(|(_, source)| !source.module.is_empty());
     let modules = modules.map(|(at, source)| (owned(&source.module), at)).collect();
     let contents: Vec<Contents> = sources.iter().map(contents).collect();
@@ -139,7 +139,7 @@ fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| String::from(*word)).collect()
 }
 
-fn contents(source: &Source) -> Contents {
+fn contents(source: &SourceFile) -> Contents {
     let mut own = Contents::default();
     let tokens = &source.tokens;
     // How deep the braces are, and where each module within the file began.
@@ -207,7 +207,7 @@ fn seen_from_the_file(mut path: Vec<String>, inner: usize) -> Vec<String> {
 }
 
 /// Takes the tree of one `use` apart into paths and the names they go by.
-fn branches(tokens: &[Token], before: &[String], names: &mut Vec<(Vec<String>, String)>) {
+fn branches(tokens: &[SourceToken], before: &[String], names: &mut Vec<(Vec<String>, String)>) {
     let mut path = before.to_vec();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {

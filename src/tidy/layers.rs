@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::exceptions::Exceptions;
 use super::imports::Import;
-use super::source::Source;
+use super::source::SourceFile;
 
 /// The modules of one folder. What stands here nowhere has no place in the folder.
 enum Layers {
@@ -42,7 +42,7 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         &["action", "capability", "position", "words"],
         &["expectation"],
         &["definition"],
-        &["customs", "feeder", "observation"],
+        &["shared_requests", "heartbeat_writer", "observation"],
         &["history"],
         &["outcome"],
         &["run", "sentence"],
@@ -67,17 +67,17 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         ("build", &[]),
     ])),
     (&["nodeproof", "live"], Rows(&[
-        &["aliases", "assets", "cache", "certificates", "clock", "flags", "interrupt", "places", "read_only",
+        &["aliases", "assets", "cache", "certificates", "clock", "flags", "interrupt", "permits", "read_only_client",
             "request", "safety", "timing", "writer"],
-        &["client", "kubelets", "pace"],
-        &["answers", "cleanup", "feeding", "ground", "watches"],
+        &["client", "kubelets", "tolerance"],
+        &["answers", "cleanup", "heartbeat_tasks", "backend", "watches"],
         &["driver", "kind", "record"],
-        &["lookout"],
+        &["read_only_run"],
         &["hollow"],
     ])),
 ];
 
-pub(super) fn layers(sources: &[Source], imports: &[Import], exceptions: &Exceptions) -> Vec<String> {
+pub(super) fn layers(sources: &[SourceFile], imports: &[Import], exceptions: &Exceptions) -> Vec<String> {
     let mut problems = Vec::new();
     let mut breaches = BTreeSet::new();
     for (folder, layers) in &FOLDERS {
@@ -130,7 +130,7 @@ impl Layers {
 }
 
 /// Returns the module of a folder that a file belongs to. The folder's root belongs to none.
-fn place<'a>(source: &Source<'a>, folder: &[&'static str]) -> Option<&'a str> {
+fn place<'a>(source: &SourceFile<'a>, folder: &[&'static str]) -> Option<&'a str> {
     if source.module.is_empty() && folder == ["nodeproof"] {
         return source.path.trim_start_matches("src/").split(['/', '.']).next();
     }

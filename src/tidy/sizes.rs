@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 
 use super::exceptions::Exceptions;
-use super::source::{Source, Token};
+use super::source::{SourceFile, SourceToken};
 
 const FUNCTION: usize = 70;
 const FILE: usize = 500;
 const MAP: usize = 150;
 const COLUMNS: usize = 120;
 
-pub(super) fn sizes(sources: &[Source], exceptions: &Exceptions) -> Vec<String> {
+pub(super) fn sizes(sources: &[SourceFile], exceptions: &Exceptions) -> Vec<String> {
     let mut functions = BTreeMap::<String, usize>::new();
     let (mut files, mut map) = (BTreeMap::new(), BTreeMap::new());
     let mut long = Vec::new();
@@ -62,7 +62,7 @@ fn ratchet(most: usize, found: &BTreeMap<String, usize>, listed: &BTreeMap<Strin
     problems
 }
 
-fn long_lines(source: &Source) -> Vec<String> {
+fn long_lines(source: &SourceFile) -> Vec<String> {
     let path = source.path;
     let measured = path.ends_with(".rs") || path.starts_with("ci/") || !path.contains('/');
     // What no line break may divide: a row of a Markdown table, an address, the pattern of a sentence.
@@ -76,8 +76,8 @@ fn long_lines(source: &Source) -> Vec<String> {
 }
 
 /// Returns each function with its lines from `fn` to the closing brace.
-fn function_lengths<'a>(source: &Source<'a>) -> Vec<(&'a str, usize)> {
-    let tokens: Vec<&Token> = source.product().collect();
+fn function_lengths<'a>(source: &SourceFile<'a>) -> Vec<(&'a str, usize)> {
+    let tokens: Vec<&SourceToken> = source.product().collect();
     let mut lengths = Vec::new();
     for at in (1..tokens.len()).filter(|at| tokens[at - 1].text == "fn" && tokens[*at].is_word()) {
         let mut depth = 0;
@@ -95,7 +95,7 @@ fn function_lengths<'a>(source: &Source<'a>) -> Vec<(&'a str, usize)> {
 }
 
 /// Returns how many lines belong to no test.
-fn product_length(source: &Source) -> usize {
+fn product_length(source: &SourceFile) -> usize {
     let mut test_lines = 0;
     let mut open: Option<(usize, usize)> = None;
     for token in &source.tokens {

@@ -1,11 +1,11 @@
 //! A file of the tree, and its Rust code as words without comments and the contents of strings.
 //!
-//! Inputs: a path below the root and a text. Output: a [`Source`], whose words say where they stand and whether they
-//! belong to a test. Invariant: what stands in a comment or a string is no word.
+//! Inputs: a path below the root and a text. Output: a [`SourceFile`], whose words say where they stand and whether
+//! they belong to a test. Invariant: what stands in a comment or a string is no word.
 
 /// A word, a `::`, an empty string for a literal, or any other sign.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'a> {
+pub(super) struct SourceToken<'a> {
     pub(super) text: &'a str,
     /// Counted from 1.
     pub(super) line: usize,
@@ -13,40 +13,40 @@ pub(super) struct Token<'a> {
     pub(super) test: bool,
 }
 
-impl Token<'_> {
+impl SourceToken<'_> {
     pub(super) fn is_word(&self) -> bool {
         self.text.starts_with(is_of_a_word)
     }
 }
 
 /// One file.
-pub(super) struct Source<'a> {
+pub(super) struct SourceFile<'a> {
     pub(super) path: &'a str,
     pub(super) text: &'a str,
     /// Empty unless it is Rust.
-    pub(super) tokens: Vec<Token<'a>>,
+    pub(super) tokens: Vec<SourceToken<'a>>,
     /// Where it stands among the modules, its crate first: `core`, `objects`, `json`. Empty outside of the two crates.
     pub(super) module: Vec<&'a str>,
     /// Its parent declares it for tests alone.
     pub(super) test: bool,
 }
 
-impl<'a> Source<'a> {
+impl<'a> SourceFile<'a> {
     pub(super) fn new(path: &'a str, text: &'a str) -> Self {
         let mut tokens = if path.ends_with(".rs") { tokens(text) } else { Vec::new() };
         mark_tests(&mut tokens);
-        Source { path, text, tokens, module: module(path), test: false }
+        SourceFile { path, text, tokens, module: module(path), test: false }
     }
 
     /// Returns the tokens of what is no test.
-    pub(super) fn product(&self) -> impl Iterator<Item = &Token<'a>> {
+    pub(super) fn product(&self) -> impl Iterator<Item = &SourceToken<'a>> {
         self.tokens.iter().filter(|token| !self.test && !token.test)
     }
 }
 
 /// Reads files, and marks those that belong to tests because a parent declares them so.
-pub(super) fn tree<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Source<'a>> {
-    let mut sources: Vec<Source> = files.into_iter().map(|(path, text)| Source::new(path, text)).collect();
+pub(super) fn tree<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<SourceFile<'a>> {
+    let mut sources: Vec<SourceFile> = files.into_iter().map(|(path, text)| SourceFile::new(path, text)).collect();
     let mut tests = Vec::new();
     for source in sources.iter().filter(|source| !source.module.is_empty()) {
         for pair in source.tokens.windows(3) {
@@ -77,9 +77,9 @@ fn is_of_a_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-fn tokens(text: &str) -> Vec<Token<'_>> {
+fn tokens(text: &str) -> Vec<SourceToken<'_>> {
     let words = pieces(text).into_iter().filter_map(|(_, word, line)| Some((word?, line)));
-    words.map(|(text, line)| Token { text, line, test: false }).collect()
+    words.map(|(text, line)| SourceToken { text, line, test: false }).collect()
 }
 
 /// Returns the lines without comments and the contents of strings.
@@ -162,7 +162,7 @@ fn letter_literal(rest: &str) -> Option<usize> {
     }
 }
 
-fn mark_tests(tokens: &mut [Token]) {
+fn mark_tests(tokens: &mut [SourceToken]) {
     let mut at = 0;
     while at < tokens.len() {
         let attribute = ["#", "[", "cfg", "(", "test", ")", "]"];
@@ -177,7 +177,7 @@ fn mark_tests(tokens: &mut [Token]) {
 }
 
 /// Returns how many tokens the first item takes: to the end of its braces, or to a `;` or `,` outside of all brackets.
-fn item(tokens: &[Token]) -> usize {
+fn item(tokens: &[SourceToken]) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate() {
         match token.text {

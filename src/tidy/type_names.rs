@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::exceptions::Exceptions;
-use super::source::Source;
+use super::source::SourceFile;
 
 const MOST: usize = 2;
 
-pub(super) fn type_names(sources: &[Source], exceptions: &Exceptions) -> Vec<String> {
+pub(super) fn type_names(sources: &[SourceFile], exceptions: &Exceptions) -> Vec<String> {
     let mut defined = BTreeMap::<&str, BTreeSet<&str>>::new();
     for source in sources.iter().filter(|source| !source.module.is_empty()) {
         for name in types(source) {
@@ -33,7 +33,7 @@ pub(super) fn type_names(sources: &[Source], exceptions: &Exceptions) -> Vec<Str
 }
 
 /// Returns what a file defines; types that belong to a trait or an `impl` are none of their own.
-fn types<'a>(source: &Source<'a>) -> Vec<&'a str> {
+fn types<'a>(source: &SourceFile<'a>) -> Vec<&'a str> {
     let tokens: Vec<_> = source.product().collect();
     let mut depth = 0;
     let mut types = Vec::new();

@@ -7,7 +7,7 @@
 const EDGES: [(&str, &str); 6] = [
     ("core/src/profile/", "turns a version into behaviours"),
     ("core/src/components/api_server/paths.rs", "/version tells it"),
-    ("core/src/scenario/run/sound.rs", "the policy of version skew is about versions"),
+    ("core/src/scenario/run/node_invariants.rs", "the policy of version skew is about versions"),
     ("src/load/tags.rs", "@since and @until name releases"),
     ("src/live/", "real servers and programs have versions"),
     ("src/tidy/", "names what it looks for"),
@@ -45,7 +45,7 @@ fn each_way_to_ask_for_a_version_is_found() {
         "let is_new = release.minor > 33;",
         "let known = Release::new(34, 4);",
     ] {
-        assert_eq!(versions("core/src/components/api_server/forms/cells.rs", text).len(), 1, "{text}");
+        assert_eq!(versions("core/src/components/api_server/content_negotiation/cells.rs", text).len(), 1, "{text}");
         assert!(versions("src/live/assets.rs", text).is_empty() && versions("core/src/sim/tests.rs", text).is_empty());
         assert!(versions("src/steps/cluster.rs", &format!("#[cfg(test)]\nmod tests {{\n{text}\n")).is_empty());
     }

@@ -95,11 +95,11 @@ fn mutated(text: &[u8], dice: &mut Dice) -> Vec<u8> {
 }
 
 /// Hands over each of some texts as it is, and then changed, so many times in all.
-fn robust(door: fn(&[u8]), texts: &[impl AsRef<[u8]>], rounds: usize) {
-    texts.iter().for_each(|text| door(text.as_ref()));
+fn robust(reader: fn(&[u8]), texts: &[impl AsRef<[u8]>], rounds: usize) {
+    texts.iter().for_each(|text| reader(text.as_ref()));
     for round in 0..rounds {
         let text = mutated(texts[round % texts.len()].as_ref(), &mut Dice::new(round as u64));
-        let done = std::panic::catch_unwind(|| door(&text));
+        let done = std::panic::catch_unwind(|| reader(&text));
         assert!(done.is_ok(), "round {round}: {}", String::from_utf8_lossy(&text));
     }
 }

@@ -1,4 +1,4 @@
-//! The command and the test harness from outside: what a person, a script or nextest meets at either door.
+//! The command and the test harness from outside: what a person, a script or nextest meets at either entry point.
 //!
 //! Inputs: trees of feature files in temporary directories. Outputs: exit codes, both streams, files. This program is a
 //! harness of its own, so that it can stand for the test target of another tree: with `DOOR_OF` set it runs the

@@ -1,4 +1,4 @@
-//! A directory to work in, and the two doors called from it.
+//! A directory to work in, and the two entry points called from it.
 
 use std::ffi::OsStr;
 use std::fs;

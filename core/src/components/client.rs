@@ -13,7 +13,7 @@ use alloc::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use cache::{Cache, Slot};
+pub use cache::{Cache, CacheIndex};
 pub(super) use queue::PAUSE_FIRST;
 pub use queue::WorkQueue;
 pub use reflector::{CacheEvent, Changes, Reflector};
@@ -205,7 +205,7 @@ pub fn node_name(pod: &Object) -> Option<&Text> {
 
 /// How a request went, as a controller's code tells its errors apart.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// 2xx, with the object of the answer if it holds one.
     Done(Option<Object>),
     /// 404: the object is not there.
@@ -216,7 +216,7 @@ pub enum Outcome {
     Failed,
 }
 
-impl Outcome {
+impl RequestOutcome {
     /// Reads a response.
     #[must_use]
     pub fn of(result: &Result<Answer, TransportError>) -> Self {

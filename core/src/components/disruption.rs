@@ -17,10 +17,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::Because;
 use super::client::CacheEvent;
 use super::controller::{
-    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
-    code, failure,
+    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
+    Watched, code, failure,
 };
-use super::events::{About, EventType};
+use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Rounding, Selections, controller_of, number, owner_key, scaled};
 use super::workload::{DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS};
 use crate::json;
@@ -106,7 +106,13 @@ impl Disruption {
                     "Pod {namespace:?}/{name:?} matches multiple PodDisruptionBudgets.  Chose {:?} arbitrarily.",
                     first.name
                 );
-                runtime.emit(&About::pod(pod), EventType::Warning, "MultiplePodDisruptionBudgets", &message, now);
+                runtime.emit(
+                    &InvolvedObject::pod(pod),
+                    EventType::Warning,
+                    "MultiplePodDisruptionBudgets",
+                    &message,
+                    now,
+                );
             }
             runtime.add(first.clone());
         }
@@ -179,7 +185,7 @@ impl Disruption {
 
     fn sync_budget(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
         let Some(budget) = runtime.cache(BUDGET_CACHE).get(key).cloned() else { return Flow::Done };
-        let about = About::object("policy/v1", "PodDisruptionBudget", &budget);
+        let about = InvolvedObject::object("policy/v1", "PodDisruptionBudget", &budget);
         let count = i64::try_from(self.pods.count(key)).unwrap_or(i64::MAX);
         if count == 0 {
             runtime.emit(&about, EventType::Normal, "NoPods", "No matching pods found", now);
@@ -290,7 +296,7 @@ impl Disruption {
                 // Upstream names the namespace twice.
                 let namespace = &key.namespace;
                 let message = format!("Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't");
-                runtime.emit(&About::pod(&pod), EventType::Warning, "NotDeleted", &message, now);
+                runtime.emit(&InvolvedObject::pod(&pod), EventType::Warning, "NotDeleted", &message, now);
             } else {
                 kept.set(&[name.as_str()], since.clone());
                 runtime.add_after(key.clone(), until.duration_since(now) + SignedDuration::from_nanos(1), now);
@@ -378,7 +384,7 @@ fn set_allowed(status: &mut Json, truth: &str, reason: &str, message: &str, now:
 }
 
 impl Reconciler for Disruption {
-    type Step = ();
+    type Purpose = ();
 
     fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, now: Timestamp) {
         match source {
@@ -411,7 +417,14 @@ impl Reconciler for Disruption {
         }
     }
 
-    fn handle_reply(&mut self, _: &ObjectKey, _: (), reply: &Reply, _: &mut KeyedRuntime<()>, _: Timestamp) -> Flow {
+    fn handle_reply(
+        &mut self,
+        _: &ObjectKey,
+        _: (),
+        reply: &ApiResult,
+        _: &mut KeyedRuntime<()>,
+        _: Timestamp,
+    ) -> Flow {
         if failure(reply).is_some() && code(reply) != 404 { Flow::Retry } else { Flow::Next }
     }
 }

@@ -20,7 +20,7 @@ use super::client::{CacheEvent, node_name};
 use super::controller::{
     Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
 };
-use super::events::{About, EventType};
+use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Selections, labels, reference_to};
 use crate::json;
 use crate::network::{Call, NODES, PODS, Resource, Verb};
@@ -281,7 +281,7 @@ impl EndpointSlices {
 }
 
 impl Reconciler for EndpointSlices {
-    type Step = ();
+    type Purpose = ();
 
     fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, _now: Timestamp) {
         match source {
@@ -340,7 +340,7 @@ impl Reconciler for EndpointSlices {
             many => format!("[{}]", many.join(", ")),
         };
         let message = format!("Error updating Endpoint Slices for Service {}/{}: {why}", key.namespace, key.name);
-        let about = About::object("v1", "Service", &service);
+        let about = InvolvedObject::object("v1", "Service", &service);
         runtime.emit(&about, EventType::Warning, "FailedToUpdateEndpointSlices", &message, now);
         Flow::Retry
     }

@@ -14,10 +14,10 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::client::{CacheEvent, Outcome};
+use super::client::{CacheEvent, RequestOutcome};
 use super::controller::{
-    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
-    code,
+    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
+    Watched, code,
 };
 use super::{Because, DecisionId};
 use crate::json;
@@ -72,7 +72,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 
 /// What a request is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
+enum NamespacePurpose {
     Read,
     /// The Pods, for the longest grace among them.
     Grace,
@@ -109,17 +109,23 @@ struct Namespaces {
 }
 
 impl Reconciler for Namespaces {
-    type Step = Step;
+    type Purpose = NamespacePurpose;
 
-    fn handle_event(&mut self, _: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn handle_event(
+        &mut self,
+        _: usize,
+        event: &CacheEvent,
+        runtime: &mut KeyedRuntime<NamespacePurpose>,
+        now: Timestamp,
+    ) {
         if let Some(namespace) = event.after.as_ref().filter(|namespace| is_going(namespace.stable())) {
             runtime.add_after(namespace.key(), PAUSE, now);
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
         let sweep = Sweep { pods_first: self.pods_first, ..Sweep::default() };
-        let flow = sweep.read(key, Step::Read, runtime, now);
+        let flow = sweep.read(key, NamespacePurpose::Read, runtime, now);
         self.sweeps.insert(key.clone(), sweep);
         flow
     }
@@ -127,9 +133,9 @@ impl Reconciler for Namespaces {
     fn handle_reply(
         &mut self,
         key: &ObjectKey,
-        step: Step,
-        reply: &Reply,
-        runtime: &mut KeyedRuntime<Step>,
+        step: NamespacePurpose,
+        reply: &ApiResult,
+        runtime: &mut KeyedRuntime<NamespacePurpose>,
         now: Timestamp,
     ) -> Flow {
         let Some(mut sweep) = self.sweeps.remove(key) else { return Flow::Done };
@@ -142,63 +148,88 @@ impl Reconciler for Namespaces {
 }
 
 impl Sweep {
-    fn send(&self, key: &ObjectKey, step: Step, call: Call, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn send(
+        &self,
+        key: &ObjectKey,
+        step: NamespacePurpose,
+        call: Call,
+        runtime: &mut KeyedRuntime<NamespacePurpose>,
+        now: Timestamp,
+    ) -> Flow {
         runtime.send(key, step, call, self.because, now);
         Flow::Next
     }
 
-    fn read(&self, key: &ObjectKey, step: Step, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn read(
+        &self,
+        key: &ObjectKey,
+        step: NamespacePurpose,
+        runtime: &mut KeyedRuntime<NamespacePurpose>,
+        now: Timestamp,
+    ) -> Flow {
         self.send(key, step, Call::new(Verb::Get, NAMESPACES, "", &key.name), runtime, now)
     }
 
     fn handle_reply(
         &mut self,
         key: &ObjectKey,
-        step: Step,
-        reply: &Reply,
-        runtime: &mut KeyedRuntime<Step>,
+        step: NamespacePurpose,
+        reply: &ApiResult,
+        runtime: &mut KeyedRuntime<NamespacePurpose>,
         now: Timestamp,
     ) -> Flow {
         let body = || reply.as_ref().map(Answer::body).unwrap_or_default();
-        match (step, Outcome::of(reply)) {
-            (Step::Read, Outcome::Done(Some(namespace))) => self.begin(key, &namespace, runtime, now),
-            (Step::ReadAgain, Outcome::Done(Some(namespace))) => {
+        match (step, RequestOutcome::of(reply)) {
+            (NamespacePurpose::Read, RequestOutcome::Done(Some(namespace))) => {
+                self.begin(key, &namespace, runtime, now)
+            }
+            (NamespacePurpose::ReadAgain, RequestOutcome::Done(Some(namespace))) => {
                 self.namespace = namespace.json();
                 self.finalize(key, runtime, now)
             }
-            (Step::Read | Step::ReadAgain | Step::Finalize, Outcome::NotFound) | (Step::Finalize, Outcome::Done(_)) => {
-                Flow::Done
+            (
+                NamespacePurpose::Read | NamespacePurpose::ReadAgain | NamespacePurpose::Finalize,
+                RequestOutcome::NotFound,
+            )
+            | (NamespacePurpose::Finalize, RequestOutcome::Done(_)) => Flow::Done,
+            (NamespacePurpose::Finalize, RequestOutcome::Conflict) => {
+                self.read(key, NamespacePurpose::ReadAgain, runtime, now)
             }
-            (Step::Finalize, Outcome::Conflict) => self.read(key, Step::ReadAgain, runtime, now),
-            (Step::Grace, Outcome::Done(_)) => {
+            (NamespacePurpose::Grace, RequestOutcome::Done(_)) => {
                 let grace = longest_grace(&body());
                 let age = deleted_at(&self.namespace).map_or(SignedDuration::ZERO, |at| now.duration_since(at));
                 self.grace = if age < SignedDuration::from_secs(grace) { grace } else { 0 };
                 self.delete_kind(key, runtime, now)
             }
-            (Step::Delete, Outcome::Done(_)) => self.count_kind(key, runtime, now),
-            (Step::Count, Outcome::Done(_)) => {
+            (NamespacePurpose::Delete, RequestOutcome::Done(_)) => self.count_kind(key, runtime, now),
+            (NamespacePurpose::Count, RequestOutcome::Done(_)) => {
                 self.note_kind(&key.name, &body());
                 self.next_kind(key, runtime, now)
             }
             // A kind that the server has not, or whose collections cannot be deleted, holds nothing up.
-            (Step::Delete | Step::Count, _) if matches!(code(reply), 404 | 405) => {
+            (NamespacePurpose::Delete | NamespacePurpose::Count, _) if matches!(code(reply), 404 | 405) => {
                 self.kinds.pop_front();
                 self.next_kind(key, runtime, now)
             }
-            (Step::Grace | Step::Delete | Step::Count, _) => {
+            (NamespacePurpose::Grace | NamespacePurpose::Delete | NamespacePurpose::Count, _) => {
                 let why = reply.as_ref().map_or_else(|error| format!("{error}"), Answer::message);
                 self.problems.push(why);
                 self.kinds.pop_front();
                 self.next_kind(key, runtime, now)
             }
-            (Step::Status, _) => self.conclude(key, runtime, now),
-            (Step::Read | Step::ReadAgain | Step::Finalize, _) => Flow::Retry,
+            (NamespacePurpose::Status, _) => self.conclude(key, runtime, now),
+            (NamespacePurpose::Read | NamespacePurpose::ReadAgain | NamespacePurpose::Finalize, _) => Flow::Retry,
         }
     }
 
     /// Begins with what the server says of the namespace.
-    fn begin(&mut self, key: &ObjectKey, namespace: &Object, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn begin(
+        &mut self,
+        key: &ObjectKey,
+        namespace: &Object,
+        runtime: &mut KeyedRuntime<NamespacePurpose>,
+        now: Timestamp,
+    ) -> Flow {
         let tree = namespace.json();
         let is_ours = tree.at(&["spec", "finalizers"]).items().iter().any(|item| item.as_str() == Some(FINALIZER));
         if !is_going(&tree) || !is_ours {
@@ -219,13 +250,13 @@ impl Sweep {
         self.next_kind(key, runtime, now)
     }
 
-    fn next_kind(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn next_kind(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
         let pods_remain = self.remaining.contains_key(&shown(&PODS));
         match self.kinds.front() {
             Some(kind) if !(self.pods_first && pods_remain) => {
                 self.grace = 0;
                 if *kind == PODS {
-                    self.send(key, Step::Grace, Call::new(Verb::List, PODS, &key.name, ""), runtime, now)
+                    self.send(key, NamespacePurpose::Grace, Call::new(Verb::List, PODS, &key.name, ""), runtime, now)
                 } else {
                     self.delete_kind(key, runtime, now)
                 }
@@ -234,16 +265,16 @@ impl Sweep {
         }
     }
 
-    fn delete_kind(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn delete_kind(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
         let Some(kind) = self.kinds.front().cloned() else { return Flow::Done };
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"});
         let call = Call::new(Verb::DeleteCollection, kind, &key.name, "").body(options);
-        self.send(key, Step::Delete, call, runtime, now)
+        self.send(key, NamespacePurpose::Delete, call, runtime, now)
     }
 
-    fn count_kind(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn count_kind(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
         let Some(kind) = self.kinds.front().cloned() else { return Flow::Done };
-        self.send(key, Step::Count, Call::new(Verb::List, kind, &key.name, ""), runtime, now)
+        self.send(key, NamespacePurpose::Count, Call::new(Verb::List, kind, &key.name, ""), runtime, now)
     }
 
     /// Notes what remains of the kind in hand.
@@ -272,7 +303,7 @@ impl Sweep {
     }
 
     /// Tells of what was found, if that is news.
-    fn tell(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn tell(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
         let mut tree = self.namespace.clone();
         let mut conditions: Vec<Json> = tree.at(&["status", "conditions"]).items().to_vec();
         let mut has_changed = false;
@@ -304,11 +335,11 @@ impl Sweep {
         }
         tree.set(&["status", "conditions"], conditions);
         let call = Call::new(Verb::Update, NAMESPACES, "", &key.name).subresource("status").body(tree);
-        self.send(key, Step::Status, call, runtime, now)
+        self.send(key, NamespacePurpose::Status, call, runtime, now)
     }
 
     /// Looks again later, or lets the namespace go.
-    fn conclude(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn conclude(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
         if !self.problems.is_empty() {
             Flow::Retry
         } else if self.estimate > 0 {
@@ -319,7 +350,7 @@ impl Sweep {
         }
     }
 
-    fn finalize(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn finalize(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
         let mut tree = Json::object();
         for field in ["kind", "apiVersion", "metadata"] {
             tree.set(&[field], self.namespace.get(field).clone());
@@ -331,7 +362,7 @@ impl Sweep {
             tree.set(&["spec", "finalizers"], others);
         }
         let call = Call::new(Verb::Update, NAMESPACES, "", &key.name).subresource("finalize").body(tree);
-        self.send(key, Step::Finalize, call, runtime, now)
+        self.send(key, NamespacePurpose::Finalize, call, runtime, now)
     }
 
     /// Returns the conditions as they are: type, status, reason, message.

@@ -14,9 +14,9 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::client::{Cache, CacheEvent, Outcome, PodsByNode, node_name};
-use super::controller::{Context, Controller, ControllerRuntime, FreeChoice, LoopInfo, Reply, Watched};
-use super::pod_status::{Generation, Target, failed_patch};
+use super::client::{Cache, CacheEvent, PodsByNode, RequestOutcome, node_name};
+use super::controller::{ApiResult, Context, Controller, ControllerRuntime, FreeChoice, LoopInfo, Watched};
+use super::pod_status::{DisruptionTarget, Generation, failed_patch};
 use super::{Because, Deadline, DecisionId};
 use crate::json;
 use crate::network::{Call, NODES, PODS, RequestId, Verb};
@@ -34,7 +34,8 @@ const JUST_AFTER: SignedDuration = SignedDuration::from_secs(1);
 /// What a pass takes at least: real passes are never free, and the quarantine is two periods long.
 const PASS_COST: SignedDuration = SignedDuration::from_millis(1);
 /// What pods of a vanished node are told. Source: gc_controller.go (v1.34), `gcOrphaned`.
-const ORPHANED: Target = Target { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
+const ORPHANED: DisruptionTarget =
+    DisruptionTarget { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
 /// The taint that says that a node is down for good, with any value and effect.
 /// Source: k8s.io/api core/v1/well_known_taints.go (v1.34), `TaintNodeOutOfService`.
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
@@ -46,13 +47,13 @@ const POD_CACHE: usize = 1;
 #[derive(Clone, Debug)]
 struct Doomed {
     pod: Object,
-    target: Option<Target>,
+    target: Option<DisruptionTarget>,
     reasons: Vec<Because>,
 }
 
 /// The steps of a pass, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+enum PassStage {
     Terminated,
     OutOfService,
     Orphaned,
@@ -63,7 +64,7 @@ enum Stage {
 #[derive(Clone, Debug)]
 struct Pass {
     began: Timestamp,
-    stage: Stage,
+    stage: PassStage,
     /// Names that have been away long enough, to be confirmed.
     unconfirmed: VecDeque<Text>,
     /// Pods of confirmed names, deleted one after the other.
@@ -74,7 +75,7 @@ struct Pass {
 
 /// What a request is for.
 #[derive(Clone, Debug)]
-enum Job {
+enum PodGcPurpose {
     Confirm(Text),
     Patch(ObjectKey, DecisionId),
     Delete,
@@ -93,7 +94,7 @@ pub struct PodGc {
     /// Names of absent nodes and when their quarantine is over.
     quarantine: BTreeMap<Text, Timestamp>,
     quarantine_time: SignedDuration,
-    under_way: BTreeMap<RequestId, Job>,
+    under_way: BTreeMap<RequestId, PodGcPurpose>,
     pass: Option<Pass>,
     next_pass: Option<Timestamp>,
     started: bool,
@@ -115,7 +116,7 @@ impl PodGc {
             terminated: BTreeSet::new(),
             ending: BTreeSet::new(),
             threshold: threshold(context.settings.number("terminated-pod-gc-threshold")),
-            generation: if told { Generation::Told } else { Generation::Untold },
+            generation: if told { Generation::Observed } else { Generation::NotObserved },
             quarantine: BTreeMap::new(),
             quarantine_time: if is_late { QUARANTINE + JUST_AFTER } else { QUARANTINE },
             under_way: BTreeMap::new(),
@@ -173,7 +174,7 @@ impl PodGc {
         let here = |name: &Text| self.nodes().get("", name).is_some();
         self.pass = Some(Pass {
             began: now,
-            stage: Stage::Terminated,
+            stage: PassStage::Terminated,
             unconfirmed: due.into_iter().filter(|name| !here(name)).collect(),
             orphans: VecDeque::new(),
             absent: pods,
@@ -228,28 +229,28 @@ impl PodGc {
             && let Some(pass) = &mut self.pass
         {
             match pass.stage {
-                Stage::Terminated => {
-                    pass.stage = Stage::OutOfService;
+                PassStage::Terminated => {
+                    pass.stage = PassStage::OutOfService;
                     for doomed in self.out_of_service() {
                         self.delete(doomed, now);
                     }
                 }
-                Stage::OutOfService => pass.stage = Stage::Orphaned,
-                Stage::Orphaned => {
+                PassStage::OutOfService => pass.stage = PassStage::Orphaned,
+                PassStage::Orphaned => {
                     if let Some(name) = pass.unconfirmed.pop_front() {
                         let call = Call::new(Verb::Get, NODES, "", &name);
                         let id = self.runtime.send(call, None, now);
-                        self.under_way.insert(id, Job::Confirm(name));
+                        self.under_way.insert(id, PodGcPurpose::Confirm(name));
                     } else if let Some(doomed) = pass.orphans.pop_front() {
                         self.delete(doomed, now);
                     } else {
-                        pass.stage = Stage::Unscheduled;
+                        pass.stage = PassStage::Unscheduled;
                         for doomed in self.unscheduled() {
                             self.delete(doomed, now);
                         }
                     }
                 }
-                Stage::Unscheduled => {
+                PassStage::Unscheduled => {
                     let end = now.max(pass.began + PASS_COST);
                     self.next_pass = (!self.held).then_some(end + PERIOD);
                     self.pass = None;
@@ -269,22 +270,22 @@ impl PodGc {
         let patch = failed_patch(&doomed.pod, doomed.target, self.generation, now);
         let call = Call::strategic_patch(PODS, &key.namespace, &key.name, patch).subresource("status");
         let id = self.runtime.send(call, Some(because), now);
-        self.under_way.insert(id, Job::Patch(key, because));
+        self.under_way.insert(id, PodGcPurpose::Patch(key, because));
     }
 
     fn send_delete(&mut self, key: &ObjectKey, because: DecisionId, now: Timestamp) {
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0});
         let call = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(options);
         let id = self.runtime.send(call, Some(because), now);
-        self.under_way.insert(id, Job::Delete);
+        self.under_way.insert(id, PodGcPurpose::Delete);
     }
 
-    fn handle_outcome(&mut self, job: Job, outcome: &Outcome, now: Timestamp) {
+    fn handle_outcome(&mut self, job: PodGcPurpose, outcome: &RequestOutcome, now: Timestamp) {
         match job {
-            Job::Confirm(name) => {
+            PodGcPurpose::Confirm(name) => {
                 let Some(pass) = &mut self.pass else { return };
                 // Any other failure leaves the node to the next pass that finds it absent.
-                if matches!(outcome, Outcome::NotFound) {
+                if matches!(outcome, RequestOutcome::NotFound) {
                     let fact = format!("Node {name} was not there for {} and is not there now", seconds(QUARANTINE));
                     let doom =
                         |pod| Doomed { pod, target: Some(ORPHANED), reasons: Vec::from([Because::Fact(fact.clone())]) };
@@ -294,9 +295,11 @@ impl PodGc {
                     pass.orphans.extend(pods.into_iter().map(doom));
                 }
             }
-            Job::Patch(key, because) if matches!(outcome, Outcome::Done(_)) => self.send_delete(&key, because, now),
+            PodGcPurpose::Patch(key, because) if matches!(outcome, RequestOutcome::Done(_)) => {
+                self.send_delete(&key, because, now)
+            }
             // A pod that cannot be marked or deleted is left to the next pass.
-            Job::Patch(..) | Job::Delete => {}
+            PodGcPurpose::Patch(..) | PodGcPurpose::Delete => {}
         }
     }
 }
@@ -339,9 +342,9 @@ impl Controller for PodGc {
         }
     }
 
-    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+    fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {
         if let Some(job) = self.under_way.remove(&id) {
-            self.handle_outcome(job, &Outcome::of(reply), now);
+            self.handle_outcome(job, &RequestOutcome::of(reply), now);
         }
     }
 

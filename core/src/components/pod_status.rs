@@ -15,14 +15,14 @@ use crate::objects::{Json, Object};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Generation {
     /// It does.
-    Told,
+    Observed,
     /// It does not.
-    Untold,
+    NotObserved,
 }
 
 /// Why a pod is disturbed: reason and message of its condition `DisruptionTarget`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Target {
+pub(super) struct DisruptionTarget {
     /// The reason, as `DeletionByPodGC`.
     pub(super) reason: &'static str,
     /// The message.
@@ -30,27 +30,43 @@ pub(super) struct Target {
 }
 
 /// Returns the patch that sets `DisruptionTarget`; `None` if the pod has it already.
-pub(super) fn target_patch(pod: &Object, target: Target, generation: Generation, now: Timestamp) -> Option<Json> {
+pub(super) fn target_patch(
+    pod: &Object,
+    target: DisruptionTarget,
+    generation: Generation,
+    now: Timestamp,
+) -> Option<Json> {
     let mut patch = json!({"metadata": {"uid": pod.uid()}});
     set_target(&mut patch, pod, target, generation, now).then_some(patch)
 }
 
 /// Returns the patch that ends a pod as Failed, with `DisruptionTarget` if there is a reason for one.
-pub(super) fn failed_patch(pod: &Object, target: Option<Target>, generation: Generation, now: Timestamp) -> Json {
+pub(super) fn failed_patch(
+    pod: &Object,
+    target: Option<DisruptionTarget>,
+    generation: Generation,
+    now: Timestamp,
+) -> Json {
     let mut patch = json!({"metadata": {"uid": pod.uid()}});
     if let Some(target) = target {
         set_target(&mut patch, pod, target, generation, now);
     }
     let tree = pod.stable();
     let about = tree.at(&["metadata", "generation"]);
-    if generation == Generation::Told && !about.is_null() && about != tree.at(&["status", "observedGeneration"]) {
+    if generation == Generation::Observed && !about.is_null() && about != tree.at(&["status", "observedGeneration"]) {
         patch.set(&["status", "observedGeneration"], about.clone());
     }
     patch.set(&["status", "phase"], "Failed");
     patch
 }
 
-fn set_target(patch: &mut Json, pod: &Object, target: Target, generation: Generation, now: Timestamp) -> bool {
+fn set_target(
+    patch: &mut Json,
+    pod: &Object,
+    target: DisruptionTarget,
+    generation: Generation,
+    now: Timestamp,
+) -> bool {
     let tree = pod.stable();
     let conditions = tree.at(&["status", "conditions"]).items();
     let old = conditions.iter().find(|condition| condition.get("type").as_str() == Some("DisruptionTarget"));
@@ -59,7 +75,7 @@ fn set_target(patch: &mut Json, pod: &Object, target: Target, generation: Genera
     let was_true = old.filter(|old| old.get("status").as_str() == Some("True"));
     let since = was_true.map_or_else(|| Json::from(to_time(now)), |old| old.get("lastTransitionTime").clone());
     new.set(&["lastTransitionTime"], since);
-    if generation == Generation::Told
+    if generation == Generation::Observed
         && let Some(number) = tree.at(&["metadata", "generation"]).as_i64()
     {
         new.set(&["observedGeneration"], number);
@@ -88,11 +104,12 @@ fn set_target(patch: &mut Json, pod: &Object, target: Target, generation: Genera
 mod tests {
     use jiff::Timestamp;
 
-    use super::{Generation, Target, failed_patch, target_patch};
+    use super::{DisruptionTarget, Generation, failed_patch, target_patch};
     use crate::json;
     use crate::objects::Object;
 
-    const TARGET: Target = Target { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
+    const TARGET: DisruptionTarget =
+        DisruptionTarget { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
 
     #[test]
     fn the_condition_is_appended_and_named_in_the_order_of_elements() {
@@ -101,7 +118,7 @@ mod tests {
             json!({"metadata": {"uid": "u", "generation": 3}, "status": {"conditions": [{"type": "Ready"}]}}),
             1,
         );
-        let patch = target_patch(&pod, TARGET, Generation::Told, now).unwrap();
+        let patch = target_patch(&pod, TARGET, Generation::Observed, now).unwrap();
         assert_eq!(
             patch,
             json!({"metadata": {"uid": "u"}, "status": {
@@ -111,7 +128,7 @@ mod tests {
                     "lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": 3}]}})
         );
         let bare = Object::new(json!({"metadata": {"uid": "u", "generation": 3}}), 1);
-        let patch = target_patch(&bare, TARGET, Generation::Untold, now).unwrap();
+        let patch = target_patch(&bare, TARGET, Generation::NotObserved, now).unwrap();
         assert!(patch.at(&["status", "$setElementOrder/conditions"]).is_null());
         assert!(patch.at(&["status", "conditions"]).items()[0].get("observedGeneration").is_null());
     }
@@ -120,11 +137,11 @@ mod tests {
     fn a_pod_that_has_the_condition_is_not_patched() {
         let now = Timestamp::UNIX_EPOCH;
         let pod = Object::new(json!({"metadata": {"uid": "u"}}), 1);
-        let patch = target_patch(&pod, TARGET, Generation::Told, now).unwrap();
+        let patch = target_patch(&pod, TARGET, Generation::Observed, now).unwrap();
         let mut again = json!({"metadata": {"uid": "u"}});
         again.set(&["status", "conditions"], patch.at(&["status", "conditions"]).clone());
         let later = "2026-01-01T00:00:00Z".parse().unwrap();
-        assert_eq!(target_patch(&Object::new(again, 2), TARGET, Generation::Told, later), None);
+        assert_eq!(target_patch(&Object::new(again, 2), TARGET, Generation::Observed, later), None);
     }
 
     #[test]
@@ -138,7 +155,7 @@ mod tests {
             ),
         ];
         for (pod, expected) in cases {
-            let patch = failed_patch(&Object::new(pod, 1), None, Generation::Told, now);
+            let patch = failed_patch(&Object::new(pod, 1), None, Generation::Observed, now);
             assert_eq!(*patch.get("status"), expected);
         }
     }

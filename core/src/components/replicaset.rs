@@ -17,10 +17,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::client::{CacheEvent, node_name};
 use super::controller::{
-    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
-    code, failure, object,
+    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
+    Watched, code, failure, object,
 };
-use super::events::About;
+use super::events::InvolvedObject;
 use super::workload::pods::{
     Orphans, Owned, adoption, became_ready, controller_of, from_template, is_available, labels, number, owner_key,
     reference_to, release, set_unless_zero,
@@ -65,7 +65,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 
 /// What a request is for.
 #[derive(Clone, Debug)]
-enum Step {
+enum ReplicaSetPurpose {
     /// Look whether the set is still there, before it takes a pod.
     Confirm,
     Adopt(Object),
@@ -78,7 +78,7 @@ enum Step {
 
 /// What comes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+enum ReplicaSetStage {
     /// Take pods and let pods go.
     Claim,
     /// Find out how many pods are missing or too much.
@@ -95,9 +95,9 @@ enum Stage {
 
 /// A sync under way.
 #[derive(Clone, Debug)]
-struct Work {
+struct ReplicaSetSync {
     set: Object,
-    stage: Stage,
+    stage: ReplicaSetStage,
     because: Option<DecisionId>,
     /// Pods that the set would take.
     wanted: Vec<Object>,
@@ -116,15 +116,15 @@ struct ReplicaSets {
     pods: Owned,
     orphans: Orphans,
     expectations: Expectations,
-    work: BTreeMap<ObjectKey, Work>,
+    work: BTreeMap<ObjectKey, ReplicaSetSync>,
 }
 
-fn about(set: &Object) -> About {
-    About::object("apps/v1", "ReplicaSet", set)
+fn about(set: &Object) -> InvolvedObject {
+    InvolvedObject::object("apps/v1", "ReplicaSet", set)
 }
 
 impl ReplicaSets {
-    fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<ReplicaSetPurpose>, now: Timestamp) {
         // A set may leave any number of ended pods behind: none of them counts.
         self.pods.update_those(event, |pod| !is_terminal(pod));
         self.orphans.update(event);
@@ -150,7 +150,7 @@ impl ReplicaSets {
     }
 
     /// Wakes the sets that select a pod that nobody owns, when it comes, and when its labels or owners changed.
-    fn offer(event: &CacheEvent, runtime: &mut KeyedRuntime<Step>) {
+    fn offer(event: &CacheEvent, runtime: &mut KeyedRuntime<ReplicaSetPurpose>) {
         let Some(pod) = &event.after else { return };
         let same = |before: &Object| labels(before) == labels(pod) && controller_of(before).is_none();
         if is_ending(pod) || event.before.as_ref().is_some_and(same) {
@@ -167,7 +167,13 @@ impl ReplicaSets {
     }
 
     /// Lets go what is no longer selected, and looks for what can be taken.
-    fn claim(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn claim(
+        &self,
+        key: &ObjectKey,
+        work: &mut ReplicaSetSync,
+        runtime: &mut KeyedRuntime<ReplicaSetPurpose>,
+        now: Timestamp,
+    ) {
         let selector = work.set.stable().at(&["spec", "selector"]).clone();
         let selected = |pod: &Object| selects(&selector, labels(pod));
         let lost: Vec<Object> = work.active.iter().filter(|pod| !selected(pod)).cloned().collect();
@@ -181,7 +187,7 @@ impl ReplicaSets {
             let because =
                 runtime.decide(about, format!("let go by ReplicaSet {}", key.name), [Because::Fact(fact)].into());
             let call = Call::strategic_patch(PODS, &key.namespace, pod.name(), release(&work.set, &pod));
-            runtime.send(key, Step::Release, call, Some(because), now);
+            runtime.send(key, ReplicaSetPurpose::Release, call, Some(because), now);
         }
         let pods = runtime.cache(PODS_CACHE);
         work.wanted = self
@@ -193,12 +199,17 @@ impl ReplicaSets {
             .collect();
         if !work.wanted.is_empty() {
             let call = Call::new(Verb::Get, REPLICA_SETS, &key.namespace, &key.name);
-            runtime.send(key, Step::Confirm, call, None, now);
+            runtime.send(key, ReplicaSetPurpose::Confirm, call, None, now);
         }
     }
 
     /// Takes the pods that it would take.
-    fn adopt(key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn adopt(
+        key: &ObjectKey,
+        work: &mut ReplicaSetSync,
+        runtime: &mut KeyedRuntime<ReplicaSetPurpose>,
+        now: Timestamp,
+    ) {
         for pod in core::mem::take(&mut work.wanted) {
             let fact = String::from("the set selects it, and nobody owns it");
             let about = format!("pod/{}", pod.key());
@@ -206,15 +217,21 @@ impl ReplicaSets {
                 runtime.decide(about, format!("taken by ReplicaSet {}", key.name), [Because::Fact(fact)].into());
             let patch = adoption(reference_to(&work.set, "apps/v1", "ReplicaSet"), &pod);
             let call = Call::strategic_patch(PODS, &key.namespace, pod.name(), patch);
-            runtime.send(key, Step::Adopt(pod), call, Some(because), now);
+            runtime.send(key, ReplicaSetPurpose::Adopt(pod), call, Some(because), now);
         }
     }
 
     /// Makes or deletes what is missing or too much.
-    fn manage(&mut self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn manage(
+        &mut self,
+        key: &ObjectKey,
+        work: &mut ReplicaSetSync,
+        runtime: &mut KeyedRuntime<ReplicaSetPurpose>,
+        now: Timestamp,
+    ) {
         let wanted = usize::try_from(number(&work.set, &["spec", "replicas"], 1)).unwrap_or(0);
         let have = work.active.len();
-        let decide = |runtime: &mut KeyedRuntime<Step>, what: String| {
+        let decide = |runtime: &mut KeyedRuntime<ReplicaSetPurpose>, what: String| {
             let fact = format!("{have} pods count, and spec.replicas is {wanted}");
             runtime.decide(format!("replicaset/{key}"), what, Vec::from([Because::Fact(fact)]))
         };
@@ -222,7 +239,7 @@ impl ReplicaSets {
             let missing = (wanted - have).min(BURST);
             work.because = Some(decide(runtime, format!("create {missing} pods")));
             self.expectations.expect(key, missing, [], now);
-            work.stage = Stage::Create { left: missing, batch: 1 };
+            work.stage = ReplicaSetStage::Create { left: missing, batch: 1 };
         } else if have > wanted {
             let mut doomed = work.active.clone();
             doomed.sort_by_cached_key(rank);
@@ -233,12 +250,12 @@ impl ReplicaSets {
                 let name = pod.key();
                 let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
                 let call = Call::new(Verb::Delete, PODS, name.namespace, name.name).body(options);
-                runtime.send(key, Step::Delete(pod), call, work.because, now);
+                runtime.send(key, ReplicaSetPurpose::Delete(pod), call, work.because, now);
             }
         }
     }
 
-    fn status(&self, work: &Work, now: Timestamp) -> Json {
+    fn status(&self, work: &ReplicaSetSync, now: Timestamp) -> Json {
         let set = &work.set;
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
         let template = set.stable().at(&["spec", "template", "metadata", "labels"]);
@@ -297,9 +314,15 @@ fn rank(pod: &Object) -> impl Ord + use<> {
 }
 
 impl Reconciler for ReplicaSets {
-    type Step = Step;
+    type Purpose = ReplicaSetPurpose;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn handle_event(
+        &mut self,
+        source: usize,
+        event: &CacheEvent,
+        runtime: &mut KeyedRuntime<ReplicaSetPurpose>,
+        now: Timestamp,
+    ) {
         if source == PODS_CACHE {
             self.handle_pod(event, runtime, now);
             return;
@@ -310,14 +333,14 @@ impl Reconciler for ReplicaSets {
         runtime.add(event.object().key());
     }
 
-    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<ReplicaSetPurpose>, now: Timestamp) -> Flow {
         let Some(set) = runtime.cache(SETS).get(key).cloned() else { return Flow::Done };
         let own: Vec<Object> =
             self.pods.of(set.uid()).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod).cloned()).collect();
         let terminating = own.iter().filter(|pod| is_ending(pod) && !is_terminal(pod)).count();
         let active = own.into_iter().filter(is_active).collect();
-        let (stage, wanted) = (Stage::Claim, Vec::new());
-        let mut work = Work { set, stage, because: None, wanted, active, terminating, error: None, tries: 0 };
+        let (stage, wanted) = (ReplicaSetStage::Claim, Vec::new());
+        let mut work = ReplicaSetSync { set, stage, because: None, wanted, active, terminating, error: None, tries: 0 };
         self.claim(key, &mut work, runtime, now);
         self.work.insert(key.clone(), work);
         Flow::Next
@@ -326,80 +349,82 @@ impl Reconciler for ReplicaSets {
     fn handle_reply(
         &mut self,
         key: &ObjectKey,
-        step: Step,
-        reply: &Reply,
-        runtime: &mut KeyedRuntime<Step>,
+        step: ReplicaSetPurpose,
+        reply: &ApiResult,
+        runtime: &mut KeyedRuntime<ReplicaSetPurpose>,
         now: Timestamp,
     ) -> Flow {
         let Some(work) = self.work.get_mut(key) else { return Flow::Next };
         let error = failure(reply);
         match (step, error) {
-            (Step::Confirm, error) => {
+            (ReplicaSetPurpose::Confirm, error) => {
                 let is_same = object(reply).is_some_and(|set| set.uid() == work.set.uid() && !is_ending(&set));
                 match error {
                     None if is_same => Self::adopt(key, work, runtime, now),
-                    _ => work.stage = Stage::Failed,
+                    _ => work.stage = ReplicaSetStage::Failed,
                 }
             }
-            (Step::Adopt(pod), error) => match error {
+            (ReplicaSetPurpose::Adopt(pod), error) => match error {
                 None => work.active.push(object(reply).unwrap_or(pod)),
                 Some(_) if code(reply) == 404 => {}
-                Some(_) => work.stage = Stage::Failed,
+                Some(_) => work.stage = ReplicaSetStage::Failed,
             },
-            (Step::Release, Some(_)) if !matches!(code(reply), 404 | 422) => work.stage = Stage::Failed,
-            (Step::Release, _) => {}
-            (Step::Create, _) => {
+            (ReplicaSetPurpose::Release, Some(_)) if !matches!(code(reply), 404 | 422) => {
+                work.stage = ReplicaSetStage::Failed
+            }
+            (ReplicaSetPurpose::Release, _) => {}
+            (ReplicaSetPurpose::Create, _) => {
                 let tools = (&mut self.expectations, runtime);
                 work.error = pod_control::created(key, &about(&work.set), reply, tools, now).or(work.error.take());
             }
-            (Step::Delete(pod), _) => {
+            (ReplicaSetPurpose::Delete(pod), _) => {
                 let tools = (&mut self.expectations, runtime);
                 work.error =
                     pod_control::deleted(key, (&about(&work.set), &pod), reply, tools, now).or(work.error.take());
             }
-            (Step::Status, None) => work.stage = Stage::Written,
-            (Step::Status, Some(_)) if work.tries < STATUS_TRIES => {
+            (ReplicaSetPurpose::Status, None) => work.stage = ReplicaSetStage::Written,
+            (ReplicaSetPurpose::Status, Some(_)) if work.tries < STATUS_TRIES => {
                 let call = Call::new(Verb::Get, REPLICA_SETS, &key.namespace, &key.name);
-                runtime.send(key, Step::Read, call, work.because, now);
+                runtime.send(key, ReplicaSetPurpose::Read, call, work.because, now);
             }
-            (Step::Read, None) => {
+            (ReplicaSetPurpose::Read, None) => {
                 work.set = object(reply).unwrap_or_else(|| work.set.clone());
             }
-            (Step::Status | Step::Read, Some(_)) => work.stage = Stage::Failed,
+            (ReplicaSetPurpose::Status | ReplicaSetPurpose::Read, Some(_)) => work.stage = ReplicaSetStage::Failed,
         }
         Flow::Next
     }
 
-    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<ReplicaSetPurpose>, now: Timestamp) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Done };
         match work.stage {
-            Stage::Claim => work.stage = Stage::Manage,
-            Stage::Manage => {
-                work.stage = Stage::Status;
+            ReplicaSetStage::Claim => work.stage = ReplicaSetStage::Manage,
+            ReplicaSetStage::Manage => {
+                work.stage = ReplicaSetStage::Status;
                 if !is_ending(&work.set) && self.expectations.are_met(key, now) {
                     self.manage(key, &mut work, runtime, now);
                 }
             }
-            Stage::Create { left, .. } if work.error.is_some() => {
+            ReplicaSetStage::Create { left, .. } if work.error.is_some() => {
                 for _ in 0..left {
                     self.expectations.created(key);
                 }
-                work.stage = Stage::Status;
+                work.stage = ReplicaSetStage::Status;
             }
-            Stage::Create { left: 0, .. } => work.stage = Stage::Status,
-            Stage::Create { left, batch } => {
+            ReplicaSetStage::Create { left: 0, .. } => work.stage = ReplicaSetStage::Status,
+            ReplicaSetStage::Create { left, batch } => {
                 let size = batch.min(left);
                 for _ in 0..size {
                     let pod = from_template(&work.set, "ReplicaSet");
                     let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
-                    runtime.send(key, Step::Create, call, work.because, now);
+                    runtime.send(key, ReplicaSetPurpose::Create, call, work.because, now);
                 }
-                work.stage = Stage::Create { left: left - size, batch: size * 2 };
+                work.stage = ReplicaSetStage::Create { left: left - size, batch: size * 2 };
             }
-            Stage::Status => {
+            ReplicaSetStage::Status => {
                 let status = self.status(&work, now);
                 if status == *work.set.stable().get("status") {
-                    work.stage = Stage::Written;
+                    work.stage = ReplicaSetStage::Written;
                 } else {
                     let mut body = work.set.json();
                     body.set(&["status"], status);
@@ -407,11 +432,11 @@ impl Reconciler for ReplicaSets {
                         .subresource("status")
                         .body(body);
                     work.tries += 1;
-                    runtime.send(key, Step::Status, call, work.because, now);
+                    runtime.send(key, ReplicaSetPurpose::Status, call, work.because, now);
                 }
             }
-            Stage::Written | Stage::Failed => {
-                let failed = work.stage == Stage::Failed || work.error.is_some();
+            ReplicaSetStage::Written | ReplicaSetStage::Failed => {
+                let failed = work.stage == ReplicaSetStage::Failed || work.error.is_some();
                 return if failed { Flow::Retry } else { Flow::Done };
             }
         }

@@ -17,10 +17,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::client::CacheEvent;
 use super::controller::{
-    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
-    code, failure, object,
+    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
+    Watched, code, failure, object,
 };
-use super::events::{About, EventType};
+use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{
     Owned, from_template, hash, is_available, labels, number, owner_key, reference_to, set_unless_zero,
 };
@@ -65,7 +65,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 
 /// What a request is for.
 #[derive(Clone, Debug)]
-enum Step {
+enum StatefulSetPurpose {
     Revision,
     /// Make a claim of a name for a pod.
     Claim(String, String),
@@ -76,7 +76,7 @@ enum Step {
 
 /// What comes next.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Stage {
+enum StatefulSetStage {
     /// Find out the revision of the template.
     Revise,
     /// Make or delete pods.
@@ -89,7 +89,7 @@ enum Stage {
 
 /// A sync under way.
 #[derive(Clone, Debug)]
-struct Work {
+struct StatefulSetSync {
     set: Object,
     /// The pod of each ordinal; `None` where there is none.
     replicas: Vec<(i64, Option<Object>)>,
@@ -97,7 +97,7 @@ struct Work {
     condemned: Vec<(i64, Object)>,
     update: String,
     current: String,
-    stage: Stage,
+    stage: StatefulSetStage,
     because: Option<DecisionId>,
     failed: bool,
     tries: u32,
@@ -109,11 +109,11 @@ struct StatefulSets {
     capitalises: bool,
     pods: Owned,
     revisions: Owned,
-    work: BTreeMap<ObjectKey, Work>,
+    work: BTreeMap<ObjectKey, StatefulSetSync>,
 }
 
-fn about(set: &Object) -> About {
-    About::object("apps/v1", "StatefulSet", set)
+fn about(set: &Object) -> InvolvedObject {
+    InvolvedObject::object("apps/v1", "StatefulSet", set)
 }
 
 /// Returns the ordinal at the end of a pod's name.
@@ -137,7 +137,13 @@ fn is_ordered(set: &Object) -> bool {
 
 impl StatefulSets {
     /// Makes the request for a revision of the set's template, unless there is one of it.
-    fn revise(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn revise(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
         let template = work.set.stable().at(&["spec", "template"]);
         let mut data = Json::object();
         data.set(&["spec", "template"], template.clone());
@@ -156,7 +162,7 @@ impl StatefulSets {
         let current = work.set.stable().at(&["status", "currentRevision"]).as_str().unwrap_or("");
         let known = own.iter().any(|revision| revision.name() == current);
         work.current = if known { String::from(current) } else { name.clone() };
-        work.stage = Stage::Pods;
+        work.stage = StatefulSetStage::Pods;
         if !own.iter().any(|revision| revision.name() == name) {
             let last = own.iter().filter_map(|one| one.stable().get("revision").as_i64()).max().unwrap_or(0);
             let mut revision = json!({"kind": "ControllerRevision", "apiVersion": "apps/v1",
@@ -168,16 +174,22 @@ impl StatefulSets {
             revision.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
             revision.set(&["data"], data);
             let call = Call::new(Verb::Create, REVISIONS, &key.namespace, "").body(revision);
-            runtime.send(key, Step::Revision, call, None, now);
+            runtime.send(key, StatefulSetPurpose::Revision, call, None, now);
         }
         work.update = name;
     }
 
     /// Makes the next steps for the pods.
-    fn manage(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn manage(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
         let ordered = is_ordered(&work.set);
         let min_ready = number(&work.set, &["spec", "minReadySeconds"], 0);
-        work.stage = Stage::Status;
+        work.stage = StatefulSetStage::Status;
         if is_ending(&work.set) {
             return;
         }
@@ -214,9 +226,9 @@ impl StatefulSets {
     fn scale_down(
         &self,
         key: &ObjectKey,
-        work: &mut Work,
+        work: &mut StatefulSetSync,
         ordered: bool,
-        runtime: &mut KeyedRuntime<Step>,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
         now: Timestamp,
     ) -> bool {
         let wanted = work.replicas.len();
@@ -243,7 +255,12 @@ impl StatefulSets {
     }
 
     /// Deletes the last pod of an old revision, if all after it are healthy.
-    fn roll(key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn roll(
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
         let strategy = work.set.stable().at(&["spec", "updateStrategy"]);
         if strategy.get("type").as_str() == Some("OnDelete") {
             return;
@@ -268,7 +285,14 @@ impl StatefulSets {
         }
     }
 
-    fn create(&self, key: &ObjectKey, work: &mut Work, number: i64, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn create(
+        &self,
+        key: &ObjectKey,
+        work: &mut StatefulSetSync,
+        number: i64,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
         let set = &work.set;
         let name = format!("{}-{number}", set.name());
         let partition = set.stable().at(&["spec", "updateStrategy", "rollingUpdate", "partition"]).as_i64();
@@ -310,36 +334,36 @@ impl StatefulSets {
                 }
                 body.set(&["spec"], template.get("spec").clone());
                 let call = Call::new(Verb::Create, CLAIMS, &key.namespace, "").body(body);
-                runtime.send(key, Step::Claim(claim, name.clone()), call, Some(because), now);
+                runtime.send(key, StatefulSetPurpose::Claim(claim, name.clone()), call, Some(because), now);
             }
         }
         let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
-        runtime.send(key, Step::Create(name), call, Some(because), now);
+        runtime.send(key, StatefulSetPurpose::Create(name), call, Some(because), now);
     }
 
     fn delete(
         key: &ObjectKey,
-        work: &mut Work,
+        work: &mut StatefulSetSync,
         pod: &Object,
         fact: String,
-        runtime: &mut KeyedRuntime<Step>,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
         now: Timestamp,
     ) {
         let because = runtime.decide(format!("pod/{}", pod.key()), "delete", Vec::from([Because::Fact(fact)]));
         work.because = Some(because);
         let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
         let call = Call::new(Verb::Delete, PODS, &key.namespace, pod.name()).body(options);
-        runtime.send(key, Step::Delete(String::from(pod.name())), call, Some(because), now);
+        runtime.send(key, StatefulSetPurpose::Delete(String::from(pod.name())), call, Some(because), now);
     }
 
     /// Says how a step for a pod went.
     fn tell(
         &self,
-        work: &Work,
+        work: &StatefulSetSync,
         verb: &str,
         object: &str,
         error: Option<&str>,
-        runtime: &mut KeyedRuntime<Step>,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
         now: Timestamp,
     ) {
         let mut word = String::from(verb);
@@ -364,7 +388,7 @@ impl StatefulSets {
         runtime.emit(&about(&work.set), kind, &format!("{reason}{past}"), &message, now);
     }
 
-    fn status(work: &Work, now: Timestamp) -> Json {
+    fn status(work: &StatefulSetSync, now: Timestamp) -> Json {
         let set = &work.set;
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
         let pods: Vec<&Object> = work
@@ -400,9 +424,15 @@ impl StatefulSets {
 }
 
 impl Reconciler for StatefulSets {
-    type Step = Step;
+    type Purpose = StatefulSetPurpose;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn handle_event(
+        &mut self,
+        source: usize,
+        event: &CacheEvent,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
+        now: Timestamp,
+    ) {
         match source {
             SETS => runtime.add(event.object().key()),
             PODS_CACHE => {
@@ -421,7 +451,7 @@ impl Reconciler for StatefulSets {
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, _now: Timestamp) -> Flow {
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<StatefulSetPurpose>, _now: Timestamp) -> Flow {
         let Some(set) = runtime.cache(SETS).get(key).cloned() else { return Flow::Done };
         let wanted = number(&set, &["spec", "replicas"], 1);
         let first = number(&set, &["spec", "ordinals", "start"], 0);
@@ -436,13 +466,13 @@ impl Reconciler for StatefulSets {
             }
         }
         condemned.sort_by_key(|(number, _)| *number);
-        let work = Work {
+        let work = StatefulSetSync {
             set,
             replicas,
             condemned,
             update: String::new(),
             current: String::new(),
-            stage: Stage::Revise,
+            stage: StatefulSetStage::Revise,
             because: None,
             failed: false,
             tries: 0,
@@ -454,9 +484,9 @@ impl Reconciler for StatefulSets {
     fn handle_reply(
         &mut self,
         key: &ObjectKey,
-        step: Step,
-        reply: &Reply,
-        runtime: &mut KeyedRuntime<Step>,
+        step: StatefulSetPurpose,
+        reply: &ApiResult,
+        runtime: &mut KeyedRuntime<StatefulSetPurpose>,
         now: Timestamp,
     ) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Next };
@@ -464,8 +494,8 @@ impl Reconciler for StatefulSets {
         let error = error.as_deref();
         match step {
             // Another one has made it: the next sync finds it.
-            Step::Revision if error.is_some() => work.stage = Stage::End(Flow::Retry),
-            Step::Revision => {
+            StatefulSetPurpose::Revision if error.is_some() => work.stage = StatefulSetStage::End(Flow::Retry),
+            StatefulSetPurpose::Revision => {
                 if let Some(made) = object(reply) {
                     if work.current == work.update {
                         work.current = String::from(made.name());
@@ -473,42 +503,42 @@ impl Reconciler for StatefulSets {
                     work.update = String::from(made.name());
                 }
             }
-            Step::Claim(claim, pod) => {
+            StatefulSetPurpose::Claim(claim, pod) => {
                 self.tell(&work, "create", &format!("Claim {claim} Pod {pod}"), error, runtime, now);
                 work.failed |= error.is_some();
             }
-            Step::Create(pod) => {
+            StatefulSetPurpose::Create(pod) => {
                 // A pod that is there already was made before this cache knew.
                 if code(reply) != 409 {
                     self.tell(&work, "create", &format!("Pod {pod}"), error, runtime, now);
                 }
                 work.failed |= error.is_some();
             }
-            Step::Delete(pod) => {
+            StatefulSetPurpose::Delete(pod) => {
                 self.tell(&work, "delete", &format!("Pod {pod}"), error, runtime, now);
                 work.failed |= error.is_some();
             }
-            Step::Status if error.is_none() => {
-                work.stage = Stage::End(if work.failed { Flow::Retry } else { Flow::Done });
+            StatefulSetPurpose::Status if error.is_none() => {
+                work.stage = StatefulSetStage::End(if work.failed { Flow::Retry } else { Flow::Done });
             }
             // A conflict is tried again with what the cache has by now.
-            Step::Status if code(reply) == 409 && work.tries < STATUS_TRIES => {
+            StatefulSetPurpose::Status if code(reply) == 409 && work.tries < STATUS_TRIES => {
                 if let Some(set) = runtime.cache(SETS).get(key) {
                     work.set = set.clone();
                 }
             }
-            Step::Status => work.stage = Stage::End(Flow::Retry),
+            StatefulSetPurpose::Status => work.stage = StatefulSetStage::End(Flow::Retry),
         }
         self.work.insert(key.clone(), work);
         Flow::Next
     }
 
-    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<StatefulSetPurpose>, now: Timestamp) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Done };
         match work.stage.clone() {
-            Stage::Revise => self.revise(key, &mut work, runtime, now),
-            Stage::Pods => self.manage(key, &mut work, runtime, now),
-            Stage::Status => {
+            StatefulSetStage::Revise => self.revise(key, &mut work, runtime, now),
+            StatefulSetStage::Pods => self.manage(key, &mut work, runtime, now),
+            StatefulSetStage::Status => {
                 let status = Self::status(&work, now);
                 if same_status(&status, work.set.stable().get("status")) {
                     return if work.failed { Flow::Retry } else { Flow::Done };
@@ -518,9 +548,9 @@ impl Reconciler for StatefulSets {
                 let call =
                     Call::new(Verb::Update, STATEFUL_SETS, &key.namespace, &key.name).subresource("status").body(body);
                 work.tries += 1;
-                runtime.send(key, Step::Status, call, work.because, now);
+                runtime.send(key, StatefulSetPurpose::Status, call, work.because, now);
             }
-            Stage::End(flow) => return flow,
+            StatefulSetStage::End(flow) => return flow,
         }
         self.work.insert(key.clone(), work);
         Flow::Next

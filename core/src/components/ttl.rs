@@ -83,7 +83,7 @@ fn annotated(node: &Object) -> Option<i64> {
 }
 
 impl Reconciler for Ttl {
-    type Step = ();
+    type Purpose = ();
 
     fn handle_event(&mut self, _: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<()>, _: Timestamp) {
         self.follow_count(event);

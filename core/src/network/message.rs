@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Identity, LEASES, NODE_LEASES, NODES, Resource, Verb};
 use crate::json;
 use crate::objects::time::to_time;
-use crate::objects::{Beat, Json, KUBELET_CONDITIONS, Object, Text};
+use crate::objects::{HeartbeatStamp, Json, KUBELET_CONDITIONS, Object, Text};
 
 /// Identifies a request among those of one client; a watch keeps the id of the request that opened it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
@@ -215,7 +215,7 @@ pub struct Report {
     /// The new `lastHeartbeatTime`, by the node's clock.
     pub(crate) at: Timestamp,
     /// The beat of the Node that the kubelet saw last.
-    pub(crate) seen: Beat,
+    pub(crate) seen: HeartbeatStamp,
 }
 
 impl fmt::Display for Ask {

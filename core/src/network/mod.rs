@@ -20,7 +20,7 @@ pub use identity::Identity;
 pub use message::*;
 pub use resource::{CSI_NODES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS, Resource, Verb};
 pub use resources::{UnknownResource, collections, find_kind, is_namespaced, kind_names, known_resource};
-pub use rule::{Effect, Endpoint, Fault, Hits, Match, Reply, Rule, RuleId};
+pub use rule::{Effect, Endpoint, Fault, Hits, InjectedReply, Match, Rule, RuleId};
 pub use rule_json::CODES;
 pub use transport::{Delivery, Network};
 

@@ -24,7 +24,7 @@ pub enum Endpoint {
 impl Endpoint {
     /// Tells whether a client's name is meant.
     #[must_use]
-    pub fn meets(&self, name: &str) -> bool {
+    pub fn matches(&self, name: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Name(own) => own == name,
@@ -48,7 +48,7 @@ pub struct Match {
 impl Match {
     /// Tells whether a request is met.
     #[must_use]
-    pub fn meets(&self, ask: &Ask) -> bool {
+    pub fn matches(&self, ask: &Ask) -> bool {
         let (verb, resource, subresource, name) = ask.subject();
         self.verb.is_none_or(|own| own == verb)
             && self.resource.as_ref().is_none_or(|own| own == resource)
@@ -59,7 +59,7 @@ impl Match {
 
 /// What a rule gives in place of the server's answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reply {
+pub enum InjectedReply {
     /// A Status of this HTTP code: 404, 409, 429, 500 or 503.
     Code(u16),
     /// Nothing: the client waits until its own time-out.
@@ -84,7 +84,7 @@ pub enum Effect {
     Refuse,
     /// The request is answered in place of the server, in turn; after the last one the server answers again
     /// (a list of one repeats for ever).
-    Answer(Vec<Reply>),
+    Answer(Vec<InjectedReply>),
 }
 
 /// A fault as it is asked for.
@@ -149,8 +149,9 @@ impl Rule {
     /// Tells whether the rule lies on the connection between a client and the API server.
     #[must_use]
     pub fn lies_on(&self, client: &str) -> bool {
-        let api = |end: &Endpoint| end.meets("api");
-        (self.fault.from.meets(client) && api(&self.fault.to)) || (api(&self.fault.from) && self.fault.to.meets(client))
+        let api = |end: &Endpoint| end.matches("api");
+        (self.fault.from.matches(client) && api(&self.fault.to))
+            || (api(&self.fault.from) && self.fault.to.matches(client))
     }
 
     /// Tells whether the rule stalls a whole connection.
@@ -172,11 +173,11 @@ impl Rule {
     }
 
     /// Returns the answer that is due, and moves on to the next.
-    pub(super) fn next_reply(&mut self) -> Reply {
-        let Effect::Answer(replies) = &self.fault.effect else { return Reply::Ok };
+    pub(super) fn next_reply(&mut self) -> InjectedReply {
+        let Effect::Answer(replies) = &self.fault.effect else { return InjectedReply::Ok };
         let reply = match replies.as_slice() {
             [only] => *only,
-            several => several.get(self.answered).copied().unwrap_or(Reply::Ok),
+            several => several.get(self.answered).copied().unwrap_or(InjectedReply::Ok),
         };
         self.answered += 1;
         reply

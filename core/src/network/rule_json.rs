@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::rule::{Effect, Endpoint, Fault, Match, Reply, Rule};
+use super::rule::{Effect, Endpoint, Fault, InjectedReply, Match, Rule};
 use super::{RuleId, Verb};
 use crate::json;
 use crate::objects::time::{exact_seconds, to_micro_time};
-use crate::objects::{FieldError, Json, Reader, Text};
+use crate::objects::{FieldError, FieldReader, Json, Text};
 
 /// The HTTP codes that a rule can answer with.
 pub const CODES: [u16; 9] = [401, 403, 404, 409, 410, 429, 500, 503, 504];
@@ -26,7 +26,7 @@ impl Fault {
     /// # Errors
     /// A field is missing, unknown or of a wrong type, or the connection is none that the network has.
     pub fn from_json(body: &Json) -> Result<Self, FieldError> {
-        let mut reader = Reader::new(body, "")?;
+        let mut reader = FieldReader::new(body, "")?;
         let from = endpoint(&reader, "from", body.get("from"))?;
         let to = endpoint(&reader, "to", body.get("to"))?;
         reader.any("from");
@@ -128,7 +128,7 @@ impl Endpoint {
     }
 }
 
-fn endpoint(reader: &Reader<'_>, field: &str, value: &Json) -> Result<Endpoint, FieldError> {
+fn endpoint(reader: &FieldReader<'_>, field: &str, value: &Json) -> Result<Endpoint, FieldError> {
     let forms = "\"api\", \"machine/NAME\", \"controller/NAME\", \"user/NAME\" or \"*\"";
     let name = match value {
         Json::Null => return Err(reader.error(field, format!("it is needed: {forms}"))),
@@ -149,7 +149,7 @@ fn endpoint(reader: &Reader<'_>, field: &str, value: &Json) -> Result<Endpoint, 
     }
 }
 
-fn matching(mut reader: Reader<'_>) -> Result<Match, FieldError> {
+fn matching(mut reader: FieldReader<'_>) -> Result<Match, FieldError> {
     let verb = match reader.text("verb")? {
         None => None,
         Some(name) => Some(Verb::from_name(name).ok_or_else(|| {
@@ -162,7 +162,7 @@ fn matching(mut reader: Reader<'_>) -> Result<Match, FieldError> {
     Ok(Match { verb, resource, subresource, name })
 }
 
-fn effect(outer: &Reader<'_>, value: &Json) -> Result<Effect, FieldError> {
+fn effect(outer: &FieldReader<'_>, value: &Json) -> Result<Effect, FieldError> {
     let forms = "\"drop\", \"refuse\", {\"delay\": \"3s\"}, {\"answer\": 500} or {\"answers\": [500, \"ok\"]}";
     match value {
         Json::Str(word) if **word == *"drop" => return Ok(Effect::Drop),
@@ -175,7 +175,7 @@ fn effect(outer: &Reader<'_>, value: &Json) -> Result<Effect, FieldError> {
         Json::Null => return Err(outer.error("effect", format!("it is needed: {forms}"))),
         _ => {}
     }
-    let mut reader = Reader::new(value, outer.path("effect"))?;
+    let mut reader = FieldReader::new(value, outer.path("effect"))?;
     let delay = reader.duration("delay")?;
     let jitter = reader.duration("jitter")?;
     let answer = reader.any("answer").map(|value| reply(reader.path("answer"), value)).transpose()?;
@@ -185,7 +185,7 @@ fn effect(outer: &Reader<'_>, value: &Json) -> Result<Effect, FieldError> {
     match (delay, answer, answers) {
         (Some(delay), None, None) => Ok(Effect::Delay { delay, jitter: jitter.unwrap_or_default() }),
         _ if jitter.is_some() => Err(FieldError::new(outer.path("effect.jitter"), "it belongs to a delay")),
-        (None, Some(Reply::Ok), None) => Err(FieldError::new(
+        (None, Some(InjectedReply::Ok), None) => Err(FieldError::new(
             outer.path("effect.answer"),
             "a rule whose only answer is the server's own does nothing",
         )),
@@ -199,7 +199,7 @@ fn effect(outer: &Reader<'_>, value: &Json) -> Result<Effect, FieldError> {
                 .collect::<Result<Vec<_>, _>>()?;
             if replies.len() == 1 {
                 // A list of one stands for "always" inside; here it is met once.
-                replies.push(Reply::Ok);
+                replies.push(InjectedReply::Ok);
             }
             Ok(Effect::Answer(replies))
         }
@@ -207,23 +207,23 @@ fn effect(outer: &Reader<'_>, value: &Json) -> Result<Effect, FieldError> {
     }
 }
 
-fn reply(path: String, value: &Json) -> Result<Reply, FieldError> {
+fn reply(path: String, value: &Json) -> Result<InjectedReply, FieldError> {
     match value {
-        Json::Str(word) if **word == *"timeout" => Ok(Reply::Timeout),
-        Json::Str(word) if **word == *"ok" => Ok(Reply::Ok),
+        Json::Str(word) if **word == *"timeout" => Ok(InjectedReply::Timeout),
+        Json::Str(word) if **word == *"ok" => Ok(InjectedReply::Ok),
         Json::Int(code) => match u16::try_from(*code).ok().filter(|code| CODES.contains(code)) {
-            Some(code) => Ok(Reply::Code(code)),
+            Some(code) => Ok(InjectedReply::Code(code)),
             None => Err(FieldError::new(path, format!("code {code} cannot be answered: it is one of {CODES:?}"))),
         },
         other => Err(FieldError::new(path, format!("one of {CODES:?}, \"timeout\" or \"ok\" is needed, not {other}"))),
     }
 }
 
-fn reply_json(reply: Reply) -> Json {
+fn reply_json(reply: InjectedReply) -> Json {
     match reply {
-        Reply::Code(code) => Json::Int(i64::from(code)),
-        Reply::Timeout => Json::from("timeout"),
-        Reply::Ok => Json::from("ok"),
+        InjectedReply::Code(code) => Json::Int(i64::from(code)),
+        InjectedReply::Timeout => Json::from("timeout"),
+        InjectedReply::Ok => Json::from("ok"),
     }
 }
 
@@ -257,7 +257,7 @@ fn matching_json(matching: &Match) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effect, Fault, Reply, RuleId};
+    use super::{Effect, Fault, InjectedReply, RuleId};
     use crate::json;
     use crate::objects::Json;
 
@@ -270,9 +270,9 @@ mod tests {
         for (effect, read) in [
             (json!("drop"), Effect::Drop),
             (json!("refuse"), Effect::Refuse),
-            (json!({"answer": "timeout"}), Effect::Answer([Reply::Timeout].into())),
-            (json!({"answers": [500, "ok"]}), Effect::Answer([Reply::Code(500), Reply::Ok].into())),
-            (json!({"answers": [500]}), Effect::Answer([Reply::Code(500), Reply::Ok].into())),
+            (json!({"answer": "timeout"}), Effect::Answer([InjectedReply::Timeout].into())),
+            (json!({"answers": [500, "ok"]}), Effect::Answer([InjectedReply::Code(500), InjectedReply::Ok].into())),
+            (json!({"answers": [500]}), Effect::Answer([InjectedReply::Code(500), InjectedReply::Ok].into())),
         ] {
             assert_eq!(Fault::from_json(&rule(effect.clone())).unwrap().effect, read, "{effect}");
         }

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::link::{Due, Link, Place, Trouble, Upward, Way};
+use self::link::{ConnectionFaults, ConnectionState, DueEvent, DueKey, Link, Upward};
 use super::rule::{Rule, RuleId};
 use super::{Ask, ClientId, Request, RequestId, ToClient, TransportError, Verb};
 use crate::chance::Chance;
@@ -66,7 +66,7 @@ pub struct Network {
     rules: BTreeMap<RuleId, Rule>,
     ended: Vec<Rule>,
     last_rule: u32,
-    due: BTreeMap<Place, Due>,
+    due: BTreeMap<DueKey, DueEvent>,
     last_due: u64,
     deliveries: VecDeque<Delivery>,
     chance: Chance,
@@ -96,9 +96,9 @@ impl Network {
         let rules: Vec<RuleId> = self.rules.values().filter(|rule| rule.lies_on(&name)).map(|rule| rule.id).collect();
         self.by_name.insert(name.clone(), client);
         let mut link = Link { name, ..Link::default() };
-        link.trouble().way = self.way_without_connection(&rules);
-        link.trouble().rules = rules;
-        link.calm_down();
+        link.faults().state = self.state_without_connection(&rules);
+        link.faults().rules = rules;
+        link.drop_idle_faults();
         self.links.push(link);
         client
     }
@@ -109,11 +109,11 @@ impl Network {
         let link = self.link_mut(client);
         link.watches.clear();
         link.last_received = None;
-        let rules = core::mem::take(link.trouble()).rules;
-        let way = self.way_without_connection(&rules);
+        let rules = core::mem::take(link.faults()).rules;
+        let state = self.state_without_connection(&rules);
         let link = self.link_mut(client);
-        *link.trouble() = Trouble { way, rules, ..Trouble::default() };
-        link.calm_down();
+        *link.faults() = ConnectionFaults { state, rules, ..ConnectionFaults::default() };
+        link.drop_idle_faults();
         self.deliveries.retain(|delivery| delivery.client() != client);
         self.deliveries.push_back(Delivery::Disconnected { client });
     }
@@ -153,24 +153,24 @@ impl Network {
     pub fn cancel(&mut self, client: ClientId, id: RequestId, now: Timestamp) {
         let link = self.link_mut(client);
         link.watches.retain(|watch| *watch != id);
-        let Some(trouble) = &mut link.trouble else {
+        let Some(faults) = &mut link.faults else {
             self.deliveries.push_back(Delivery::Cancelled { client, id });
             return;
         };
-        let before = trouble.upward.len();
-        trouble.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
-        let was_held = trouble.upward.len() != before;
-        trouble.downward.retain(|message| message.id() != id);
-        trouble.waiting.remove(&id);
+        let before = faults.upward.len();
+        faults.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
+        let was_held = faults.upward.len() != before;
+        faults.downward.retain(|message| message.id() != id);
+        faults.waiting.remove(&id);
         self.drop_due(client, |due| due.request() == Some((client, id)));
         if was_held {
             return;
         }
-        let trouble = self.link_mut(client).trouble();
-        if matches!(trouble.way, Way::Stalled { .. }) {
-            trouble.upward.push_back(Upward::Cancel(id));
-        } else if let Some(busy) = trouble.upward_busy.filter(|busy| *busy > now) {
-            self.hold(busy, Due::Upward(client, Upward::Cancel(id)));
+        let faults = self.link_mut(client).faults();
+        if matches!(faults.state, ConnectionState::Stalled { .. }) {
+            faults.upward.push_back(Upward::Cancel(id));
+        } else if let Some(busy) = faults.upward_busy.filter(|busy| *busy > now) {
+            self.hold(busy, DueEvent::Upward(client, Upward::Cancel(id)));
         } else {
             self.deliveries.push_back(Delivery::Cancelled { client, id });
         }
@@ -183,7 +183,7 @@ impl Network {
         }
         let link = self.link_mut(client);
         if link.is_clear_downward() {
-            link.calm_down();
+            link.drop_idle_faults();
             link.last_received = Some(now);
             self.deliveries.push_back(Delivery::ToClient { client, message });
             return;
@@ -192,12 +192,12 @@ impl Network {
             ToClient::Response { .. } => "response",
             _ => "watch event",
         };
-        let delay = self.meet_all(client, what);
-        let link = self.link_mut(client).trouble();
-        match link.way {
-            Way::Open => {}
-            Way::Stalled { .. } => return link.downward.push_back(message),
-            Way::Refused => {
+        let delay = self.apply_all(client, what);
+        let link = self.link_mut(client).faults();
+        match link.state {
+            ConnectionState::Open => {}
+            ConnectionState::Stalled { .. } => return link.downward.push_back(message),
+            ConnectionState::Refused => {
                 // What the server says goes to a connection that is no more.
                 if let ToClient::Response { id, .. } = message
                     && !link.abandoned.remove(&id)
@@ -211,7 +211,7 @@ impl Network {
         let at = (now + delay).max(link.downward_busy.unwrap_or(now));
         if at > now {
             link.downward_busy = Some(at);
-            self.hold(at, Due::Downward(client, message));
+            self.hold(at, DueEvent::Downward(client, message));
         } else {
             self.arrive(client, message, now);
         }
@@ -224,22 +224,22 @@ impl Network {
             && let Some(due) = self.take_due(place)
         {
             match due {
-                Due::Upward(client, Upward::Request(request)) => {
+                DueEvent::Upward(client, Upward::Request(request)) => {
                     self.deliveries.push_back(Delivery::ToServer { client, request });
                 }
-                Due::Upward(client, Upward::Cancel(id)) => {
+                DueEvent::Upward(client, Upward::Cancel(id)) => {
                     self.deliveries.push_back(Delivery::Cancelled { client, id });
                 }
-                Due::Downward(client, message) => self.arrive(client, message, now),
-                Due::Timeout(client, id, error) => self.fail(client, id, error),
-                Due::Answer(client, id, answer) => {
+                DueEvent::Downward(client, message) => self.arrive(client, message, now),
+                DueEvent::Timeout(client, id, error) => self.fail(client, id, error),
+                DueEvent::Answer(client, id, answer) => {
                     self.arrive(client, ToClient::Response { id, result: Ok(answer) }, now);
                 }
-                Due::Broken(client) => {
-                    self.link_mut(client).trouble().way = Way::Stalled { dialing: true };
+                DueEvent::Broken(client) => {
+                    self.link_mut(client).faults().state = ConnectionState::Stalled { dialing: true };
                     self.give_up(client, true);
                 }
-                Due::RuleEnds(id) => {
+                DueEvent::RuleEnds(id) => {
                     let ended = self.remove_rule(id, now);
                     self.ended.extend(ended);
                 }
@@ -266,27 +266,27 @@ impl Network {
         &mut self.links[client.0 as usize]
     }
 
-    fn hold(&mut self, at: Timestamp, due: Due) {
+    fn hold(&mut self, at: Timestamp, due: DueEvent) {
         self.last_due += 1;
         let place = (at, self.last_due);
         if let Some(client) = due.client() {
-            self.link_mut(client).trouble().held.push(place);
+            self.link_mut(client).faults().held.push(place);
         }
         self.due.insert(place, due);
     }
 
-    fn take_due(&mut self, place: Place) -> Option<Due> {
+    fn take_due(&mut self, place: DueKey) -> Option<DueEvent> {
         let due = self.due.remove(&place)?;
         if let Some(client) = due.client() {
-            self.link_mut(client).trouble().held.retain(|held| *held != place);
+            self.link_mut(client).faults().held.retain(|held| *held != place);
         }
         Some(due)
     }
 
     /// Forgets what is due of a client, as far as it is unwanted.
-    fn drop_due(&mut self, client: ClientId, unwanted: impl Fn(&Due) -> bool) {
-        let Some(trouble) = &mut self.link_mut(client).trouble else { return };
-        let mut held = core::mem::take(&mut trouble.held);
+    fn drop_due(&mut self, client: ClientId, unwanted: impl Fn(&DueEvent) -> bool) {
+        let Some(faults) = &mut self.link_mut(client).faults else { return };
+        let mut held = core::mem::take(&mut faults.held);
         held.retain(|place| {
             let stays = self.due.get(place).is_some_and(|due| !unwanted(due));
             if !stays {
@@ -294,7 +294,7 @@ impl Network {
             }
             stays
         });
-        self.link_mut(client).trouble().held = held;
+        self.link_mut(client).faults().held = held;
     }
 
     /// Notes that a client waits for an answer, and for how long.
@@ -307,10 +307,10 @@ impl Network {
         now: Timestamp,
     ) {
         let place = patience.map(|patience| {
-            self.hold(now + patience, Due::Timeout(client, id, error));
+            self.hold(now + patience, DueEvent::Timeout(client, id, error));
             (now + patience, self.last_due)
         });
-        self.link_mut(client).trouble().waiting.insert(id, place);
+        self.link_mut(client).faults().waiting.insert(id, place);
     }
 
     /// Hands a message over, unless the client stopped waiting for it.
@@ -318,13 +318,13 @@ impl Network {
         let link = self.link_mut(client);
         link.last_received = Some(now);
         if let ToClient::Response { id, .. } = message
-            && let Some(place) = link.trouble().waiting.remove(&id)
+            && let Some(place) = link.faults().waiting.remove(&id)
         {
             if let Some(place) = place {
                 self.take_due(place);
             }
         } else if let ToClient::Response { id, .. } = message
-            && link.trouble().abandoned.remove(&id)
+            && link.faults().abandoned.remove(&id)
         {
             return;
         } else if let ToClient::Watch { id, .. } = message
@@ -337,19 +337,19 @@ impl Network {
 
     fn fail(&mut self, client: ClientId, id: RequestId, error: TransportError) {
         let link = self.link_mut(client);
-        if link.trouble().waiting.remove(&id).is_none() {
+        if link.faults().waiting.remove(&id).is_none() {
             return;
         }
         link.watches.retain(|watch| *watch != id);
-        let trouble = link.trouble();
-        let held = trouble.upward.len() + trouble.downward.len();
-        trouble.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
-        trouble.downward.retain(|message| message.id() != id);
+        let faults = link.faults();
+        let held = faults.upward.len() + faults.downward.len();
+        faults.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
+        faults.downward.retain(|message| message.id() != id);
         // A request that a rule swallowed is never answered, so that its number stays here for ever: a few bytes.
-        if trouble.upward.len() + trouble.downward.len() == held {
-            trouble.abandoned.insert(id);
+        if faults.upward.len() + faults.downward.len() == held {
+            faults.abandoned.insert(id);
         }
-        self.drop_due(client, |due| matches!(due, Due::Downward(_, message) if message.id() == id));
+        self.drop_due(client, |due| matches!(due, DueEvent::Downward(_, message) if message.id() == id));
         self.answer_with(client, id, error);
     }
 
@@ -364,10 +364,10 @@ impl Network {
     fn give_up(&mut self, client: ClientId, lost: bool) -> BTreeSet<RequestId> {
         let link = self.link_mut(client);
         let watches = core::mem::take(&mut link.watches);
-        let trouble = link.trouble();
-        let upward = core::mem::take(&mut trouble.upward);
-        let downward = core::mem::take(&mut trouble.downward);
-        let waiting = core::mem::take(&mut trouble.waiting);
+        let faults = link.faults();
+        let upward = core::mem::take(&mut faults.upward);
+        let downward = core::mem::take(&mut faults.downward);
+        let waiting = core::mem::take(&mut faults.waiting);
         self.drop_due(client, |_| true);
         // The answer of a request sent before the stall waits on the way down without standing in `waiting`.
         let mut failed: BTreeSet<RequestId> = waiting.into_keys().collect();

@@ -18,7 +18,7 @@ const LETTERS_MAX: usize = 2_000;
 
 /// A parsed expression.
 #[derive(Clone, PartialEq, Debug)]
-pub struct JsonPath(Vec<Step>);
+pub struct JsonPath(Vec<PathNode>);
 
 /// Why a text is no expression, with the column (from 1, in characters) where that shows.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub struct JsonPathError {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Step {
+enum PathNode {
     Field(String),
     /// `.*` and `[*]`.
     Every,
@@ -44,24 +44,24 @@ enum Step {
     },
     Index(i64),
     /// `[0,2]`, `['a','b']`.
-    Union(Vec<Step>),
+    Union(Vec<PathNode>),
     Filter(Box<Filter>),
 }
 
 #[derive(Clone, PartialEq, Debug)]
 struct Filter {
     left: Operand,
-    comparison: Option<(Comparison, Operand)>,
+    comparison: Option<(ComparisonOperator, Operand)>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 enum Operand {
-    Path(Vec<Step>),
+    Path(Vec<PathNode>),
     Value(Json),
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Comparison {
+enum ComparisonOperator {
     Equal,
     NotEqual,
     Less,
@@ -89,24 +89,24 @@ fn printed(value: &Json) -> String {
     value.as_str().map_or_else(|| if value.is_null() { String::new() } else { value.to_string() }, ToOwned::to_owned)
 }
 
-fn walk<'a>(steps: &[Step], tree: &'a Json) -> Vec<&'a Json> {
+fn walk<'a>(steps: &[PathNode], tree: &'a Json) -> Vec<&'a Json> {
     steps
         .iter()
         .fold(Vec::from([tree]), |values, step| values.into_iter().flat_map(|value| apply(step, value)).collect())
 }
 
-fn apply<'a>(step: &Step, value: &'a Json) -> Vec<&'a Json> {
+fn apply<'a>(step: &PathNode, value: &'a Json) -> Vec<&'a Json> {
     match step {
-        Step::Field(name) => Vec::from_iter(Some(value.get(name)).filter(|found| !found.is_null())),
-        Step::Every => children(value),
-        Step::Descend => descend(value),
-        Step::Index(index) => {
+        PathNode::Field(name) => Vec::from_iter(Some(value.get(name)).filter(|found| !found.is_null())),
+        PathNode::Every => children(value),
+        PathNode::Descend => descend(value),
+        PathNode::Index(index) => {
             let items = value.items();
             Vec::from_iter(place(*index, items.len()).and_then(|at| items.get(at)))
         }
-        Step::Slice { from, to, step } => slice(value.items(), *from, *to, *step),
-        Step::Union(steps) => steps.iter().flat_map(|step| apply(step, value)).collect(),
-        Step::Filter(filter) => children(value).into_iter().filter(|item| filter.holds(item)).collect(),
+        PathNode::Slice { from, to, step } => slice(value.items(), *from, *to, *step),
+        PathNode::Union(steps) => steps.iter().flat_map(|step| apply(step, value)).collect(),
+        PathNode::Filter(filter) => children(value).into_iter().filter(|item| filter.holds(item)).collect(),
     }
 }
 
@@ -157,7 +157,7 @@ impl Operand {
     }
 }
 
-impl Comparison {
+impl ComparisonOperator {
     fn holds(self, left: &Json, right: &Json) -> bool {
         let order = match (left, right) {
             (Json::Str(left), Json::Str(right)) => left.as_str().partial_cmp(right.as_str()),
@@ -198,7 +198,7 @@ impl FromStr for JsonPath {
         if !braced && !matches!(parser.peek(), Some('.' | '[' | '$' | '@')) {
             // kubectl's relaxed form allows the first dot to be left out.
             let first = parser.name()?;
-            let mut steps = Vec::from([Step::Field(first)]);
+            let mut steps = Vec::from([PathNode::Field(first)]);
             steps.extend(parser.steps()?);
             return parser.end(false).map(|()| Self(steps));
         }
@@ -250,18 +250,18 @@ impl Parser<'_> {
     }
 
     /// Reads `$.a[0]`, `@.a`, `.a`.
-    fn path(&mut self) -> Result<Vec<Step>, JsonPathError> {
+    fn path(&mut self) -> Result<Vec<PathNode>, JsonPathError> {
         let rooted = self.eat('$') || self.eat('@');
         let begin = self.at;
         let steps = self.steps()?;
         if !rooted && begin == self.at { self.error("a path is missing, as .status.phase") } else { Ok(steps) }
     }
 
-    fn steps(&mut self) -> Result<Vec<Step>, JsonPathError> {
+    fn steps(&mut self) -> Result<Vec<PathNode>, JsonPathError> {
         let mut steps = Vec::new();
         loop {
             if self.eat_all("..") {
-                steps.push(Step::Descend);
+                steps.push(PathNode::Descend);
                 if self.peek() != Some('[') {
                     steps.push(self.field()?);
                 }
@@ -278,8 +278,8 @@ impl Parser<'_> {
         }
     }
 
-    fn field(&mut self) -> Result<Step, JsonPathError> {
-        if self.eat('*') { Ok(Step::Every) } else { self.name().map(Step::Field) }
+    fn field(&mut self) -> Result<PathNode, JsonPathError> {
+        if self.eat('*') { Ok(PathNode::Every) } else { self.name().map(PathNode::Field) }
     }
 
     /// Reads a field's name; a backslash takes the next letter as it is: `kubernetes\.io/arch`.
@@ -300,7 +300,7 @@ impl Parser<'_> {
         if name.is_empty() { self.error("a field's name is missing") } else { Ok(name) }
     }
 
-    fn bracket(&mut self) -> Result<Step, JsonPathError> {
+    fn bracket(&mut self) -> Result<PathNode, JsonPathError> {
         if self.eat_all("?(") {
             return self.filter();
         }
@@ -312,30 +312,30 @@ impl Parser<'_> {
         if !self.eat(']') {
             return self.error("a closing bracket is missing");
         }
-        Ok(if steps.len() == 1 { steps.swap_remove(0) } else { Step::Union(steps) })
+        Ok(if steps.len() == 1 { steps.swap_remove(0) } else { PathNode::Union(steps) })
     }
 
-    fn selection(&mut self) -> Result<Step, JsonPathError> {
+    fn selection(&mut self) -> Result<PathNode, JsonPathError> {
         self.blanks();
         match self.peek() {
             Some('*') => {
                 self.at += 1;
-                Ok(Step::Every)
+                Ok(PathNode::Every)
             }
-            Some('\'' | '"') => self.quoted().map(Step::Field),
+            Some('\'' | '"') => self.quoted().map(PathNode::Field),
             Some('0'..='9' | '-' | ':') => self.slice(),
             _ => self.error("a number, a quoted name, * or ?( ) is needed in brackets"),
         }
     }
 
-    fn slice(&mut self) -> Result<Step, JsonPathError> {
+    fn slice(&mut self) -> Result<PathNode, JsonPathError> {
         let from = self.integer()?;
         if !self.eat(':') {
-            return Ok(Step::Index(from.unwrap_or(0)));
+            return Ok(PathNode::Index(from.unwrap_or(0)));
         }
         let to = self.integer()?;
         let step = if self.eat(':') { self.integer()?.unwrap_or(1) } else { 1 };
-        if step < 1 { self.error("the step must be at least 1") } else { Ok(Step::Slice { from, to, step }) }
+        if step < 1 { self.error("the step must be at least 1") } else { Ok(PathNode::Slice { from, to, step }) }
     }
 
     fn integer(&mut self) -> Result<Option<i64>, JsonPathError> {
@@ -370,7 +370,7 @@ impl Parser<'_> {
         self.error("a closing quotation mark is missing")
     }
 
-    fn filter(&mut self) -> Result<Step, JsonPathError> {
+    fn filter(&mut self) -> Result<PathNode, JsonPathError> {
         let left = self.operand()?;
         self.blanks();
         let comparison = match self.comparison() {
@@ -379,20 +379,20 @@ impl Parser<'_> {
         };
         self.blanks();
         if self.eat_all(")]") {
-            Ok(Step::Filter(Box::new(Filter { left, comparison })))
+            Ok(PathNode::Filter(Box::new(Filter { left, comparison })))
         } else {
             self.error("the filter should end here with )]")
         }
     }
 
-    fn comparison(&mut self) -> Option<Comparison> {
-        const SIGNS: [(&str, Comparison); 6] = [
-            ("==", Comparison::Equal),
-            ("!=", Comparison::NotEqual),
-            ("<=", Comparison::LessOrEqual),
-            (">=", Comparison::GreaterOrEqual),
-            ("<", Comparison::Less),
-            (">", Comparison::Greater),
+    fn comparison(&mut self) -> Option<ComparisonOperator> {
+        const SIGNS: [(&str, ComparisonOperator); 6] = [
+            ("==", ComparisonOperator::Equal),
+            ("!=", ComparisonOperator::NotEqual),
+            ("<=", ComparisonOperator::LessOrEqual),
+            (">=", ComparisonOperator::GreaterOrEqual),
+            ("<", ComparisonOperator::Less),
+            (">", ComparisonOperator::Greater),
         ];
         SIGNS.into_iter().find(|(sign, _)| self.eat_all(sign)).map(|(_, comparison)| comparison)
     }

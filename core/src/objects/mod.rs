@@ -32,9 +32,9 @@ pub use json_macro::ToJson;
 #[doc(hidden)]
 pub use json_macro::{Literal, listed};
 pub use near::{distance, nearest};
-pub use object::{Beat, KUBELET_CONDITIONS, Object, ObjectKey};
+pub use object::{HeartbeatStamp, KUBELET_CONDITIONS, Object, ObjectKey};
 pub use path::{Path, PathError, Segment};
 pub(crate) use reading::QUANTITY_NEEDED;
-pub use reading::{FieldError, Reader};
+pub use reading::{FieldError, FieldReader};
 pub use text::Text;
 pub(crate) use text::{is_same, order};

@@ -45,25 +45,25 @@ impl fmt::Display for ObjectKey {
 #[derive(Clone)]
 pub struct Object {
     base: Json,
-    beat: Beat,
+    stamp: HeartbeatStamp,
 }
 
 /// What tells a revision from others with the same stable tree: its number, and the times of a heartbeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Beat {
+pub struct HeartbeatStamp {
     resource_version: u64,
     /// The time of the change in microseconds since the epoch; 0 without one.
     micros: i64,
     /// See [`Object::place`].
     place: u32,
-    change: Change,
+    change: TypedChange,
 }
 
 /// The place of an object that has none.
-const NOWHERE: u32 = u32::MAX;
+const NOT_STORED: u32 = u32::MAX;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Change {
+enum TypedChange {
     None,
     /// `spec.renewTime` of a Lease.
     Renewal,
@@ -73,21 +73,21 @@ enum Change {
     Revision,
 }
 
-impl Beat {
-    const fn of(change: Change, resource_version: u64) -> Self {
-        Self { resource_version, micros: 0, place: NOWHERE, change }
+impl HeartbeatStamp {
+    const fn of(change: TypedChange, resource_version: u64) -> Self {
+        Self { resource_version, micros: 0, place: NOT_STORED, change }
     }
 
-    /// Makes the beat of a renewal, its time in microseconds since the epoch.
+    /// Makes the stamp of a renewal, its time in microseconds since the epoch.
     #[must_use]
     pub(crate) const fn renewal(resource_version: u64, micros: i64, place: u32) -> Self {
-        Self { resource_version, micros, place, change: Change::Renewal }
+        Self { resource_version, micros, place, change: TypedChange::Renewal }
     }
 
     /// Returns the time of a renewal in microseconds since the epoch; `None` if this is none.
     #[must_use]
     pub(crate) fn renewed_micros(self) -> Option<i64> {
-        (self.change == Change::Renewal).then_some(self.micros)
+        (self.change == TypedChange::Renewal).then_some(self.micros)
     }
 
     /// Returns the revision in the store's count.
@@ -99,13 +99,13 @@ impl Beat {
     /// Returns where the store keeps the object: see [`Object::place`].
     #[must_use]
     pub fn place(self) -> Option<u32> {
-        (self.place != NOWHERE).then_some(self.place)
+        (self.place != NOT_STORED).then_some(self.place)
     }
 
     /// Returns the time of the last heartbeat, if there was one.
     #[must_use]
     pub fn time(self) -> Option<Timestamp> {
-        matches!(self.change, Change::Renewal | Change::Heartbeat).then(|| self.at())
+        matches!(self.change, TypedChange::Renewal | TypedChange::Heartbeat).then(|| self.at())
     }
 
     fn at(self) -> Timestamp {
@@ -131,20 +131,20 @@ impl Object {
     }
 
     const fn whole(base: Json, resource_version: u64) -> Self {
-        Self { base, beat: Beat::of(Change::None, resource_version) }
+        Self { base, stamp: HeartbeatStamp::of(TypedChange::None, resource_version) }
     }
 
     /// Makes the object of a bookmark: a tree that is shared by all of them, and a revision.
     #[must_use]
     pub const fn bookmark(base: Json, resource_version: u64) -> Self {
-        Self { base, beat: Beat::of(Change::Revision, resource_version) }
+        Self { base, stamp: HeartbeatStamp::of(TypedChange::Revision, resource_version) }
     }
 
     /// Returns this object under another revision, without building JSON where its times are those of its tree.
     #[must_use]
     pub fn at_revision(&self, resource_version: u64) -> Self {
         let base = if self.is_heartbeat() { self.json() } else { self.base.clone() };
-        Self { base, beat: Beat::of(Change::Revision, resource_version) }
+        Self { base, stamp: HeartbeatStamp::of(TypedChange::Revision, resource_version) }
     }
 
     /// Makes a revision of a tree as it came, with whatever resourceVersion it holds.
@@ -159,14 +159,14 @@ impl Object {
     #[must_use]
     pub fn renewed(&self, renew_time: Timestamp, resource_version: u64) -> Self {
         let mut renewed = self.clone();
-        renewed.renew(renew_time, resource_version, self.beat.place);
+        renewed.renew(renew_time, resource_version, self.stamp.place);
         renewed
     }
 
     /// Gives this Lease a new `spec.renewTime`, and its place in the store, without building JSON.
     pub fn renew(&mut self, renew_time: Timestamp, resource_version: u64, place: u32) {
         let micros = time::whole_micros(renew_time).as_microsecond();
-        self.take(Beat { resource_version, micros, place, change: Change::Renewal });
+        self.take(HeartbeatStamp { resource_version, micros, place, change: TypedChange::Renewal });
     }
 
     /// Returns this Node with a new `lastHeartbeatTime` of the kubelet's conditions, without building JSON.
@@ -174,40 +174,45 @@ impl Object {
     pub fn heartbeat(&self, at: Timestamp, resource_version: u64) -> Self {
         let micros = time::whole_seconds(at).as_microsecond();
         let mut beaten = self.clone();
-        beaten.take(Beat { resource_version, micros, place: self.beat.place, change: Change::Heartbeat });
+        beaten.take(HeartbeatStamp {
+            resource_version,
+            micros,
+            place: self.stamp.place,
+            change: TypedChange::Heartbeat,
+        });
         beaten
     }
 
     /// Makes this a later revision that differs by a heartbeat of the same kind alone.
-    pub fn take(&mut self, beat: Beat) {
-        if self.beat.change != beat.change && self.beat.change != Change::None {
+    pub fn take(&mut self, stamp: HeartbeatStamp) {
+        if self.stamp.change != stamp.change && self.stamp.change != TypedChange::None {
             self.base = self.json();
         }
-        self.beat = beat;
+        self.stamp = stamp;
     }
 
     /// Returns what tells this revision from others with the same stable tree.
     #[must_use]
-    pub const fn beat(&self) -> Beat {
-        self.beat
+    pub const fn stamp(&self) -> HeartbeatStamp {
+        self.stamp
     }
 
-    /// Returns the revision with the same stable tree that had this beat.
+    /// Returns the revision with the same stable tree that had this stamp.
     #[must_use]
-    pub fn at_beat(&self, beat: Beat) -> Self {
-        Self { base: self.base.clone(), beat }
+    pub fn at_stamp(&self, stamp: HeartbeatStamp) -> Self {
+        Self { base: self.base.clone(), stamp }
     }
 
     /// Returns the whole tree.
     #[must_use]
     pub fn json(&self) -> Json {
         let mut tree = self.base.clone();
-        match self.beat.change {
-            Change::None => return tree,
-            Change::Revision => {}
-            Change::Renewal => tree.set(&["spec", "renewTime"], time::to_micro_time(self.beat.at())),
-            Change::Heartbeat => {
-                let text = Json::from(time::to_time(self.beat.at()));
+        match self.stamp.change {
+            TypedChange::None => return tree,
+            TypedChange::Revision => {}
+            TypedChange::Renewal => tree.set(&["spec", "renewTime"], time::to_micro_time(self.stamp.at())),
+            TypedChange::Heartbeat => {
+                let text = Json::from(time::to_time(self.stamp.at()));
                 for condition in tree.entry(&["status", "conditions"]).make_array() {
                     if condition.get("type").as_str().is_some_and(|name| KUBELET_CONDITIONS.contains(&name)) {
                         condition.set(&["lastHeartbeatTime"], text.clone());
@@ -215,7 +220,7 @@ impl Object {
                 }
             }
         }
-        tree.set(&["metadata", "resourceVersion"], Json::text(format!("{}", self.beat.resource_version)));
+        tree.set(&["metadata", "resourceVersion"], Json::text(format!("{}", self.stamp.resource_version)));
         tree
     }
 
@@ -231,13 +236,13 @@ impl Object {
     /// Tells whether the last write changed heartbeat times alone and went through the typed path.
     #[must_use]
     pub fn is_heartbeat(&self) -> bool {
-        matches!(self.beat.change, Change::Renewal | Change::Heartbeat)
+        matches!(self.stamp.change, TypedChange::Renewal | TypedChange::Heartbeat)
     }
 
     /// Tells whether the last write renewed a Lease and went through the typed path.
     #[must_use]
     pub fn is_renewal(&self) -> bool {
-        self.beat.change == Change::Renewal
+        self.stamp.change == TypedChange::Renewal
     }
 
     /// Returns where the store keeps the object, if the last write said so.
@@ -245,13 +250,13 @@ impl Object {
     /// A hint that saves a look for the name: whoever follows it has to make sure that this object stands there.
     #[must_use]
     pub fn place(&self) -> Option<u32> {
-        self.beat.place()
+        self.stamp.place()
     }
 
     /// Returns the revision in the store's count.
     #[must_use]
     pub const fn resource_version(&self) -> u64 {
-        self.beat.resource_version
+        self.stamp.resource_version
     }
 
     /// Returns namespace and name.
@@ -277,8 +282,8 @@ impl Object {
     /// Returns `spec.renewTime` of a Lease.
     #[must_use]
     pub fn renew_time(&self) -> Option<Timestamp> {
-        match self.beat.change {
-            Change::Renewal => Some(self.beat.at()),
+        match self.stamp.change {
+            TypedChange::Renewal => Some(self.stamp.at()),
             _ => self.base.at(&["spec", "renewTime"]).as_str().and_then(time::parse),
         }
     }
@@ -286,8 +291,8 @@ impl Object {
     /// Returns `lastHeartbeatTime` of one of the kubelet's conditions.
     #[must_use]
     pub fn heartbeat_time(&self, condition: &str) -> Option<Timestamp> {
-        match self.beat.change {
-            Change::Heartbeat if KUBELET_CONDITIONS.contains(&condition) => Some(self.beat.at()),
+        match self.stamp.change {
+            TypedChange::Heartbeat if KUBELET_CONDITIONS.contains(&condition) => Some(self.stamp.at()),
             _ => self
                 .base
                 .at(&["status", "conditions"])
@@ -302,7 +307,7 @@ impl Object {
 
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
-        self.base.is_same_allocation(&other.base) && self.beat == other.beat || self.json() == other.json()
+        self.base.is_same_allocation(&other.base) && self.stamp == other.stamp || self.json() == other.json()
     }
 }
 

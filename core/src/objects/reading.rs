@@ -1,7 +1,8 @@
 //! Reads JSON documents that people and programs write: each field by its type, and none that is unknown.
 //!
 //! Inputs: a JSON object and the path under which it stands. Outputs: values, or a [`FieldError`] that names the field.
-//! Invariant: [`Reader::finish`] refuses every field that was not asked for. A field that is `null` counts as absent.
+//! Invariant: [`FieldReader::finish`] refuses every field that was not asked for. A field that is `null` counts as
+//! absent.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -64,13 +65,13 @@ pub(crate) const QUANTITY_NEEDED: &str = "a quantity, as \"4\" or \"16Gi\", is n
 
 /// Reads the fields of one object.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct FieldReader<'a> {
     json: &'a Json,
     path: String,
     asked: Vec<&'static str>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FieldReader<'a> {
     /// Starts reading a document; `path` is where it stands in a larger one, empty for the root.
     ///
     /// # Errors
@@ -245,9 +246,9 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// The field is of another type.
-    pub fn object(&mut self, name: &'static str) -> Result<Option<Reader<'a>>, FieldError> {
+    pub fn object(&mut self, name: &'static str) -> Result<Option<FieldReader<'a>>, FieldError> {
         let path = self.path(name);
-        self.any(name).map(|value| Reader::new(value, path)).transpose()
+        self.any(name).map(|value| FieldReader::new(value, path)).transpose()
     }
 
     /// Ends the reading.
@@ -292,13 +293,13 @@ const fn kind_of(value: &Json) -> &'static str {
 mod tests {
     use alloc::string::ToString;
 
-    use super::Reader;
+    use super::FieldReader;
     use crate::json;
 
     #[test]
     fn what_does_not_fit_is_named_by_its_path() {
         let document = json!({"match": {"verb": 3, "nmae": "w1", "for": "-2s", "times": 0, "unit": "40"}});
-        let mut root = Reader::new(&document, "").unwrap();
+        let mut root = FieldReader::new(&document, "").unwrap();
         let mut inner = root.object("match").unwrap().unwrap();
         assert_eq!(inner.text("verb").unwrap_err().to_string(), "match.verb: a string is needed, not 3");
         assert_eq!(inner.duration("for").unwrap_err().message, "a duration must not be negative");
@@ -315,6 +316,6 @@ mod tests {
         let unknown = inner.finish().unwrap_err();
         assert_eq!((unknown.field.as_str(), unknown.did_you_mean.as_deref()), ("match.nmae", Some("name")));
         root.finish().unwrap();
-        assert!(Reader::new(&json!([1]), "body").is_err());
+        assert!(FieldReader::new(&json!([1]), "body").is_err());
     }
 }

@@ -19,13 +19,13 @@ const WORDS: [&str; 12] = ["", "~", "null", "y", "yes", "true", "on", "n", "no",
 #[must_use]
 pub fn print(value: &Json) -> String {
     let mut printer = Printer { out: String::new(), column: 0 };
-    printer.value(value, 0, Place::Document);
+    printer.value(value, 0, ValuePosition::Document);
     printer.out
 }
 
 /// Where a value stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ValuePosition {
     Document,
     /// Behind the colon of a field.
     Field,
@@ -52,37 +52,37 @@ impl Printer {
         self.put(&" ".repeat(indent));
     }
 
-    fn value(&mut self, value: &Json, indent: usize, place: Place) {
+    fn value(&mut self, value: &Json, indent: usize, place: ValuePosition) {
         match value {
             Json::Object(fields) if !fields.is_empty() => {
-                let own = if place == Place::Document { indent } else { indent + 2 };
+                let own = if place == ValuePosition::Document { indent } else { indent + 2 };
                 for (at, (name, item)) in fields.iter().enumerate() {
-                    if at > 0 || place == Place::Field {
+                    if at > 0 || place == ValuePosition::Field {
                         self.line(own);
                     }
                     self.text(name, own, Folding::Never);
                     self.put(":");
-                    self.value(item, own, Place::Field);
+                    self.value(item, own, ValuePosition::Field);
                     self.end();
                 }
             }
             Json::Array(items) if !items.is_empty() => {
                 // A list stands as far in as the field that holds it.
-                let own = if place == Place::Item { indent + 2 } else { indent };
+                let own = if place == ValuePosition::Item { indent + 2 } else { indent };
                 for (at, item) in items.iter().enumerate() {
-                    if at > 0 || place == Place::Field {
+                    if at > 0 || place == ValuePosition::Field {
                         self.line(own);
                     }
                     self.put("-");
                     if matches!(item, Json::Object(_) | Json::Array(_)) && !item.is_empty() {
                         self.put(" ");
                     }
-                    self.value(item, own, Place::Item);
+                    self.value(item, own, ValuePosition::Item);
                     self.end();
                 }
             }
             scalar => {
-                if place != Place::Document {
+                if place != ValuePosition::Document {
                     self.put(" ");
                 }
                 match scalar {

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Release, Stage, Value, releases};
+use super::{GateStage, Release, Value, releases};
 
 /// A feature gate: a name whose stages stand in the files of the releases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,10 +32,10 @@ pub(super) fn gate(name: &str) -> Option<Gate> {
 impl Gate {
     /// Returns the stage at a release.
     #[must_use]
-    pub fn stage_at(&self, release: Release) -> Stage {
+    pub fn stage_at(&self, release: Release) -> GateStage {
         let changes = releases::up_to(release).rev().flat_map(|data| data.gates.iter().rev());
         let mut own = changes.filter(|change| change.gate == self.name && change.since <= release);
-        own.next().map_or(Stage::Gone, |change| change.stage)
+        own.next().map_or(GateStage::Gone, |change| change.stage)
     }
 
     /// Tells whether the gate drives a row: whether its feature is modelled.
@@ -51,7 +51,7 @@ impl Gate {
     }
 }
 
-impl Stage {
+impl GateStage {
     /// Returns the default; `None` where there is no such gate.
     #[must_use]
     pub const fn default_value(self) -> Option<bool> {
@@ -105,9 +105,9 @@ pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, S
             }
         };
         let gate = gate(name);
-        let stage = gate.map_or(Stage::Gone, |gate| gate.stage_at(release));
+        let stage = gate.map_or(GateStage::Gone, |gate| gate.stage_at(release));
         match (gate, stage) {
-            (Some(gate), stage) if stage != Stage::Gone => {
+            (Some(gate), stage) if stage != GateStage::Gone => {
                 if let Some(locked) = stage.locked_to().filter(|locked| *locked != on) {
                     return Err(format!("cannot set feature gate {name} to {on}, feature is locked to {locked}"));
                 }

@@ -25,7 +25,7 @@ use releases::ColumnChange;
 pub use releases::{DEFAULT_RELEASE, RELEASES};
 pub use rows::{ROWS, Row, row};
 pub use settings::{Race, Settings, SettingsError};
-pub use value::{Stage, Value};
+pub use value::{GateStage, Value};
 
 /// The behaviours of one release, with deliberate departures from it.
 #[derive(Clone, PartialEq, Debug)]

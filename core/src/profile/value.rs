@@ -21,7 +21,7 @@ pub(super) const fn secs(seconds: i64) -> Value {
 
 /// How far a feature is at a release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stage {
+pub enum GateStage {
     /// Off unless asked for.
     Alpha,
     /// With this default.

@@ -31,25 +31,25 @@ pub struct Scenario {
     /// Where it stands.
     pub position: Position,
     /// The cluster that it wants.
-    pub cluster: Cluster,
+    pub cluster: ClusterSpec,
     /// What is there before the first act.
     pub given: Vec<Given>,
     /// What happens, and what follows from it.
     pub acts: Vec<Act>,
 }
 
-/// The control plane and the company that a scenario wants.
+/// The control plane and the bystanders that a scenario wants.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cluster {
+pub struct ClusterSpec {
     /// The release; `None` leaves it to the run.
     pub release: Option<Release>,
     /// Flags, `COMPONENT.FLAG`, with their values, in order.
     pub flags: Vec<(Text, Text)>,
     /// Who is there beside the Nodes that the scenario names.
-    pub company: Company,
+    pub bystanders: Bystanders,
 }
 
-impl Cluster {
+impl ClusterSpec {
     /// Returns the settings in force, from those of the run.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Cluster {
 
 /// Who is there beside the Nodes that a scenario names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Company {
+pub enum Bystanders {
     /// One healthy Node `bystander` in a zone of its own: a lone Node would be a full disruption.
     #[default]
     Bystander,
@@ -101,7 +101,7 @@ pub enum Setup {
     /// Objects that are created as they are given.
     Objects(Vec<(Resource, Json)>),
     /// Something that is done, as in a `When`.
-    Do(Deed),
+    Do(ScenarioAction),
     /// Something that must become true before the scenario goes on.
     Until(Fact),
 }
@@ -147,21 +147,21 @@ pub struct Act {
 #[derive(Clone, Debug, PartialEq)]
 pub struct When {
     /// What is done, in order.
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<ScenarioAction>,
     /// Where it stands.
     pub position: Position,
 }
 
 /// Something that a scenario does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Deed {
-    /// An action that every door of the simulator knows.
+pub enum ScenarioAction {
+    /// An action that every entry point of the simulator knows.
     Action(Box<Action>),
     /// Every rule that the scenario has laid on a client's connection is taken away.
     Heal(Endpoint),
-    /// Time passes before the next deed.
+    /// Time passes before the next action.
     Pass(SignedDuration),
-    /// The next deed waits until this is true, as a `Given` does.
+    /// The next action waits until this is true, as a `Given` does.
     Until(Fact),
     /// Taints are added and taken off, the others stay: as `kubectl taint` does it, which reads the Node and patches the
     /// whole list with its resourceVersion.
@@ -184,7 +184,7 @@ pub enum Deed {
     },
 }
 
-impl From<Action> for Deed {
+impl From<Action> for ScenarioAction {
     fn from(action: Action) -> Self {
         Self::Action(Box::new(action))
     }
@@ -214,7 +214,7 @@ pub enum Feed {
     },
 }
 
-impl Deed {
+impl ScenarioAction {
     /// Tells whether something is done to the cluster, and not only waited for.
     #[must_use]
     pub const fn touches_the_cluster(&self) -> bool {
@@ -227,7 +227,7 @@ impl Setup {
     #[must_use]
     pub const fn touches_the_cluster(&self) -> bool {
         match self {
-            Self::Do(deed) => deed.touches_the_cluster(),
+            Self::Do(action) => action.touches_the_cluster(),
             Self::Until(_) => false,
             Self::ReadyNodes(_) | Self::HandFedNode(_) | Self::RunningPod { .. } | Self::Objects(_) => true,
         }
@@ -239,12 +239,16 @@ impl Scenario {
     /// can be run on any cluster without a write.
     #[must_use]
     pub fn first_touch(&self) -> Option<&Position> {
-        if self.cluster.company != Company::AsItIs || !self.cluster.flags.is_empty() || self.cluster.release.is_some() {
+        if self.cluster.bystanders != Bystanders::AsItIs
+            || !self.cluster.flags.is_empty()
+            || self.cluster.release.is_some()
+        {
             return Some(&self.position);
         }
         let given = self.given.iter().filter(|given| given.setup.touches_the_cluster()).map(|given| &given.position);
         let when = self.acts.iter().flat_map(|act| &act.when);
-        let when = when.filter(|when| when.deeds.iter().any(Deed::touches_the_cluster)).map(|when| &when.position);
+        let when =
+            when.filter(|when| when.actions.iter().any(ScenarioAction::touches_the_cluster)).map(|when| &when.position);
         let lines = self.expectations().filter(|line| !line.fact.subject.is_of_the_api()).map(|line| &line.position);
         given.chain(when).chain(lines).next()
     }
@@ -257,8 +261,8 @@ impl Scenario {
 
     /// Tells whether the renewal of a Lease can make one of its lines true or false.
     #[must_use]
-    pub fn heeds_renewals(&self) -> bool {
-        self.facts().any(Fact::heeds_renewals)
+    pub fn depends_on_renewals(&self) -> bool {
+        self.facts().any(Fact::depends_on_renewals)
     }
 
     /// Returns its `Then` lines, in order.
@@ -267,12 +271,12 @@ impl Scenario {
     }
 
     /// Returns everything that it does, in order: before its first act, and in each `When`.
-    pub fn deeds(&self) -> impl Iterator<Item = &Deed> {
+    pub fn actions(&self) -> impl Iterator<Item = &ScenarioAction> {
         let given = self.given.iter().filter_map(|given| match &given.setup {
-            Setup::Do(deed) => Some(deed),
+            Setup::Do(action) => Some(action),
             _ => None,
         });
-        given.chain(self.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.deeds))
+        given.chain(self.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.actions))
     }
 
     /// Returns all that its lines speak of: what they wait for, what they expect, and what bounds depend on.
@@ -281,11 +285,11 @@ impl Scenario {
             Setup::Until(fact) => Some(fact),
             _ => None,
         });
-        let deeds = self.deeds().filter_map(|deed| match deed {
-            Deed::Until(fact) => Some(fact),
+        let actions = self.actions().filter_map(|action| match action {
+            ScenarioAction::Until(fact) => Some(fact),
             _ => None,
         });
-        given.chain(deeds).chain(self.expectations().flat_map(Expectation::facts))
+        given.chain(actions).chain(self.expectations().flat_map(Expectation::facts))
     }
 
     /// Returns what a backend must be able to do.
@@ -295,7 +299,7 @@ impl Scenario {
         if !self.cluster.flags.is_empty() {
             needs.insert(Capability::ControlPlaneFlags);
         }
-        if self.cluster.company == Company::AsItIs {
+        if self.cluster.bystanders == Bystanders::AsItIs {
             needs.insert(Capability::Machines);
         }
         for given in &self.given {
@@ -305,7 +309,7 @@ impl Scenario {
                 Setup::Do(_) | Setup::RunningPod { .. } | Setup::Objects(_) | Setup::Until(_) => {}
             }
         }
-        let done: SignedDuration = self.deeds().map(|deed| needs_of(deed, &mut needs)).sum();
+        let done: SignedDuration = self.actions().map(|action| needs_of(action, &mut needs)).sum();
         let passes = self.acts.iter().map(Act::length).sum::<SignedDuration>() + done;
         if passes > LIVE_PATIENCE {
             needs.insert(Capability::VirtualTime);
@@ -317,14 +321,14 @@ impl Scenario {
 /// How long a scenario may take on a live cluster before it counts as one that needs virtual time.
 const LIVE_PATIENCE: SignedDuration = SignedDuration::from_mins(30);
 
-/// Notes what a deed needs and returns how long it lasts.
-fn needs_of(deed: &Deed, needs: &mut Capabilities) -> SignedDuration {
-    match deed {
-        Deed::Pass(duration) => return *duration,
-        Deed::Taint { .. } | Deed::Until(_) => {}
-        Deed::Feed { .. } => drop(needs.insert(Capability::HandFedNodes)),
-        Deed::Heal(_) => drop(needs.insert(Capability::Connections)),
-        Deed::Action(action) => match &**action {
+/// Notes what an action needs and returns how long it lasts.
+fn needs_of(action: &ScenarioAction, needs: &mut Capabilities) -> SignedDuration {
+    match action {
+        ScenarioAction::Pass(duration) => return *duration,
+        ScenarioAction::Taint { .. } | ScenarioAction::Until(_) => {}
+        ScenarioAction::Feed { .. } => drop(needs.insert(Capability::HandFedNodes)),
+        ScenarioAction::Heal(_) => drop(needs.insert(Capability::Connections)),
+        ScenarioAction::Action(action) => match &**action {
             Action::Api { .. } => {}
             Action::AddMachine(_) | Action::Machine { .. } => drop(needs.insert(Capability::Machines)),
             Action::AddRule(fault) if fault.matching.is_some() => drop(needs.insert(Capability::Requests)),
@@ -347,7 +351,7 @@ impl Expectation {
 }
 
 impl Act {
-    /// Returns the largest bound that is known before the run: the act's length, but for facts that bounds hang on.
+    /// Returns the largest bound that is known before the run: the act's length, but for facts that bounds depend on.
     #[must_use]
     pub fn length(&self) -> SignedDuration {
         self.expectations.iter().map(|expectation| expectation.bound.end()).max().unwrap_or_default()

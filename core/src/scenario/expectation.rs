@@ -77,7 +77,7 @@ impl Subject {
 impl Fact {
     /// Tells whether the renewal of a Lease can make it true or false.
     #[must_use]
-    pub fn heeds_renewals(&self) -> bool {
+    pub fn depends_on_renewals(&self) -> bool {
         let is_named = matches!(&self.subject, Subject::Object(_) | Subject::Several { .. });
         let of_leases = self.looks_at().contains(&LEASES) && !(is_named && self.predicate.is_of_presence());
         of_leases || self.predicate.is_of_renewals()
@@ -417,7 +417,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Returns the fact that the bound hangs on.
+    /// Returns the fact that the bound depends on.
     #[must_use]
     pub fn anchor(&self) -> Option<&Fact> {
         match self {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::words::change_text;
-use super::{Change, ObjectRef};
+use super::{ObjectChange, ObjectRef};
 use crate::network::{LEASES, NODES};
 use crate::objects::canonical::PASSING;
 use crate::objects::diff::diff;
@@ -45,32 +45,32 @@ pub struct History {
 /// The histories of the observed objects, in order of the objects. They are put together when somebody asks, which most
 /// runs never do.
 #[derive(Clone, Debug)]
-pub struct Histories(Source);
+pub struct Histories(HistorySource);
 
 #[derive(Clone, Debug)]
-enum Source {
+enum HistorySource {
     Log(Log),
-    Told(Vec<History>),
+    Given(Vec<History>),
 }
 
 impl Histories {
     pub(super) const fn of(log: Log) -> Self {
-        Self(Source::Log(log))
+        Self(HistorySource::Log(log))
     }
 
     /// Returns them.
     #[must_use]
     pub fn to_vec(&self) -> Vec<History> {
         match &self.0 {
-            Source::Log(log) => log.histories(),
-            Source::Told(histories) => histories.clone(),
+            HistorySource::Log(log) => log.histories(),
+            HistorySource::Given(histories) => histories.clone(),
         }
     }
 }
 
 impl From<Vec<History>> for Histories {
     fn from(histories: Vec<History>) -> Self {
-        Self(Source::Told(histories))
+        Self(HistorySource::Given(histories))
     }
 }
 
@@ -97,7 +97,7 @@ struct Entry {
     at: Timestamp,
     /// The zero of the act in which it came; `None` before the first.
     zero: Option<Timestamp>,
-    change: Change,
+    change: ObjectChange,
 }
 
 impl Log {
@@ -107,7 +107,7 @@ impl Log {
     }
 
     /// Writes a change down, if it concerns an observed object or the Lease of an observed Node.
-    pub(super) fn record(&mut self, change: &Change, now: Timestamp) {
+    pub(super) fn record(&mut self, change: &ObjectChange, now: Timestamp) {
         let of_node =
             |of: &ObjectRef| of.resource == NODES && change.resource == LEASES && of.key.name == change.key.name;
         let itself = |of: &ObjectRef| of.resource == change.resource && of.key == change.key;
@@ -117,7 +117,7 @@ impl Log {
     }
 
     /// What is written from now on belongs to the next act, whose zero is not known yet.
-    pub(super) fn begin_deeds(&mut self, now: Timestamp) {
+    pub(super) fn begin_actions(&mut self, now: Timestamp) {
         self.zero = Some(now);
         self.act = self.entries.len();
     }
@@ -208,7 +208,7 @@ fn entries_of(entries: &[Entry], of: &ObjectRef) -> impl Iterator<Item = History
     entries.iter().filter(|entry| entry.is_of(of)).filter_map(|entry| entry.told(entry.zero?))
 }
 
-fn writer_text(change: &Change) -> String {
+fn writer_text(change: &ObjectChange) -> String {
     let writer = &change.writer;
     if writer.subresource.is_empty() {
         writer.manager.to_string()
@@ -218,7 +218,7 @@ fn writer_text(change: &Change) -> String {
 }
 
 /// Returns the changed fields with `old -> new`, in order of the paths; heartbeats left out.
-fn changed_fields(change: &Change, zero: Timestamp) -> Vec<(String, String)> {
+fn changed_fields(change: &ObjectChange, zero: Timestamp) -> Vec<(String, String)> {
     let tree = |object: &Option<Object>| object.as_ref().map_or(Json::Null, Object::json);
     match (&change.before, &change.after) {
         (None, _) => return Vec::from([(String::from("object"), String::from("created"))]),

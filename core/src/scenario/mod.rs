@@ -2,29 +2,29 @@
 
 mod action;
 mod capability;
-mod customs;
 mod definition;
 mod expectation;
-mod feeder;
+mod heartbeat_writer;
 mod history;
 mod observation;
 mod outcome;
 mod position;
 mod run;
 mod sentence;
+mod shared_requests;
 mod words;
 
 pub use action::Action;
 pub use capability::{Capabilities, Capability};
-pub use customs::{company, route, taints_patch};
-pub use definition::{Act, Cluster, Company, Deed, Feed, Given, HandFedNode, Scenario, Setup, When};
+pub use definition::{Act, Bystanders, ClusterSpec, Feed, Given, HandFedNode, Scenario, ScenarioAction, Setup, When};
 pub use expectation::{
     Aspect, Bound, Cost, Every, Expectation, Fact, FieldTest, ObjectRef, OwnLook, Predicate, SnapshotKind, Subject,
     Taint,
 };
-pub use feeder::Feeder;
+pub use heartbeat_writer::HeartbeatWriter;
 pub use history::{Histories, History, HistoryEntry};
-pub use observation::{AnswerSeen, Change, DeedId, FaultEffect, Observation, OwnSeen, RunOutput, Task, Writer};
+pub use observation::{ActionId, AnswerSeen, FaultEffect, ObjectChange, Observation, OwnSeen, RunOutput, Task, Writer};
 pub use outcome::{Mismatch, Outcome, Snapshot, StepVerdict, Verdict};
 pub use position::Position;
 pub use run::{Run, RunOptions};
+pub use shared_requests::{bystanders, route, taints_patch};

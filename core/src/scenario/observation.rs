@@ -2,28 +2,28 @@
 
 use alloc::string::String;
 
-use super::{Deed, HandFedNode, OwnLook, Position};
+use super::{HandFedNode, OwnLook, Position, ScenarioAction};
 use crate::components::RecordedDecision;
 use crate::network::Resource;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// Numbers what a run has done, counting up from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct DeedId(pub u32);
+pub struct ActionId(pub u32);
 
 /// Something that was seen.
 #[derive(Clone, Debug)]
 pub enum Observation {
     /// An object changed.
-    Change(Change),
-    /// A request of a deed was answered; the deed is done.
-    Answer(DeedId, AnswerSeen),
-    /// A deed took effect.
-    Done(DeedId),
-    /// A deed was refused.
-    Refused(DeedId, String),
+    Change(ObjectChange),
+    /// A request of an action was answered; the action is done.
+    Answer(ActionId, AnswerSeen),
+    /// An action took effect.
+    Done(ActionId),
+    /// An action was refused.
+    Refused(ActionId, String),
     /// What a fault has met so far: the answer to [`RunOutput::CountHits`].
-    FaultHits(DeedId, FaultEffect),
+    FaultHits(ActionId, FaultEffect),
     /// A machine shows something new.
     Machine {
         /// Its name.
@@ -41,7 +41,7 @@ pub enum Observation {
 
 /// A committed write as a watch shows it.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct ObjectChange {
     /// Which kind.
     pub resource: Resource,
     /// Namespace and name.
@@ -104,14 +104,14 @@ pub enum RunOutput {
     /// Do this and report `Done`, `Answer` or `Refused`.
     Perform {
         /// The number to report it under.
-        id: DeedId,
+        id: ActionId,
         /// What to do.
         task: Task,
         /// The step that wants it.
         step: Position,
     },
     /// Report what a fault has met.
-    CountHits(DeedId),
+    CountHits(ActionId),
     /// The scenario is over: the outcome is there.
     Finished,
 }
@@ -119,8 +119,8 @@ pub enum RunOutput {
 /// What a backend does for a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// A deed of the scenario.
-    Deed(Deed),
+    /// An action of the scenario.
+    Action(ScenarioAction),
     /// Create a Node without a kubelet, and keep it alive.
     Feed(HandFedNode),
 }

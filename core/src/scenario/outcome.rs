@@ -46,7 +46,7 @@ pub struct Mismatch {
     pub why: Vec<String>,
     /// What went before, latest first.
     pub last: Vec<String>,
-    /// The line that shows it again; filled in by whoever knows the door. Empty if nobody does.
+    /// The line that shows it again; filled in by whoever knows the entry point. Empty if nobody does.
     pub replay: String,
 }
 

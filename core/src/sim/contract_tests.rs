@@ -39,7 +39,7 @@ use crate::profile::Settings;
 
 /// How the driver departs from waking each component exactly when it asked for that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Wakes {
+enum TimerWheel {
     Exact,
     /// Whenever anything happens, and between any two instants, everything that is not due is woken.
     Early,
@@ -56,7 +56,7 @@ enum Actor {
 }
 
 struct Cluster {
-    wakes: Wakes,
+    timers: TimerWheel,
     now: Timestamp,
     api: ApiServer,
     network: Network,
@@ -69,7 +69,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn new(wakes: Wakes) -> Self {
+    fn new(timers: TimerWheel) -> Self {
         let mut settings = Settings::default();
         for (flag, value) in [("allocate-node-cidrs", "true"), ("cluster-cidr", "10.244.0.0/16")] {
             settings.set(flag, value).unwrap();
@@ -79,7 +79,7 @@ impl Cluster {
         let mut api = ApiServer::new(context("api-server"), now);
         api.tap(Tap::Everything);
         let mut cluster = Self {
-            wakes,
+            timers,
             now,
             api,
             network: Network::new(chance.fork("network")),
@@ -157,7 +157,7 @@ impl Cluster {
 
     fn wake(&mut self, client: ClientId) {
         let now = self.now;
-        let times = if self.wakes == Wakes::Double { 2 } else { 1 };
+        let times = if self.timers == TimerWheel::Double { 2 } else { 1 };
         for _ in 0..times {
             if let Some(component) = self.component(client) {
                 component.handle_timeout(now);
@@ -169,7 +169,7 @@ impl Cluster {
 
     /// Wakes everything that is not due: nothing may come of it.
     fn wake_early(&mut self) {
-        if self.wakes != Wakes::Early {
+        if self.timers != TimerWheel::Early {
             return;
         }
         let now = self.now;
@@ -228,7 +228,7 @@ impl Cluster {
 
     /// Lets time pass; at each instant first the network, then the server, then the components in their order.
     fn advance(&mut self, until: Timestamp) {
-        let late = if let Wakes::Late(late) = self.wakes { late } else { SignedDuration::ZERO };
+        let late = if let TimerWheel::Late(late) = self.timers { late } else { SignedDuration::ZERO };
         loop {
             self.settle();
             let first = self.clients().filter(|client| self.absent != Some(*client));
@@ -237,7 +237,7 @@ impl Cluster {
             let api = self.api.next_deadline().map(|due| due.at + late);
             let next = [first.map(|(at, _)| at), api, self.network.next_deadline()].into_iter().flatten().min();
             let Some(next) = next.filter(|next| *next <= until) else { break };
-            if self.wakes == Wakes::Early && next > self.now {
+            if self.timers == TimerWheel::Early && next > self.now {
                 self.now += (next.duration_since(self.now)) / 2;
                 self.wake_early();
             }
@@ -302,8 +302,8 @@ fn workload(kind: &'static str, replicas: Option<i64>) -> Json {
 }
 
 /// A cluster with something to do for each component.
-fn started(wakes: Wakes) -> Cluster {
-    let mut cluster = Cluster::new(wakes);
+fn started(timers: TimerWheel) -> Cluster {
+    let mut cluster = Cluster::new(timers);
     cluster.pass(30);
     for (plural, kind, replicas) in [
         ("deployments", "Deployment", Some(3)),
@@ -326,8 +326,8 @@ fn started(wakes: Wakes) -> Cluster {
 }
 
 /// Something to try again, too.
-fn run(wakes: Wakes) -> Cluster {
-    let mut cluster = started(wakes);
+fn run(timers: TimerWheel) -> Cluster {
+    let mut cluster = started(timers);
     cluster.ask(Call::new(Verb::Delete, NAMESPACES, "", "x"));
     let taint = json!({"spec": {"taints": [{"key": "a", "effect": "NoExecute"}]}});
     cluster.ask(Call::strategic_patch(NODES, "", "w3", taint));
@@ -381,13 +381,13 @@ fn roughly(cluster: &Cluster) -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn a_wake_up_before_anything_is_due_does_nothing() {
-    let (exact, early) = (run(Wakes::Exact), run(Wakes::Early));
+    let (exact, early) = (run(TimerWheel::Exact), run(TimerWheel::Early));
     assert_same(&exact, &early);
 }
 
 #[test]
 fn a_wake_up_that_comes_twice_does_nothing_the_second_time() {
-    let (exact, double) = (run(Wakes::Exact), run(Wakes::Double));
+    let (exact, double) = (run(TimerWheel::Exact), run(TimerWheel::Double));
     assert_same(&exact, &double);
 }
 
@@ -401,7 +401,8 @@ fn assert_same(one: &Cluster, other: &Cluster) {
 
 #[test]
 fn wake_ups_that_are_a_little_late_lead_to_the_same_writes() {
-    let (exact, late) = (roughly(&run(Wakes::Exact)), roughly(&run(Wakes::Late(SignedDuration::from_micros(500)))));
+    let (exact, late) =
+        (roughly(&run(TimerWheel::Exact)), roughly(&run(TimerWheel::Late(SignedDuration::from_micros(500)))));
     for (object, writes) in &exact {
         assert_eq!(Some(writes), late.get(object), "{object}");
     }
@@ -410,7 +411,7 @@ fn wake_ups_that_are_a_little_late_lead_to_the_same_writes() {
 
 #[test]
 fn a_component_that_was_away_makes_what_it_missed_once() {
-    let mut cluster = started(Wakes::Exact);
+    let mut cluster = started(TimerWheel::Exact);
     for client in cluster.clients() {
         cluster.absent = Some(client);
         cluster.pass(100);

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::kubelet_tests::add;
-use super::{Actor, Options, Simulation};
+use super::{Actor, Simulation, SimulationOptions};
 use crate::chance::Chance;
 use crate::components::controller::FreeChoice;
 use crate::components::machine::MachineAction;
@@ -19,14 +19,14 @@ const NODES_OF_A_CLUSTER: u64 = 9;
 const FAULTS: u32 = 60;
 
 fn cluster(seed: u64) -> Simulation {
-    let mut sim = Simulation::new(Options { seed, ..Options::default() });
+    let mut sim = Simulation::new(SimulationOptions { seed, ..SimulationOptions::default() });
     for at in 0..NODES_OF_A_CLUSTER {
         add(&mut sim, json!({"name": format!("w{at}"), "zone": format!("z{}", at % 3)}));
     }
     sim
 }
 
-/// What goes wrong next; a deed that cannot be done in the present state is one that does nothing.
+/// What goes wrong next; an action that cannot be done in the present state is one that does nothing.
 fn disturb(sim: &mut Simulation, chance: &mut Chance) {
     let name = format!("w{}", chance.below(NODES_OF_A_CLUSTER));
     let patch = |resource, namespace, body: Json| Call::strategic_patch(resource, namespace, name.as_str(), body);

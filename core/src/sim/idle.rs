@@ -18,9 +18,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Actor, Simulation};
 use crate::components::Deadline;
-use crate::components::api_server::Reader;
+use crate::components::api_server::WatcherRef;
 use crate::network::{ClientId, ToClient, WatchType};
-use crate::objects::Beat;
+use crate::objects::HeartbeatStamp;
 
 /// How the heartbeats of idle kubelets travel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -60,8 +60,8 @@ impl Simulation {
     }
 
     /// Finds who hears of renewals; `None` if they have to be sent.
-    fn renewal_readers(&self) -> Option<Vec<Reader>> {
-        let is_short = |(client, watch): &Reader| match &self.slots[client.0 as usize].actor {
+    fn renewal_readers(&self) -> Option<Vec<WatcherRef>> {
+        let is_short = |(client, watch): &WatcherRef| match &self.slots[client.0 as usize].actor {
             Actor::Controller(_, Some(controller)) => {
                 controller.takes_renewals(*watch) && self.network.is_clear(*client)
             }
@@ -71,7 +71,7 @@ impl Simulation {
     }
 
     /// Does the renewal of an idle kubelet; false, with nothing done, if something else is due.
-    fn run_loops(&mut self, client: ClientId, now: Timestamp, readers: &[Reader]) -> bool {
+    fn run_loops(&mut self, client: ClientId, now: Timestamp, readers: &[WatcherRef]) -> bool {
         let index = client.0 as usize;
         if self.idle[index].is_none() {
             self.take_loops(client);
@@ -85,7 +85,7 @@ impl Simulation {
             self.now = now;
             self.tell_renewal(lease, renewed, readers);
         }
-        self.wakes.pop();
+        self.timers.pop();
         self.await_loops(client);
         true
     }
@@ -105,7 +105,7 @@ impl Simulation {
         if let Some(loops) = &self.idle[index] {
             let at = loops.next_deadline();
             self.deadlines[index] = Some(Deadline { at, reason: "heartbeat" });
-            self.wakes.push((at, client.0));
+            self.timers.push((at, client.0));
         }
     }
 
@@ -136,7 +136,7 @@ impl Simulation {
         self.schedule(client);
     }
 
-    fn tell_renewal(&mut self, before: Beat, after: Beat, readers: &[Reader]) {
+    fn tell_renewal(&mut self, before: HeartbeatStamp, after: HeartbeatStamp, readers: &[WatcherRef]) {
         for (reader, id) in readers {
             self.network.touch(*reader, self.now);
             let is_taken = match &mut self.slots[reader.0 as usize].actor {

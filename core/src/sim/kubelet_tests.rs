@@ -8,13 +8,13 @@ use jiff::SignedDuration;
 use crate::components::machine::{MachineAction, MachineSpec};
 use crate::json;
 use crate::network::{
-    CSI_NODES, Call, Effect, Fault, Identity, LEASES, Match, NODE_LEASES, NODES, Reply, Resource, Verb,
+    CSI_NODES, Call, Effect, Fault, Identity, InjectedReply, LEASES, Match, NODE_LEASES, NODES, Resource, Verb,
 };
 use crate::objects::{Json, ObjectKey};
-use crate::sim::{Options, Simulation};
+use crate::sim::{Simulation, SimulationOptions};
 
 pub(super) fn cluster() -> Simulation {
-    Simulation::new(Options { controllers: Vec::new(), ..Options::default() })
+    Simulation::new(SimulationOptions { controllers: Vec::new(), ..SimulationOptions::default() })
 }
 
 pub(super) fn advance(sim: &mut Simulation, millis: i64) {
@@ -99,7 +99,7 @@ fn a_fresh_kubelet_registers_becomes_ready_and_gets_its_lease_at_the_next_renewa
 
 #[test]
 fn a_deleted_node_is_not_created_again_by_the_same_process_and_has_no_lease() {
-    let mut sim = Simulation::new(Options::default());
+    let mut sim = Simulation::new(SimulationOptions::default());
     add(&mut sim, json!({"name": "w1"}));
     advance(&mut sim, 30_000);
     sim.request(Identity::admin(), Call::new(Verb::Delete, NODES, "", "w1")).unwrap();
@@ -148,7 +148,7 @@ fn registration_is_tried_again_after_a_pause_that_doubles_up_to_seven_seconds() 
     let mut sim = cluster();
     let fault = Fault {
         matching: Some(Match { resource: Some("nodes".into()), ..Match::default() }),
-        effect: Effect::Answer(Vec::from([Reply::Code(500)])),
+        effect: Effect::Answer(Vec::from([InjectedReply::Code(500)])),
         ..Fault::disconnect("machine/w1")
     };
     sim.add_rule(fault);
@@ -262,7 +262,7 @@ fn an_informer_that_is_refused_goes_on_with_its_watch_and_after_other_errors_wit
         sim.remove_rule(refused).unwrap();
         sim.add_rule(Fault {
             matching: Some(Match { resource: Some("pods".into()), ..Match::default() }),
-            effect: Effect::Answer(Vec::from([Reply::Code(code)])),
+            effect: Effect::Answer(Vec::from([InjectedReply::Code(code)])),
             times: Some(1),
             ..Fault::disconnect("machine/w1")
         });

@@ -17,7 +17,7 @@ mod kubelet_tests;
 mod namespace_tests;
 mod own;
 mod setup_cache;
-mod wakes;
+mod timer_wheel;
 #[cfg(test)]
 mod workload_tests;
 mod world;
@@ -32,7 +32,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 pub use idle::Heartbeats;
-pub use own::{Own, OwnAction, OwnLooking};
+pub use own::{Own, OwnAction, OwnLookFunction};
 pub use setup_cache::SetupCache;
 pub use world::{run_scenario, run_scenario_with};
 
@@ -51,14 +51,14 @@ use crate::network::{
 };
 use crate::objects::{Object, Text};
 use crate::profile::Settings;
-use wakes::Wakes;
+use timer_wheel::TimerWheel;
 
 /// How many deliveries one instant may hold before it counts as a live-lock: a few for each of 100,000 nodes.
 const DELIVERIES_PER_INSTANT_MAX: u64 = 50_000_000;
 
 /// How a simulation begins.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Options {
+pub struct SimulationOptions {
     /// The release with its flags.
     pub settings: Settings,
     /// The seed of all free choices. Default 1.
@@ -76,7 +76,7 @@ pub struct Options {
 /// The instant at which a simulation starts unless told otherwise: 2026-01-01T00:00:00Z.
 pub const DEFAULT_START: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
-impl Default for Options {
+impl Default for SimulationOptions {
     fn default() -> Self {
         Self {
             settings: Settings::default(),
@@ -141,7 +141,7 @@ struct User {
 }
 
 #[derive(Clone)]
-struct Slot {
+struct ActorSlot {
     actor: Actor,
     name: Text,
 }
@@ -150,16 +150,16 @@ struct Slot {
 /// it.
 #[derive(Clone)]
 pub struct Simulation {
-    options: Options,
+    options: SimulationOptions,
     /// The settings of `options`, shared by all components.
     settings: Arc<Settings>,
     now: Timestamp,
     chance: Chance,
     api: ApiServer,
     network: Network,
-    slots: Vec<Slot>,
+    slots: Vec<ActorSlot>,
     by_name: BTreeMap<Text, ClientId>,
-    wakes: Wakes,
+    timers: TimerWheel,
     /// The deadline of each slot that stands in the queue; older entries are stale.
     deadlines: Vec<Option<Deadline>>,
     /// The loops of each slot's kubelet that are run in its place, and whose they are.
@@ -174,7 +174,7 @@ pub struct Simulation {
 impl Simulation {
     /// Starts a control plane and lets it settle at its first instant.
     #[must_use]
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: SimulationOptions) -> Self {
         let chance = Chance::new(options.seed);
         let now = options.start;
         let settings = Arc::new(options.settings.clone());
@@ -187,7 +187,7 @@ impl Simulation {
             chance,
             slots: Vec::new(),
             by_name: BTreeMap::new(),
-            wakes: Wakes::new(now),
+            timers: TimerWheel::new(now),
             deadlines: Vec::new(),
             idle: Vec::new(),
             idlers: Vec::new(),
@@ -215,7 +215,7 @@ impl Simulation {
 
     /// Returns how the simulation began.
     #[must_use]
-    pub const fn options(&self) -> &Options {
+    pub const fn options(&self) -> &SimulationOptions {
         &self.options
     }
 
@@ -256,8 +256,8 @@ impl Simulation {
     /// Returns what is due next: when, whose, what for.
     #[must_use]
     pub fn next_due(&self) -> Option<(Timestamp, Text, &'static str)> {
-        let wakes = self.wakes.iter().filter(|(at, client)| self.is_scheduled(*client, *at)).copied();
-        let wake = wakes.min().and_then(|(at, client)| {
+        let timers = self.timers.iter().filter(|(at, client)| self.is_scheduled(*client, *at)).copied();
+        let wake = timers.min().and_then(|(at, client)| {
             Some((at, self.slots[client as usize].name.clone(), self.deadlines[client as usize]?.reason))
         });
         let network = self.network.next_deadline().map(|at| (at, Text::of("network"), "a message held back"));
@@ -310,7 +310,7 @@ impl Simulation {
     /// Does all that is due at an instant; returns the next at which something is.
     fn do_instant(&mut self, at: Timestamp) -> Option<Timestamp> {
         self.now = self.now.max(at);
-        let (before, mut wakes) = (self.deliveries, 0);
+        let (before, mut timers) = (self.deliveries, 0);
         loop {
             self.network.handle_timeout(self.now);
             if self.api.next_deadline().is_some_and(|deadline| deadline.at <= self.now) {
@@ -326,9 +326,9 @@ impl Simulation {
             if next.is_none_or(|next| next > self.now) {
                 return next;
             }
-            wakes += 1;
+            timers += 1;
             assert!(
-                self.deliveries - before + wakes < DELIVERIES_PER_INSTANT_MAX,
+                self.deliveries - before + timers < DELIVERIES_PER_INSTANT_MAX,
                 "live-lock at {}: the last messages were\n{}",
                 self.now,
                 self.record.last_lines(20)
@@ -343,7 +343,7 @@ impl Simulation {
     pub fn request(&mut self, identity: Arc<Identity>, call: Call) -> Result<Answer, TransportError> {
         let (client, id) = self.send_as_user(identity, call);
         self.finish_instant();
-        self.hasten(client, id);
+        self.end_wait_now(client, id);
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         let answer = user.answers.remove(&id);
         answer.unwrap_or_else(|| {
@@ -354,8 +354,8 @@ impl Simulation {
     }
 
     /// Has a request answered at this instant that waits for a revision.
-    fn hasten(&mut self, client: ClientId, id: RequestId) {
-        if self.api.hasten(client, id, self.now) {
+    fn end_wait_now(&mut self, client: ClientId, id: RequestId) {
+        if self.api.end_wait_now(client, id, self.now) {
             self.pump_api();
             self.finish_instant();
         }
@@ -370,7 +370,7 @@ impl Simulation {
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         user.watches.insert(id, WatchInbox::default());
         self.finish_instant();
-        self.hasten(client, id);
+        self.end_wait_now(client, id);
         let Actor::User(user) = &mut self.slots[client.0 as usize].actor else { unreachable!("a user's slot") };
         match user.answers.remove(&id) {
             Some(Ok(answer)) if answer.is_success() => Ok((client, id)),
@@ -384,7 +384,9 @@ impl Simulation {
 
     /// Returns what a watch received since the last look; `None` for an unknown one.
     pub fn take_watch(&mut self, client: ClientId, id: RequestId) -> Option<WatchInbox> {
-        let Some(Slot { actor: Actor::User(user), .. }) = self.slots.get_mut(client.0 as usize) else { return None };
+        let Some(ActorSlot { actor: Actor::User(user), .. }) = self.slots.get_mut(client.0 as usize) else {
+            return None;
+        };
         let inbox = user.watches.get_mut(&id)?;
         let events = core::mem::take(&mut inbox.events);
         Some(WatchInbox { events, ended: inbox.ended })
@@ -392,7 +394,7 @@ impl Simulation {
 
     /// Ends a watch.
     pub fn close_watch(&mut self, client: ClientId, id: RequestId) {
-        if let Some(Slot { actor: Actor::User(user), .. }) = self.slots.get_mut(client.0 as usize) {
+        if let Some(ActorSlot { actor: Actor::User(user), .. }) = self.slots.get_mut(client.0 as usize) {
             user.watches.remove(&id);
             self.network.cancel(client, id, self.now);
             self.settle();
@@ -529,7 +531,7 @@ impl Simulation {
         let name = name.into();
         let client = self.network.connect(name.clone());
         self.by_name.insert(name.clone(), client);
-        self.slots.push(Slot { actor, name });
+        self.slots.push(ActorSlot { actor, name });
         self.deadlines.push(None);
         self.idle.push(None);
         client
@@ -585,11 +587,11 @@ impl Simulation {
     /// Finds the next component to wake; stale entries fall out of the queue on the way.
     fn next_wake(&mut self) -> Option<(Timestamp, u32)> {
         loop {
-            let (at, client) = self.wakes.peek()?;
+            let (at, client) = self.timers.peek()?;
             if self.is_scheduled(client, at) {
                 return Some((at, client));
             }
-            self.wakes.pop();
+            self.timers.pop();
         }
     }
 
@@ -607,7 +609,7 @@ impl Simulation {
     /// Takes the first component that is due now out of the queue.
     fn pop_wake(&mut self) -> Option<ClientId> {
         let (_, client) = self.next_wake().filter(|(at, _)| *at <= self.now)?;
-        self.wakes.pop();
+        self.timers.pop();
         Some(ClientId(client))
     }
 
@@ -701,7 +703,7 @@ impl Simulation {
         if scheduled.map(|scheduled| scheduled.at) != deadline.map(|deadline| deadline.at)
             && let Some(deadline) = deadline
         {
-            self.wakes.push((deadline.at, client.0));
+            self.timers.push((deadline.at, client.0));
         }
         *scheduled = deadline;
     }

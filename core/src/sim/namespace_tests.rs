@@ -10,7 +10,7 @@ use crate::network::{Call, Identity, NAMESPACES, PODS, Resource, Verb};
 use crate::objects::Json;
 
 use crate::profile::{Release, Settings};
-use crate::sim::{Options, Simulation};
+use crate::sim::{Simulation, SimulationOptions};
 
 const CONFIG_MAPS: Resource = Resource::of("", "v1", "configmaps");
 
@@ -22,7 +22,7 @@ fn ask(sim: &mut Simulation, call: Call) -> Json {
 
 /// Makes a cluster of one node and a namespace in which are a Pod, with so many seconds of grace, and a ConfigMap.
 fn cluster(settings: Settings, pod: Json) -> Simulation {
-    let options = Options { controllers: CONTROLLERS.to_vec(), settings, ..Options::default() };
+    let options = SimulationOptions { controllers: CONTROLLERS.to_vec(), settings, ..SimulationOptions::default() };
     let mut sim = Simulation::new(options);
     add(&mut sim, json!({"name": "w1"}));
     advance(&mut sim, 30_000);
@@ -122,7 +122,7 @@ fn a_finalizer_holds_it_up() {
 #[test]
 fn without_the_controller_it_stays() {
     let controllers = CONTROLLERS.iter().copied().filter(|name| *name != "namespace-controller").collect();
-    let mut sim = Simulation::new(Options { controllers, ..Options::default() });
+    let mut sim = Simulation::new(SimulationOptions { controllers, ..SimulationOptions::default() });
     ask(&mut sim, Call::new(Verb::Create, NAMESPACES, "", "").body(json!({"metadata": {"name": "x"}})));
     ask(&mut sim, Call::new(Verb::Delete, NAMESPACES, "", "x"));
     advance(&mut sim, 3_600_000);

@@ -18,13 +18,13 @@ use crate::scenario::{OwnLook, OwnSeen, Scenario, Subject};
 /// Does something; the text says why it cannot be done.
 pub type OwnAction = dyn Fn(&mut Simulation, &Json) -> Result<(), String> + Send + Sync;
 /// Looks for something.
-pub type OwnLooking = dyn Fn(&Simulation, &Json) -> OwnSeen + Send + Sync;
+pub type OwnLookFunction = dyn Fn(&Simulation, &Json) -> OwnSeen + Send + Sync;
 
 /// The functions of a user's own steps, by name.
 #[derive(Clone, Default)]
 pub struct Own {
     actions: BTreeMap<Text, Arc<OwnAction>>,
-    looks: BTreeMap<Text, Arc<OwnLooking>>,
+    looks: BTreeMap<Text, Arc<OwnLookFunction>>,
 }
 
 impl fmt::Debug for Own {
@@ -40,7 +40,7 @@ impl Own {
     }
 
     /// Adds a look; one of the same name is replaced.
-    pub fn add_look(&mut self, name: &str, look: Arc<OwnLooking>) {
+    pub fn add_look(&mut self, name: &str, look: Arc<OwnLookFunction>) {
         self.looks.insert(Text::from(name), look);
     }
 
@@ -70,12 +70,12 @@ impl Own {
 
 /// The looks of one scenario.
 #[derive(Default)]
-pub(super) struct Looks(Vec<Looking>);
+pub(super) struct Looks(Vec<ActiveLook>);
 
-struct Looking {
+struct ActiveLook {
     look: OwnLook,
     body: Json,
-    function: Arc<OwnLooking>,
+    function: Arc<OwnLookFunction>,
     /// What was seen last.
     last: Option<OwnSeen>,
 }
@@ -88,13 +88,13 @@ impl Looks {
 
     /// Finds the looks that a scenario asks for.
     pub(super) fn of(scenario: &Scenario, own: &Own) -> Self {
-        let mut looks: Vec<Looking> = Vec::new();
+        let mut looks: Vec<ActiveLook> = Vec::new();
         for fact in scenario.facts() {
             let Subject::Own(look) = &fact.subject else { continue };
             let is_new = looks.iter().all(|known| known.look != *look);
             if let (true, Some(function)) = (is_new, own.looks.get(&look.name)) {
                 let body = Json::parse(&look.body).unwrap_or_default();
-                looks.push(Looking { look: look.clone(), body, function: function.clone(), last: None });
+                looks.push(ActiveLook { look: look.clone(), body, function: function.clone(), last: None });
             }
         }
         Self(looks)

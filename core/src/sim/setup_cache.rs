@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::world::Cluster;
-use super::{Options, Simulation};
+use super::{Simulation, SimulationOptions};
 use crate::components::api_server::Tap;
 use crate::network::Resource;
 use crate::objects::Text;
@@ -38,7 +38,7 @@ pub struct SetupCache {
 /// What must be equal for two scenarios to share a cluster, beside what they are given.
 #[derive(Clone, PartialEq)]
 pub(super) struct SetupKey {
-    pub(super) options: Options,
+    pub(super) options: SimulationOptions,
     /// Which commits the driver is told.
     pub(super) tap: Tap,
     /// The kinds whose objects the run is told of at the start.
@@ -67,7 +67,7 @@ pub(super) enum RunInput {
 impl SetupCache {
     /// Starts a simulation as [`Simulation::new`] does.
     #[must_use]
-    pub fn start(&mut self, options: &Options) -> Simulation {
+    pub fn start(&mut self, options: &SimulationOptions) -> Simulation {
         if let Some(started) = self.started.iter().find(|started| started.options() == options) {
             return started.clone();
         }
@@ -151,7 +151,7 @@ mod tests {
     use super::SetupCache;
     use crate::components::machine::MachineSpec;
     use crate::json;
-    use crate::sim::{Options, Simulation};
+    use crate::sim::{Simulation, SimulationOptions};
 
     /// Lets a machine join and five minutes pass; returns the trace.
     fn trace_of(mut simulation: Simulation) -> String {
@@ -164,7 +164,7 @@ mod tests {
     fn a_copy_of_a_started_control_plane_goes_on_as_a_start_of_its_own_does() {
         let mut cache = SetupCache::default();
         for seed in [1, 2] {
-            let options = Options { seed, ..Options::default() };
+            let options = SimulationOptions { seed, ..SimulationOptions::default() };
             let own = trace_of(Simulation::new(options.clone()));
             assert!(own.lines().count() > 100, "{own}");
             // The first is kept, the others are copies: what is done to one is not done to the next.
@@ -173,7 +173,7 @@ mod tests {
             }
             assert_eq!(cache.started.len(), 1);
         }
-        let _other = cache.start(&Options { seed: 2, trace: false, ..Options::default() });
+        let _other = cache.start(&SimulationOptions { seed: 2, trace: false, ..SimulationOptions::default() });
         assert_eq!(cache.started.len(), 2);
     }
 }

@@ -10,7 +10,7 @@ use crate::json;
 use crate::network::{Answer, Call, Identity, NODES, PODS, Resource, Verb};
 use crate::objects::Json;
 use crate::profile::{Race, Settings};
-use crate::sim::{Options, Simulation};
+use crate::sim::{Simulation, SimulationOptions};
 
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
 const APPS: [(&str, &str); 3] =
@@ -73,7 +73,8 @@ fn status(sim: &mut Simulation, resource: Resource, called: &str) -> Json {
 
 fn cluster() -> Simulation {
     // These tests say themselves where each pod goes.
-    let mut sim = Simulation::new(Options { controllers: CONTROLLERS.to_vec(), ..Options::default() });
+    let mut sim =
+        Simulation::new(SimulationOptions { controllers: CONTROLLERS.to_vec(), ..SimulationOptions::default() });
     for node in ["w1", "w2"] {
         add(&mut sim, json!({"name": node}));
     }
@@ -284,7 +285,7 @@ fn a_pod_without_an_owner_is_healthy_and_not_expected_and_one_of_another_kind_st
 
 #[test]
 fn a_pod_that_has_ended_keeps_its_disruption_target_and_one_that_lives_loses_it_after_two_minutes() {
-    let mut sim = Simulation::new(Options::default());
+    let mut sim = Simulation::new(SimulationOptions::default());
     let target = json!({"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"});
     for (called, phase) in [("lives", "Running"), ("ended", "Failed")] {
         pod(&mut sim, json!({"name": called}));
@@ -312,7 +313,7 @@ fn a_pod_that_has_ended_keeps_its_disruption_target_and_one_that_lives_loses_it_
 
 #[test]
 fn an_endpoint_names_the_node_of_its_pod_and_that_nodes_zone() {
-    let mut sim = Simulation::new(Options::default());
+    let mut sim = Simulation::new(SimulationOptions::default());
     add(&mut sim, json!({"name": "w1", "zone": "a"}));
     advance(&mut sim, 30_000);
     let body = json!({"kind": "Service", "apiVersion": "v1", "metadata": {"name": "web", "namespace": "default"},
@@ -335,7 +336,7 @@ fn an_endpoint_names_the_node_of_its_pod_and_that_nodes_zone() {
 
 #[test]
 fn ended_pods_beyond_the_threshold_go_the_oldest_first() {
-    let mut options = Options::default();
+    let mut options = SimulationOptions::default();
     options.settings.set("terminated-pod-gc-threshold", "2").unwrap();
     let mut sim = Simulation::new(options);
     for at in 0..4 {
@@ -383,7 +384,7 @@ fn a_pass_that_comes_before_the_end_of_a_quarantine_leaves_the_pods_to_the_next_
         let controllers =
             CONTROLLERS.iter().copied().filter(|name| *name == "pod-garbage-collector-controller").collect();
         let settings = Settings::default().with_race(race);
-        let mut sim = Simulation::new(Options { controllers, settings, ..Options::default() });
+        let mut sim = Simulation::new(SimulationOptions { controllers, settings, ..SimulationOptions::default() });
         let pod = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web", "namespace": "default"},
             "spec": {"nodeName": "nowhere", "containers": [{"name": "main", "image": "pause"}]}});
         assert_eq!(ask(&mut sim, Call::new(Verb::Create, PODS, "default", "").body(pod)).code, 201);

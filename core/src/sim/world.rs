@@ -1,4 +1,4 @@
-//! Plays a scenario on the simulator: hands deeds to it and what happens to the judge.
+//! Plays a scenario on the simulator: hands actions to it and what happens to the judge.
 //!
 //! A driver without policy. Observations come from the store at each commit, in order of revision, beside the network.
 //! What no component of the cluster does is done here: routes for Nodes as a cloud makes them, and the feeding of Nodes
@@ -17,26 +17,32 @@ use jiff::Timestamp;
 
 use super::own::{Looks, Own};
 use super::setup_cache::{Prepared, RunInput, SetupKey};
-use super::{Options, SetupCache, Simulation};
+use super::{SetupCache, Simulation, SimulationOptions};
 use crate::components::api_server::{Commit, Tap};
 use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
 use crate::objects::{Json, Text};
 use crate::scenario::{
-    Action, AnswerSeen, Change, Deed, DeedId, FaultEffect, Feed, Feeder, HandFedNode, Observation, Outcome, Predicate,
-    Run, RunOptions, RunOutput, Scenario, Subject, Taint, Task, Verdict, Writer, company, route, taints_patch,
+    Action, ActionId, AnswerSeen, FaultEffect, Feed, HandFedNode, HeartbeatWriter, ObjectChange, Observation, Outcome,
+    Predicate, Run, RunOptions, RunOutput, Scenario, ScenarioAction, Subject, Taint, Task, Verdict, Writer, bystanders,
+    route, taints_patch,
 };
 
 /// Runs a scenario in a simulated cluster of its own.
 ///
 /// The scenario's release and flags stand above those of the options.
 #[must_use]
-pub fn run_scenario(scenario: &Scenario, options: Options) -> Outcome {
+pub fn run_scenario(scenario: &Scenario, options: SimulationOptions) -> Outcome {
     run_scenario_with(scenario, options, &Own::default(), &mut SetupCache::default())
 }
 
 /// Runs a scenario as [`run_scenario`] does, with steps of the user's own; clusters of the scenarios before speed it up.
 #[must_use]
-pub fn run_scenario_with(scenario: &Scenario, mut options: Options, own: &Own, cache: &mut SetupCache) -> Outcome {
+pub fn run_scenario_with(
+    scenario: &Scenario,
+    mut options: SimulationOptions,
+    own: &Own,
+    cache: &mut SetupCache,
+) -> Outcome {
     match scenario.cluster.settings(&options.settings) {
         Ok(settings) => options.settings = settings,
         Err(error) => {
@@ -45,12 +51,13 @@ pub fn run_scenario_with(scenario: &Scenario, mut options: Options, own: &Own, c
         }
     }
     // A look of the user's own may ask for anything, and a trace is to hold all.
-    if !options.trace && own.is_empty() && !scenario.heeds_renewals() {
+    if !options.trace && own.is_empty() && !scenario.depends_on_renewals() {
         let outcome = World::new(scenario, &options, own, Tap::AllButRenewals, cache).play(cache);
         if outcome.verdict == Verdict::Passed {
             return outcome;
         }
-        // Why a line does not hold may hang on when a Lease was renewed last: the same once more, with an eye on that.
+        // Why a line does not hold may depend on when a Lease was renewed last: the same once more, with an eye on
+        // that.
     }
     World::new(scenario, &options, own, Tap::Everything, cache).play(cache)
 }
@@ -68,9 +75,9 @@ struct Looked {
 #[derive(Clone)]
 pub(super) struct Cluster {
     simulation: Simulation,
-    feeders: BTreeMap<Text, Feeder>,
-    /// The rules that deeds have laid on the network.
-    rules: BTreeMap<DeedId, (RuleId, Endpoint)>,
+    heartbeat_writers: BTreeMap<Text, HeartbeatWriter>,
+    /// The rules that actions have laid on the network.
+    rules: BTreeMap<ActionId, (RuleId, Endpoint)>,
     /// What rules had met when they were taken away.
     hits: BTreeMap<RuleId, u64>,
     decisions_told: usize,
@@ -99,10 +106,10 @@ impl Cluster {
 
 impl<'a> World<'a> {
     /// Begins where the scenario before was that was given the same, if it was.
-    fn new(scenario: &Scenario, options: &Options, own: &'a Own, tap: Tap, cache: &mut SetupCache) -> Self {
+    fn new(scenario: &Scenario, options: &SimulationOptions, own: &'a Own, tap: Tap, cache: &mut SetupCache) -> Self {
         let mut scenario = scenario.clone();
-        if let Some(company) = company(&scenario) {
-            scenario.given.insert(0, company);
+        if let Some(bystanders) = bystanders(&scenario) {
+            scenario.given.insert(0, bystanders);
         }
         let health_period = options.settings.duration("node-monitor-period");
         let machines = scenario.acts.iter().flat_map(|act| &act.expectations);
@@ -137,7 +144,7 @@ impl<'a> World<'a> {
         let looked = |(name, of_containers)| (name, Looked { shown: Json::Null, of_containers });
         let cluster = Cluster {
             simulation,
-            feeders: BTreeMap::new(),
+            heartbeat_writers: BTreeMap::new(),
             rules: BTreeMap::new(),
             hits: BTreeMap::new(),
             decisions_told: 0,
@@ -164,7 +171,7 @@ impl<'a> World<'a> {
             }
             let run = &self.run;
             let bound = *self.bound.get_or_insert_with(|| run.next_deadline().map(|deadline| deadline.at));
-            let feed = self.cluster.feeders.values().filter_map(Feeder::next_deadline).min();
+            let feed = self.cluster.heartbeat_writers.values().filter_map(HeartbeatWriter::next_deadline).min();
             let until = bound.into_iter().chain(feed).min().expect("a run that is not over waits for some instant");
             // What a line looks at may change with each instant.
             let is_watched = !self.cluster.machines.is_empty() || !self.looks.is_empty();
@@ -209,7 +216,7 @@ impl<'a> World<'a> {
         let now = self.cluster.simulation.now();
         for resource in self.run.subscriptions() {
             for object in self.cluster.simulation.api().objects(&resource) {
-                let change = Change {
+                let change = ObjectChange {
                     resource: resource.clone(),
                     key: object.key(),
                     before: None,
@@ -246,9 +253,9 @@ impl<'a> World<'a> {
                 let name = commit.object.key().name;
                 let at = commit.at;
                 if commit.resource == NODES
-                    && let Some(feeder) = self.cluster.feeders.get_mut(&name)
+                    && let Some(writer) = self.cluster.heartbeat_writers.get_mut(&name)
                 {
-                    feeder.handle_node(&commit.object.json());
+                    writer.handle_node(&commit.object.json());
                 }
                 let change = self.change_of(commit);
                 self.observe(Observation::Change(change), at);
@@ -260,9 +267,9 @@ impl<'a> World<'a> {
         self.look_around();
     }
 
-    fn change_of(&self, commit: Commit) -> Change {
+    fn change_of(&self, commit: Commit) -> ObjectChange {
         let decision = commit.because.and_then(|id| self.cluster.simulation.record().decision_of(commit.client, id));
-        Change {
+        ObjectChange {
             key: commit.object.key(),
             before: commit.before,
             after: (commit.event != WatchType::Deleted).then_some(commit.object),
@@ -310,8 +317,8 @@ impl<'a> World<'a> {
         match output {
             RunOutput::Perform { id, task, .. } => {
                 let observation = match task {
-                    Task::Feed(node) => self.start_feeding(id, node),
-                    Task::Deed(deed) => self.perform(id, deed),
+                    Task::Feed(node) => self.start_heartbeats(id, node),
+                    Task::Action(action) => self.perform(id, action),
                 };
                 self.tell();
                 self.observe(observation, self.cluster.simulation.now());
@@ -324,20 +331,20 @@ impl<'a> World<'a> {
         }
     }
 
-    fn perform(&mut self, id: DeedId, deed: Deed) -> Observation {
-        match deed {
-            Deed::Action(action) => self.act(id, *action),
-            Deed::Heal(endpoint) => {
+    fn perform(&mut self, id: ActionId, action: ScenarioAction) -> Observation {
+        match action {
+            ScenarioAction::Action(action) => self.act(id, *action),
+            ScenarioAction::Heal(endpoint) => {
                 self.heal(&endpoint);
                 Observation::Done(id)
             }
-            Deed::Feed { node, feed } => self.change_feeding(id, &node, feed),
-            Deed::Taint { node, add, remove } => self.taint(id, &node, &add, &remove),
-            Deed::Pass(_) | Deed::Until(_) => Observation::Done(id),
+            ScenarioAction::Feed { node, feed } => self.change_heartbeats(id, &node, feed),
+            ScenarioAction::Taint { node, add, remove } => self.taint(id, &node, &add, &remove),
+            ScenarioAction::Pass(_) | ScenarioAction::Until(_) => Observation::Done(id),
         }
     }
 
-    fn act(&mut self, id: DeedId, action: Action) -> Observation {
+    fn act(&mut self, id: ActionId, action: Action) -> Observation {
         let done = match action {
             Action::Api { identity, call } => return self.request(id, identity, call),
             Action::AddMachine(spec) => self.cluster.simulation.add_machine(spec),
@@ -362,7 +369,7 @@ impl<'a> World<'a> {
     }
 
     /// Reads the Node and patches the whole list, as `kubectl taint` does.
-    fn taint(&mut self, id: DeedId, node: &Text, add: &[Taint], remove: &[Taint]) -> Observation {
+    fn taint(&mut self, id: ActionId, node: &Text, add: &[Taint], remove: &[Taint]) -> Observation {
         let read = Call::new(Verb::Get, NODES, "", node.clone());
         let found = match self.cluster.simulation.request(Identity::admin(), read) {
             Ok(answer) if answer.is_success() => answer.body(),
@@ -376,7 +383,7 @@ impl<'a> World<'a> {
         self.request(id, Identity::admin(), call)
     }
 
-    fn request(&mut self, id: DeedId, identity: Arc<Identity>, call: Call) -> Observation {
+    fn request(&mut self, id: ActionId, identity: Arc<Identity>, call: Call) -> Observation {
         let seen = match self.cluster.simulation.request(identity, call) {
             Ok(answer) => AnswerSeen { code: answer.code, message: answer.message(), body: answer.body() },
             Err(error) => AnswerSeen { code: 0, message: error.to_string(), body: Json::Null },
@@ -396,32 +403,32 @@ impl<'a> World<'a> {
         }
     }
 
-    fn effect_of(&self, id: DeedId) -> FaultEffect {
+    fn effect_of(&self, id: ActionId) -> FaultEffect {
         let Some((rule, _)) = self.cluster.rules.get(&id) else { return FaultEffect::Ended };
         let mut rules = self.cluster.simulation.rules().chain(self.cluster.simulation.ended_rules());
         let total = rules.find(|other| other.id == *rule).map(|rule| rule.hits.total);
         FaultEffect::Messages(total.or_else(|| self.cluster.hits.get(rule).copied()).unwrap_or(0))
     }
 
-    fn start_feeding(&mut self, id: DeedId, node: HandFedNode) -> Observation {
-        let mut feeder = Feeder::new(node, self.cluster.simulation.now());
-        for call in feeder.creation(self.cluster.simulation.now()) {
-            match self.cluster.simulation.request(feeder.identity(), call) {
-                Ok(answer) if answer.is_success() => feeder.handle_answer(&answer.body()),
+    fn start_heartbeats(&mut self, id: ActionId, node: HandFedNode) -> Observation {
+        let mut writer = HeartbeatWriter::new(node, self.cluster.simulation.now());
+        for call in writer.creation(self.cluster.simulation.now()) {
+            match self.cluster.simulation.request(writer.identity(), call) {
+                Ok(answer) if answer.is_success() => writer.handle_answer(&answer.body()),
                 Ok(answer) => return Observation::Refused(id, answer.message()),
                 Err(error) => return Observation::Refused(id, error.to_string()),
             }
         }
-        self.cluster.feeders.insert(feeder.name().clone(), feeder);
+        self.cluster.heartbeat_writers.insert(writer.name().clone(), writer);
         self.feed();
         Observation::Done(id)
     }
 
-    fn change_feeding(&mut self, id: DeedId, node: &Text, feed: Feed) -> Observation {
-        let Some(feeder) = self.cluster.feeders.get_mut(node) else {
+    fn change_heartbeats(&mut self, id: ActionId, node: &Text, feed: Feed) -> Observation {
+        let Some(writer) = self.cluster.heartbeat_writers.get_mut(node) else {
             return Observation::Refused(id, format!("Node {:?} is not hand-fed", node.as_str()));
         };
-        feeder.handle_feed(feed, self.cluster.simulation.now());
+        writer.handle_feed(feed, self.cluster.simulation.now());
         self.feed();
         Observation::Done(id)
     }
@@ -429,10 +436,10 @@ impl<'a> World<'a> {
     /// Writes what is due for the hand-fed Nodes. A write that fails is not repeated: the next one is due soon.
     fn feed(&mut self) {
         let now = self.cluster.simulation.now();
-        for feeder in self.cluster.feeders.values_mut() {
-            feeder.handle_timeout(now);
-            while let Some(call) = feeder.poll_call() {
-                let _ = self.cluster.simulation.request(feeder.identity(), call);
+        for writer in self.cluster.heartbeat_writers.values_mut() {
+            writer.handle_timeout(now);
+            while let Some(call) = writer.poll_call() {
+                let _ = self.cluster.simulation.request(writer.identity(), call);
             }
         }
     }

@@ -24,13 +24,13 @@ pub(super) enum Finding {
 }
 
 /// Differences, each with its reason where it has one.
-pub(super) type Told = Vec<(Option<String>, Difference)>;
+pub(super) type ExplainedDifferences = Vec<(Option<String>, Difference)>;
 
 pub(super) struct Compared {
     pub(super) sim: Verdict,
     pub(super) real: Verdict,
     pub(super) wall_time: Duration,
-    pub(super) told: Told,
+    pub(super) told: ExplainedDifferences,
     pub(super) steadiness: Steadiness,
 }
 
@@ -131,7 +131,7 @@ fn shown((why, it): &(Option<String>, Difference)) -> Value {
 }
 
 /// Counts the differences that have no reason.
-pub(super) fn without_reason(told: &Told) -> usize {
+pub(super) fn without_reason(told: &ExplainedDifferences) -> usize {
     told.iter().filter(|(why, _)| why.is_none()).count()
 }
 
@@ -142,14 +142,14 @@ mod tests {
     use serde_json::json;
 
     use super::{Compared, Finding, Steadiness};
-    use crate::compare::{Difference, Kind};
+    use crate::compare::{Difference, DifferenceKind};
     use crate::harness::Verdict;
 
     fn compared(reasons: &[Option<&str>]) -> Finding {
         let difference = || Difference {
             object: "Pod/default/web".to_owned(),
             path: "status.phase".to_owned(),
-            kind: Kind::Time,
+            kind: DifferenceKind::Time,
             writer: "kubelet".to_owned(),
             sim: "+1s".to_owned(),
             real: "+21s".to_owned(),

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use super::docker::{Container, Docker, DockerError, deleted};
-use super::ill::{self, Ill};
-use super::journal::{Change, Left};
+use super::journal::{Left, UndoableChange};
+use super::node_fault::{self, NodeFault};
 use super::op::Op;
 use crate::live::timing::BOOT_WAIT;
 
@@ -20,13 +20,13 @@ pub(crate) struct Remnant {
     /// How it is known to be ours.
     pub(crate) known_by: &'static str,
     /// What removes it.
-    pub(crate) change: Change,
+    pub(crate) change: UndoableChange,
     /// The journal and the numbers of the changes that are undone with it.
     journal: Option<(usize, Vec<u32>)>,
 }
 
 /// Finds what earlier runs have left.
-pub(crate) fn find(lefts: &[Left], containers: &[Container], marks: &[(String, Ill)]) -> Vec<Remnant> {
+pub(crate) fn find(lefts: &[Left], containers: &[Container], marks: &[(String, NodeFault)]) -> Vec<Remnant> {
     let running: BTreeSet<&str> =
         lefts.iter().filter(|left| left.is_running()).map(|left| left.header.run.as_str()).collect();
     let mut remnants = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn find(lefts: &[Left], containers: &[Container], marks: &[(String, I
             } else if own.contains(container) {
                 continue;
             }
-            healed.extend(change.ill.map(|ill| (container, ill)));
+            healed.extend(change.node_fault.map(|node_fault| (container, node_fault)));
             remnants.push(Remnant {
                 what: change.what.clone(),
                 known_by: "journal",
@@ -67,15 +67,15 @@ pub(crate) fn find(lefts: &[Left], containers: &[Container], marks: &[(String, I
             remnants.push(Remnant { known_by: "label", ..Remnant::new(what, &container.name, None, undo) });
         }
     }
-    for (container, ill) in marks {
+    for (container, node_fault) in marks {
         let owner = containers.iter().find(|own| own.name == *container).and_then(|own| own.run.as_deref());
         let is_running = owner.is_some_and(|run| running.contains(run));
-        let is_busy = lefts.iter().filter(|left| left.is_running()).any(|left| left.makes(container, *ill));
-        if !is_running && !is_busy && !removed.contains(container.as_str()) && healed.insert((container, *ill)) {
-            let what = format!("{container}: {}", ill.sentence());
+        let is_busy = lefts.iter().filter(|left| left.is_running()).any(|left| left.makes(container, *node_fault));
+        if !is_running && !is_busy && !removed.contains(container.as_str()) && healed.insert((container, *node_fault)) {
+            let what = format!("{container}: {}", node_fault.sentence());
             remnants.push(Remnant {
                 known_by: "mark",
-                ..Remnant::new(what, container, Some(*ill), ill.healing(container))
+                ..Remnant::new(what, container, Some(*node_fault), node_fault.healing(container))
             });
         }
     }
@@ -83,8 +83,9 @@ pub(crate) fn find(lefts: &[Left], containers: &[Container], marks: &[(String, I
 }
 
 impl Remnant {
-    fn new(what: String, container: &str, ill: Option<Ill>, undo: Vec<Op>) -> Self {
-        let change = Change { what: what.clone(), container: Some(container.to_owned()), ill, undo, until: None };
+    fn new(what: String, container: &str, node_fault: Option<NodeFault>, undo: Vec<Op>) -> Self {
+        let change =
+            UndoableChange { what: what.clone(), container: Some(container.to_owned()), node_fault, undo, until: None };
         Self { what, known_by: "", change, journal: None }
     }
 
@@ -99,7 +100,7 @@ impl Remnant {
 
 /// Undoes a change; what was made through an API server alone needs no Docker. With a container that is no more, what was
 /// changed in it is gone too.
-pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &Change) -> Result<(), DockerError> {
+pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &UndoableChange) -> Result<(), DockerError> {
     for op in &change.undo {
         if matches!(op, Op::Delete { .. }) {
             deleted(op).await?;
@@ -118,11 +119,13 @@ pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &Change) -> Resu
 }
 
 /// Looks at the marks on all nodes that run.
-pub(crate) async fn marks(docker: &Docker, containers: &[Container]) -> Result<Vec<(String, Ill)>, DockerError> {
+pub(crate) async fn marks(docker: &Docker, containers: &[Container]) -> Result<Vec<(String, NodeFault)>, DockerError> {
     let mut marks = Vec::new();
     for container in containers.iter().filter(|own| own.state == "running") {
-        match docker.run(&container.name, &ill::look_script()).await {
-            Ok(text) => marks.extend(ill::read_look(&text).into_iter().map(|ill| (container.name.clone(), ill))),
+        match docker.run(&container.name, &node_fault::look_script()).await {
+            Ok(text) => marks.extend(
+                node_fault::read_look(&text).into_iter().map(|node_fault| (container.name.clone(), node_fault)),
+            ),
             Err(error) if error.is_gone() => return Err(error),
             // It went down in between, or is no more.
             Err(_) => {}
@@ -138,8 +141,8 @@ mod tests {
     use jiff::Timestamp;
 
     use super::{Container, find};
-    use crate::live::cleanup::ill::Ill;
-    use crate::live::cleanup::journal::{Change, Header, Left, process_start};
+    use crate::live::cleanup::journal::{Header, Left, UndoableChange, process_start};
+    use crate::live::cleanup::node_fault::NodeFault;
     use crate::live::cleanup::op::Op;
 
     fn container(name: &str, role: &str, run: Option<&str>) -> Container {
@@ -155,7 +158,7 @@ mod tests {
         }
     }
 
-    fn left(run: &str, is_running: bool, changes: Vec<(u32, Change)>) -> Left {
+    fn left(run: &str, is_running: bool, changes: Vec<(u32, UndoableChange)>) -> Left {
         let pid = std::os::unix::process::parent_id();
         let header = Header {
             run: run.to_owned(),
@@ -169,28 +172,28 @@ mod tests {
         Left { path: PathBuf::from(run), header, changes }
     }
 
-    fn made(name: &str) -> Change {
-        Change {
+    fn made(name: &str) -> UndoableChange {
+        UndoableChange {
             what: format!("worker {name} was added"),
             container: Some(name.to_owned()),
-            ill: None,
+            node_fault: None,
             undo: vec![Op::Remove { container: name.to_owned() }, Op::delete_node("np-control-plane", name)],
             until: None,
         }
     }
 
-    fn ill(name: &str, ill: Ill) -> Change {
-        let undo = ill.healing(name);
-        Change {
-            what: format!("{name}: {}", ill.sentence()),
+    fn node_fault(name: &str, node_fault: NodeFault) -> UndoableChange {
+        let undo = node_fault.healing(name);
+        UndoableChange {
+            what: format!("{name}: {}", node_fault.sentence()),
             container: Some(name.to_owned()),
-            ill: Some(ill),
+            node_fault: Some(node_fault),
             undo,
             until: None,
         }
     }
 
-    fn texts(lefts: &[Left], containers: &[Container], marks: &[(String, Ill)]) -> Vec<String> {
+    fn texts(lefts: &[Left], containers: &[Container], marks: &[(String, NodeFault)]) -> Vec<String> {
         find(lefts, containers, marks).iter().map(|own| format!("{} ({})", own.what, own.known_by)).collect()
     }
 
@@ -199,11 +202,15 @@ mod tests {
         let lefts = [left(
             "r1",
             false,
-            vec![(3, ill("np-w", Ill::Frozen)), (2, ill("np-worker", Ill::Cut)), (1, made("np-w"))],
+            vec![
+                (3, node_fault("np-w", NodeFault::Frozen)),
+                (2, node_fault("np-worker", NodeFault::Cut)),
+                (1, made("np-w")),
+            ],
         )];
         let containers =
             [container("np-control-plane", "control-plane", None), container("np-w", "worker", Some("r1"))];
-        let marks = [("np-worker".to_owned(), Ill::Cut)];
+        let marks = [("np-worker".to_owned(), NodeFault::Cut)];
         assert_eq!(
             texts(&lefts, &containers, &marks),
             ["np-worker: packets from and to the API server are dropped (journal)", "worker np-w was added (journal)"]
@@ -216,7 +223,7 @@ mod tests {
     fn without_a_journal_labels_and_marks_tell() {
         let containers =
             [container("np-control-plane", "control-plane", None), container("np-w", "worker", Some("r1"))];
-        let marks = [("np-w".to_owned(), Ill::Cut), ("np-worker".to_owned(), Ill::KubeletDown)];
+        let marks = [("np-w".to_owned(), NodeFault::Cut), ("np-worker".to_owned(), NodeFault::KubeletDown)];
         assert_eq!(
             texts(&[], &containers, &marks),
             ["worker np-w of run r1 is there (label)", "np-worker: its kubelet does not run (mark)"]
@@ -227,9 +234,9 @@ mod tests {
 
     #[test]
     fn what_a_run_does_that_goes_on_is_left_alone() {
-        let lefts = [left("r1", true, vec![(2, ill("np-worker", Ill::Cut)), (1, made("np-w"))])];
+        let lefts = [left("r1", true, vec![(2, node_fault("np-worker", NodeFault::Cut)), (1, made("np-w"))])];
         let containers = [container("np-w", "worker", Some("r1")), container("np-worker", "worker", None)];
-        let marks = [("np-w".to_owned(), Ill::Cut), ("np-worker".to_owned(), Ill::Cut)];
+        let marks = [("np-w".to_owned(), NodeFault::Cut), ("np-worker".to_owned(), NodeFault::Cut)];
         assert_eq!(texts(&lefts, &containers, &marks), [""; 0]);
     }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::ill::Ill;
+use super::node_fault::NodeFault;
 use super::op::Op;
 
 /// The variable that says where the state is.
@@ -54,7 +54,7 @@ pub struct Header {
 
 /// A change that has to be undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct UndoableChange {
     /// What was changed, as a sentence.
     pub what: String,
     /// The container that it was done to, if one.
@@ -62,7 +62,8 @@ pub struct Change {
     pub container: Option<String>,
     /// What the container suffers from, if anything.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(crate) ill: Option<Ill>,
+    #[serde(rename = "node_fault")]
+    pub(crate) node_fault: Option<NodeFault>,
     /// What undoes it, in order.
     pub(crate) undo: Vec<Op>,
     /// When it is to be undone by others if the run has not done so.
@@ -70,7 +71,7 @@ pub struct Change {
     pub until: Option<Timestamp>,
 }
 
-impl Change {
+impl UndoableChange {
     /// Returns the container that is removed when this is undone, if one is.
     pub(crate) fn removes(&self) -> Option<&str> {
         self.undo.iter().find_map(|op| match op {
@@ -87,7 +88,7 @@ enum Line {
     Change {
         id: u32,
         #[serde(flatten)]
-        change: Change,
+        change: UndoableChange,
     },
     Undone(u32),
 }
@@ -98,7 +99,7 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     last: u32,
-    open: BTreeMap<u32, Change>,
+    open: BTreeMap<u32, UndoableChange>,
 }
 
 impl Journal {
@@ -128,7 +129,7 @@ impl Journal {
     ///
     /// # Errors
     /// The file cannot be written; the change must not be made then.
-    pub fn will(&mut self, change: Change) -> io::Result<u32> {
+    pub fn record_change(&mut self, change: UndoableChange) -> io::Result<u32> {
         let id = self.last + 1;
         self.write(&Line::Change { id, change: change.clone() })?;
         self.last = id;
@@ -148,7 +149,7 @@ impl Journal {
     }
 
     /// Returns the numbers of the changes of a container that are not undone and fulfil something.
-    pub(crate) fn open(&self, meets: impl Fn(&Change) -> bool) -> Vec<(u32, Change)> {
+    pub(crate) fn open(&self, meets: impl Fn(&UndoableChange) -> bool) -> Vec<(u32, UndoableChange)> {
         self.open.iter().filter(|(_, change)| meets(change)).map(|(id, change)| (*id, change.clone())).collect()
     }
 
@@ -176,7 +177,7 @@ pub struct Left {
     /// Who wrote it.
     pub header: Header,
     /// The changes that were not undone, the newest first.
-    pub changes: Vec<(u32, Change)>,
+    pub changes: Vec<(u32, UndoableChange)>,
 }
 
 impl Left {
@@ -189,8 +190,10 @@ impl Left {
     }
 
     /// Tells whether the run has made a container suffer from something.
-    pub(crate) fn makes(&self, container: &str, ill: Ill) -> bool {
-        let meets = |change: &Change| change.container.as_deref() == Some(container) && change.ill == Some(ill);
+    pub(crate) fn makes(&self, container: &str, node_fault: NodeFault) -> bool {
+        let meets = |change: &UndoableChange| {
+            change.container.as_deref() == Some(container) && change.node_fault == Some(node_fault)
+        };
         self.changes.iter().any(|(_, change)| meets(change))
     }
 
@@ -283,8 +286,8 @@ mod tests {
 
     use jiff::Timestamp;
 
-    use super::{Change, Header, Journal, process_start, read_all};
-    use crate::live::cleanup::ill::Ill;
+    use super::{Header, Journal, UndoableChange, process_start, read_all};
+    use crate::live::cleanup::node_fault::NodeFault;
     use crate::live::cleanup::op::Op;
 
     struct Scratch(PathBuf);
@@ -315,11 +318,11 @@ mod tests {
         }
     }
 
-    fn change(container: &str) -> Change {
-        Change {
+    fn change(container: &str) -> UndoableChange {
+        UndoableChange {
             what: format!("{container} is paused"),
             container: Some(container.to_owned()),
-            ill: Some(Ill::Frozen),
+            node_fault: Some(NodeFault::Frozen),
             undo: vec![Op::Unpause { container: container.to_owned() }],
             until: None,
         }
@@ -329,9 +332,9 @@ mod tests {
     fn what_was_not_undone_is_found_the_newest_first() {
         let scratch = Scratch::new("left");
         let mut journal = Journal::begin(&scratch.0, &header(1)).unwrap();
-        let first = journal.will(change("a")).unwrap();
-        journal.will(change("b")).unwrap();
-        journal.will(change("c")).unwrap();
+        let first = journal.record_change(change("a")).unwrap();
+        journal.record_change(change("b")).unwrap();
+        journal.record_change(change("c")).unwrap();
         journal.undone(first).unwrap();
         journal.end().unwrap();
         let left = read_all(&scratch.0).unwrap();
@@ -350,7 +353,7 @@ mod tests {
     fn a_run_that_undid_everything_leaves_nothing() {
         let scratch = Scratch::new("nothing");
         let mut journal = Journal::begin(&scratch.0, &header(1)).unwrap();
-        let id = journal.will(change("a")).unwrap();
+        let id = journal.record_change(change("a")).unwrap();
         journal.undone(id).unwrap();
         journal.end().unwrap();
         assert_eq!(read_all(&scratch.0).unwrap(), []);
@@ -360,7 +363,7 @@ mod tests {
     fn a_line_that_was_torn_off_is_no_obstacle() {
         let scratch = Scratch::new("torn");
         let mut journal = Journal::begin(&scratch.0, &header(1)).unwrap();
-        journal.will(change("a")).unwrap();
+        journal.record_change(change("a")).unwrap();
         let mut file = OpenOptions::new().append(true).open(journal.path()).unwrap();
         file.write_all(b"{\"change\":{\"id\":2,\"wh").unwrap();
         assert_eq!(read_all(&scratch.0).unwrap()[0].changes, [(1, change("a"))]);

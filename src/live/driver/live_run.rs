@@ -1,10 +1,10 @@
 //! A scenario under way on a live cluster: the judge, and what real time adds to it. Pure.
 //!
-//! Inputs: what watches show, what became of commands, how the cluster is, each with the time. Outputs: [`Command`]s for
-//! the driver. Arrivals of all watches are held for a moment and handed to the judge in the order of their revisions;
-//! limits are judged after everything that arrived before them. Before a line's first deed it has to be quiet, and a deed
-//! counts as done when the watches have shown what it wrote. Invariants: no clock, no connection, no waiting; wake-ups
-//! early or twice are harmless; an expectation is never retried.
+//! Inputs: what watches show, what became of commands, how the cluster is, each with the time. Outputs:
+//! [`DriverCommand`]s for the driver. Arrivals of all watches are held for a moment and handed to the judge in the
+//! order of their revisions; limits are judged after everything that arrived before them. Before a line's first action
+//! it has to be quiet, and an action counts as done when the watches have shown what it wrote. Invariants: no clock, no
+//! connection, no waiting; wake-ups early or twice are harmless; an expectation is never retried.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem;
@@ -15,14 +15,14 @@ use nodeproof_core::network::{LEASES, NODES, Resource};
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, ObjectKey, Text};
 use nodeproof_core::scenario::{
-    Change, DeedId, FaultEffect, Observation, Outcome, Position, Run, RunOptions, RunOutput, Scenario, Subject, Task,
-    Writer,
+    ActionId, FaultEffect, ObjectChange, Observation, Outcome, Position, Run, RunOptions, RunOutput, Scenario, Subject,
+    Task, Writer,
 };
 
 use super::verdict::Trouble;
 use crate::live::aliases::Aliases;
 use crate::live::cache::{Arrival, CacheChange, Held, Seen, WatchCache, key_of, revision_of};
-use crate::live::feeding::Written;
+use crate::live::heartbeat_tasks::Written;
 use crate::live::timing::{
     BLIND_MAX, FIRST_LIST_WAIT, HOLD, MACHINE_PERIOD, OWN_WRITE_WAIT, QUIET, QUIET_WAIT, TROUBLE_PERIOD,
 };
@@ -30,13 +30,13 @@ use crate::live::writer::writer_of;
 
 /// What the driver has to do.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Command {
+pub(super) enum DriverCommand {
     /// Do this, with the names of the cluster, and report it by [`LiveRun::handle_performed`].
-    Perform(DeedId, Task),
+    Perform(ActionId, Task),
     /// Wait for the writes of hand-fed Nodes that are under way, and report them by [`LiveRun::handle_written`].
     FinishFeeding,
     /// Count what a fault has met, and report it by [`LiveRun::handle_hits`].
-    CountHits(DeedId),
+    CountHits(ActionId),
     /// Look at these machines, named as in the scenario, and report what they show by [`LiveRun::handle_machines`].
     LookAtMachines(Vec<Text>),
     /// Look whether the cluster itself is in order, and report it by [`LiveRun::handle_trouble`].
@@ -47,7 +47,7 @@ pub(super) enum Command {
     MakeRoute(Text),
 }
 
-/// What became of a deed.
+/// What became of an action.
 #[derive(Debug)]
 pub(super) struct Performed {
     /// What the judge is told.
@@ -68,18 +68,18 @@ impl Performed {
 }
 
 #[derive(Debug)]
-enum Phase {
+enum LivePhase {
     /// The first lists are awaited.
     Listing { until: Timestamp },
     /// What is due is awaited.
     Running,
     /// It has to be quiet before this is done.
-    Settling { until: Timestamp, id: DeedId, task: Task },
-    /// A deed of this line is being done.
+    Settling { until: Timestamp, id: ActionId, task: Task },
+    /// An action of this line is being done.
     Performing(Position),
     /// The writes of hand-fed Nodes are awaited.
-    Feeding(Observation),
-    /// What a deed has written itself is awaited on the watches.
+    HeartbeatTasks(Observation),
+    /// What an action has written itself is awaited on the watches.
     CatchingUp { until: Timestamp, observation: Observation },
     /// What a fault has met is being counted.
     Counting,
@@ -123,8 +123,8 @@ impl Sight {
 pub(super) struct LiveRun {
     run: Run,
     aliases: Aliases,
-    phase: Phase,
-    commands: VecDeque<Command>,
+    phase: LivePhase,
+    commands: VecDeque<DriverCommand>,
     cache: WatchCache,
     held: Held,
     /// The kinds that are yet to be listed.
@@ -133,9 +133,9 @@ pub(super) struct LiveRun {
     told: Timestamp,
     /// When something other than a Lease changed last.
     stirred: Timestamp,
-    /// The line whose deeds are being done: they follow each other at once, as one deed.
+    /// The line whose actions are being done: they follow each other at once, as one action.
     line: Option<Position>,
-    /// What the deeds under way have written.
+    /// What the actions under way have written.
     own: Vec<Written>,
     /// What the last one has removed.
     removed: Option<(Resource, ObjectKey, Text)>,
@@ -167,7 +167,7 @@ impl LiveRun {
             awaited: run.subscriptions(),
             run,
             aliases,
-            phase: Phase::Listing { until: now + FIRST_LIST_WAIT },
+            phase: LivePhase::Listing { until: now + FIRST_LIST_WAIT },
             commands: VecDeque::new(),
             cache: WatchCache::default(),
             held: Held::default(),
@@ -215,16 +215,16 @@ impl LiveRun {
     pub(super) fn handle_timeout(&mut self, now: Timestamp) {
         if now >= self.examined + TROUBLE_PERIOD && !self.is_over() {
             self.examined = now;
-            self.commands.push_back(Command::FindTrouble);
+            self.commands.push_back(DriverCommand::FindTrouble);
         }
         self.advance(now);
-        if matches!(self.phase, Phase::Running) {
+        if matches!(self.phase, LivePhase::Running) {
             let settled = now - HOLD;
             self.hand_over(settled);
             if !self.machines.is_empty() && now >= self.looked + MACHINE_PERIOD {
                 self.looked = now;
-                self.commands.push_back(Command::LookAtMachines(self.machines.keys().cloned().collect()));
-                self.phase = Phase::Looking(settled);
+                self.commands.push_back(DriverCommand::LookAtMachines(self.machines.keys().cloned().collect()));
+                self.phase = LivePhase::Looking(settled);
             } else {
                 self.judge(settled);
             }
@@ -232,9 +232,9 @@ impl LiveRun {
         }
     }
 
-    /// Takes what became of a deed.
+    /// Takes what became of an action.
     pub(super) fn handle_performed(&mut self, performed: Performed, now: Timestamp) {
-        let Phase::Performing(step) = &self.phase else { return };
+        let LivePhase::Performing(step) = &self.phase else { return };
         // What a line does to several of them is done without a pause, so that hardly a controller comes in between.
         let goes_on = self.run.goes_on_with(step);
         let Performed { observation, written, removed, writer } = performed;
@@ -243,10 +243,10 @@ impl LiveRun {
         self.removed = removed;
         if goes_on && self.removed.is_none() {
             self.tell(observation, now);
-            self.phase = Phase::Running;
+            self.phase = LivePhase::Running;
         } else {
-            self.commands.push_back(Command::FinishFeeding);
-            self.phase = Phase::Feeding(observation);
+            self.commands.push_back(DriverCommand::FinishFeeding);
+            self.phase = LivePhase::HeartbeatTasks(observation);
         }
         self.advance(now);
     }
@@ -254,9 +254,9 @@ impl LiveRun {
     /// Takes what hand-fed Nodes have written meanwhile.
     pub(super) fn handle_written(&mut self, written: Vec<Written>, now: Timestamp) {
         self.own.extend(written);
-        match mem::replace(&mut self.phase, Phase::Running) {
-            Phase::Feeding(observation) => {
-                self.phase = Phase::CatchingUp { until: now + OWN_WRITE_WAIT, observation };
+        match mem::replace(&mut self.phase, LivePhase::Running) {
+            LivePhase::HeartbeatTasks(observation) => {
+                self.phase = LivePhase::CatchingUp { until: now + OWN_WRITE_WAIT, observation };
                 self.advance(now);
             }
             other => self.phase = other,
@@ -264,9 +264,9 @@ impl LiveRun {
     }
 
     /// Takes what a fault has met.
-    pub(super) fn handle_hits(&mut self, id: DeedId, effect: FaultEffect, now: Timestamp) {
-        if matches!(self.phase, Phase::Counting) {
-            self.phase = Phase::Running;
+    pub(super) fn handle_hits(&mut self, id: ActionId, effect: FaultEffect, now: Timestamp) {
+        if matches!(self.phase, LivePhase::Counting) {
+            self.phase = LivePhase::Running;
             self.tell(Observation::FaultHits(id, effect), now);
             self.advance(now);
         }
@@ -274,8 +274,8 @@ impl LiveRun {
 
     /// Takes what machines show, named as in the scenario; those that cannot be looked at are left out.
     pub(super) fn handle_machines(&mut self, shown: Vec<(Text, Json)>, now: Timestamp) {
-        let Phase::Looking(settled) = self.phase else { return };
-        self.phase = Phase::Running;
+        let LivePhase::Looking(settled) = self.phase else { return };
+        self.phase = LivePhase::Running;
         for (name, state) in shown {
             let state = self.aliases.home(&state);
             if self.machines.insert(name.clone(), state.clone()).is_some_and(|before| before != state) {
@@ -297,35 +297,37 @@ impl LiveRun {
     pub(super) fn end(&mut self, why: Trouble) {
         if !self.is_over() {
             self.broken = Some(why);
-            self.phase = Phase::Over;
+            self.phase = LivePhase::Over;
             self.commands.clear();
         }
     }
 
     /// Returns what the driver has to do next.
-    pub(super) fn poll_command(&mut self) -> Option<Command> {
+    pub(super) fn poll_command(&mut self) -> Option<DriverCommand> {
         self.commands.pop_front()
     }
 
     /// Tells whether it is over.
     pub(super) const fn is_over(&self) -> bool {
-        matches!(self.phase, Phase::Over)
+        matches!(self.phase, LivePhase::Over)
     }
 
     /// Returns when to call [`Self::handle_timeout`] if nothing arrives before; `None` once it is over.
     pub(super) fn next_deadline(&self) -> Option<Timestamp> {
         let due = match &self.phase {
-            Phase::Over => return None,
-            Phase::Listing { until } | Phase::CatchingUp { until, .. } => Some(*until),
-            Phase::Settling { until, .. } => Some((self.stirred + QUIET).min(*until)),
-            Phase::Running => {
+            LivePhase::Over => return None,
+            LivePhase::Listing { until } | LivePhase::CatchingUp { until, .. } => Some(*until),
+            LivePhase::Settling { until, .. } => Some((self.stirred + QUIET).min(*until)),
+            LivePhase::Running => {
                 let hold = self.held.since().map(|at| at + HOLD);
                 let bound = self.run.next_deadline().map(|deadline| deadline.at + HOLD);
                 let bound = bound.filter(|_| !self.awaits_change);
                 let look = (!self.machines.is_empty()).then_some(self.looked + MACHINE_PERIOD);
                 hold.into_iter().chain(bound).chain(look).min()
             }
-            Phase::Performing(_) | Phase::Feeding(_) | Phase::Counting | Phase::Looking(_) => None,
+            LivePhase::Performing(_) | LivePhase::HeartbeatTasks(_) | LivePhase::Counting | LivePhase::Looking(_) => {
+                None
+            }
         };
         due.into_iter().chain([self.examined + TROUBLE_PERIOD]).min()
     }
@@ -344,40 +346,40 @@ impl LiveRun {
     /// Goes from phase to phase until something has to come first.
     fn advance(&mut self, now: Timestamp) {
         loop {
-            let phase = mem::replace(&mut self.phase, Phase::Running);
+            let phase = mem::replace(&mut self.phase, LivePhase::Running);
             match phase {
-                Phase::Running => match self.run.poll_output() {
+                LivePhase::Running => match self.run.poll_output() {
                     Some(RunOutput::Perform { id, task, step }) => self.take_up(id, task, step, now),
                     Some(RunOutput::CountHits(id)) => {
-                        self.commands.push_back(Command::CountHits(id));
-                        self.phase = Phase::Counting;
+                        self.commands.push_back(DriverCommand::CountHits(id));
+                        self.phase = LivePhase::Counting;
                     }
                     Some(RunOutput::Finished) => {}
-                    None if self.run.is_over() => self.phase = Phase::Over,
+                    None if self.run.is_over() => self.phase = LivePhase::Over,
                     None => return,
                 },
-                Phase::Listing { .. } if self.awaited.is_empty() => {
+                LivePhase::Listing { .. } if self.awaited.is_empty() => {
                     self.hand_over(now);
                     self.has_begun = true;
                     self.run.handle_start(now);
                 }
-                Phase::Listing { until } if now >= until => {
+                LivePhase::Listing { until } if now >= until => {
                     let why = self.sight.trouble.as_deref().unwrap_or("no answer");
                     self.end(Trouble::Cluster(format!("the cluster cannot be watched: {why}")));
                     return;
                 }
-                Phase::Settling { until, id, task } => {
+                LivePhase::Settling { until, id, task } => {
                     self.hand_over(now);
                     if now < (self.stirred + QUIET).min(until) {
-                        self.phase = Phase::Settling { until, id, task };
+                        self.phase = LivePhase::Settling { until, id, task };
                         return;
                     }
                     self.perform(id, task);
                 }
-                Phase::CatchingUp { until, observation } => {
+                LivePhase::CatchingUp { until, observation } => {
                     self.hand_over(now);
                     if now < until && !self.has_caught_up() {
-                        self.phase = Phase::CatchingUp { until, observation };
+                        self.phase = LivePhase::CatchingUp { until, observation };
                         return;
                     }
                     self.own.clear();
@@ -392,33 +394,33 @@ impl LiveRun {
         }
     }
 
-    /// Begins with a deed: the first one of a line comes when it is quiet.
-    fn take_up(&mut self, id: DeedId, task: Task, step: Position, now: Timestamp) {
+    /// Begins with an action: the first one of a line comes when it is quiet.
+    fn take_up(&mut self, id: ActionId, task: Task, step: Position, now: Timestamp) {
         if self.line.as_ref() == Some(&step) {
             self.perform(id, task);
         } else {
             self.line = Some(step);
-            self.phase = Phase::Settling { until: now + QUIET_WAIT, id, task };
+            self.phase = LivePhase::Settling { until: now + QUIET_WAIT, id, task };
         }
     }
 
-    fn perform(&mut self, id: DeedId, task: Task) {
-        self.commands.push_back(Command::Perform(id, self.aliases.task(task)));
-        self.phase = Phase::Performing(self.line.clone().unwrap_or_default());
+    fn perform(&mut self, id: ActionId, task: Task) {
+        self.commands.push_back(DriverCommand::Perform(id, self.aliases.task(task)));
+        self.phase = LivePhase::Performing(self.line.clone().unwrap_or_default());
     }
 
-    /// Tells whether the watches have shown what deeds have written. A kind that nobody watches is not awaited, and a write
-    /// that no watch shows has changed nothing.
+    /// Tells whether the watches have shown what actions have written. A kind that nobody watches is not awaited, and a
+    /// write that no watch shows has changed nothing.
     fn has_caught_up(&self) -> bool {
         let is_there = self.removed.as_ref().is_some_and(|(resource, key, _)| {
-            self.cache.get(resource, key).is_some_and(|known| self.has_removed(resource, key, known))
+            self.cache.get(resource, key).is_some_and(|known| self.note_removal(resource, key, known))
         });
         let is_shown = |(resource, own): &Written| self.cache.shown(resource).is_none_or(|shown| shown >= *own);
         !is_there && self.own.iter().all(is_shown)
     }
 
-    /// Tells whether an object is the one that the deed under way has removed.
-    fn has_removed(&self, resource: &Resource, key: &ObjectKey, object: &Json) -> bool {
+    /// Tells whether an object is the one that the action under way has removed.
+    fn note_removal(&self, resource: &Resource, key: &ObjectKey, object: &Json) -> bool {
         self.removed.as_ref().is_some_and(|(of, name, uid)| {
             of == resource && name == key && object.at(&["metadata", "uid"]).as_str() == Some(uid)
         })
@@ -459,16 +461,16 @@ impl LiveRun {
     fn see(&mut self, resource: &Resource, change: CacheChange) {
         let CacheChange { key, before, revision, .. } = &change;
         if let (true, Some(node)) = (*resource == NODES, change.after()) {
-            self.commands.push_back(Command::NodeChanged(key.name.clone(), node.clone()));
+            self.commands.push_back(DriverCommand::NodeChanged(key.name.clone(), node.clone()));
             if before.is_none() && self.has_begun {
-                self.commands.push_back(Command::MakeRoute(key.name.clone()));
+                self.commands.push_back(DriverCommand::MakeRoute(key.name.clone()));
             }
         }
         if *resource != LEASES {
             self.stirred = self.told;
         }
         let text = |text: &Text| Text::from(self.aliases.home_text(text));
-        let change = Change {
+        let change = ObjectChange {
             resource: resource.clone(),
             key: ObjectKey { namespace: text(&key.namespace), name: text(&key.name) },
             before: before.as_ref().map(|object| self.aliases.home_object(object)),
@@ -484,7 +486,7 @@ impl LiveRun {
     fn writer(&self, resource: &Resource, change: &CacheChange) -> Writer {
         let before = change.before.as_ref();
         let writer = writer_of(before, change.after());
-        let is_removed = change.is_gone && before.is_some_and(|old| self.has_removed(resource, &change.key, old));
+        let is_removed = change.is_gone && before.is_some_and(|old| self.note_removal(resource, &change.key, old));
         if !is_removed && !self.own.contains(&(resource.clone(), change.revision)) {
             return writer;
         }

@@ -1,11 +1,11 @@
 //! Plays a scenario on a real cluster: the counterpart of the simulator's world, in real time.
 //!
 //! What is to be done and what comes of it is decided in [`live_run`] and [`verdict`], which are pure; here are the clock,
-//! the watches and everything that waits. How deeds are done stands in [`deeds`]. What no component of the cluster does is
-//! done here as well: routes for Nodes as a cloud makes them, and the feeding of Nodes without a kubelet. A failed scenario
-//! is never run again.
+//! the watches and everything that waits. How actions are done stands in [`actions`]. What no component of the cluster
+//! does is done here as well: routes for Nodes as a cloud makes them, and the feeding of Nodes without a kubelet. A
+//! failed scenario is never run again.
 
-mod deeds;
+mod actions;
 mod live_run;
 mod removal;
 mod verdict;
@@ -18,27 +18,27 @@ use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::objects::Text;
 use nodeproof_core::profile::Settings;
 use nodeproof_core::scenario::{
-    Capability, FaultEffect, Given, HandFedNode, Outcome, RunOptions, Scenario, Setup, Verdict, company,
+    Capability, FaultEffect, Given, HandFedNode, Outcome, RunOptions, Scenario, Setup, Verdict, bystanders,
 };
 
-use self::live_run::{Command, LiveRun};
+use self::live_run::{DriverCommand, LiveRun};
 use self::verdict::{Circumstances, Trouble, broken, conclude, undecided};
 use super::aliases::Aliases;
 use super::answers::{Measured, Probe, late_trouble};
+use super::backend::{Environment, LiveBackend, NoEnvironment, ScenarioPlan};
 use super::client::Caller;
 use super::clock::Clock;
-use super::feeding::Feeding;
-use super::ground::{Ground, NoSite, Plan, Site};
+use super::heartbeat_tasks::HeartbeatTasks;
 use super::interrupt;
-use super::pace::Pace;
 use super::timing::{INTERRUPT_PERIOD, LEAD, WAIT_FOR_LATE};
+use super::tolerance::TimingTolerance;
 use super::watches::Watches;
 
-/// Runs a scenario on a ground.
+/// Runs a scenario on a backend.
 #[must_use]
-pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
+pub fn run_scenario(live_backend: &dyn LiveBackend, plan: &ScenarioPlan) -> Outcome {
     // Before the clock and the runtime: what waits costs nothing.
-    let _room = ground.room(plan);
+    let _room = live_backend.room(plan);
     let clock = Clock::new();
     if interrupt::is_asked() {
         return undecided(&plan.scenario, interrupt::SAID.to_owned(), clock.now());
@@ -49,20 +49,21 @@ pub fn run_scenario(ground: &dyn Ground, plan: &Plan) -> Outcome {
         Err(error) => return broken(&plan.scenario, format!("no runtime: {error}"), clock.now()),
     };
     runtime.block_on(async {
-        let site = match ground.site(plan).await {
-            Ok(site) => site,
-            Err(NoSite { why, is_asked_for }) => {
+        let environment = match live_backend.environment(plan).await {
+            Ok(environment) => environment,
+            Err(NoEnvironment { why, is_asked_for }) => {
                 let outcome = if is_asked_for { broken } else { undecided };
                 return outcome(&plan.scenario, why, clock.now());
             }
         };
         // It may have waited for its place until now.
         if interrupt::is_asked() {
-            drop(site.leave().await);
+            drop(environment.clean_up().await);
             return undecided(&plan.scenario, interrupt::SAID.to_owned(), clock.now());
         }
-        let has_machines = ground.has_room(plan) && ground.capabilities().contains(&Capability::Machines);
-        match Driver::begin(site, plan, clock, has_machines).await {
+        let has_machines =
+            live_backend.has_capacity(plan) && live_backend.capabilities().contains(&Capability::Machines);
+        match Driver::begin(environment, plan, clock, has_machines).await {
             Ok(mut driver) => {
                 driver.play().await;
                 driver.end().await
@@ -79,14 +80,14 @@ pub fn unplayable(scenario: &Scenario, why: String) -> Outcome {
 }
 
 struct Driver {
-    site: Box<dyn Site>,
+    environment: Box<dyn Environment>,
     scenario: Arc<Scenario>,
     aliases: Aliases,
     clock: Clock,
     caller: Caller,
     watches: Watches,
     live: LiveRun,
-    feeding: Feeding,
+    heartbeat_tasks: HeartbeatTasks,
     /// Namespaces that were made for the scenario.
     namespaces: BTreeSet<Text>,
     /// When and by how much this program itself was woken too late: the machine is busier than it should be.
@@ -96,22 +97,27 @@ struct Driver {
 }
 
 impl Driver {
-    async fn begin(site: Box<dyn Site>, plan: &Plan, clock: Clock, has_machines: bool) -> Result<Self, String> {
-        let caller = site.access().caller().await?;
-        let pace = site.pace();
-        let mut scenario = pace.widened(&plan.scenario);
-        let company = company_here(&scenario, has_machines);
-        scenario.given.splice(0..0, company);
-        let options = run_options(&pace, &plan.settings);
+    async fn begin(
+        environment: Box<dyn Environment>,
+        plan: &ScenarioPlan,
+        clock: Clock,
+        has_machines: bool,
+    ) -> Result<Self, String> {
+        let caller = environment.access().caller().await?;
+        let timing_tolerance = environment.timing_tolerance();
+        let mut scenario = timing_tolerance.widened(&plan.scenario);
+        let bystanders = bystanders_here(&scenario, has_machines);
+        scenario.given.splice(0..0, bystanders);
+        let options = run_options(&timing_tolerance, &plan.settings);
         let live = LiveRun::new(scenario, plan.aliases.clone(), options, clock.now());
         let mut driver = Self {
-            site,
+            environment,
             scenario: Arc::clone(&plan.scenario),
             aliases: plan.aliases.clone(),
             clock,
             watches: Watches::open(live.subscriptions(), &caller, clock),
             live,
-            feeding: Feeding::default(),
+            heartbeat_tasks: HeartbeatTasks::default(),
             namespaces: BTreeSet::new(),
             lags: Measured::new(),
             probe: Probe::begin(caller.clone(), clock),
@@ -119,7 +125,7 @@ impl Driver {
         };
         match driver.make_namespace("default").await {
             Ok(()) => Ok(driver),
-            Err(why) => Err(driver.site.trouble().unwrap_or(why)),
+            Err(why) => Err(driver.environment.trouble().unwrap_or(why)),
         }
     }
 
@@ -138,35 +144,35 @@ impl Driver {
         }
     }
 
-    async fn obey(&mut self, command: Command) {
+    async fn obey(&mut self, command: DriverCommand) {
         match command {
-            Command::Perform(id, task) => {
+            DriverCommand::Perform(id, task) => {
                 let performed = self.perform(id, task).await;
                 let now = self.now();
                 self.live.handle_performed(performed, now);
             }
-            Command::FinishFeeding => {
-                let written = self.feeding.finish().await;
+            DriverCommand::FinishFeeding => {
+                let written = self.heartbeat_tasks.finish().await;
                 let now = self.now();
                 self.live.handle_written(written, now);
             }
-            Command::CountHits(id) => {
-                let effect = self.site.effect(id).await.unwrap_or(FaultEffect::Messages(0));
+            DriverCommand::CountHits(id) => {
+                let effect = self.environment.effect(id).await.unwrap_or(FaultEffect::Messages(0));
                 let now = self.now();
                 self.live.handle_hits(id, effect, now);
             }
-            Command::LookAtMachines(names) => {
+            DriverCommand::LookAtMachines(names) => {
                 let mut shown = Vec::new();
                 for name in names {
-                    let state = self.site.describe(&self.aliases.real(&name)).await;
+                    let state = self.environment.describe(&self.aliases.real(&name)).await;
                     shown.extend(state.map(|state| (name, state)));
                 }
                 let now = self.now();
                 self.live.handle_machines(shown, now);
             }
-            Command::FindTrouble => self.live.handle_trouble(self.site.trouble(), self.clock.now()),
-            Command::NodeChanged(name, node) => self.feeding.handle_node(&name, &node),
-            Command::MakeRoute(name) => self.make_route(&name),
+            DriverCommand::FindTrouble => self.live.handle_trouble(self.environment.trouble(), self.clock.now()),
+            DriverCommand::NodeChanged(name, node) => self.heartbeat_tasks.handle_node(&name, &node),
+            DriverCommand::MakeRoute(name) => self.make_route(&name),
         }
     }
 
@@ -195,36 +201,52 @@ impl Driver {
 
     /// Removes what was made, and says what came of the scenario.
     async fn end(self) -> Outcome {
-        let Self { mut site, scenario, aliases, clock, caller, watches, live, feeding, namespaces, lags, probe } = self;
-        drop((feeding, watches));
+        let Self {
+            mut environment,
+            scenario,
+            aliases,
+            clock,
+            caller,
+            watches,
+            live,
+            heartbeat_tasks,
+            namespaces,
+            lags,
+            probe,
+        } = self;
+        drop((heartbeat_tasks, watches));
         let (silence, is_blind) = live.silence(clock.now());
         let (outcome, ended) = live.into_outcome();
         let has_failed = outcome.as_ref().is_some_and(|outcome| outcome.verdict == Verdict::Failed);
         let trouble = match (ended, has_failed) {
             (Some(ended), _) => Some(ended),
-            (None, true) => match site.trouble() {
+            (None, true) => match environment.trouble() {
                 Some(why) => Some(Trouble::Cluster(why)),
-                None => late_trouble(|| site.trouble(), &caller).await.map(Trouble::Cluster),
+                None => late_trouble(|| environment.trouble(), &caller).await.map(Trouble::Cluster),
             },
             (None, false) => None,
         };
-        let is_in_order = site.trouble().is_none();
+        let is_in_order = environment.trouble().is_none();
         let removed = removal::remove_what_is_left(&caller, &aliases, namespaces, is_in_order).await;
-        let removed = removed.and_then(|()| site.has_removed());
-        let pace = site.pace();
-        let left = site.leave().await.and(removed).err();
+        let removed = removed.and_then(|()| environment.note_removal());
+        let timing_tolerance = environment.timing_tolerance();
+        let left = environment.clean_up().await.and(removed).err();
         let answers = probe.taken();
         let Some(outcome) = outcome else {
             let why = trouble.as_ref().map(ToString::to_string).unwrap_or_default();
             return undecided(&scenario, why, clock.now());
         };
-        conclude(outcome, &scenario, Circumstances { pace, answers, lags, silence, is_blind, trouble, left })
+        conclude(
+            outcome,
+            &scenario,
+            Circumstances { timing_tolerance, answers, lags, silence, is_blind, trouble, left },
+        )
     }
 }
 
-/// The company of a scenario; where there are no machines it is fed by hand.
-fn company_here(scenario: &Scenario, has_machines: bool) -> Vec<Given> {
-    let Some(given) = company(scenario) else { return Vec::new() };
+/// The bystanders of a scenario; where there are no machines it is fed by hand.
+fn bystanders_here(scenario: &Scenario, has_machines: bool) -> Vec<Given> {
+    let Some(given) = bystanders(scenario) else { return Vec::new() };
     let (Setup::ReadyNodes(specs), false) = (&given.setup, has_machines) else { return vec![given] };
     let by_hand = |spec: &MachineSpec| {
         let mut node = HandFedNode::new(spec.name.clone());
@@ -234,11 +256,11 @@ fn company_here(scenario: &Scenario, has_machines: bool) -> Vec<Given> {
     specs.iter().map(by_hand).collect()
 }
 
-fn run_options(pace: &Pace, settings: &Settings) -> RunOptions {
+fn run_options(timing_tolerance: &TimingTolerance, settings: &Settings) -> RunOptions {
     RunOptions {
-        health_period: pace.health_period,
-        lead: pace.tolerance.max(LEAD),
-        tolerance: pace.tolerance,
+        health_period: timing_tolerance.health_period,
+        lead: timing_tolerance.tolerance.max(LEAD),
+        tolerance: timing_tolerance.tolerance,
         wait_for_late: WAIT_FOR_LATE,
         grace_period: settings.duration("node-monitor-grace-period"),
         server: settings.profile().release(),
@@ -252,35 +274,35 @@ mod tests {
     use nodeproof_core::scenario::Capabilities;
 
     use super::*;
-    use crate::live::ground::Siting;
+    use crate::live::backend::EnvironmentFuture;
 
-    /// A ground on which nothing can be built.
+    /// A backend on which nothing can be made.
     #[derive(Debug)]
-    struct Swamp {
+    struct BrokenBackend {
         is_asked_for: bool,
     }
 
-    impl Ground for Swamp {
+    impl LiveBackend for BrokenBackend {
         fn capabilities(&self) -> Capabilities {
             Capabilities::new()
         }
 
-        fn obstacle(&self, _plan: &Plan) -> Option<String> {
+        fn obstacle(&self, _plan: &ScenarioPlan) -> Option<String> {
             None
         }
 
-        fn site<'a>(&'a self, _plan: &'a Plan) -> Siting<'a> {
+        fn environment<'a>(&'a self, _plan: &'a ScenarioPlan) -> EnvironmentFuture<'a> {
             let is_asked_for = self.is_asked_for;
-            Box::pin(async move { Err(NoSite { why: "etcd ended with code 2".to_owned(), is_asked_for }) })
+            Box::pin(async move { Err(NoEnvironment { why: "etcd ended with code 2".to_owned(), is_asked_for }) })
         }
     }
 
     #[test]
     fn a_scenario_without_a_cluster_has_failed_only_if_it_asks_for_what_cannot_be() {
         for (is_asked_for, verdict) in [(false, Verdict::Inconclusive), (true, Verdict::Failed)] {
-            let ground = Swamp { is_asked_for };
-            let plan = Plan::of(&ground, &Scenario::default(), &Settings::default(), 1).unwrap();
-            let outcome = run_scenario(&ground, &plan);
+            let live_backend = BrokenBackend { is_asked_for };
+            let plan = ScenarioPlan::of(&live_backend, &Scenario::default(), &Settings::default(), 1).unwrap();
+            let outcome = run_scenario(&live_backend, &plan);
             assert_eq!(outcome.verdict, verdict);
             assert_eq!(outcome.mismatch.unwrap().observed, "etcd ended with code 2");
         }

@@ -12,8 +12,8 @@ use nodeproof_core::scenario::{Outcome, Scenario, StepVerdict, Subject, Verdict}
 
 use crate::live::answers::{Measured, worst};
 use crate::live::interrupt;
-use crate::live::pace::Pace;
 use crate::live::timing::CONCERNED;
+use crate::live::tolerance::TimingTolerance;
 
 /// Why a scenario could not go on, or why what it came to means nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl fmt::Display for Trouble {
 #[derive(Debug)]
 pub(super) struct Circumstances {
     /// How far bounds could be missed.
-    pub(super) pace: Pace,
+    pub(super) timing_tolerance: TimingTolerance,
     /// How long answers of the API server took.
     pub(super) answers: Measured,
     /// By how much this program itself was woken too late.
@@ -54,10 +54,10 @@ pub(super) struct Circumstances {
 
 /// Decides what a scenario came to.
 pub(super) fn conclude(mut outcome: Outcome, scenario: &Scenario, seen: Circumstances) -> Outcome {
-    let Circumstances { pace, answers, lags, silence, is_blind, trouble, left } = seen;
+    let Circumstances { timing_tolerance, answers, lags, silence, is_blind, trouble, left } = seen;
     let has_failed = outcome.verdict == Verdict::Failed;
     outcome.tolerance = format!(
-        "{pace}; an answer took up to {}, and this program itself was late by up to {}",
+        "{timing_tolerance}; an answer took up to {}, and this program itself was late by up to {}",
         seconds(worst(&answers, outcome.start)),
         seconds(worst(&lags, outcome.start))
     );
@@ -65,10 +65,10 @@ pub(super) fn conclude(mut outcome: Outcome, scenario: &Scenario, seen: Circumst
     let slowest = worst(&answers, concerned).max(worst(&lags, concerned));
     if let Some(trouble) = trouble {
         outcome = cut_short(outcome, scenario, trouble);
-    } else if has_failed && (is_blind || silence > pace.tolerance) {
+    } else if has_failed && (is_blind || silence > timing_tolerance.tolerance) {
         outcome.verdict = Verdict::Inconclusive;
         outcome.tolerance += &format!("; the API server did not answer for {}", seconds(silence));
-    } else if has_failed && depends_on_time(&outcome, scenario) && pace.is_overrun_by(slowest) {
+    } else if has_failed && depends_on_time(&outcome, scenario) && timing_tolerance.is_overrun_by(slowest) {
         outcome.verdict = Verdict::Inconclusive;
         outcome.tolerance += ": too slow for these bounds, so that nothing can be said";
     }
@@ -141,7 +141,7 @@ mod tests {
             None => outcome = Outcome { verdict: Verdict::Passed, mismatch: None, ..outcome },
         }
         let mut seen = Circumstances {
-            pace: Pace::of(SignedDuration::from_millis(20), &Settings::default()),
+            timing_tolerance: TimingTolerance::of(SignedDuration::from_millis(20), &Settings::default()),
             answers: Measured::new(),
             lags: Measured::new(),
             silence: SignedDuration::ZERO,

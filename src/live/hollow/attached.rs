@@ -1,9 +1,9 @@
 //! Hollow nodes on a cluster that is there already: its context was allowed by name, or is a kind cluster's.
 //!
-//! Inputs: a kubeconfig and a context. Outputs: sites that share the cluster, each with Nodes, namespaces and zones of
-//! its own, and kubelets whose certificates the cluster has signed.
-//! Invariants: nothing is written to a context that is not permitted; what a site makes stands in the journal before, so
-//! that the guard or `nodeproof clean` removes it if the run cannot.
+//! Inputs: a kubeconfig and a context. Outputs: environments that share the cluster, each with Nodes, namespaces and
+//! zones of its own, and kubelets whose certificates the cluster has signed.
+//! Invariants: nothing is written to a context that is not permitted; what an environment makes stands in the journal
+//! before, so that the guard or `nodeproof clean` removes it if the run cannot.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -14,19 +14,22 @@ use nodeproof_core::objects::time::seconds;
 use nodeproof_core::profile::{Release, Settings};
 use nodeproof_core::scenario::Capabilities;
 
-use super::ground::{ALL_ARE_BEGUN, of_hollow_nodes};
-use super::site::{HollowSite, Plane};
+use super::backend::{ALL_ARE_BEGUN, of_hollow_nodes};
+use super::environment::{HollowEnvironment, Plane};
 use crate::live::answers::latency;
 use crate::live::cleanup::deletion::gone;
 use crate::live::cleanup::guard::Guard;
-use crate::live::cleanup::journal::{Change, Journal, state_dir};
+use crate::live::cleanup::journal::{Journal, UndoableChange, state_dir};
 use crate::live::cleanup::op::Op;
 use crate::live::client::Caller;
-use crate::live::kind::{NoCluster, Options, header, is_kind, run_id};
+use crate::live::kind::{KindOptions, NoCluster, header, is_kind, run_id};
 use crate::live::kubelets::{HollowNodes, Server, Signer};
-use crate::live::lookout::release_of;
-use crate::live::safety::{Permission, Target, permission};
-use crate::live::{Access, Clock, Ground, Pace, Place, Places, Plan, Site, Siting, expected_length};
+use crate::live::read_only_run::release_of;
+use crate::live::safety::{ClusterSummary, Permission, permission};
+use crate::live::{
+    Access, Clock, Environment, EnvironmentFuture, LiveBackend, Permit, Permits, ScenarioPlan, TimingTolerance,
+    expected_length,
+};
 
 /// How many scenarios run at a time: the cluster's controllers may write 20 times a second for all of them together.
 ///
@@ -36,15 +39,15 @@ const TOGETHER_MAX: usize = 8;
 /// A cluster that is there already.
 #[derive(Debug)]
 pub struct Attached {
-    cluster: Arc<Cluster>,
-    places: Arc<Places>,
+    cluster: Arc<AttachedCluster>,
+    permits: Arc<Permits>,
 }
 
-/// What all sites on a cluster share.
+/// What all environments on a cluster share.
 #[derive(Debug)]
-pub(super) struct Cluster {
+pub(super) struct AttachedCluster {
     access: Access,
-    target: Target,
+    target: ClusterSummary,
     release: Release,
     kubeconfig: Option<std::path::PathBuf>,
     journal: Mutex<Option<Journal>>,
@@ -57,25 +60,25 @@ impl Attached {
     ///
     /// # Errors
     /// It must not be touched, or does not answer.
-    pub fn open(options: &Options) -> Result<Self, NoCluster> {
-        let cluster = NoCluster::unless(Cluster::open(options))?;
-        Ok(Self { cluster: Arc::new(cluster), places: Places::of(TOGETHER_MAX) })
+    pub fn open(options: &KindOptions) -> Result<Self, NoCluster> {
+        let cluster = NoCluster::unless(AttachedCluster::open(options))?;
+        Ok(Self { cluster: Arc::new(cluster), permits: Permits::of(TOGETHER_MAX) })
     }
 }
 
-impl Ground for Attached {
+impl LiveBackend for Attached {
     fn capabilities(&self) -> Capabilities {
         of_hollow_nodes()
     }
 
-    fn obstacle(&self, plan: &Plan) -> Option<String> {
+    fn obstacle(&self, plan: &ScenarioPlan) -> Option<String> {
         let (own, wanted) = (self.cluster.release, plan.settings.profile().release());
         (own.minor != wanted.minor).then(|| {
             format!("the cluster runs Kubernetes {}: --k8s {} fits", self.cluster.target.version, own.minor_name())
         })
     }
 
-    fn greeting(&self) -> Option<String> {
+    fn announcement(&self) -> Option<String> {
         let settings = Settings::of(self.cluster.release);
         let flag = |name: &str| format!("--{name} {}", seconds(settings.duration(name)));
         Some(format!(
@@ -86,33 +89,34 @@ impl Ground for Attached {
         ))
     }
 
-    fn side_by_side(&self) -> NonZeroUsize {
+    fn concurrency(&self) -> NonZeroUsize {
         ALL_ARE_BEGUN
     }
 
-    fn room(&self, plan: &Plan) -> Option<Place> {
-        Some(self.places.take(expected_length(&plan.scenario)))
+    fn room(&self, plan: &ScenarioPlan) -> Option<Permit> {
+        Some(self.permits.take(expected_length(&plan.scenario)))
     }
 
-    fn rehearse(&self, plan: &Plan) -> Vec<String> {
+    fn dry_run(&self, plan: &ScenarioPlan) -> Vec<String> {
         let length = seconds(expected_length(&plan.scenario));
         vec![format!("{length} with Nodes, namespaces and zones whose names end in {}", plan.aliases.suffix())]
     }
 
-    fn site<'a>(&'a self, plan: &'a Plan) -> Siting<'a> {
+    fn environment<'a>(&'a self, plan: &'a ScenarioPlan) -> EnvironmentFuture<'a> {
         Box::pin(async move {
             let cluster = Arc::clone(&self.cluster);
-            let pace = Pace::of(latency(&cluster.access).await?, &plan.settings);
+            let timing_tolerance = TimingTolerance::of(latency(&cluster.access).await?, &plan.settings);
             let nodes = cluster.nodes(&plan.settings, plan.seed).await?;
             let plane = Plane::Attached { cluster, made: Vec::new(), machines: Vec::new() };
-            let site: Box<dyn Site> = Box::new(HollowSite::new(plane, nodes, pace, None));
-            Ok(site)
+            let environment: Box<dyn Environment> =
+                Box::new(HollowEnvironment::new(plane, nodes, timing_tolerance, None));
+            Ok(environment)
         })
     }
 }
 
-impl Cluster {
-    async fn open(options: &Options) -> Result<Self, NoCluster> {
+impl AttachedCluster {
+    async fn open(options: &KindOptions) -> Result<Self, NoCluster> {
         let refused = NoCluster::Refused;
         let context = options.context.as_deref().unwrap_or_default();
         let permitted = permission(context, None, &options.allowed).map_err(|refusal| refused(refusal.to_string()))?;
@@ -147,7 +151,7 @@ impl Cluster {
     }
 
     /// Writes down that something is about to be made, and how it is removed.
-    pub(super) fn will_make(&self, resource: &Resource, name: &str) -> Result<u32, String> {
+    pub(super) fn note_creation(&self, resource: &Resource, name: &str) -> Result<u32, String> {
         let calls = removal(resource, name);
         let delete = |call: &Call| Op::Delete {
             kubeconfig: self.kubeconfig.clone(),
@@ -155,8 +159,14 @@ impl Cluster {
             path: call.path_and_query(),
         };
         let what = format!("{} {name} was made in {}", resource.plural.trim_end_matches('s'), self.target.context);
-        let change = Change { what, container: None, ill: None, undo: calls.iter().map(delete).collect(), until: None };
-        self.with_journal(|journal| journal.will(change))
+        let change = UndoableChange {
+            what,
+            container: None,
+            node_fault: None,
+            undo: calls.iter().map(delete).collect(),
+            until: None,
+        };
+        self.with_journal(|journal| journal.record_change(change))
     }
 
     /// Writes down that it is removed.
@@ -183,7 +193,7 @@ impl Cluster {
     }
 }
 
-impl Drop for Cluster {
+impl Drop for AttachedCluster {
     fn drop(&mut self) {
         let journal = self.journal().take();
         drop(journal.map(Journal::end));
@@ -204,7 +214,7 @@ fn removal(resource: &Resource, name: &str) -> Vec<Call> {
     vec![delete(NODES, "", name), delete(LEASES, NODE_LEASES, name)]
 }
 
-async fn examine(access: &Access, context: &str) -> Result<(Target, Release), String> {
+async fn examine(access: &Access, context: &str) -> Result<(ClusterSummary, Release), String> {
     let caller = access.caller().await?;
     let call = Call { target: Address::Path("/version".into()), ..Call::new(Verb::Get, NODES, "", "") };
     let answer = caller.ask(&call).await;
@@ -212,7 +222,7 @@ async fn examine(access: &Access, context: &str) -> Result<(Target, Release), St
     let release = release_of(&version);
     let release = release.ok_or_else(|| silence(context, &access.server(), &answer))?;
     let nodes = caller.ask(&Call::new(Verb::List, NODES, "", "")).await.body.get("items").items().len();
-    Ok((Target { context: context.to_owned(), server: access.server(), version, nodes }, release))
+    Ok((ClusterSummary { context: context.to_owned(), server: access.server(), version, nodes }, release))
 }
 
 /// Says what a cluster answered that should have told its version, and what was asked of whom.
@@ -268,7 +278,7 @@ mod tests {
     #[test]
     fn a_context_that_was_not_allowed_is_refused() {
         for (context, why) in [("", "no context was named"), ("prod", "was not allowed")] {
-            let options = Options { context: Some(context.to_owned()), ..Options::default() };
+            let options = KindOptions { context: Some(context.to_owned()), ..KindOptions::default() };
             let refusal = Attached::open(&options).unwrap_err();
             assert!(matches!(&refusal, NoCluster::Refused(text) if text.contains(why)), "{refusal}");
         }

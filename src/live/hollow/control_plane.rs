@@ -55,7 +55,7 @@ pub struct ControlPlane {
     health: Mutex<(Instant, Option<String>)>,
     etcd: u16,
     /// What each program was started with, to start it again.
-    commands: Vec<Command>,
+    commands: Vec<ProgramCommand>,
     /// The names of the flags that say how programs behave.
     told: Vec<String>,
     /// How long it took until it was ready.
@@ -63,7 +63,7 @@ pub struct ControlPlane {
 }
 
 /// A program's name, where it is, and its arguments.
-type Command = (&'static str, PathBuf, Vec<String>);
+type ProgramCommand = (&'static str, PathBuf, Vec<String>);
 
 impl ControlPlane {
     /// Starts the programs and waits until they are ready. Blocks; not to be called from a runtime.
@@ -164,8 +164,9 @@ impl ControlPlane {
     #[must_use]
     pub fn flags(&self) -> Vec<(String, Vec<String>)> {
         let is_told = |argument: &&String| self.told.iter().any(|flag| argument.starts_with(&format!("--{flag}=")));
-        let of =
-            |(name, _, arguments): &Command| ((*name).to_owned(), arguments.iter().filter(is_told).cloned().collect());
+        let of = |(name, _, arguments): &ProgramCommand| {
+            ((*name).to_owned(), arguments.iter().filter(is_told).cloned().collect())
+        };
         self.commands[1..].iter().map(of).collect()
     }
 
@@ -319,7 +320,7 @@ fn commands(
     authority: &Authority,
     server: &str,
     flags: &Flags,
-) -> Result<Vec<Command>, String> {
+) -> Result<Vec<ProgramCommand>, String> {
     let file = |name: &str| place.join(name).display().to_string();
     write(&place.join("ca.crt"), authority.pem())?;
     write(&place.join("ca.key"), authority.key_pem())?;
@@ -401,7 +402,7 @@ fn commands(
 }
 
 /// Lets programs log what a recording is made of.
-fn log_for_recording(commands: &mut [Command], place: &Path) -> Result<(), String> {
+fn log_for_recording(commands: &mut [ProgramCommand], place: &Path) -> Result<(), String> {
     let policy = place.join("audit-policy.yaml");
     write(&policy, record::POLICY)?;
     let own = |flag: &str, value: &str| format!("--{flag}={value}");

@@ -5,12 +5,12 @@
 //! named, all share its cluster instead.
 
 mod attached;
+mod backend;
 mod control_plane;
-mod ground;
+mod environment;
 mod processes;
-mod site;
 
 pub use attached::Attached;
+pub use backend::Hollow;
 pub use control_plane::{ControlPlane, Logging};
-pub use ground::Hollow;
 pub use processes::{DIRECTORY_PREFIX, PROCESSES_FILE};

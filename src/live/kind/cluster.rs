@@ -21,15 +21,15 @@ use super::settings::KubeletSettings;
 use super::worker::Common;
 use crate::live::cleanup::docker::{Container, Docker, DockerError};
 use crate::live::cleanup::guard::Guard;
-use crate::live::cleanup::journal::{Change, Header, Journal, process_start, state_dir};
+use crate::live::cleanup::journal::{Header, Journal, UndoableChange, process_start, state_dir};
 use crate::live::cleanup::op::Op;
-use crate::live::safety::{Evidence, Permission, Refusal, Target, check_kind, permission};
+use crate::live::safety::{ClusterSummary, ContextRefusal, Evidence, Permission, check_kind, permission};
 use crate::live::timing::{CREATE_WAIT, TOKEN_LIFE};
-use crate::live::{Access, NoSite};
+use crate::live::{Access, NoEnvironment};
 
 /// What a run wants of kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct KindOptions {
     /// The context of a cluster that runs.
     pub context: Option<String>,
     /// Whether a cluster is created, and removed at the end. Default false.
@@ -76,11 +76,11 @@ impl From<DockerError> for NoCluster {
 
 /// A cluster that a run works on.
 #[derive(Debug)]
-pub(crate) struct Cluster {
+pub(crate) struct KindCluster {
     /// What all its workers have in common.
     pub(crate) common: Common,
     /// What people are told of it.
-    pub(crate) target: Target,
+    pub(crate) target: ClusterSummary,
     /// How to reach its API server.
     pub(crate) access: Access,
     /// Its own workers that stand in for machines of scenarios.
@@ -113,12 +113,12 @@ struct Created {
     kubeconfig: PathBuf,
 }
 
-impl Cluster {
+impl KindCluster {
     /// Attaches to a cluster or creates one.
     ///
     /// # Errors
     /// There is none, or it must not be touched; the text says why, and what would help.
-    pub(crate) async fn open(options: &Options) -> Result<Self, NoCluster> {
+    pub(crate) async fn open(options: &KindOptions) -> Result<Self, NoCluster> {
         let state = state_dir(options.state_dir.as_deref()).map_err(NoCluster::Refused)?;
         let run = run_id();
         match &options.context {
@@ -133,8 +133,8 @@ impl Cluster {
         }
     }
 
-    async fn attach(options: &Options, context: &str, state: &Path, run: &str) -> Result<Self, NoCluster> {
-        let refused = |refusal: Refusal| NoCluster::Refused(refusal.to_string());
+    async fn attach(options: &KindOptions, context: &str, state: &Path, run: &str) -> Result<Self, NoCluster> {
+        let refused = |refusal: ContextRefusal| NoCluster::Refused(refusal.to_string());
         let cluster = match permission(context, None, &options.allowed).map_err(refused)? {
             Permission::Kind { cluster } => cluster,
             // Of a kind cluster under another name its containers know the name.
@@ -153,7 +153,7 @@ impl Cluster {
         own.map_err(NoCluster::Absent)
     }
 
-    async fn create(options: &Options, state: &Path, run: &str) -> Result<Self, NoCluster> {
+    async fn create(options: &KindOptions, state: &Path, run: &str) -> Result<Self, NoCluster> {
         let docker = Docker::connect().await?;
         if let Err(error) = tokio::process::Command::new("kind").arg("version").output().await {
             let help = "install it, or say --context kind-NAME";
@@ -163,7 +163,7 @@ impl Cluster {
     }
 
     /// With Docker and kind there, what fails is a mistake in what was asked for, or in the machine.
-    async fn create_with(docker: &Docker, options: &Options, state: &Path, run: &str) -> Result<Self, String> {
+    async fn create_with(docker: &Docker, options: &KindOptions, state: &Path, run: &str) -> Result<Self, String> {
         let cluster = format!("nodeproof-{run}");
         let context = format!("kind-{cluster}");
         let directory = state.join("clusters");
@@ -184,7 +184,9 @@ impl Cluster {
         let guard = Guard::start(journal.path()).map_err(|error| format!("the guard cannot be started: {error}"))?;
         let undo = vec![Op::RemoveCluster { cluster: cluster.clone() }];
         let what = format!("cluster {cluster} was created");
-        let change = journal.will(Change { what, container: None, ill: None, undo, until: None }).map_err(unwritten)?;
+        let change = journal
+            .record_change(UndoableChange { what, container: None, node_fault: None, undo, until: None })
+            .map_err(unwritten)?;
         let created = Created { change, kubeconfig: path.clone() };
         let made = kind_create(&cluster, options.image.as_deref(), &config, &path).await;
         if options.config.is_none() {
@@ -221,7 +223,7 @@ impl Cluster {
     async fn take(
         docker: &Docker,
         containers: &[Container],
-        target: Target,
+        target: ClusterSummary,
         access: Access,
         journal: Journal,
         guard: Option<Guard>,
@@ -292,13 +294,13 @@ impl Cluster {
 
     /// Lets the control plane run with the flags of a scenario, or as kubeadm has started it. Whoever changes something has
     /// the cluster for itself, or is one of many who want it back as it was.
-    pub(crate) async fn run_with(&self, docker: &Docker, flags: &[(Text, Text)]) -> Result<(), NoSite> {
+    pub(crate) async fn run_with(&self, docker: &Docker, flags: &[(Text, Text)]) -> Result<(), NoEnvironment> {
         self.programs.lock().await.run_with(docker, &self.common.control_plane, flags).await
     }
 
     /// Writes down a change that is about to be made.
-    pub(crate) fn will(&self, change: Change) -> Result<u32, String> {
-        self.with_journal(|journal| journal.will(change).map_err(unwritten))
+    pub(crate) fn record_change(&self, change: UndoableChange) -> Result<u32, String> {
+        self.with_journal(|journal| journal.record_change(change).map_err(unwritten))
     }
 
     /// Writes down that a change was undone.
@@ -307,7 +309,7 @@ impl Cluster {
     }
 
     /// Returns the changes that are not undone and fulfil something.
-    pub(crate) fn changes(&self, meets: impl Fn(&Change) -> bool) -> Vec<(u32, Change)> {
+    pub(crate) fn changes(&self, meets: impl Fn(&UndoableChange) -> bool) -> Vec<(u32, UndoableChange)> {
         self.with_journal(|journal| Ok(journal.open(meets))).unwrap_or_default()
     }
 
@@ -337,7 +339,7 @@ impl Cluster {
     }
 }
 
-impl Drop for Cluster {
+impl Drop for KindCluster {
     fn drop(&mut self) {
         if let Some(created) = &self.created {
             drop(std::fs::remove_file(&created.kubeconfig));
@@ -378,7 +380,7 @@ async fn examine(
     containers: &[Container],
     cluster: &str,
     access: &Access,
-) -> Result<Target, NoCluster> {
+) -> Result<ClusterSummary, NoCluster> {
     let (context, server) = (access.context(), access.server());
     let mut evidence = Evidence {
         containers: containers.iter().map(|own| own.name.clone()).collect(),
@@ -396,7 +398,7 @@ async fn examine(
         json["gitVersion"].as_str().unwrap_or_default().clone_into(&mut version);
     }
     check_kind(context, cluster, &evidence).map_err(|refusal| NoCluster::Refused(refusal.to_string()))?;
-    Ok(Target { context: context.to_owned(), server, version, nodes: evidence.nodes.len() })
+    Ok(ClusterSummary { context: context.to_owned(), server, version, nodes: evidence.nodes.len() })
 }
 
 fn node_names(list: &str) -> Vec<String> {

@@ -1,9 +1,10 @@
 //! Which operations make a fault on a kind node, and which heal it.
 //!
-//! Mirrors what befalls real machines with what a container can do: systemd inside, Docker outside, iptables between.
-//! Inputs: words of core (`MachineAction`, network faults) and the node's container. Outputs: [`Plan`]s, or the reason
-//! why a container cannot show this. Nothing is done here.
-//! Invariant: whatever a plan breaks is an [`Ill`], whose healing operations mend it.
+//! Mirrors what happens to real machines with what a container can do: systemd inside, Docker outside, iptables
+//! between.
+//! Inputs: words of core (`MachineAction`, network faults) and the node's container. Outputs: [`FaultPlan`]s, or the
+//! reason why a container cannot show this. Nothing is done here.
+//! Invariant: whatever a plan breaks is a [`NodeFault`], whose healing operations mend it.
 //! Left out on purpose: what a container shares with its host (clock, CPUs, memory size, firmware) and faults on single
 //! requests, which are encrypted.
 
@@ -12,8 +13,8 @@ use nodeproof_core::components::machine::MachineAction;
 use nodeproof_core::network::{Effect, Endpoint, Fault};
 
 use super::settings::KubeletSettings;
-use crate::live::cleanup::ill::{
-    CHAIN, CNI_ASIDE, CNI_TEMPLATE_ASIDE, CNI_TEMPLATES, DROP_IN, Ill, LOAD, SHUTDOWN, announce,
+use crate::live::cleanup::node_fault::{
+    CHAIN, CNI_ASIDE, CNI_TEMPLATE_ASIDE, CNI_TEMPLATES, DROP_IN, LOAD, NodeFault, SHUTDOWN, announce,
 };
 use crate::live::cleanup::op::{Op, quoted};
 
@@ -29,69 +30,71 @@ pub(super) const NEXT_BOOT_ID: &str = "/etc/nodeproof-next-boot-id";
 
 /// What makes or heals a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct FaultPlan {
     /// What the node will suffer from; written down, and its revert armed, before anything is done.
-    pub(crate) makes: Option<Ill>,
+    pub(crate) makes: Option<NodeFault>,
     /// What the node will no longer suffer from.
-    pub(crate) ends: Vec<Ill>,
+    pub(crate) ends: Vec<NodeFault>,
     /// What is done.
     pub(crate) ops: Vec<Op>,
 }
 
-impl Plan {
-    fn make(ill: Ill, ops: Vec<Op>) -> Self {
-        Self { makes: Some(ill), ends: Vec::new(), ops }
+impl FaultPlan {
+    fn make(node_fault: NodeFault, ops: Vec<Op>) -> Self {
+        Self { makes: Some(node_fault), ends: Vec::new(), ops }
     }
 
-    /// The plan that heals an ill.
-    pub(crate) fn heal(ill: Ill, container: &str) -> Self {
-        Self { makes: None, ends: vec![ill], ops: ill.healing(container) }
+    /// The plan that heals a fault.
+    pub(crate) fn heal(node_fault: NodeFault, container: &str) -> Self {
+        Self { makes: None, ends: vec![node_fault], ops: node_fault.healing(container) }
     }
 }
 
-/// Plans what befalls a machine.
+/// Plans what happens to a machine.
 ///
 /// # Errors
 /// A container cannot show this; the text says why.
-pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &KubeletSettings) -> Result<Plan, String> {
+pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &KubeletSettings) -> Result<FaultPlan, String> {
     let container_of = || container.to_owned();
     let exec = |script: &str| vec![Op::exec(container, script)];
-    let heal = |ill: Ill| Ok(Plan::heal(ill, container));
+    let heal = |node_fault: NodeFault| Ok(FaultPlan::heal(node_fault, container));
     match action {
-        MachineAction::KubeletStop => Ok(Plan::make(Ill::KubeletDown, exec("systemctl stop kubelet"))),
-        MachineAction::KubeletKill => Ok(Plan::make(Ill::KubeletDown, exec(&kill_kubelet()))),
-        MachineAction::KubeletStart => heal(Ill::KubeletDown),
-        MachineAction::KubeletRestart(None) => Ok(Plan {
+        MachineAction::KubeletStop => Ok(FaultPlan::make(NodeFault::KubeletDown, exec("systemctl stop kubelet"))),
+        MachineAction::KubeletKill => Ok(FaultPlan::make(NodeFault::KubeletDown, exec(&kill_kubelet()))),
+        MachineAction::KubeletStart => heal(NodeFault::KubeletDown),
+        MachineAction::KubeletRestart(None) => Ok(FaultPlan {
             makes: None,
-            ends: vec![Ill::KubeletDown],
+            ends: vec![NodeFault::KubeletDown],
             ops: exec(&format!("rm -f {DROP_IN}; systemctl daemon-reload; systemctl restart kubelet")),
         }),
         MachineAction::KubeletRestart(Some(spec)) => Ok(super::settings::restart(&base.with(spec)?, container)),
         MachineAction::KubeletFreeze => {
-            Ok(Plan::make(Ill::KubeletFrozen, exec("systemctl kill -s STOP --kill-whom=main kubelet")))
+            Ok(FaultPlan::make(NodeFault::KubeletFrozen, exec("systemctl kill -s STOP --kill-whom=main kubelet")))
         }
-        MachineAction::KubeletThaw => heal(Ill::KubeletFrozen),
-        MachineAction::Pause => Ok(Plan::make(Ill::Frozen, vec![Op::Pause { container: container_of() }])),
-        MachineAction::Resume => heal(Ill::Frozen),
-        MachineAction::PowerOff => Ok(Plan::make(Ill::PoweredOff, vec![Op::Kill { container: container_of() }])),
+        MachineAction::KubeletThaw => heal(NodeFault::KubeletFrozen),
+        MachineAction::Pause => Ok(FaultPlan::make(NodeFault::Frozen, vec![Op::Pause { container: container_of() }])),
+        MachineAction::Resume => heal(NodeFault::Frozen),
+        MachineAction::PowerOff => {
+            Ok(FaultPlan::make(NodeFault::PoweredOff, vec![Op::Kill { container: container_of() }]))
+        }
         MachineAction::PowerOn { boot_id } => Ok(boot(container, boot_id.as_ref().map(|id| id.as_str()), Vec::new())),
         MachineAction::Reboot { boot_id } => {
             let down = vec![Op::Kill { container: container_of() }];
             Ok(boot(container, boot_id.as_ref().map(|id| id.as_str()), down))
         }
-        MachineAction::RuntimeStop => Ok(Plan::make(Ill::RuntimeDown, exec("systemctl stop containerd"))),
-        MachineAction::RuntimeStart => heal(Ill::RuntimeDown),
-        MachineAction::CniRemove => Ok(Plan::make(Ill::CniGone, exec(&remove_cni()))),
-        MachineAction::CniInstall => heal(Ill::CniGone),
-        MachineAction::Load => Ok(Plan::make(Ill::Loaded, exec(&load()))),
-        MachineAction::Relieve => heal(Ill::Loaded),
+        MachineAction::RuntimeStop => Ok(FaultPlan::make(NodeFault::RuntimeDown, exec("systemctl stop containerd"))),
+        MachineAction::RuntimeStart => heal(NodeFault::RuntimeDown),
+        MachineAction::CniRemove => Ok(FaultPlan::make(NodeFault::CniGone, exec(&remove_cni()))),
+        MachineAction::CniInstall => heal(NodeFault::CniGone),
+        MachineAction::Load => Ok(FaultPlan::make(NodeFault::Loaded, exec(&load()))),
+        MachineAction::Relieve => heal(NodeFault::Loaded),
         MachineAction::Shutdown { delay: None } => {
-            Ok(Plan::make(Ill::PoweredOff, exec("systemctl poweroff --no-block")))
+            Ok(FaultPlan::make(NodeFault::PoweredOff, exec("systemctl poweroff --no-block")))
         }
         MachineAction::Shutdown { delay: Some(delay) } => {
-            Ok(Plan::make(Ill::ShutdownAnnounced, exec(&announce_shutdown(*delay))))
+            Ok(FaultPlan::make(NodeFault::ShutdownAnnounced, exec(&announce_shutdown(*delay))))
         }
-        MachineAction::CancelShutdown => heal(Ill::ShutdownAnnounced),
+        MachineAction::CancelShutdown => heal(NodeFault::ShutdownAnnounced),
         MachineAction::NotModelled(what) => {
             Err(format!("{what}: a container shares disk, memory and process ids with its host"))
         }
@@ -101,7 +104,7 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
 }
 
 /// A machine boots, and its kubelet finds another boot id, so that it sees a reboot and not a restart of its own.
-fn boot(container: &str, boot_id: Option<&str>, before: Vec<Op>) -> Plan {
+fn boot(container: &str, boot_id: Option<&str>, before: Vec<Op>) -> FaultPlan {
     let is_up = !before.is_empty();
     let mut ops = before;
     if let Some(id) = boot_id.filter(|_| is_up) {
@@ -111,7 +114,7 @@ fn boot(container: &str, boot_id: Option<&str>, before: Vec<Op>) -> Plan {
     if let Some(id) = boot_id.filter(|_| !is_up) {
         ops.push(Op::exec(container, format!("echo {} > {BOOT_ID}; systemctl restart --no-block kubelet", quoted(id))));
     }
-    Plan { makes: is_up.then_some(Ill::PoweredOff), ends: vec![Ill::PoweredOff], ops }
+    FaultPlan { makes: is_up.then_some(NodeFault::PoweredOff), ends: vec![NodeFault::PoweredOff], ops }
 }
 
 /// A kubelet that is killed stays away, as one whose unit has given up.
@@ -171,7 +174,7 @@ pub(crate) fn machine_of(fault: &Fault) -> Option<&str> {
 ///
 /// # Errors
 /// A container cannot show this; the text says why.
-pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<Plan, String> {
+pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<FaultPlan, String> {
     if fault.matching.is_some() {
         return Err("requests on the wire are encrypted: a fault meets whole connections".to_owned());
     }
@@ -180,7 +183,7 @@ pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<Plan, String>
     }
     let is_whole = fault.to == Endpoint::Any && matches!(fault.effect, Effect::Drop) && fault.probability >= 1.0;
     if is_whole && fault.lasts.is_none() && fault.from != Endpoint::Any {
-        return Ok(Plan::make(Ill::Detached, vec![Op::Disconnect { container: container.to_owned() }]));
+        return Ok(FaultPlan::make(NodeFault::Detached, vec![Op::Disconnect { container: container.to_owned() }]));
     }
     let is_api = |end: &Endpoint| matches!(end, Endpoint::Name(name) if name.as_str() == "api");
     let direction = match (is_api(&fault.from), is_api(&fault.to)) {
@@ -198,7 +201,7 @@ pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<Plan, String>
         Effect::Delay { .. } => return Err("a delay needs a queueing discipline that kind's hosts lack".to_owned()),
         Effect::Answer(_) => return Err("requests on the wire are encrypted: none can be answered".to_owned()),
     };
-    Ok(Plan::make(Ill::Cut, vec![Op::exec(container, cut(direction, &what))]))
+    Ok(FaultPlan::make(NodeFault::Cut, vec![Op::exec(container, cut(direction, &what))]))
 }
 
 fn cut(direction: Direction, what: &str) -> String {
@@ -232,14 +235,14 @@ mod tests {
     use nodeproof_core::network::{Effect, Endpoint, Fault, Match};
     use nodeproof_core::objects::Text;
 
-    use super::{Ill, Plan, machine_of, of_machine, of_network};
+    use super::{FaultPlan, NodeFault, machine_of, of_machine, of_network};
     use crate::live::kind::settings::KubeletSettings;
 
-    fn plan(body: &nodeproof_core::objects::Json) -> Result<Plan, String> {
+    fn plan(body: &nodeproof_core::objects::Json) -> Result<FaultPlan, String> {
         of_machine(&MachineAction::from_json(body).unwrap(), "w", &KubeletSettings::default())
     }
 
-    fn commands(plan: &Plan) -> Vec<String> {
+    fn commands(plan: &FaultPlan) -> Vec<String> {
         plan.ops.iter().map(ToString::to_string).collect()
     }
 
@@ -248,18 +251,18 @@ mod tests {
         for (body, makes, ends, commands_wanted) in [
             (
                 json!({"action": "kubelet-stop"}),
-                Some(Ill::KubeletDown),
+                Some(NodeFault::KubeletDown),
                 vec![],
                 vec!["docker exec w sh -c 'systemctl stop kubelet'"],
             ),
-            (json!({"action": "pause"}), Some(Ill::Frozen), vec![], vec!["docker pause w"]),
-            (json!({"action": "resume"}), None, vec![Ill::Frozen], vec!["docker unpause w"]),
-            (json!({"action": "power-off"}), Some(Ill::PoweredOff), vec![], vec!["docker kill w"]),
-            (json!({"action": "power-on"}), None, vec![Ill::PoweredOff], vec!["docker start w"]),
+            (json!({"action": "pause"}), Some(NodeFault::Frozen), vec![], vec!["docker pause w"]),
+            (json!({"action": "resume"}), None, vec![NodeFault::Frozen], vec!["docker unpause w"]),
+            (json!({"action": "power-off"}), Some(NodeFault::PoweredOff), vec![], vec!["docker kill w"]),
+            (json!({"action": "power-on"}), None, vec![NodeFault::PoweredOff], vec!["docker start w"]),
             (
                 json!({"action": "reboot", "bootId": "b"}),
-                Some(Ill::PoweredOff),
-                vec![Ill::PoweredOff],
+                Some(NodeFault::PoweredOff),
+                vec![NodeFault::PoweredOff],
                 vec![
                     "docker exec w sh -c 'echo '\\''b'\\'' > /etc/nodeproof-next-boot-id'",
                     "docker kill w",
@@ -268,13 +271,13 @@ mod tests {
             ),
             (
                 json!({"action": "shutdown"}),
-                Some(Ill::PoweredOff),
+                Some(NodeFault::PoweredOff),
                 vec![],
                 vec!["docker exec w sh -c 'systemctl poweroff --no-block'"],
             ),
             (
                 json!({"action": "shutdown", "delay": "30s"}),
-                Some(Ill::ShutdownAnnounced),
+                Some(NodeFault::ShutdownAnnounced),
                 vec![],
                 vec![
                     "docker exec w sh -c 'busctl emit /org/freedesktop/login1 org.freedesktop.login1.Manager \
@@ -284,13 +287,13 @@ mod tests {
             ),
             (
                 json!({"action": "runtime-stop"}),
-                Some(Ill::RuntimeDown),
+                Some(NodeFault::RuntimeDown),
                 vec![],
                 vec!["docker exec w sh -c 'systemctl stop containerd'"],
             ),
             (
                 json!({"action": "load"}),
-                Some(Ill::Loaded),
+                Some(NodeFault::Loaded),
                 vec![],
                 vec![
                     "docker exec w sh -c 'systemd-run --quiet --collect --unit=nodeproof-load sh -c \
@@ -351,7 +354,7 @@ mod tests {
     fn a_machine_that_is_cut_off_from_all_has_no_network() {
         let plan = of_network(&Fault { to: Endpoint::Any, ..Fault::disconnect("machine/w1") }, "w").unwrap();
         assert_eq!(commands(&plan), ["docker network disconnect kind w"]);
-        assert_eq!(plan.makes, Some(Ill::Detached));
+        assert_eq!(plan.makes, Some(NodeFault::Detached));
     }
 
     #[test]
@@ -380,7 +383,7 @@ mod tests {
     fn a_network_that_is_away_is_not_written_again_from_its_template() {
         let removal = commands(&plan(&json!({"action": "cni-remove"})).unwrap()).concat();
         assert!(removal.contains("cp -a $t /var/lib/nodeproof/cni-template && : > $t"), "{removal}");
-        let healing = Ill::CniGone.healing("w").last().unwrap().to_string();
+        let healing = NodeFault::CniGone.healing("w").last().unwrap().to_string();
         let (template, network) = (healing.find("> $t").unwrap(), healing.find("/etc/cni/net.d/").unwrap());
         assert!(template < network, "{healing}");
     }

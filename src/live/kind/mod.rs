@@ -1,19 +1,19 @@
 //! The backend of real kubelets: a kind cluster, whose nodes are containers.
 //!
-//! [`Kind`] is the ground on which scenarios stand. What befalls a node is data first (`fault`): so it can be shown by a dry
-//! run, written to the journal before it is done, and healed by whoever comes later ([`crate::live::cleanup`]).
+//! [`KindBackend`] is the backend of scenarios. What happens to a node is data first (`fault`): so it can be shown by a
+//! dry run, written to the journal before it is done, and healed by whoever comes later ([`crate::live::cleanup`]).
 
+mod backend;
 mod cluster;
+mod docker_effects;
 mod fault;
-mod ground;
-mod hands;
-mod look;
+mod inspection;
 mod mask;
 mod programs;
 mod settings;
 mod worker;
 
-pub use cluster::{NoCluster, Options};
+pub use backend::KindBackend;
+pub use cluster::{KindOptions, NoCluster};
 pub(crate) use cluster::{header, is_kind, run_id};
-pub use ground::Kind;
 pub(crate) use mask::{projected, reason};

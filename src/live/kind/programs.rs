@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_yaml::{Mapping, Value};
 
-use crate::live::NoSite;
+use crate::live::NoEnvironment;
 use crate::live::cleanup::docker::{Docker, DockerError};
 use crate::live::cleanup::op::quoted;
 use crate::live::flags::{Flags, of_program};
@@ -48,7 +48,12 @@ impl Programs {
     ///
     /// # Errors
     /// Docker does not answer, or a program does not run with the flags that were asked for.
-    pub(super) async fn run_with(&mut self, docker: &Docker, control_plane: &str, flags: &Flags) -> Result<(), NoSite> {
+    pub(super) async fn run_with(
+        &mut self,
+        docker: &Docker,
+        control_plane: &str,
+        flags: &Flags,
+    ) -> Result<(), NoEnvironment> {
         for (program, health) in PROGRAMS {
             let own: Vec<(&str, &str)> = of_program(program, flags).collect();
             let manifest = if own.is_empty() {
@@ -64,7 +69,7 @@ impl Programs {
                 Ok(_) => {}
                 Err(DockerError::Script { code: HAS_ENDED, said, .. }) => {
                     let why = format!("{program} does not run with these flags: {}", said.trim());
-                    return Err(NoSite { why, is_asked_for: !own.is_empty() });
+                    return Err(NoEnvironment { why, is_asked_for: !own.is_empty() });
                 }
                 Err(DockerError::Script { said, .. }) => {
                     return Err(format!("{program} is not in order after {START_WAIT}s: {}", said.trim()).into());
@@ -111,7 +116,7 @@ pub(super) fn obstacle(flags: &Flags) -> Option<String> {
 }
 
 /// Says how the programs of a control plane are started for a scenario.
-pub(super) fn rehearse(flags: &Flags) -> Vec<String> {
+pub(super) fn dry_run(flags: &Flags) -> Vec<String> {
     let lines = PROGRAMS.iter().filter_map(|(program, _)| {
         let own: Vec<String> = of_program(program, flags).map(|(flag, value)| format!(" --{flag}={value}")).collect();
         (!own.is_empty()).then(|| format!("{program} starts anew with{}, and without it afterwards", own.concat()))
@@ -236,7 +241,7 @@ spec:
     #[test]
     fn a_dry_run_tells_what_starts_anew() {
         assert_eq!(
-            rehearse(&flags(&[("kube-scheduler.v", "4"), ("kube-controller-manager.node-monitor-period", "2s")])),
+            dry_run(&flags(&[("kube-scheduler.v", "4"), ("kube-controller-manager.node-monitor-period", "2s")])),
             [
                 "kube-controller-manager starts anew with --node-monitor-period=2s, and without it afterwards",
                 "kube-scheduler starts anew with --v=4, and without it afterwards",

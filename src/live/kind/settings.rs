@@ -10,8 +10,8 @@ use std::net::IpAddr;
 use nodeproof_core::components::machine::KubeletSpec;
 use serde_json::{Map, Value};
 
-use super::fault::Plan;
-use crate::live::cleanup::ill::{DROP_IN, Ill, KUBELET_ASIDE};
+use super::fault::FaultPlan;
+use crate::live::cleanup::node_fault::{DROP_IN, KUBELET_ASIDE, NodeFault};
 use crate::live::cleanup::op::{Op, quoted};
 
 /// The kubelet's configuration.
@@ -129,14 +129,18 @@ impl KubeletSettings {
 }
 
 /// Plans the restart of a kubelet with other settings.
-pub(crate) fn restart(settings: &KubeletSettings, container: &str) -> Plan {
+pub(crate) fn restart(settings: &KubeletSettings, container: &str) -> FaultPlan {
     let aside =
         format!("[ -d {KUBELET_ASIDE} ] || {{ mkdir -p {KUBELET_ASIDE} && cp -a {CONFIG} {FLAGS} {KUBELET_ASIDE}/; }}");
     let script = format!(
         "{aside} && {} && rm -f {DROP_IN} && systemctl daemon-reload && systemctl restart kubelet",
         settings.writing_script()
     );
-    Plan { makes: Some(Ill::KubeletChanged), ends: vec![Ill::KubeletDown], ops: vec![Op::exec(container, script)] }
+    FaultPlan {
+        makes: Some(NodeFault::KubeletChanged),
+        ends: vec![NodeFault::KubeletDown],
+        ops: vec![Op::exec(container, script)],
+    }
 }
 
 /// Tells whether kubeadm has written a field only because Go wrote it: `0s` and empty objects mean the default.

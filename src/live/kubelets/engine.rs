@@ -2,7 +2,8 @@
 //!
 //! The counterpart of the simulator's driver without an API server: the same components and the same rules on their
 //! connections, so that a partition or a delay is what it is there. It reads no clock and does no input or output.
-//! Inputs: machines, deeds, rules, what arrived from the server, time. Outputs: [`Order`]s for the transport.
+//! Inputs: machines, actions, rules, what arrived from the server, time. Outputs: [`TransportCommand`]s for the
+//! transport.
 //! Invariant: after each input all machines are polled empty, and `next_deadline` is true until the next one.
 
 use std::cmp::Reverse;
@@ -23,7 +24,7 @@ use nodeproof_core::profile::Settings;
 
 /// What the transport has to do.
 #[derive(Clone, Debug)]
-pub(super) enum Order {
+pub(super) enum TransportCommand {
     /// Send a request, and bring back its answer.
     Send {
         /// Whose.
@@ -69,7 +70,7 @@ pub enum HollowError {
 }
 
 #[derive(Debug)]
-struct Slot {
+struct MachineSlot {
     /// `None` once it was removed.
     machine: Option<Box<Machine>>,
     name: Text,
@@ -83,11 +84,11 @@ pub(super) struct Engine {
     settings: Arc<Settings>,
     chance: Chance,
     network: Network,
-    slots: Vec<Slot>,
+    slots: Vec<MachineSlot>,
     by_name: BTreeMap<Text, ClientId>,
-    wakes: BinaryHeap<Reverse<(Timestamp, u32)>>,
+    timers: BinaryHeap<Reverse<(Timestamp, u32)>>,
     record: Record,
-    orders: VecDeque<Order>,
+    orders: VecDeque<TransportCommand>,
 }
 
 impl Engine {
@@ -100,7 +101,7 @@ impl Engine {
             chance,
             slots: Vec::new(),
             by_name: BTreeMap::new(),
-            wakes: BinaryHeap::new(),
+            timers: BinaryHeap::new(),
             record: Record::new(now, false),
             orders: VecDeque::new(),
         }
@@ -122,7 +123,7 @@ impl Engine {
         let path = Text::from(format!("machine/{name}"));
         let client = self.network.connect(path.clone());
         self.by_name.insert(name, client);
-        self.slots.push(Slot { machine: Some(Box::new(machine)), name: path, deadline: None });
+        self.slots.push(MachineSlot { machine: Some(Box::new(machine)), name: path, deadline: None });
         self.pump(client, now);
         self.settle(now);
         Ok(())
@@ -212,7 +213,7 @@ impl Engine {
         while let Some((at, client)) = self.next_wake()
             && at <= now
         {
-            self.wakes.pop();
+            self.timers.pop();
             let slot = &mut self.slots[client as usize];
             slot.deadline = None;
             if let Some(machine) = &mut slot.machine {
@@ -230,18 +231,18 @@ impl Engine {
     }
 
     /// Returns what the transport has to do next.
-    pub(super) fn poll_order(&mut self) -> Option<Order> {
+    pub(super) fn poll_command(&mut self) -> Option<TransportCommand> {
         self.orders.pop_front()
     }
 
     /// Finds the next machine to wake; stale entries fall out of the queue on the way.
     fn next_wake(&mut self) -> Option<(Timestamp, u32)> {
         loop {
-            let Reverse((at, client)) = *self.wakes.peek()?;
+            let Reverse((at, client)) = *self.timers.peek()?;
             if self.slots[client as usize].deadline == Some(at) {
                 return Some((at, client));
             }
-            self.wakes.pop();
+            self.timers.pop();
         }
     }
 
@@ -265,7 +266,7 @@ impl Engine {
         }
         let deadline = machine.next_deadline().map(|deadline| deadline.at);
         if let Some(at) = deadline.filter(|at| slot.deadline != Some(*at)) {
-            self.wakes.push(Reverse((at, client.0)));
+            self.timers.push(Reverse((at, client.0)));
         }
         slot.deadline = deadline;
     }
@@ -280,18 +281,18 @@ impl Engine {
                     }
                     self.pump(client, now);
                 }
-                upward => self.order(upward),
+                upward => self.command(upward),
             }
         }
     }
 
-    fn order(&mut self, delivery: Delivery) {
+    fn command(&mut self, delivery: Delivery) {
         self.orders.extend(match delivery {
             Delivery::ToServer { client, request: Request { id, identity, ask: Ask::Call(call), timeout, .. } } => {
-                Some(Order::Send { client, id, identity, call, patience: timeout })
+                Some(TransportCommand::Send { client, id, identity, call, patience: timeout })
             }
-            Delivery::Cancelled { client, id } => Some(Order::Cancel(client, id)),
-            Delivery::Disconnected { client } => Some(Order::Forget(client)),
+            Delivery::Cancelled { client, id } => Some(TransportCommand::Cancel(client, id)),
+            Delivery::Disconnected { client } => Some(TransportCommand::Forget(client)),
             Delivery::ToServer { .. } | Delivery::ToClient { .. } => None,
         });
     }

@@ -2,7 +2,7 @@
 //!
 //! What kubemark and KWOK do, with kubelets that speak for themselves: each has an identity of its own, and its faults
 //! are those of the simulator, on its machine and on its connection. Thousands of them need one thread and one timer.
-//! Inputs: machines, deeds, rules. Outputs: requests to the API server, decisions. Time comes from [`Clock`] alone.
+//! Inputs: machines, actions, rules. Outputs: requests to the API server, decisions. Time comes from [`Clock`] alone.
 //! Left out on purpose: ports of the kubelet (logs, exec), and containers that run anything.
 
 mod credentials;
@@ -25,7 +25,7 @@ use super::timing::SLEEP_MAX;
 
 pub use credentials::{Administrator, CredentialsError, Server, Signer};
 pub use engine::HollowError;
-use engine::{Engine, Order};
+use engine::{Engine, TransportCommand};
 use transport::Transport;
 
 /// The hollow nodes of a process. Cloning shares them.
@@ -35,7 +35,7 @@ pub struct HollowNodes(Arc<Shared>);
 /// What the tasks of all nodes share.
 #[derive(Debug)]
 struct Shared {
-    engine: Mutex<State>,
+    engine: Mutex<EngineState>,
     transport: Transport,
     clock: Clock,
     runtime: tokio::runtime::Handle,
@@ -44,7 +44,7 @@ struct Shared {
 }
 
 #[derive(Debug)]
-struct State {
+struct EngineState {
     engine: Engine,
     /// The deadline that the task which keeps the time sleeps for.
     sleeps_until: Option<Timestamp>,
@@ -57,7 +57,7 @@ impl HollowNodes {
     #[must_use]
     pub fn new(server: Server, signer: Signer, settings: Settings, seed: u64, clock: Clock) -> Self {
         let shared = Arc::new(Shared {
-            engine: Mutex::new(State { engine: Engine::new(settings, seed, clock.now()), sleeps_until: None }),
+            engine: Mutex::new(EngineState { engine: Engine::new(settings, seed, clock.now()), sleeps_until: None }),
             transport: Transport::new(server, signer),
             clock,
             runtime: tokio::runtime::Handle::current(),
@@ -117,7 +117,7 @@ impl HollowNodes {
 
     /// Returns how many machines have renewed their Lease and posted their status at least once.
     #[must_use]
-    pub fn beating(&self) -> usize {
+    pub fn heartbeating(&self) -> usize {
         let beats = |machine: &Machine| machine.kubelet().map(nodeproof_core::components::kubelet::Kubelet::heartbeats);
         let state = self.0.locked();
         state.engine.machines().filter(|machine| matches!(beats(machine), Some((Some(_), Some(_))))).count()
@@ -186,7 +186,7 @@ impl HollowNodes {
 }
 
 impl Shared {
-    fn locked(&self) -> MutexGuard<'_, State> {
+    fn locked(&self) -> MutexGuard<'_, EngineState> {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -198,7 +198,7 @@ impl Shared {
             // Read behind the lock, so that the engine's time never decreases.
             let now = self.clock.now();
             let done = input(&mut state.engine, now);
-            orders.extend(std::iter::from_fn(|| state.engine.poll_order()));
+            orders.extend(std::iter::from_fn(|| state.engine.poll_command()));
             let next = state.engine.next_deadline();
             if next.is_some_and(|next| state.sleeps_until.is_none_or(|until| next < until)) {
                 state.sleeps_until = next;
@@ -206,13 +206,13 @@ impl Shared {
             }
             done
         };
-        for order in orders {
-            match order {
-                Order::Send { client, id, identity, call, patience } => {
+        for command in orders {
+            match command {
+                TransportCommand::Send { client, id, identity, call, patience } => {
                     self.send((client, id), &identity, call, patience);
                 }
-                Order::Cancel(client, id) => self.cancel(client, id),
-                Order::Forget(client) => self.forget(client),
+                TransportCommand::Cancel(client, id) => self.cancel(client, id),
+                TransportCommand::Forget(client) => self.forget(client),
             }
         }
         done

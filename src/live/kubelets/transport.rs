@@ -3,7 +3,7 @@
 //! Mirrors client-go's transport (k8s.io/apimachinery pkg/util/net/http.go, v1.34): HTTP/2, a ping after 30 s without a
 //! frame, 15 s for its answer, a dial that fails after 30 s. What a failed request means is core's to say.
 //! Inputs: orders of the engine. Outputs: messages for it. Invariant: each request that is sent is answered once, by an
-//! answer or by what befell it, unless it was given up.
+//! answer or by what happened to it, unless it was given up.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -49,7 +49,7 @@ const SELF: &str = "system:apiserver";
 
 /// A line, and what it tells of the revision that it made.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct AuditEntry {
     /// When the request came, in seconds since the start.
     pub(super) t: f64,
     /// Who asked: `ttl-controller`, `kubelet/worker-1`.
@@ -61,12 +61,12 @@ pub(super) struct Entry {
     /// The revision that it made; empty if it made none.
     pub(super) revision: String,
     /// The line.
-    pub(super) line: Line,
+    pub(super) line: AuditLine,
 }
 
 /// A line of one of the two files.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Line {
+pub(super) enum AuditLine {
     /// Of `writes.jsonl`.
     Write(Json),
     /// Of `actions.jsonl`.
@@ -74,8 +74,8 @@ pub(super) enum Line {
 }
 
 /// Reads a log, in order of the instants; what came before the start is left out. A line that was torn off is none.
-pub(super) fn read(text: &str, started: Timestamp) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = text
+pub(super) fn read(text: &str, started: Timestamp) -> Vec<AuditEntry> {
+    let mut entries: Vec<AuditEntry> = text
         .lines()
         .filter_map(|line| entry(&Json::parse(line).ok()?, started))
         .filter(|entry| entry.t >= 0.0)
@@ -84,7 +84,7 @@ pub(super) fn read(text: &str, started: Timestamp) -> Vec<Entry> {
     entries
 }
 
-fn entry(event: &Json, started: Timestamp) -> Option<Entry> {
+fn entry(event: &Json, started: Timestamp) -> Option<AuditEntry> {
     let text = |path: &[&str]| event.at(path).as_str().unwrap_or_default();
     let at = |field: &str| text(&[field]).parse::<Timestamp>().ok().map(|at| offset(started, at));
     if text(&["stage"]) != "ResponseComplete" {
@@ -104,13 +104,13 @@ fn entry(event: &Json, started: Timestamp) -> Option<Entry> {
     let subresource = text(&["objectRef", "subresource"]).to_owned();
     let (actor, line) = if is_component {
         let actor = user.rsplit(':').next().unwrap_or_default().to_owned();
-        (actor, Line::Write(write(event, user, (t, end, code), &revision)))
+        (actor, AuditLine::Write(write(event, user, (t, end, code), &revision)))
     } else {
         let actor = actor(user, acted_as.is_some());
-        let line = Line::Action(action(event, &actor, (t, end, code)));
+        let line = AuditLine::Action(action(event, &actor, (t, end, code)));
         (actor, line)
     };
-    Some(Entry { t, actor, verb, subresource, revision, line })
+    Some(AuditEntry { t, actor, verb, subresource, revision, line })
 }
 
 /// Names somebody who is no component: hollow controllers of a cloud are acted as by the run.
@@ -234,8 +234,8 @@ mod tests {
         entries
             .iter()
             .map(|entry| match &entry.line {
-                Line::Write(line) => format!("write {line}"),
-                Line::Action(line) => format!("action {line}"),
+                AuditLine::Write(line) => format!("write {line}"),
+                AuditLine::Action(line) => format!("action {line}"),
             })
             .collect()
     }

@@ -36,9 +36,9 @@ use tape::Tape;
 use times::instant;
 
 /// The kinds without which there is nothing to replay.
-pub const NEEDED: [Resource; 2] = [NODES, LEASES];
+pub const REQUIRED_KINDS: [Resource; 2] = [NODES, LEASES];
 /// The kinds that are recorded as well where they may be watched.
-pub static WELCOME: [Resource; 10] = [
+pub static OPTIONAL_KINDS: [Resource; 10] = [
     PODS,
     EVENTS,
     CSI_NODES,
@@ -144,7 +144,7 @@ struct About<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     redacted: &'a [&'static str],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    oddities: &'a [String],
+    anomalies: &'a [String],
     #[serde(rename = "healthPassesSeen", skip_serializing_if = "<[_]>::is_empty")]
     health_passes_seen: &'a [f64],
     #[serde(rename = "podgcPasses", skip_serializing_if = "<[_]>::is_empty")]
@@ -160,8 +160,8 @@ impl Recorded {
         self.tape.name_writers(&entries);
         for entry in entries {
             match entry.line {
-                audit::Line::Write(line) => self.writes.push(line),
-                audit::Line::Action(line) => self.tape.act(entry.t, line),
+                audit::AuditLine::Write(line) => self.writes.push(line),
+                audit::AuditLine::Action(line) => self.tape.act(entry.t, line),
             }
         }
         self.audit = Some(klog::passes(manager, started, ended));
@@ -200,7 +200,7 @@ impl Recorded {
             ended: self.tape.ended(),
             flags: title.flags.iter().map(flag).collect(),
             redacted: self.tape.privacy().rules(),
-            oddities: self.tape.oddities(),
+            anomalies: self.tape.anomalies(),
             health_passes_seen: passes.map_or(&[], |passes| &passes.health),
             podgc_passes: passes.map_or(&[], |passes| &passes.podgc),
         }

@@ -12,7 +12,7 @@ use nodeproof_core::json;
 use nodeproof_core::network::{LEASES, Resource};
 use nodeproof_core::objects::{Json, Text};
 
-use super::audit::Entry;
+use super::audit::AuditEntry;
 use super::redact::Privacy;
 use super::times::offset;
 use crate::live::cache::{Arrival, CacheChange, Seen, WatchCache};
@@ -26,21 +26,21 @@ pub(super) struct Tape {
     privacy: Privacy,
     cache: WatchCache,
     watch: Vec<String>,
-    renewals: Vec<Renewal>,
+    renewals: Vec<RenewalLine>,
     actions: Vec<(f64, Json)>,
-    oddities: Vec<String>,
+    anomalies: Vec<String>,
 }
 
 /// A Lease that was renewed.
 #[derive(Debug)]
-struct Renewal {
+struct RenewalLine {
     t: f64,
     node: Text,
     /// What `renewTime` is now.
     time: Text,
 }
 
-impl Renewal {
+impl RenewalLine {
     /// Returns the line that tells of it.
     fn line(&self) -> Json {
         json!({
@@ -62,7 +62,7 @@ impl Tape {
             watch: Vec::new(),
             renewals: Vec::new(),
             actions: Vec::new(),
-            oddities: Vec::new(),
+            anomalies: Vec::new(),
         }
     }
 
@@ -73,10 +73,10 @@ impl Tape {
         let name = resource.qualified();
         let is_first = self.cache.shown(&resource).is_none();
         match &seen {
-            Seen::Trouble(why) => self.oddities.push(format!("t={t:.3}: {name}: {why}")),
-            Seen::Listed { .. } if !is_first => {
-                self.oddities.push(format!("t={t:.3}: {name} were listed anew: what came and went before was not seen"))
-            }
+            Seen::Trouble(why) => self.anomalies.push(format!("t={t:.3}: {name}: {why}")),
+            Seen::Listed { .. } if !is_first => self
+                .anomalies
+                .push(format!("t={t:.3}: {name} were listed anew: what came and went before was not seen")),
             _ => {}
         }
         for change in self.cache.take(&resource, seen) {
@@ -92,7 +92,7 @@ impl Tape {
         let CacheChange { key, before, object, is_gone, .. } = change;
         if !is_gone && *resource == LEASES && before.as_ref().is_some_and(|before| is_renewal(before, object)) {
             let time = object.at(&["spec", "renewTime"]).as_str().unwrap_or_default();
-            self.renewals.push(Renewal { t, node: key.name.clone(), time: Text::from(time) });
+            self.renewals.push(RenewalLine { t, node: key.name.clone(), time: Text::from(time) });
             return;
         }
         match (is_gone, before) {
@@ -124,8 +124,8 @@ impl Tape {
     }
 
     /// Adds who wrote, where another source tells it by the revision.
-    pub(super) fn name_writers(&mut self, entries: &[Entry]) {
-        let by: BTreeMap<&str, &Entry> =
+    pub(super) fn name_writers(&mut self, entries: &[AuditEntry]) {
+        let by: BTreeMap<&str, &AuditEntry> =
             entries.iter().filter(|entry| !entry.revision.is_empty()).map(|entry| (&*entry.revision, entry)).collect();
         for text in &mut self.watch {
             let Ok(mut line) = Json::parse(text) else { continue };
@@ -170,25 +170,25 @@ impl Tape {
 
     /// Returns the lines of `actions.jsonl` in order of their instants.
     pub(super) fn actions(&self) -> impl Iterator<Item = String> {
-        let renewals = self.renewals.iter().map(|renewal| (renewal.t, Told::Renewal(renewal)));
-        let mut told: Vec<(f64, Told<'_>)> = renewals.collect();
-        told.extend(self.actions.iter().map(|(t, line)| (*t, Told::Action(line))));
+        let renewals = self.renewals.iter().map(|renewal| (renewal.t, TapeEntry::RenewalLine(renewal)));
+        let mut told: Vec<(f64, TapeEntry<'_>)> = renewals.collect();
+        told.extend(self.actions.iter().map(|(t, line)| (*t, TapeEntry::Action(line))));
         told.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         told.into_iter().map(|(_, told)| match told {
-            Told::Renewal(renewal) => renewal.line().to_string(),
-            Told::Action(line) => line.to_string(),
+            TapeEntry::RenewalLine(renewal) => renewal.line().to_string(),
+            TapeEntry::Action(line) => line.to_string(),
         })
     }
 
     /// Returns what the recording lacks.
-    pub(super) fn oddities(&self) -> &[String] {
-        &self.oddities
+    pub(super) fn anomalies(&self) -> &[String] {
+        &self.anomalies
     }
 }
 
 /// What a line of `actions.jsonl` is made of.
-enum Told<'a> {
-    Renewal(&'a Renewal),
+enum TapeEntry<'a> {
+    RenewalLine(&'a RenewalLine),
     Action(&'a Json),
 }
 
@@ -253,7 +253,7 @@ mod tests {
                 r#"{"actor":"kubelet/w1","do":"renew-lease","request":{"body":{"spec":{"renewTime":"2026-01-01T00:00:10.000000Z"}}},"response":{"code":200,"t":10.5},"t":10.5}"#
             ]
         );
-        assert!(tape.oddities().is_empty());
+        assert!(tape.anomalies().is_empty());
     }
 
     #[test]
@@ -267,6 +267,6 @@ mod tests {
         tape.take(listed(vec![node("1", "True")]));
         tape.take(listed(Vec::new()));
         assert!(tape.watch()[1].contains(r#""type":"DELETED""#), "{}", tape.watch()[1]);
-        assert_eq!(tape.oddities().len(), 1);
+        assert_eq!(tape.anomalies().len(), 1);
     }
 }

@@ -8,25 +8,25 @@ use nodeproof_core::network::{Answer, Ask, Body, Call, EVENTS, NEW_EVENTS, Reque
 use nodeproof_core::objects::{Json, Object};
 
 use super::super::load::Micros;
-use super::super::report::Difference;
-use super::super::world::{World, refusal};
-use super::super::writers::{self, Change, Place};
+use super::super::recorded_cluster::{RecordedCluster, refusal};
+use super::super::report::WriteDifference;
+use super::super::writers::{self, WriteChange, WriteTarget};
 use super::super::{settled, subject};
-use super::{Drive, Due, Prediction, READ_TAKES, WATCHES_LAG};
+use super::{Drive, Prediction, READ_TAKES, ScheduledInput, WATCHES_LAG};
 
 impl Drive<'_> {
     pub(super) fn request(&mut self, request: Request) {
         let id = request.id;
         let Ask::Call(call) = request.ask else { return };
-        let Some(place) = Place::of(&call) else { return };
+        let Some(place) = WriteTarget::of(&call) else { return };
         match call.verb {
             Verb::List => {
                 let answer = self.world.list(&place);
-                self.at(self.now, Due::Answer { life: self.life, id, answer, write: None });
+                self.at(self.now, ScheduledInput::Answer { life: self.life, id, answer, write: None });
             }
             Verb::Watch => {
                 let answer = self.world.watch(id, &place);
-                self.at(self.now, Due::Answer { life: self.life, id, answer, write: None });
+                self.at(self.now, ScheduledInput::Answer { life: self.life, id, answer, write: None });
             }
             Verb::Get => {
                 let ahead = || self.world.read_ahead(&place, self.now + WATCHES_LAG);
@@ -35,15 +35,15 @@ impl Drive<'_> {
                 let answer = cached
                     .or_else(|| self.world.read(&place))
                     .or_else(ahead)
-                    .map_or_else(|| World::not_found(&call), |object| Answer::object(200, object));
-                self.at(self.now + READ_TAKES, Due::Answer { life: self.life, id, answer, write: None });
+                    .map_or_else(|| RecordedCluster::not_found(&call), |object| Answer::object(200, object));
+                self.at(self.now + READ_TAKES, ScheduledInput::Answer { life: self.life, id, answer, write: None });
             }
             _ => self.write(id, &call, place),
         }
     }
 
     /// Tells whether the server's cache is behind what this component has written to an object.
-    fn is_behind(&self, place: &Place) -> bool {
+    fn is_behind(&self, place: &WriteTarget) -> bool {
         self.choices.late_cache.iter().any(|write| {
             let own = &self.recorded.writes[*write].place;
             own.resource == place.resource
@@ -54,7 +54,7 @@ impl Drive<'_> {
         })
     }
 
-    fn write(&mut self, id: RequestId, call: &Call, place: Place) {
+    fn write(&mut self, id: RequestId, call: &Call, place: WriteTarget) {
         let mut body = match &call.body {
             Body::Json(body) => body.clone(),
             _ => Json::Null,
@@ -71,7 +71,7 @@ impl Drive<'_> {
         if place.name.is_empty() && !is_event {
             place.name = body.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
         }
-        let change = Change::of(call.verb, &place, &body, &self.recorded.revisions);
+        let change = WriteChange::of(call.verb, &place, &body, &self.recorded.revisions);
         let matched = self.find(call.verb, &place, &change);
         let refused = matched.is_some_and(|index| self.recorded.writes[index].code >= 300);
         let kept = if call.verb == Verb::Update && !refused { self.world.kept(&place, &body) } else { None };
@@ -90,24 +90,25 @@ impl Drive<'_> {
             let fields = write.change.differences(&change, tolerance(write.tolerance));
             for field in fields.into_iter().filter(|_| !settles) {
                 let object = subject(&write.place, &write.change);
-                let difference = Difference { object, ..Difference::of_field(self.writer, write.t, &place, field) };
+                let difference =
+                    WriteDifference { object, ..WriteDifference::of_field(self.writer, write.t, &place, field) };
                 self.run.differences.push((index, difference));
             }
         }
         if (call.verb == Verb::Create || kept.is_some())
             && let Some(object) = answer.as_object().cloned()
         {
-            self.at(t, Due::Made(place.resource.clone(), object));
+            self.at(t, ScheduledInput::Made(place.resource.clone(), object));
         }
         self.run.predictions.push(Prediction { t: self.now, verb: call.verb, place, change, matched });
-        self.at(t, Due::Answer { life: self.life, id, answer, write: matched });
+        self.at(t, ScheduledInput::Answer { life: self.life, id, answer, write: matched });
     }
 
     /// Returns what a write is answered, and when: as it was recorded, or as the world that was recorded leaves it.
     fn answer_of_write(
         &self,
         matched: Option<usize>,
-        place: &Place,
+        place: &WriteTarget,
         body: &Json,
         kept: Option<&Object>,
     ) -> (Answer, Micros) {
@@ -129,7 +130,7 @@ impl Drive<'_> {
     }
 
     /// Shows the statuses that were recorded before one that is predicted: this component took fewer syncs.
-    fn pass_over(&mut self, index: usize, place: &Place) {
+    fn pass_over(&mut self, index: usize, place: &WriteTarget) {
         let t = self.recorded.writes[index].t;
         let earlier: Vec<usize> = self
             .recorded
@@ -141,14 +142,14 @@ impl Drive<'_> {
             .collect();
         for other in earlier {
             self.world.store(other);
-            self.at(self.now, Due::Release(other));
+            self.at(self.now, ScheduledInput::Release(other));
         }
     }
 
     /// Returns what a creation made of a kind that the recording does not watch: the body under the recorded name.
     ///
     /// The hash at its end is a choice: upstream hashes Go's print of a template.
-    fn made(&self, index: usize, place: &Place, body: &Json) -> Option<Object> {
+    fn made(&self, index: usize, place: &WriteTarget, body: &Json) -> Option<Object> {
         let write = &self.recorded.writes[index];
         if write.verb != Verb::Create || place.resource == EVENTS || write.place.name.is_empty() {
             return None;
@@ -165,7 +166,7 @@ impl Drive<'_> {
     }
 
     /// Returns the whole Event that a creation or the patch of a count leaves behind.
-    fn event(&mut self, place: &Place, body: Json) -> Json {
+    fn event(&mut self, place: &WriteTarget, body: Json) -> Json {
         let name = body.at(&["metadata", "name"]).as_text().unwrap_or(&place.name).clone();
         let mut event = self.events.get(&name).cloned().unwrap_or_else(Json::object);
         for (field, value) in body.fields() {
@@ -180,7 +181,7 @@ impl Drive<'_> {
     }
 
     /// Finds the recorded write that a predicted one is: the same in all its fields, or else about the same thing.
-    fn find(&self, verb: Verb, place: &Place, change: &Change) -> Option<usize> {
+    fn find(&self, verb: Verb, place: &WriteTarget, change: &WriteChange) -> Option<usize> {
         let is_event = place.is_event(verb);
         let candidates: Vec<usize> = self
             .recorded
@@ -193,7 +194,7 @@ impl Drive<'_> {
                     let is_hashed = ["controllerrevisions", "replicasets"].contains(&place.resource.plural.as_str());
                     let same_name = write.place.name == place.name || (verb == Verb::Create && is_hashed);
                     same_name
-                        && Place { name: place.name.clone(), ..write.place.clone() } == *place
+                        && WriteTarget { name: place.name.clone(), ..write.place.clone() } == *place
                         && write.verb == verb
                 };
                 same_place && (write.t - self.now).abs() <= write.tolerance && !self.run.matched.contains_key(index)

@@ -12,7 +12,7 @@ use nodeproof_core::objects::Json;
 use regex::Regex;
 use std::sync::LazyLock;
 
-use super::report::Difference;
+use super::report::AnswerDifference;
 
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -100,8 +100,8 @@ impl Comparison {
         Self { sent, set_by_server, uids, versions, names, found: Vec::new() }
     }
 
-    pub(super) fn finish(self, topic: &str, name: &str) -> Vec<Difference> {
-        let make = |(path, real, sim)| Difference {
+    pub(super) fn finish(self, topic: &str, name: &str) -> Vec<AnswerDifference> {
+        let make = |(path, real, sim)| AnswerDifference {
             topic: topic.to_owned(),
             name: name.to_owned(),
             path,

@@ -11,7 +11,7 @@ const SHOWN_MAX: usize = 12;
 
 /// One difference between a recorded answer and the model's.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Difference {
+pub struct AnswerDifference {
     /// The topic, as `nodes-crud`.
     pub topic: String,
     /// The case's name.
@@ -41,17 +41,17 @@ pub struct Count {
 
 /// What a replay of exchanges found.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct ExchangeReport {
     /// The recording, as `api-1.34.4`.
     pub recording: String,
     /// The numbers by topic.
     pub topics: BTreeMap<String, Count>,
     /// All differences, in order of topic and line.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<AnswerDifference>,
 }
 
-impl Report {
-    pub(super) fn count(&mut self, topic: &str, judged: bool, differences: Vec<Difference>) {
+impl ExchangeReport {
+    pub(super) fn count(&mut self, topic: &str, judged: bool, differences: Vec<AnswerDifference>) {
         let count = self.topics.entry(topic.to_owned()).or_default();
         count.cases += 1;
         if judged {
@@ -115,9 +115,10 @@ impl Report {
                 count.unexplained()
             );
         }
-        let open: Vec<&Difference> = self.differences.iter().filter(|difference| difference.ledger.is_none()).collect();
+        let open: Vec<&AnswerDifference> =
+            self.differences.iter().filter(|difference| difference.ledger.is_none()).collect();
         for difference in open.iter().take(SHOWN_MAX) {
-            let Difference { topic, name, path, real, sim, .. } = difference;
+            let AnswerDifference { topic, name, path, real, sim, .. } = difference;
             let _ = writeln!(text, "  {topic} {name:?} {path}\n    real {real}\n    sim  {sim}");
         }
         if open.len() > SHOWN_MAX {
@@ -135,7 +136,7 @@ impl Count {
     }
 }
 
-fn as_json(difference: &Difference) -> Json {
+fn as_json(difference: &AnswerDifference) -> Json {
     let mut json = json!({"topic": difference.topic.as_str(), "name": difference.name.as_str(),
         "path": difference.path.as_str()});
     json.set(&["real"], difference.real.clone());

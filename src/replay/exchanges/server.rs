@@ -22,7 +22,7 @@ const WATCHING: ClientId = ClientId(2);
 const PATIENCE: SignedDuration = SignedDuration::from_secs(5);
 
 /// A server and what its clients have received.
-pub(super) struct World {
+pub(super) struct ModelServer {
     server: ApiServer,
     now: Timestamp,
     last: u64,
@@ -30,7 +30,7 @@ pub(super) struct World {
     over: bool,
 }
 
-impl World {
+impl ModelServer {
     pub(super) fn new(release: Release, given: &[Json]) -> Self {
         let now = "2026-11-21T10:00:00Z".parse().expect("a fixed date");
         let context = Context { settings: Arc::new(Settings::of(release)), chance: Chance::new(1) };

@@ -1,6 +1,6 @@
 //! What sentences become, and what is said about those that are none.
 
-use nodeproof_core::scenario::{Bound, Deed, Predicate, Setup};
+use nodeproof_core::scenario::{Bound, Predicate, ScenarioAction, Setup};
 
 use super::*;
 use crate::load::near::is_among;
@@ -57,7 +57,7 @@ fn the_sample_of_the_language_is_understood() {
 }
 
 #[test]
-fn an_exact_instant_hangs_on_another_line() {
+fn an_exact_instant_depends_on_another_line() {
     let scenario = scenario(
         r#"Given a ready Node "w"
         And a Pod "p" on Node "w" that tolerates "node.kubernetes.io/unreachable:NoExecute" for 60s
@@ -108,7 +108,7 @@ fn what_is_true_in_a_given_is_waited_for() {
         When Node "w" is fed again
         Then Node "w" has condition Ready=True within 10s"#,
     );
-    assert!(matches!(scenario.given[1].setup, Setup::Do(Deed::Feed { .. })));
+    assert!(matches!(scenario.given[1].setup, Setup::Do(ScenarioAction::Feed { .. })));
     assert!(matches!(scenario.given[2].setup, Setup::Until(_)));
 }
 
@@ -122,7 +122,7 @@ fn each_node_of_a_zone_gets_a_line_of_its_own() {
         And each Pod of zone "a" stays for 60s"#,
     );
     assert_eq!(scenario.acts[0].expectations.len(), 6);
-    assert_eq!(scenario.acts[0].when[0].deeds.len(), 3);
+    assert_eq!(scenario.acts[0].when[0].actions.len(), 3);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn nodes_are_counted_and_some_of_a_zone_are_fed() {
         And never 3 Nodes have taint "k:NoExecute" for 60s"#,
     );
     let act = &scenario.acts[0];
-    assert_eq!(act.when[0].deeds.len(), 2);
+    assert_eq!(act.when[0].actions.len(), 2);
     assert!(matches!(&act.expectations[1].bound, Bound::Apart { from, .. } if from.as_secs() == 10));
     assert!(matches!(&act.expectations[2].fact.predicate, Predicate::Not(_)));
     for (step, column, message) in [

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::admission_write::{Operation, Write, subject};
-use super::call::Aim;
+use super::call::RequestInfo;
 use super::{ApiServer, Origin, node_restriction, priority, service_accounts, status};
 use crate::json;
 use crate::network::resources::{KINDS, Kind};
@@ -63,16 +63,16 @@ fn restrict_nodes(server: &mut ApiServer, write: &Write<'_>) -> Result<(), Answe
 /// Runs the plugins for a change.
 pub(super) fn update(
     server: &mut ApiServer,
-    aim: &Aim,
+    info: &RequestInfo,
     origin: &Origin,
     old: &Json,
     tree: &mut Json,
 ) -> Result<(), Answer> {
-    let kind = &KINDS[aim.kind];
-    let write = Write::of(aim, origin, Operation::Update, tree, Some(old));
+    let kind = &KINDS[info.kind];
+    let write = Write::of(info, origin, Operation::Update, tree, Some(old));
     restrict_nodes(server, &write)?;
     match kind.name {
-        "Pod" if aim.subresource.is_empty() => add_default_tolerations(server, tree),
+        "Pod" if info.subresource.is_empty() => add_default_tolerations(server, tree),
         "PriorityClass" if server.plugins.runs("Priority") => priority::only_one_default(server, kind, tree)?,
         _ => {}
     }
@@ -80,14 +80,14 @@ pub(super) fn update(
 }
 
 /// Runs the plugins for a deletion.
-pub(super) fn delete(server: &mut ApiServer, aim: &Aim, origin: &Origin, old: &Json) -> Result<(), Answer> {
-    let write = Write::of(aim, origin, Operation::Delete, old, Some(old));
+pub(super) fn delete(server: &mut ApiServer, info: &RequestInfo, origin: &Origin, old: &Json) -> Result<(), Answer> {
+    let write = Write::of(info, origin, Operation::Delete, old, Some(old));
     restrict_nodes(server, &write)
 }
 
 /// Runs the plugins for what is posted to a subresource.
-pub(super) fn connect(server: &mut ApiServer, aim: &Aim, origin: &Origin, body: &Json) -> Result<(), Answer> {
-    let write = Write::of(aim, origin, Operation::Create, body, None);
+pub(super) fn connect(server: &mut ApiServer, info: &RequestInfo, origin: &Origin, body: &Json) -> Result<(), Answer> {
+    let write = Write::of(info, origin, Operation::Create, body, None);
     restrict_nodes(server, &write)
 }
 

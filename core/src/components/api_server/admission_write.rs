@@ -2,7 +2,7 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/admission/{attributes,errors}.go (v1.34).
 
-use super::call::Aim;
+use super::call::RequestInfo;
 use super::{Origin, status};
 use crate::network::Answer;
 use crate::network::resources::{KINDS, Kind};
@@ -34,18 +34,18 @@ pub(super) struct Write<'a> {
 impl<'a> Write<'a> {
     /// What a request does to the object at which it is aimed.
     pub(super) fn of(
-        aim: &'a Aim,
+        info: &'a RequestInfo,
         origin: &'a Origin,
         operation: Operation,
         tree: &'a Json,
         old: Option<&'a Json>,
     ) -> Self {
         Self {
-            kind: &KINDS[aim.kind],
-            subresource: &aim.subresource,
+            kind: &KINDS[info.kind],
+            subresource: &info.subresource,
             operation,
-            namespace: &aim.namespace,
-            name: &aim.name,
+            namespace: &info.namespace,
+            name: &info.name,
             tree,
             old,
             origin,

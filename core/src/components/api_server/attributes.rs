@@ -27,7 +27,7 @@ pub(super) struct Attributes<'a> {
 }
 
 /// The attributes of a request, with what had to be made of its text.
-pub(super) struct Asked<'a> {
+pub(super) struct RequestAttributes<'a> {
     verb: String,
     fields: Option<FieldSelector>,
     call: &'a Call,
@@ -35,18 +35,18 @@ pub(super) struct Asked<'a> {
 
 impl<'a> Attributes<'a> {
     /// Reads the attributes of a request.
-    pub(super) fn of(call: &'a Call) -> Asked<'a> {
+    pub(super) fn of(call: &'a Call) -> RequestAttributes<'a> {
         let selects = matches!(call.verb, Verb::List | Verb::Watch | Verb::DeleteCollection);
         let fields = call.parameter("fieldSelector").filter(|_| selects);
         let verb = match call.target {
             Target::Path(_) => call.verb.method().to_lowercase(),
             Target::Resource { .. } => call.verb.name().to_string(),
         };
-        Asked { verb, fields: fields.and_then(|text| FieldSelector::parse(text).ok()), call }
+        RequestAttributes { verb, fields: fields.and_then(|text| FieldSelector::parse(text).ok()), call }
     }
 }
 
-impl Asked<'_> {
+impl RequestAttributes<'_> {
     /// Returns the attributes.
     pub(super) fn get(&self) -> Attributes<'_> {
         match &self.call.target {

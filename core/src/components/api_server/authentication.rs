@@ -88,9 +88,9 @@ impl ApiServer {
             "users" if asked.name.starts_with("system:node:") => "arbitrary-node",
             _ => "user-info",
         };
-        let aim = Attributes::of(call);
-        let verb = format!("impersonate-on:{mode}:{}", aim.get().verb);
-        Err(refusal(identity, &Attributes { verb: &verb, ..aim.get() }, ""))
+        let info = Attributes::of(call);
+        let verb = format!("impersonate-on:{mode}:{}", info.get().verb);
+        Err(refusal(identity, &Attributes { verb: &verb, ..info.get() }, ""))
     }
 
     fn without_user(&self, groups: &[Text], call: &Call) -> Answer {

@@ -6,8 +6,8 @@ use alloc::format;
 use alloc::string::String;
 
 use super::admission::add_topology_labels;
-use super::call::{Aim, json_of};
-use super::options::Options;
+use super::call::{RequestInfo, json_of};
+use super::options::RequestOptions;
 use super::strategy::storage_key;
 use super::write::uid_precondition;
 use super::{ApiServer, Origin, status};
@@ -19,20 +19,20 @@ use crate::objects::{Json, time};
 impl ApiServer {
     pub(super) fn create_subresource(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         body: Body,
     ) -> Result<Answer, Answer> {
-        match (KINDS[aim.kind].name, aim.subresource.as_str()) {
-            ("Pod", "eviction") => self.evict(aim, options, origin, &json_of(body).unwrap_or_default()),
-            ("ServiceAccount", "token") => self.issue_token(aim, options, origin, json_of(body)),
+        match (KINDS[info.kind].name, info.subresource.as_str()) {
+            ("Pod", "eviction") => self.evict(info, options, origin, &json_of(body).unwrap_or_default()),
+            ("ServiceAccount", "token") => self.issue_token(info, options, origin, json_of(body)),
             ("Pod", "exec" | "attach" | "portforward") => Err(status::bad_request("Upgrade request required")),
-            ("Pod", "binding") => self.bind(aim, options, origin, &json_of(body).unwrap_or_default()),
+            ("Pod", "binding") => self.bind(info, options, origin, &json_of(body).unwrap_or_default()),
             _ => Err(status::failure(
                 501,
                 "NotImplemented",
-                &format!("{}/{} is not modelled", KINDS[aim.kind].resource.plural, aim.subresource),
+                &format!("{}/{} is not modelled", KINDS[info.kind].resource.plural, info.subresource),
                 None,
             )),
         }
@@ -41,15 +41,15 @@ impl ApiServer {
     /// Assigns a Pod to a node. Source: pkg/registry/core/pod/storage/storage.go (v1.34), `BindingREST`.
     pub(super) fn bind(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         binding: &Json,
     ) -> Result<Answer, Answer> {
         const BINDING: Resource = Resource::of("", "v1", "pods/binding");
-        let kind = &KINDS[aim.kind];
+        let kind = &KINDS[info.kind];
         let named = binding.at(&["metadata", "name"]).as_str().unwrap_or("");
-        if named != aim.name.as_str() {
+        if named != info.name.as_str() {
             return Err(status::bad_request("name in URL does not match name in Binding object"));
         }
         let node = binding.at(&["target", "name"]).as_text().cloned().unwrap_or_default();
@@ -62,24 +62,24 @@ impl ApiServer {
                 format!("target.kind: Unsupported value: {target:?}: supported values: \"Node\", \"<empty>\"");
             return Err(status::untyped(&message));
         }
-        let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
-            return Err(status::not_found(&kind.resource, &aim.name));
+        let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
+            return Err(status::not_found(&kind.resource, &info.name));
         };
         let sent = binding.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !sent.is_empty() && sent != current.uid() {
-            let why = uid_precondition(&storage_key(kind, aim), sent, current.uid());
-            return Err(status::conflict(&kind.resource, &aim.name, &why));
+            let why = uid_precondition(&storage_key(kind, info), sent, current.uid());
+            return Err(status::conflict(&kind.resource, &info.name, &why));
         }
         let mut tree = current.json();
-        let refuse = |why: String| Err(status::conflict(&BINDING, &aim.name, &why));
+        let refuse = |why: String| Err(status::conflict(&BINDING, &info.name, &why));
         if !tree.at(&["metadata", "deletionTimestamp"]).is_null() {
-            return refuse(format!("pod {} is being deleted, cannot be assigned to a host", aim.name));
+            return refuse(format!("pod {} is being deleted, cannot be assigned to a host", info.name));
         }
         if let Some(taken) = tree.at(&["spec", "nodeName"]).as_str().filter(|taken| !taken.is_empty()) {
-            return refuse(format!("pod {} is already assigned to node {taken:?}", aim.name));
+            return refuse(format!("pod {} is already assigned to node {taken:?}", info.name));
         }
         if !tree.at(&["spec", "schedulingGates"]).is_empty() {
-            return refuse(format!("pod {} has non-empty .spec.schedulingGates", aim.name));
+            return refuse(format!("pod {} has non-empty .spec.schedulingGates", info.name));
         }
         tree.set(&["spec", "nodeName"], &node);
         add_topology_labels(self, &node, &mut tree);
@@ -93,7 +93,7 @@ impl ApiServer {
             tree.remove(&["status", "nominatedNodeName"]);
         }
         if !options.dry_run {
-            self.commit(aim.kind, origin, tree);
+            self.commit(info.kind, origin, tree);
         }
         Ok(status::created())
     }

@@ -5,8 +5,8 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::forms::{self, View};
-use super::options::Options;
+use super::content_negotiation::{self, TableContext};
+use super::options::RequestOptions;
 use super::{ApiServer, Origin, status};
 use crate::network::resources::{self, KINDS, Kind, Trait};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
@@ -14,14 +14,14 @@ use crate::objects::{Json, Text};
 
 /// Whether a request may still wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Patience {
+pub(super) enum WaitBudget {
     Fresh,
     Spent,
 }
 
 /// A request whose target is known.
 #[derive(Clone, Debug)]
-pub(super) struct Aim {
+pub(super) struct RequestInfo {
     /// The place of the kind in [`KINDS`].
     pub(super) kind: usize,
     pub(super) namespace: Text,
@@ -36,13 +36,13 @@ impl ApiServer {
         origin: Origin,
         id: RequestId,
         call: Call,
-        patience: Patience,
+        wait_budget: WaitBudget,
     ) -> Result<Option<Answer>, Answer> {
-        if !forms::wants_yaml(&call) {
-            return self.answer(origin, id, call, patience);
+        if !content_negotiation::wants_yaml(&call) {
+            return self.answer(origin, id, call, wait_budget);
         }
-        let answer = self.answer(origin, id, call, patience);
-        answer.map(|answer| answer.map(forms::in_yaml)).map_err(forms::in_yaml)
+        let answer = self.answer(origin, id, call, wait_budget);
+        answer.map(|answer| answer.map(content_negotiation::in_yaml)).map_err(content_negotiation::in_yaml)
     }
 
     fn answer(
@@ -50,7 +50,7 @@ impl ApiServer {
         mut origin: Origin,
         id: RequestId,
         call: Call,
-        patience: Patience,
+        wait_budget: WaitBudget,
     ) -> Result<Option<Answer>, Answer> {
         let arrived = origin.clone();
         origin.identity = self.authenticate(&origin.identity, &call)?;
@@ -77,42 +77,46 @@ impl ApiServer {
         {
             return Err(status::no_such_resource());
         }
-        let form = forms::negotiate(&call)?;
+        let representation = content_negotiation::negotiate(&call)?;
         origin.subresource = subresource.clone();
-        let aim = Aim { kind, namespace, name, subresource };
-        self.check_verb(&aim, call.verb)?;
-        let options = Options::read(&call, &self.settings)?;
-        if patience == Patience::Fresh
-            && let Some(asked) = self.awaited(call.verb, &aim, &options)
+        let info = RequestInfo { kind, namespace, name, subresource };
+        self.check_verb(&info, call.verb)?;
+        let options = RequestOptions::read(&call, &self.settings)?;
+        if wait_budget == WaitBudget::Fresh
+            && let Some(asked) = self.awaited(call.verb, &info, &options)
         {
-            self.put_off(asked, arrived, id, call);
+            self.delay(asked, arrived, id, call);
             return Ok(None);
         }
-        if aim.subresource == *"proxy" {
-            check_proxied(table, &aim.name)?;
+        if info.subresource == *"proxy" {
+            check_proxied(table, &info.name)?;
         }
         let answer = match call.verb {
-            Verb::Get => self.get(&aim, &options),
-            Verb::List => self.list(&aim, &options),
-            Verb::Watch => self.watch(&aim, &options, &origin, (id, form)),
-            Verb::Create if !aim.subresource.is_empty() => self.create_subresource(&aim, &options, &origin, call.body),
-            Verb::Create => self.create(&aim, &options, &origin, call.body),
-            Verb::Update => self.update(&aim, &options, &origin, call.body),
-            Verb::Patch => self.patch(&aim, &options, &origin, &call),
-            Verb::Delete => self.delete(&aim, &options, &origin, &call.body),
-            Verb::DeleteCollection => self.delete_collection(&aim, &options, &origin, &call.body),
+            Verb::Get => self.get(&info, &options),
+            Verb::List => self.list(&info, &options),
+            Verb::Watch => self.watch(&info, &options, &origin, (id, representation)),
+            Verb::Create if !info.subresource.is_empty() => {
+                self.create_subresource(&info, &options, &origin, call.body)
+            }
+            Verb::Create => self.create(&info, &options, &origin, call.body),
+            Verb::Update => self.update(&info, &options, &origin, call.body),
+            Verb::Patch => self.patch(&info, &options, &origin, &call),
+            Verb::Delete => self.delete(&info, &options, &origin, &call.body),
+            Verb::DeleteCollection => self.delete_collection(&info, &options, &origin, &call.body),
         };
-        form.shape(answer?, table, View { profile: self.settings.profile(), now: origin.now }).map(Some)
+        representation
+            .shape(answer?, table, TableContext { profile: self.settings.profile(), now: origin.now })
+            .map(Some)
     }
 
-    fn check_verb(&self, aim: &Aim, verb: Verb) -> Result<(), Answer> {
-        let kind = &KINDS[aim.kind];
-        if !aim.subresource.is_empty() {
-            let is_there = aim.subresource != *"resize" || self.settings.profile().is("pods-have-resize");
-            let sub = kind.subresource(&aim.subresource).filter(|_| is_there).ok_or_else(status::no_such_resource)?;
+    fn check_verb(&self, info: &RequestInfo, verb: Verb) -> Result<(), Answer> {
+        let kind = &KINDS[info.kind];
+        if !info.subresource.is_empty() {
+            let is_there = info.subresource != *"resize" || self.settings.profile().is("pods-have-resize");
+            let sub = kind.subresource(&info.subresource).filter(|_| is_there).ok_or_else(status::no_such_resource)?;
             return if sub.verbs.contains(&verb.name()) { Ok(()) } else { Err(status::method_not_allowed()) };
         }
-        let on_item = !aim.name.is_empty();
+        let on_item = !info.name.is_empty();
         let fits = match verb {
             Verb::Get | Verb::Update | Verb::Patch | Verb::Delete => on_item,
             Verb::DeleteCollection => !on_item && !kind.is(Trait::NoDeleteCollection),
@@ -121,7 +125,7 @@ impl ApiServer {
         };
         // Collections across namespaces can be read alone.
         let scoped =
-            !kind.is_namespaced() || on_item || !aim.namespace.is_empty() || matches!(verb, Verb::List | Verb::Watch);
+            !kind.is_namespaced() || on_item || !info.namespace.is_empty() || matches!(verb, Verb::List | Verb::Watch);
         let reviews = !kind.is(Trait::Review) || verb == Verb::Create;
         if fits && scoped && reviews { Ok(()) } else { Err(status::method_not_allowed()) }
     }

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::call::Aim;
-use super::options::{Options, is_true, whole_number};
+use super::call::RequestInfo;
+use super::options::{RequestOptions, is_true, whole_number};
 use super::read::selection;
 use super::validation::{FieldError, Problem, meta};
 use super::{ApiServer, Origin, admission, status, strategy, syntax};
@@ -32,7 +32,7 @@ pub(super) struct DeleteOptions {
 
 impl DeleteOptions {
     /// Reads the options from a query.
-    fn of_query(options: &Options) -> Result<Self, Answer> {
+    fn of_query(options: &RequestOptions) -> Result<Self, Answer> {
         Ok(Self {
             grace: whole_number(options.parameter("gracePeriodSeconds"))?,
             policy: options.parameter("propagationPolicy").cloned().unwrap_or_default(),
@@ -76,19 +76,19 @@ impl DeleteOptions {
 impl ApiServer {
     pub(super) fn delete(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         body: &Body,
     ) -> Result<Answer, Answer> {
         let delete = self.delete_options(options, body)?;
-        self.delete_with(aim, origin, &delete)
+        self.delete_with(info, origin, &delete)
     }
 
     /// Reads the options of a deletion: all from the body if there is one, else all from the query.
     ///
     /// Source: k8s.io/apiserver pkg/endpoints/handlers/delete.go (v1.34).
-    pub(super) fn delete_options(&self, options: &Options, body: &Body) -> Result<DeleteOptions, Answer> {
+    pub(super) fn delete_options(&self, options: &RequestOptions, body: &Body) -> Result<DeleteOptions, Answer> {
         let refuse = |why: &str| {
             let is_bad_request = self.settings.profile().is("bad-delete-options-are-bad-requests");
             if is_bad_request { status::bad_request(why) } else { status::untyped(why) }
@@ -116,28 +116,33 @@ impl ApiServer {
     }
 
     /// Deletes one object as the options say.
-    pub(super) fn delete_with(&mut self, aim: &Aim, origin: &Origin, delete: &DeleteOptions) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
-        let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
-            return Err(status::not_found(&kind.resource, &aim.name));
+    pub(super) fn delete_with(
+        &mut self,
+        info: &RequestInfo,
+        origin: &Origin,
+        delete: &DeleteOptions,
+    ) -> Result<Answer, Answer> {
+        let kind = &KINDS[info.kind];
+        let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
+            return Err(status::not_found(&kind.resource, &info.name));
         };
         check_preconditions(kind, &current, delete)?;
-        strategy::may_delete(kind, &aim.name)?;
+        strategy::may_delete(kind, &info.name)?;
         let old = current.json();
         // An eviction was admitted as such; the deletion that it becomes is the server's own.
         if *origin.subresource != *"eviction" {
-            admission::delete(self, aim, origin, &old)?;
+            admission::delete(self, info, origin, &old)?;
         }
         let mut tree = old.clone();
         if kind.name == "Pod" {
-            return self.delete_gracefully(aim, origin, delete, &current, tree);
+            return self.delete_gracefully(info, origin, delete, &current, tree);
         }
         set_policy_finalizers(&mut tree, kind, delete);
         let has_finalizers =
             !tree.at(&["metadata", "finalizers"]).is_empty() || strategy::has_spec_finalizers(kind, &tree);
         if !has_finalizers {
             if !delete.dry_run {
-                self.commit_removal(aim.kind, origin, &current.key());
+                self.commit_removal(info.kind, origin, &current.key());
             }
             return Ok(gone(kind, &current));
         }
@@ -145,13 +150,13 @@ impl ApiServer {
             mark(&mut tree, origin.now, 0);
             strategy::begin_termination(kind, &mut tree);
         }
-        let object = self.store_unless_same(aim, origin, delete, &current, tree);
+        let object = self.store_unless_same(info, origin, delete, &current, tree);
         Ok(Answer::object(200, object))
     }
 
     fn store_unless_same(
         &mut self,
-        aim: &Aim,
+        info: &RequestInfo,
         origin: &Origin,
         delete: &DeleteOptions,
         current: &Object,
@@ -162,19 +167,19 @@ impl ApiServer {
         } else if delete.dry_run {
             Object::as_received(tree)
         } else {
-            self.commit(aim.kind, origin, tree)
+            self.commit(info.kind, origin, tree)
         }
     }
 
     fn delete_gracefully(
         &mut self,
-        aim: &Aim,
+        info: &RequestInfo,
         origin: &Origin,
         delete: &DeleteOptions,
         current: &Object,
         mut tree: Json,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
+        let kind = &KINDS[info.kind];
         let stored_grace = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64();
         let terminating = !tree.at(&["metadata", "deletionTimestamp"]).is_null();
         let remove_now = if terminating {
@@ -194,10 +199,10 @@ impl ApiServer {
             grace == 0
         };
         let removed = remove_now && tree.at(&["metadata", "finalizers"]).is_empty();
-        let mut marked = self.store_unless_same(aim, origin, delete, current, tree);
+        let mut marked = self.store_unless_same(info, origin, delete, current, tree);
         if removed && !delete.dry_run {
             // The answer shows the object under the revision of its end.
-            marked = self.commit_removal(aim.kind, origin, &current.key()).unwrap_or(marked);
+            marked = self.commit_removal(info.kind, origin, &current.key()).unwrap_or(marked);
         }
         let code = if !removed && delete.orphan_dependents == Some(false) { 202 } else { 200 };
         Ok(Answer::object(code, marked))
@@ -205,22 +210,23 @@ impl ApiServer {
 
     pub(super) fn delete_collection(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         body: &Body,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
+        let kind = &KINDS[info.kind];
         let delete = self.delete_options(options, body)?;
-        let selection = selection(aim, options, meta::wording(&self.settings))?;
-        let mut items = self.selected(aim.kind, &selection);
+        let selection = selection(info, options, meta::wording(&self.settings))?;
+        let mut items = self.selected(info.kind, &selection);
         if let Some(limit) = options.limit.and_then(|limit| usize::try_from(limit).ok()) {
             items.truncate(limit);
         }
         let revision = self.revision;
         for item in &items {
             let key = item.key();
-            let one = Aim { kind: aim.kind, namespace: key.namespace, name: key.name, subresource: Text::of("") };
+            let one =
+                RequestInfo { kind: info.kind, namespace: key.namespace, name: key.name, subresource: Text::of("") };
             match self.delete_with(&one, origin, &delete) {
                 Err(answer) if answer.code != 404 => return Err(answer),
                 _ => {}

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::call::Aim;
+use super::call::RequestInfo;
 use super::delete::check_preconditions;
-use super::options::Options;
+use super::options::RequestOptions;
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
 use crate::network::resources::{self, KINDS};
@@ -31,12 +31,12 @@ impl ApiServer {
     /// Answers an Eviction of a Pod.
     pub(super) fn evict(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         body: &Json,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
+        let kind = &KINDS[info.kind];
         let text = |field: &str| body.get(field).as_str().unwrap_or("");
         if !["", "Eviction"].contains(&text("kind")) {
             let version = text("apiVersion").rsplit('/').next().unwrap_or("");
@@ -46,8 +46,8 @@ impl ApiServer {
                 text("kind")
             )));
         }
-        admission::connect(self, aim, origin, body)?;
-        if body.at(&["metadata", "name"]).as_str().unwrap_or("") != aim.name.as_str() {
+        admission::connect(self, info, origin, body)?;
+        if body.at(&["metadata", "name"]).as_str().unwrap_or("") != info.name.as_str() {
             return Err(status::bad_request("name in URL does not match name in Eviction object"));
         }
         let sent = match body.get("deleteOptions") {
@@ -56,8 +56,8 @@ impl ApiServer {
         };
         let mut delete = self.delete_options(options, &sent)?;
         delete.dry_run |= options.dry_run;
-        let Some(pod) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
-            return Err(status::not_found(&kind.resource, &aim.name));
+        let Some(pod) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
+            return Err(status::not_found(&kind.resource, &info.name));
         };
         check_preconditions(kind, &pod, &delete)?;
         if !ignores_budgets(&pod) {
@@ -68,9 +68,14 @@ impl ApiServer {
         if !delete.dry_run {
             let mut tree = pod.json();
             mark_target(&mut tree, origin.now);
-            self.commit(aim.kind, origin, tree);
+            self.commit(info.kind, origin, tree);
         }
-        let whole = Aim { subresource: Text::of(""), namespace: aim.namespace.clone(), name: aim.name.clone(), ..*aim };
+        let whole = RequestInfo {
+            subresource: Text::of(""),
+            namespace: info.namespace.clone(),
+            name: info.name.clone(),
+            ..*info
+        };
         self.delete_with(&whole, origin, &delete)?;
         Ok(status::created())
     }

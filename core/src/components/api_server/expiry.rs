@@ -4,7 +4,7 @@
 //! of etcd, which is as much longer, and each write of an Event is given a lease anew; and etcd 3.6
 //! server/lease/lessor.go, which looks for leases that are over twice a second. Inputs: commits of Events, time. Outputs:
 //! when to look, and which Events go. Invariant: an Event goes with the lease of its last write. Known difference: etcd
-//! removes all that hangs on one lease under one revision; here each removal has its own.
+//! removes all that belongs to one lease under one revision; here each removal has its own.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -24,15 +24,15 @@ const REUSE: SignedDuration = SignedDuration::from_secs(60);
 /// `leaseReuseDurationPercent` (5 %).
 const REUSE_SHARE: i64 = 20;
 
-/// How many objects may hang on a lease. Source: lease_manager.go (v1.34), `defaultLeaseMaxObjectCount`.
+/// How many objects may belong to a lease. Source: lease_manager.go (v1.34), `defaultLeaseMaxObjectCount`.
 const OBJECTS_MAX: usize = 1000;
 
 /// How often etcd looks for leases that are over. Source: etcd server/lease/lessor.go (3.6), `runLoop`.
 const LOOK_EACH_MS: i64 = 500;
 
-/// A lease of etcd, with the revisions that hang on it.
+/// A lease of etcd, with the revisions that belong to it.
 #[derive(Clone, Debug)]
-struct Lease {
+struct EtcdLease {
     ends: Timestamp,
     /// When etcd finds that it is over.
     found: Timestamp,
@@ -41,11 +41,11 @@ struct Lease {
 
 /// The leases, in order of their ends.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Expiry(VecDeque<Lease>);
+pub(super) struct Expiry(VecDeque<EtcdLease>);
 
 impl Expiry {
     /// Hangs a revision of an object on a lease; without a whole second to live it stays for ever.
-    fn hang(&mut self, kind: usize, object: &Object, ttl: SignedDuration, started: Timestamp, now: Timestamp) {
+    fn attach(&mut self, kind: usize, object: &Object, ttl: SignedDuration, started: Timestamp, now: Timestamp) {
         let seconds = ttl.as_secs();
         if seconds == 0 {
             return;
@@ -53,12 +53,12 @@ impl Expiry {
         let reuse = REUSE.min(SignedDuration::from_secs(seconds / REUSE_SHARE));
         let until = now + SignedDuration::from_secs(seconds);
         let is_fit =
-            |lease: &Lease| until < lease.ends && lease.ends <= until + reuse && lease.holds.len() < OBJECTS_MAX;
+            |lease: &EtcdLease| until < lease.ends && lease.ends <= until + reuse && lease.holds.len() < OBJECTS_MAX;
         if !self.0.back().is_some_and(is_fit) {
             let ends = until + reuse;
             let late = i64::try_from(ends.duration_since(started).as_millis()).unwrap_or(0) % LOOK_EACH_MS;
             let found = ends + SignedDuration::from_millis(LOOK_EACH_MS - late);
-            self.0.push_back(Lease { ends, found, holds: Vec::new() });
+            self.0.push_back(EtcdLease { ends, found, holds: Vec::new() });
         }
         let lease = self.0.back_mut().expect("there is one now");
         lease.holds.push((kind, object.key(), object.resource_version()));
@@ -67,9 +67,9 @@ impl Expiry {
 
 impl ApiServer {
     /// Hangs what was written on a lease, if it is of a kind that does not stay.
-    pub(super) fn hang_on_lease(&mut self, kind: usize, object: &Object, now: Timestamp) {
+    pub(super) fn attach_to_lease(&mut self, kind: usize, object: &Object, now: Timestamp) {
         if KINDS[kind].is(Trait::Expires) {
-            self.expiry.hang(kind, object, self.settings.duration("event-ttl"), self.started, now);
+            self.expiry.attach(kind, object, self.settings.duration("event-ttl"), self.started, now);
         }
     }
 
@@ -78,7 +78,7 @@ impl ApiServer {
         self.expiry.0.front().map(|lease| lease.found)
     }
 
-    /// Removes what hangs on leases that are over.
+    /// Removes what belongs to leases that are over.
     pub(super) fn expire(&mut self, now: Timestamp) {
         while self.next_expiry().is_some_and(|at| at <= now) {
             let Some(mut lease) = self.expiry.0.pop_front() else { return };
@@ -92,7 +92,7 @@ impl ApiServer {
             }
         }
         self.outputs.append(&mut self.events);
-        self.answer_the_waiting(now);
+        self.answer_ready(now);
     }
 }
 

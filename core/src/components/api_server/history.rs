@@ -9,9 +9,9 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::store::{Place, Store};
+use super::store::{SlabIndex, Store};
 use crate::network::WatchType;
-use crate::objects::{Beat, Object};
+use crate::objects::{HeartbeatStamp, Object};
 
 /// Source: watch_cache.go, `defaultLowerBoundCapacity`.
 const LEAST: usize = 100;
@@ -33,20 +33,20 @@ pub(super) struct Event {
 /// One write as it is kept. Most are renewals of Leases, of which a few numbers are all that is new: their tree is the one
 /// that the Lease still has, or had when it was written in full the next time.
 #[derive(Clone, Debug)]
-enum Entry {
-    /// When a Lease was renewed, its beat before, revision and time after.
-    Renewal(Timestamp, Beat, u64, i64),
+enum StoredWrite {
+    /// When a Lease was renewed, its stamp before, revision and time after.
+    Renewal(Timestamp, HeartbeatStamp, u64, i64),
     Other(Box<Event>),
 }
 
-impl Entry {
+impl StoredWrite {
     fn of(event: Event) -> Self {
         let noted = event.before.as_ref().and_then(|before| {
-            let after = event.object.beat();
+            let after = event.object.stamp();
             let micros = after.renewed_micros()?;
-            let is_same = before.beat().place() == after.place() && after.place().is_some();
+            let is_same = before.stamp().place() == after.place() && after.place().is_some();
             (is_same && before.stable().is_same_allocation(event.object.stable()))
-                .then(|| Self::Renewal(event.at, before.beat(), after.resource_version(), micros))
+                .then(|| Self::Renewal(event.at, before.stamp(), after.resource_version(), micros))
         });
         noted.unwrap_or_else(|| Self::Other(Box::new(event)))
     }
@@ -69,12 +69,12 @@ impl Entry {
 /// The window.
 #[derive(Clone, Debug)]
 pub(super) struct History {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<StoredWrite>,
     capacity: usize,
     /// What renewed Leases were until they were written in full, by place and the revision of that write.
-    former: BTreeMap<(Place, u64), Object>,
+    former: BTreeMap<(SlabIndex, u64), Object>,
     /// The keys of `former`, oldest write first.
-    ends: VecDeque<(Place, u64)>,
+    ends: VecDeque<(SlabIndex, u64)>,
     /// The revision that was current when the window began; nothing older can be told.
     since: u64,
     dropped: bool,
@@ -94,11 +94,11 @@ impl History {
 
     /// Returns the same window over objects that are shown otherwise, none of which is a Lease.
     pub(super) fn shown_as(&self, show: impl Fn(&Object) -> Object) -> Self {
-        let shown = |entry: &Entry| match entry {
-            Entry::Renewal(at, before, resource_version, micros) => {
-                Entry::Renewal(*at, *before, *resource_version, *micros)
+        let shown = |entry: &StoredWrite| match entry {
+            StoredWrite::Renewal(at, before, resource_version, micros) => {
+                StoredWrite::Renewal(*at, *before, *resource_version, *micros)
             }
-            Entry::Other(event) => Entry::Other(Box::new(Event {
+            StoredWrite::Other(event) => StoredWrite::Other(Box::new(Event {
                 at: event.at,
                 event: event.event,
                 object: show(&event.object),
@@ -126,14 +126,14 @@ impl History {
             self.ends.push_back(key);
         }
         self.make_room(event.at);
-        self.entries.push_back(Entry::of(event));
+        self.entries.push_back(StoredWrite::of(event));
     }
 
-    /// Notes a renewal of a Lease that stands in the store with its last beat.
-    pub(super) fn push_renewal(&mut self, at: Timestamp, before: Beat, after: Beat) {
+    /// Notes a renewal of a Lease that stands in the store with its last stamp.
+    pub(super) fn push_renewal(&mut self, at: Timestamp, before: HeartbeatStamp, after: HeartbeatStamp) {
         self.make_room(at);
         let micros = after.renewed_micros().expect("a renewal has a time");
-        self.entries.push_back(Entry::Renewal(at, before, after.resource_version(), micros));
+        self.entries.push_back(StoredWrite::Renewal(at, before, after.resource_version(), micros));
     }
 
     fn make_room(&mut self, now: Timestamp) {
@@ -174,16 +174,16 @@ impl History {
         self.entries.iter().rev().map(|entry| self.told(entry, store))
     }
 
-    fn told(&self, entry: &Entry, store: &Store) -> Event {
+    fn told(&self, entry: &StoredWrite, store: &Store) -> Event {
         let (at, before, resource_version, micros) = match entry {
-            Entry::Other(event) => return (**event).clone(),
-            Entry::Renewal(at, before, resource_version, micros) => (*at, *before, *resource_version, *micros),
+            StoredWrite::Other(event) => return (**event).clone(),
+            StoredWrite::Renewal(at, before, resource_version, micros) => (*at, *before, *resource_version, *micros),
         };
         let place = before.place().expect("a renewed Lease has a place");
         let mut later = self.former.range((place, resource_version)..=(place, u64::MAX));
         let lease = later.next().map_or_else(|| store.at(place), |(_, lease)| lease);
-        let object = lease.at_beat(Beat::renewal(resource_version, micros, place));
-        let before = Some(object.at_beat(before));
+        let object = lease.at_stamp(HeartbeatStamp::renewal(resource_version, micros, place));
+        let before = Some(object.at_stamp(before));
         Event { at, event: WatchType::Modified, object, before }
     }
 }
@@ -250,7 +250,7 @@ mod tests {
             };
             match &before {
                 Some(before) if object.is_heartbeat() && before.is_heartbeat() && chance.below(2) == 0 => {
-                    history.push_renewal(at, before.beat(), object.beat());
+                    history.push_renewal(at, before.stamp(), object.stamp());
                 }
                 _ => history.push(Event { at, event, object: object.clone(), before: before.clone() }),
             }

@@ -8,18 +8,19 @@
 
 mod admission;
 mod admission_write;
-mod alarms;
 mod attributes;
 mod authentication;
 mod authorisation;
 mod binding;
 mod call;
 mod certificates;
+mod content_negotiation;
+mod delayed_reads;
 mod delete;
+mod events_v1;
 mod eviction;
 mod expiry;
 mod fields;
-mod forms;
 mod health;
 mod history;
 mod node_authoriser;
@@ -44,11 +45,10 @@ mod store;
 mod strategy;
 mod syntax;
 mod tokens;
-mod twins;
 mod validation;
-mod waiting;
 mod warnings;
 mod watch;
+mod watch_deadlines;
 mod workloads;
 mod write;
 
@@ -72,15 +72,15 @@ use crate::network::{
 use crate::objects::schema::Schema;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 use crate::profile::Settings;
-use alarms::Alarms;
-use call::Patience;
+use call::WaitBudget;
+use content_negotiation::{Representation, TableContext};
+use delayed_reads::DelayedReads;
 use expiry::Expiry;
-use forms::{Form, View};
 use history::{Event, History};
-pub(crate) use renewal::Reader;
+pub(crate) use renewal::WatcherRef;
 use store::Store;
-use waiting::Waiting;
 use watch::{Index, Watcher, WatcherId};
+use watch_deadlines::WatchDeadlines;
 
 /// A committed write, as an observer beside the network sees it.
 #[derive(Clone, Debug)]
@@ -149,7 +149,7 @@ struct Origin {
 }
 
 /// What a write did beside its result.
-struct Change<'a> {
+struct WriteEffect<'a> {
     namespace: &'a str,
     event: WatchType,
     before: Option<Object>,
@@ -204,11 +204,11 @@ pub struct ApiServer {
     watchers: Vec<Option<Watcher>>,
     free_watchers: Vec<WatcherId>,
     watcher_ids: BTreeMap<(ClientId, RequestId), WatcherId>,
-    timers: Alarms,
+    timers: WatchDeadlines,
     candidates: Vec<WatcherId>,
-    waiting: Waiting,
+    delayed_reads: DelayedReads,
     expiry: Expiry,
-    /// Whether the Events' face in `events.k8s.io/v1` has a store of its own.
+    /// Whether the Events' API version in `events.k8s.io/v1` has a store of its own.
     keeps_new_events: bool,
 }
 
@@ -247,9 +247,9 @@ impl ApiServer {
             watchers: Vec::new(),
             free_watchers: Vec::new(),
             watcher_ids: BTreeMap::new(),
-            timers: Alarms::default(),
+            timers: WatchDeadlines::default(),
             candidates: Vec::new(),
-            waiting: Waiting::default(),
+            delayed_reads: DelayedReads::default(),
             expiry: Expiry::default(),
             keeps_new_events: false,
         };
@@ -297,7 +297,7 @@ impl ApiServer {
             }
             Ask::Call(call) => {
                 origin.verb = call.verb;
-                self.call(origin, request.id, *call, Patience::Fresh)
+                self.call(origin, request.id, *call, WaitBudget::Fresh)
             }
         };
         if let Some(answer) = outcome.unwrap_or_else(Some) {
@@ -305,7 +305,7 @@ impl ApiServer {
             self.outputs.push_back(ServerOutput::ToClient { client, message });
             self.outputs.append(&mut self.events);
         }
-        self.answer_the_waiting(now);
+        self.answer_ready(now);
     }
 
     /// Takes a client's word that it no longer waits: ends a watch.
@@ -313,7 +313,7 @@ impl ApiServer {
         if let Some(watcher) = self.watcher_ids.get(&(client, id)).copied() {
             self.close_watch(watcher);
         }
-        self.waiting.forget(client, Some(id));
+        self.delayed_reads.forget(client, Some(id));
     }
 
     /// Ends all watches of a client whose connection is gone.
@@ -323,12 +323,12 @@ impl ApiServer {
         for watcher in watchers {
             self.close_watch(watcher);
         }
-        self.waiting.forget(client, None);
+        self.delayed_reads.forget(client, None);
     }
 
     /// Sends bookmarks, ends watches whose time is over, compacts, removes what does not stay.
     pub fn handle_timeout(&mut self, now: Timestamp) {
-        self.end_waits(now);
+        self.answer_overdue(now);
         self.expire(now);
         while let Some((at, id)) = self.timers.first() {
             if at > now {
@@ -343,12 +343,13 @@ impl ApiServer {
                 self.close_watch(id);
                 continue;
             }
-            watcher.wakes = if watcher.bookmarks { watcher.next_bookmark(now).min(watcher.ends) } else { watcher.ends };
-            let (wakes, kind, bookmarks) = (watcher.wakes, watcher.kind, watcher.bookmarks);
-            self.timers.insert((wakes, id));
+            watcher.timers =
+                if watcher.bookmarks { watcher.next_bookmark(now).min(watcher.ends) } else { watcher.ends };
+            let (timers, kind, bookmarks) = (watcher.timers, watcher.kind, watcher.bookmarks);
+            self.timers.insert((timers, id));
             if bookmarks {
                 let mut object = self.bookmark(kind);
-                let view = View { profile: self.settings.profile(), now };
+                let view = TableContext { profile: self.settings.profile(), now };
                 if let Some(watcher) = self.watchers[id as usize].as_mut() {
                     object = watcher.shaped(WatchType::Bookmark, object, view);
                 }
@@ -358,12 +359,13 @@ impl ApiServer {
         }
     }
 
-    /// Returns the watch whose alarm is the next one, if that is a bookmark and nothing more.
-    pub(crate) fn next_bookmark(&self) -> Option<Reader> {
-        let (at, id) = self.timers.first().filter(|_| self.waiting.is_empty())?;
+    /// Returns the watch whose deadline is the next one, if that is a bookmark and nothing more.
+    pub(crate) fn next_bookmark(&self) -> Option<WatcherRef> {
+        let (at, id) = self.timers.first().filter(|_| self.delayed_reads.is_empty())?;
         let watcher = self.watchers[id as usize].as_ref()?;
         let is_first = self.next_expiry().is_none_or(|other| other > at);
-        let is_plain = is_first && watcher.bookmarks && watcher.ends > at && watcher.form == Form::Plain;
+        let is_plain =
+            is_first && watcher.bookmarks && watcher.ends > at && watcher.representation == Representation::Plain;
         is_plain.then_some((watcher.client, watcher.id))
     }
 
@@ -373,8 +375,8 @@ impl ApiServer {
             && let Some(watcher) = self.watchers[id as usize].as_mut()
         {
             self.timers.pop();
-            watcher.wakes = watcher.next_bookmark(now).min(watcher.ends);
-            self.timers.insert((watcher.wakes, id));
+            watcher.timers = watcher.next_bookmark(now).min(watcher.ends);
+            self.timers.insert((watcher.timers, id));
         }
     }
 
@@ -387,7 +389,7 @@ impl ApiServer {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Deadline> {
         let watch = self.timers.first().map(|(at, _)| Deadline { at, reason: "watch bookmark or timeout" });
-        let wait = self.waiting.next_end().map(|at| Deadline { at, reason: "wait for a revision" });
+        let wait = self.delayed_reads.next_end().map(|at| Deadline { at, reason: "wait for a revision" });
         let expiry = self.next_expiry().map(|at| Deadline { at, reason: "end of what does not stay" });
         watch.into_iter().chain(wait).chain(expiry).min_by_key(|deadline| deadline.at)
     }
@@ -398,7 +400,7 @@ impl ApiServer {
         let kind = resources::find(resource)?;
         let found = |kind: usize| self.tables[kind].store.get(&key.namespace, &key.name);
         match self.stand_in(kind) {
-            Some(other) => found(other).map(|object| self.twin_of(object, kind)),
+            Some(other) => found(other).map(|object| self.counterpart_of(object, kind)),
             None => found(kind).cloned(),
         }
     }
@@ -408,7 +410,7 @@ impl ApiServer {
     pub fn objects(&self, resource: &Resource) -> Vec<Object> {
         let Some(kind) = resources::find(resource) else { return Vec::new() };
         match self.stand_in(kind) {
-            Some(other) => self.tables[other].store.iter("").map(|object| self.twin_of(object, kind)).collect(),
+            Some(other) => self.tables[other].store.iter("").map(|object| self.counterpart_of(object, kind)).collect(),
             None => self.tables[kind].store.iter("").cloned().collect(),
         }
     }
@@ -441,9 +443,9 @@ impl ApiServer {
             }
         };
         let event = if before.is_some() { WatchType::Modified } else { WatchType::Added };
-        self.publish(kind, origin, Change { namespace: &key.namespace, event, before }, object.clone());
-        self.write_twin(kind, origin, event, &object);
-        self.hang_on_lease(kind, &object, origin.now);
+        self.publish(kind, origin, WriteEffect { namespace: &key.namespace, event, before }, object.clone());
+        self.write_counterpart(kind, origin, event, &object);
+        self.attach_to_lease(kind, &object, origin.now);
         object
     }
 
@@ -452,15 +454,15 @@ impl ApiServer {
         let before = self.tables[kind].store.remove(&key.namespace, &key.name)?;
         self.revision += 1;
         let object = before.at_revision(self.revision);
-        let change = Change { namespace: &key.namespace, event: WatchType::Deleted, before: Some(before) };
+        let change = WriteEffect { namespace: &key.namespace, event: WatchType::Deleted, before: Some(before) };
         self.publish(kind, origin, change, object.clone());
-        self.write_twin(kind, origin, WatchType::Deleted, &object);
+        self.write_counterpart(kind, origin, WatchType::Deleted, &object);
         Some(object)
     }
 
     /// Tells the tap and the watches of a write.
-    fn publish(&mut self, kind: usize, origin: &Origin, change: Change<'_>, object: Object) {
-        let Change { namespace, event, before } = change;
+    fn publish(&mut self, kind: usize, origin: &Origin, change: WriteEffect<'_>, object: Object) {
+        let WriteEffect { namespace, event, before } = change;
         self.rbac.forget_if_policy(kind);
         let table = &mut self.tables[kind];
         let mut candidates = core::mem::take(&mut self.candidates);
@@ -475,10 +477,10 @@ impl ApiServer {
                 }
                 _ => object.clone(),
             };
-            let shown = match watcher.form {
-                Form::Plain => shown,
+            let shown = match watcher.representation {
+                Representation::Plain => shown,
                 _ => {
-                    let view = View { profile: self.settings.profile(), now: origin.now };
+                    let view = TableContext { profile: self.settings.profile(), now: origin.now };
                     watcher.shaped(seen, shown, view)
                 }
             };
@@ -486,7 +488,7 @@ impl ApiServer {
             self.events.push_back(ServerOutput::ToClient { client: watcher.client, message });
         }
         self.candidates = candidates;
-        if twins::is_tapped(self.tap, kind, event, &object) {
+        if events_v1::is_tapped(self.tap, kind, event, &object) {
             self.outputs.push_back(ServerOutput::Commit(Box::new(Commit {
                 at: origin.now,
                 resource_version: object.resource_version(),
@@ -508,7 +510,7 @@ impl ApiServer {
         let Some(watcher) = self.watchers[id as usize].take() else { return };
         self.tables[watcher.kind].watches.remove(&watcher.selection, id);
         self.watcher_ids.remove(&(watcher.client, watcher.id));
-        self.timers.remove((watcher.wakes, id));
+        self.timers.remove((watcher.timers, id));
         self.free_watchers.push(id);
     }
 

@@ -27,7 +27,7 @@ pub(super) enum FieldValidation {
 
 /// The options of any request; each verb reads its own.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Options {
+pub(super) struct RequestOptions {
     pub(super) dry_run: bool,
     pub(super) field_validation: FieldValidation,
     pub(super) label_selector: Text,
@@ -44,7 +44,7 @@ pub(super) struct Options {
     pub(super) query: Vec<(Text, Text)>,
 }
 
-impl Options {
+impl RequestOptions {
     pub(super) fn read(call: &Call, settings: &Settings) -> Result<Self, Answer> {
         let text = |name: &str| call.parameter(name).cloned().unwrap_or_default();
         let mut errors = Vec::new();
@@ -166,7 +166,7 @@ pub(super) fn is_true(value: &Text) -> bool {
 mod tests {
     use alloc::format;
 
-    use super::Options;
+    use super::RequestOptions;
     use crate::network::Call;
     use crate::profile::Settings;
 
@@ -182,8 +182,8 @@ mod tests {
         for (query, why) in cases {
             let headers = [("Content-Type", "application/merge-patch+json")];
             let call = Call::from_http("PATCH", &format!("/api/v1/nodes/n1?{query}"), &headers, "{}").unwrap();
-            let refused =
-                Options::read(&call, &Settings::default()).map_or_else(|refusal| refusal.message(), |_| "".into());
+            let refused = RequestOptions::read(&call, &Settings::default())
+                .map_or_else(|refusal| refusal.message(), |_| "".into());
             let wanted =
                 if why.is_empty() { "".into() } else { format!("PatchOptions.meta.k8s.io \"\" is invalid: {why}") };
             assert_eq!(refused, wanted, "{query}");

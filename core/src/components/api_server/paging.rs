@@ -2,15 +2,15 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/storage/{continue,errors}.go, pkg/storage/cacher/store_btree.go and
 //! k8s.io/apimachinery pkg/apis/meta/internalversion/validation (v1.34). A past state is made from the present one by
-//! undoing the writes that the watch history holds. What has to wait for its revision is decided in `waiting`. Left out on
-//! purpose: what etcd still holds of the past beyond the watch history, until it is compacted.
+//! undoing the writes that the watch history holds. What has to wait for its revision is decided in `delayed_reads`.
+//! Left out on purpose: what etcd still holds of the past beyond the watch history, until it is compacted.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::options::Options;
+use super::options::RequestOptions;
 use super::validation::FieldError;
 use super::watch::Selection;
 use super::{ApiServer, status};
@@ -75,7 +75,7 @@ pub(super) struct Page {
 
 impl ApiServer {
     /// Finds the objects that a list shows.
-    pub(super) fn page(&self, kind: usize, selection: &Selection, options: &Options) -> Result<Page, Answer> {
+    pub(super) fn page(&self, kind: usize, selection: &Selection, options: &RequestOptions) -> Result<Page, Answer> {
         let (revision, start) = self.state_to_list(options)?;
         let all = if revision == self.revision {
             self.selected(kind, selection)
@@ -106,7 +106,7 @@ impl ApiServer {
     }
 
     /// Reads which state a list asks for, and where its page begins.
-    fn state_to_list(&self, options: &Options) -> Result<(u64, Option<Token>), Answer> {
+    fn state_to_list(&self, options: &RequestOptions) -> Result<(u64, Option<Token>), Answer> {
         if !options.next.is_empty() {
             let token = Token::parse(&options.next).map_err(|why| status::bad_request(&why))?;
             if !matches!(options.resource_version.as_str(), "" | "0") {
@@ -135,7 +135,7 @@ impl ApiServer {
     }
 
     /// Returns the revision that a list needs, if the cache serves it.
-    pub(super) fn version_to_list(&self, options: &Options) -> Option<u64> {
+    pub(super) fn version_to_list(&self, options: &RequestOptions) -> Option<u64> {
         if !options.next.is_empty() {
             let token = Token::parse(&options.next).ok().filter(|_| self.cache_serves_the_past())?;
             let is_alone = matches!(options.resource_version.as_str(), "" | "0");
@@ -190,7 +190,7 @@ impl ApiServer {
 }
 
 /// Tells whether a list wants one revision and no later one.
-fn is_exact(options: &Options) -> bool {
+fn is_exact(options: &RequestOptions) -> bool {
     match options.version_match.as_str() {
         "" => options.limit.is_some(),
         other => other == "Exact",
@@ -208,7 +208,7 @@ fn path_of(object: &Object, selection: &Selection) -> String {
 }
 
 /// Checks the options of a list. Source: internalversion/validation/validation.go (v1.34), `ValidateListOptions`.
-pub(super) fn check_list(options: &Options) -> Result<(), Answer> {
+pub(super) fn check_list(options: &RequestOptions) -> Result<(), Answer> {
     let mut errors = Vec::new();
     let wanted = options.version_match.as_str();
     let mut forbid = |why: &str| errors.push(FieldError::forbidden("resourceVersionMatch", why));
@@ -233,7 +233,7 @@ pub(super) fn check_list(options: &Options) -> Result<(), Answer> {
 }
 
 /// Checks the options of a watch. Source: internalversion/validation/validation.go (v1.34), `validateWatchOptions`.
-pub(super) fn check_watch(options: &Options, streams_lists: WatchList) -> Result<(), Answer> {
+pub(super) fn check_watch(options: &RequestOptions, streams_lists: WatchList) -> Result<(), Answer> {
     let mut errors = Vec::new();
     let wanted = options.version_match.as_str();
     let field = "resourceVersionMatch";

@@ -6,8 +6,8 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::call::Aim;
-use super::options::{FieldValidation, Options};
+use super::call::RequestInfo;
+use super::options::{FieldValidation, RequestOptions};
 use super::validation::FieldError;
 use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
 use super::{ApiServer, Origin, status, syntax};
@@ -23,25 +23,25 @@ const MOST_OPERATIONS: usize = 10_000;
 impl ApiServer {
     pub(super) fn patch(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         call: &Call,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
+        let kind = &KINDS[info.kind];
         let content_type = call.header_value("content-type").map_or("", |value| value.as_str());
         let content_type = content_type.split(';').next().unwrap_or("").trim().to_lowercase();
         let patch = patch_body(&call.body, &content_type)?;
-        if aim.kind == self.leases
+        if info.kind == self.leases
             && !options.dry_run
             && content_type != JSON_PATCH
-            && aim.namespace == *NODE_LEASES
-            && let Some(answer) = self.renew_by_patch(origin, &aim.name, &patch)
+            && info.namespace == *NODE_LEASES
+            && let Some(answer) = self.renew_by_patch(origin, &info.name, &patch)
         {
             return Ok(answer);
         }
-        let Some(current) = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned() else {
-            return Err(status::not_found(&kind.resource, &aim.name));
+        let Some(current) = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned() else {
+            return Err(status::not_found(&kind.resource, &info.name));
         };
         let old = current.json();
         let patched = match content_type.as_str() {
@@ -53,42 +53,50 @@ impl ApiServer {
         let read = self.decode_patched(kind, options, &patched, &old).map_err(|refusal| {
             let shown = if strategic { go_value(&patch) } else { patched.to_string() };
             match refusal {
-                Refusal::Type(why) if strategic => refuse_document(&shown, converter_words(&why)),
-                Refusal::Type(why) | Refusal::Other(why) => refuse_document(&shown, why),
+                PatchRefusal::Type(why) if strategic => refuse_document(&shown, converter_words(&why)),
+                PatchRefusal::Type(why) | PatchRefusal::Other(why) => refuse_document(&shown, why),
             }
         })?;
         let mut tree = read.tree;
         tree.set(&["kind"], kind.name);
         tree.set(&["apiVersion"], kind.api_version());
-        check_patched_name(&tree, aim)?;
-        match self.update_tree(aim, options, origin, &current, tree) {
+        check_patched_name(&tree, info)?;
+        match self.update_tree(info, options, origin, &current, tree) {
             Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
             Err(refusal) => Err(with_warnings(refusal, read.warnings)),
         }
     }
 
     /// Reads the outcome of a patch of a stored tree.
-    fn decode_patched(&self, kind: &Kind, options: &Options, tree: &Json, old: &Json) -> Result<Read, Refusal> {
+    fn decode_patched(
+        &self,
+        kind: &Kind,
+        options: &RequestOptions,
+        tree: &Json,
+        old: &Json,
+    ) -> Result<Read, PatchRefusal> {
         let said = |field: &str| tree.get(field).as_str().unwrap_or("");
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
         if found_kind != kind.name || found_version != kind.api_version() {
             let scheme = self.settings.profile().text("scheme-name");
-            return Err(Refusal::Other(format!(
+            return Err(PatchRefusal::Other(format!(
                 "no kind {found_kind:?} is registered for version {found_version:?} in scheme {scheme:?}"
             )));
         }
-        let decoded =
-            self.schema.decode_change(kind.type_name(), tree, old).map_err(|error| Refusal::Type(error.to_string()))?;
+        let decoded = self
+            .schema
+            .decode_change(kind.type_name(), tree, old)
+            .map_err(|error| PatchRefusal::Type(error.to_string()))?;
         let unknown = unknown_fields(&decoded);
         if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
-            return Err(Refusal::Other(format!("strict decoding error: {}", unknown.join(", "))));
+            return Err(PatchRefusal::Other(format!("strict decoding error: {}", unknown.join(", "))));
         }
         Ok(Read { tree: decoded.object, warnings: warnings(options, &unknown) })
     }
 }
 
 /// Why the outcome of a patch is no object.
-enum Refusal {
+enum PatchRefusal {
     /// A field has the wrong type, in the decoder's words.
     Type(String),
     Other(String),
@@ -120,21 +128,21 @@ fn converter_words(why: &str) -> String {
     }
 }
 
-fn check_patched_name(tree: &Json, aim: &Aim) -> Result<(), Answer> {
+fn check_patched_name(tree: &Json, info: &RequestInfo) -> Result<(), Answer> {
     let namespace = tree.at(&["metadata", "namespace"]).as_str().unwrap_or("");
     let name = tree.at(&["metadata", "name"]).as_str().unwrap_or("");
     if name.is_empty() {
-        return Err(super::write::no_name(aim));
+        return Err(super::write::no_name(info));
     }
-    if namespace != aim.namespace.as_str() {
+    if namespace != info.namespace.as_str() {
         return Err(status::bad_request(
             "the namespace of the provided object does not match the namespace sent on the request",
         ));
     }
-    if name != aim.name.as_str() {
+    if name != info.name.as_str() {
         return Err(status::bad_request(&format!(
             "the name of the object ({name}) does not match the name on the URL ({})",
-            aim.name
+            info.name
         )));
     }
     Ok(())

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{ApiServer, forms, health, status};
+use super::{ApiServer, content_negotiation, health, status};
 use crate::json;
 use crate::network::resources::{KINDS, Kind, Trait};
 use crate::network::{Answer, Call, Verb};
@@ -29,9 +29,9 @@ impl ApiServer {
             return Err(status::method_not_allowed());
         }
         match trimmed {
-            "/version" => forms::check_path(call, forms::Served::Json)?,
-            "/apis" => forms::check_path(call, forms::Served::Negotiated)?,
-            _ => forms::check_path(call, forms::Served::All)?,
+            "/version" => content_negotiation::check_path(call, content_negotiation::Served::Json)?,
+            "/apis" => content_negotiation::check_path(call, content_negotiation::Served::Negotiated)?,
+            _ => content_negotiation::check_path(call, content_negotiation::Served::All)?,
         }
         Ok(answer)
     }

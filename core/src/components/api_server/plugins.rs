@@ -10,14 +10,14 @@ use alloc::vec::Vec;
 use crate::profile::Settings;
 
 /// A flag that does not fit, and why.
-pub type Refusal = (&'static str, String);
+pub type FlagError = (&'static str, String);
 
 const ENABLE: &str = "enable-admission-plugins";
 const DISABLE: &str = "disable-admission-plugins";
 
 /// What turning a plugin on or off means here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum PluginMode {
     /// It runs unless it is turned off.
     Switched,
     /// It runs.
@@ -30,42 +30,42 @@ enum Kind {
 
 /// The plugins by name. Source: pkg/kubeapiserver/options/plugins.go (v1.34), `AllOrderedPlugins`, `DefaultOffAdmissionPlugins`;
 /// kubeadm turns `NodeRestriction` on, cmd/kubeadm/app/phases/controlplane/manifests.go (v1.34).
-const PLUGINS: &[(&str, Kind)] = &[
-    ("AlwaysAdmit", Kind::Off),
-    ("NamespaceAutoProvision", Kind::Off),
-    ("NamespaceLifecycle", Kind::Fixed),
-    ("NamespaceExists", Kind::Off),
-    ("LimitRanger", Kind::Idle),
-    ("ServiceAccount", Kind::Switched),
-    ("NodeRestriction", Kind::Switched),
-    ("TaintNodesByCondition", Kind::Switched),
-    ("AlwaysPullImages", Kind::Off),
-    ("ImagePolicyWebhook", Kind::Off),
-    ("PodSecurity", Kind::Idle),
-    ("PodNodeSelector", Kind::Off),
-    ("Priority", Kind::Switched),
-    ("DefaultTolerationSeconds", Kind::Switched),
-    ("PodTolerationRestriction", Kind::Off),
-    ("EventRateLimit", Kind::Off),
-    ("ExtendedResourceToleration", Kind::Off),
-    ("DefaultStorageClass", Kind::Idle),
-    ("PersistentVolumeClaimResize", Kind::Idle),
-    ("StorageObjectInUseProtection", Kind::Idle),
-    ("OwnerReferencesPermissionEnforcement", Kind::Off),
-    ("RuntimeClass", Kind::Switched),
-    ("CertificateApproval", Kind::Idle),
-    ("CertificateSigning", Kind::Idle),
-    ("ClusterTrustBundleAttest", Kind::Idle),
-    ("CertificateSubjectRestriction", Kind::Idle),
-    ("DefaultIngressClass", Kind::Idle),
-    ("DenyServiceExternalIPs", Kind::Off),
-    ("PodTopologyLabels", Kind::Switched),
-    ("MutatingAdmissionPolicy", Kind::Idle),
-    ("MutatingAdmissionWebhook", Kind::Idle),
-    ("ValidatingAdmissionPolicy", Kind::Idle),
-    ("ValidatingAdmissionWebhook", Kind::Idle),
-    ("ResourceQuota", Kind::Idle),
-    ("AlwaysDeny", Kind::Off),
+const PLUGINS: &[(&str, PluginMode)] = &[
+    ("AlwaysAdmit", PluginMode::Off),
+    ("NamespaceAutoProvision", PluginMode::Off),
+    ("NamespaceLifecycle", PluginMode::Fixed),
+    ("NamespaceExists", PluginMode::Off),
+    ("LimitRanger", PluginMode::Idle),
+    ("ServiceAccount", PluginMode::Switched),
+    ("NodeRestriction", PluginMode::Switched),
+    ("TaintNodesByCondition", PluginMode::Switched),
+    ("AlwaysPullImages", PluginMode::Off),
+    ("ImagePolicyWebhook", PluginMode::Off),
+    ("PodSecurity", PluginMode::Idle),
+    ("PodNodeSelector", PluginMode::Off),
+    ("Priority", PluginMode::Switched),
+    ("DefaultTolerationSeconds", PluginMode::Switched),
+    ("PodTolerationRestriction", PluginMode::Off),
+    ("EventRateLimit", PluginMode::Off),
+    ("ExtendedResourceToleration", PluginMode::Off),
+    ("DefaultStorageClass", PluginMode::Idle),
+    ("PersistentVolumeClaimResize", PluginMode::Idle),
+    ("StorageObjectInUseProtection", PluginMode::Idle),
+    ("OwnerReferencesPermissionEnforcement", PluginMode::Off),
+    ("RuntimeClass", PluginMode::Switched),
+    ("CertificateApproval", PluginMode::Idle),
+    ("CertificateSigning", PluginMode::Idle),
+    ("ClusterTrustBundleAttest", PluginMode::Idle),
+    ("CertificateSubjectRestriction", PluginMode::Idle),
+    ("DefaultIngressClass", PluginMode::Idle),
+    ("DenyServiceExternalIPs", PluginMode::Off),
+    ("PodTopologyLabels", PluginMode::Switched),
+    ("MutatingAdmissionPolicy", PluginMode::Idle),
+    ("MutatingAdmissionWebhook", PluginMode::Idle),
+    ("ValidatingAdmissionPolicy", PluginMode::Idle),
+    ("ValidatingAdmissionWebhook", PluginMode::Idle),
+    ("ResourceQuota", PluginMode::Idle),
+    ("AlwaysDeny", PluginMode::Off),
 ];
 
 /// The plugins that are turned off.
@@ -80,16 +80,16 @@ impl Plugins {
     /// # Errors
     /// A plugin is unknown, is both turned on and off, or cannot be had so; kube-apiserver does not start with the first
     /// two.
-    pub fn of(settings: &Settings) -> Result<Self, Refusal> {
+    pub fn of(settings: &Settings) -> Result<Self, FlagError> {
         let on = read(settings, ENABLE)?;
         let off = read(settings, DISABLE)?;
         if let Some((name, _)) = off.iter().find(|own| on.contains(own)) {
             return Err((DISABLE, format!("[{name}] in {ENABLE} and {DISABLE} overlapped")));
         }
-        if let Some((name, _)) = on.iter().find(|(_, kind)| *kind == Kind::Off) {
+        if let Some((name, _)) = on.iter().find(|(_, kind)| *kind == PluginMode::Off) {
             return Err((ENABLE, format!("admission plugin {name} is not modelled yet")));
         }
-        if let Some((name, _)) = off.iter().find(|(_, kind)| *kind == Kind::Fixed) {
+        if let Some((name, _)) = off.iter().find(|(_, kind)| *kind == PluginMode::Fixed) {
             return Err((DISABLE, format!("a cluster without {name} is not modelled yet")));
         }
         Ok(Self { off: off.into_iter().map(|(name, _)| name).collect() })
@@ -102,7 +102,7 @@ impl Plugins {
     }
 }
 
-fn read(settings: &Settings, flag: &'static str) -> Result<Vec<(&'static str, Kind)>, Refusal> {
+fn read(settings: &Settings, flag: &'static str) -> Result<Vec<(&'static str, PluginMode)>, FlagError> {
     let names = settings.text(flag).split(',').map(str::trim).filter(|name| !name.is_empty());
     let known = |name: &str| PLUGINS.iter().find(|(own, _)| *own == name).copied();
     names.map(|name| known(name).ok_or_else(|| (flag, format!("{flag} plugin {name:?} is unknown")))).collect()

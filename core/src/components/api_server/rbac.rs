@@ -26,7 +26,7 @@ const REMEMBERED_MOST: usize = 64;
 
 /// What a role allows: verbs on resources of groups, perhaps on some names alone; or verbs on paths.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rule {
+pub(super) struct PolicyRule {
     pub(super) verbs: Words,
     pub(super) groups: Words,
     pub(super) resources: Words,
@@ -72,7 +72,7 @@ impl Words {
     }
 }
 
-impl Rule {
+impl PolicyRule {
     fn read(json: &Json) -> Self {
         let list =
             |field: &str| Words::Given(json.get(field).items().iter().filter_map(Json::as_text).cloned().collect());
@@ -134,7 +134,7 @@ fn matches_resource(rule: &[u8], asked: &Attributes<'_>) -> bool {
 struct Held {
     /// The namespace in which they hold; empty for all.
     place: Text,
-    rules: Arc<[Rule]>,
+    rules: Arc<[PolicyRule]>,
     by: By,
 }
 
@@ -162,11 +162,11 @@ pub(super) struct Rbac {
     /// The bindings of the tables, once somebody needed them.
     bindings: Vec<Binding>,
     /// The rules of the tables' ClusterRoles that somebody needed.
-    roles: BTreeMap<Text, Arc<[Rule]>>,
+    roles: BTreeMap<Text, Arc<[PolicyRule]>>,
     /// Whether roles and bindings stand in the store.
     stored: bool,
     /// The rules of the Node authoriser, once somebody needed them.
-    pub(super) node_rules: Option<Arc<[Rule]>>,
+    pub(super) node_rules: Option<Arc<[PolicyRule]>>,
     /// The places of roles and bindings in the table of kinds, which follow each other there.
     kinds: RangeInclusive<usize>,
 }
@@ -204,7 +204,7 @@ impl ApiServer {
     }
 
     /// Returns the rules that hold for an identity in a namespace.
-    pub(super) fn rules_for(&mut self, identity: &Arc<Identity>, namespace: &str) -> Vec<Rule> {
+    pub(super) fn rules_for(&mut self, identity: &Arc<Identity>, namespace: &str) -> Vec<PolicyRule> {
         let access = self.access_of(identity);
         let here = |place: &Text| place.is_empty() || place.as_str() == namespace;
         access.rules.iter().filter(|held| here(&held.place)).flat_map(|held| held.rules.iter().cloned()).collect()
@@ -251,7 +251,7 @@ impl ApiServer {
                 "" => match roles.get(&binding.role) {
                     Some(rules) => rules.clone(),
                     None => {
-                        let rules: Arc<[Rule]> = cluster_rules(&binding.role, profile).unwrap_or_default().into();
+                        let rules: Arc<[PolicyRule]> = cluster_rules(&binding.role, profile).unwrap_or_default().into();
                         roles.insert(binding.role.clone(), rules.clone());
                         rules
                     }
@@ -284,7 +284,7 @@ impl ApiServer {
                 Some(found) => {
                     let kind = tree.at(&["roleRef", "kind"]).as_text().cloned().unwrap_or_default();
                     let by = By { name: binding.key().name, role: (kind, role), subject };
-                    let rules = found.stable().get("rules").items().iter().map(Rule::read).collect();
+                    let rules = found.stable().get("rules").items().iter().map(PolicyRule::read).collect();
                     access.rules.push(Held { place: place.clone(), rules, by });
                 }
                 None => {
@@ -366,7 +366,7 @@ fn is_meant(subject: &Subject, identity: &Identity) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rule, Words, matches_path, uid_of};
+    use super::{PolicyRule, Words, matches_path, uid_of};
     use crate::components::api_server::attributes::Attributes;
     use crate::json;
     use crate::network::PODS;
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_rule_allows_what_it_names_and_nothing_else() {
-        let rule = Rule::read(&json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods", "*/status"],
+        let rule = PolicyRule::read(&json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods", "*/status"],
             "resourceNames": ["p"]}));
         let cases = [
             (asked("get", "pods", "", "p"), true),
@@ -399,7 +399,7 @@ mod tests {
         for (url, path, matches) in cases {
             assert_eq!(matches_path(url, path), matches, "{url} {path}");
         }
-        let rule = Rule { verbs: Words::Fixed("get"), urls: Words::Fixed("/healthz"), ..Rule::default() };
+        let rule = PolicyRule { verbs: Words::Fixed("get"), urls: Words::Fixed("/healthz"), ..PolicyRule::default() };
         assert!(rule.allows(&Attributes { verb: "get", path: Some("/healthz"), ..Attributes::default() }));
         assert!(!rule.allows(&asked("get", "pods", "", "")));
     }

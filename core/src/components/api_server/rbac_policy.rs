@@ -10,7 +10,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::rbac::{Rule, Words};
+use super::rbac::{PolicyRule, Words};
 use crate::json;
 use crate::network::Resource;
 use crate::objects::{Json, Text};
@@ -284,7 +284,7 @@ fn is_change(line: &str) -> bool {
 }
 
 /// Returns the rules of a role: those that it had at first, as the releases since have changed them.
-fn rules_of(name: &str, profile: &Profile) -> Option<Vec<Rule>> {
+fn rules_of(name: &str, profile: &Profile) -> Option<Vec<PolicyRule>> {
     let lines = || ROLES_AT_FIRST.lines().chain(profile.role_changes());
     // Most lines are passed over by their first word.
     let own = lines().filter(|line| line.starts_with(name)).filter(|line| !is_change(line)).filter_map(entry);
@@ -308,9 +308,9 @@ fn apply(rules: &mut Vec<&'static str>, change: &'static str) {
     }
 }
 
-fn rule_of(text: &'static str) -> Rule {
+fn rule_of(text: &'static str) -> PolicyRule {
     let list = Words::Fixed;
-    let mut rule = Rule::default();
+    let mut rule = PolicyRule::default();
     for (at, word) in text.split(' ').enumerate() {
         match word.split_at(1) {
             _ if at == 0 => rule.verbs = list(word),
@@ -330,7 +330,7 @@ fn rule_of(text: &'static str) -> Rule {
 }
 
 /// Returns the rules of a ClusterRole that every cluster has.
-pub(super) fn cluster_rules(name: &str, profile: &Profile) -> Option<Vec<Rule>> {
+pub(super) fn cluster_rules(name: &str, profile: &Profile) -> Option<Vec<PolicyRule>> {
     if let Some((_, parts)) = GATHERED.iter().find(|(gathered, _)| *gathered == name) {
         return Some(parts.iter().filter_map(|part| cluster_rules(part, profile)).flatten().collect());
     }
@@ -338,7 +338,7 @@ pub(super) fn cluster_rules(name: &str, profile: &Profile) -> Option<Vec<Rule>> 
 }
 
 /// Returns the rules of a Role that every cluster has.
-pub(super) fn namespace_rules(namespace: &str, name: &str, profile: &Profile) -> Option<Vec<Rule>> {
+pub(super) fn namespace_rules(namespace: &str, name: &str, profile: &Profile) -> Option<Vec<PolicyRule>> {
     rules_of(&format!("{namespace}/{name}"), profile)
 }
 
@@ -455,8 +455,8 @@ fn head(kind: &str, namespace: &str, name: &str) -> Json {
     tree
 }
 
-fn set_rules(role: &mut Json, rules: &[Rule]) {
-    role.set(&["rules"], if rules.is_empty() { Json::Null } else { rules.iter().map(Rule::json).collect() });
+fn set_rules(role: &mut Json, rules: &[PolicyRule]) {
+    role.set(&["rules"], if rules.is_empty() { Json::Null } else { rules.iter().map(PolicyRule::json).collect() });
 }
 
 fn subject_json(subject: &Subject) -> Json {
@@ -474,7 +474,7 @@ fn subject_json(subject: &Subject) -> Json {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::{Rule, apply, bindings, cluster_rules, objects, role_names};
+    use super::{PolicyRule, apply, bindings, cluster_rules, objects, role_names};
     use crate::profile::{Profile, RELEASES};
 
     #[test]
@@ -523,7 +523,7 @@ mod tests {
         let [oldest, ..] = RELEASES;
         let has_watch = |profile: &Profile| {
             let rules = cluster_rules("system:controller:pod-garbage-collector", profile).unwrap();
-            let is_of_nodes = |rule: &Rule| rule.resources.iter().eq(["nodes"]);
+            let is_of_nodes = |rule: &PolicyRule| rule.resources.iter().eq(["nodes"]);
             rules.iter().any(|rule| is_of_nodes(rule) && rule.verbs.iter().any(|verb| verb == "watch"))
         };
         assert!(!has_watch(&Profile::of(oldest)) && has_watch(&Profile::default()));

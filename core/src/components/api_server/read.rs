@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::call::Aim;
-use super::forms::{Form, View};
-use super::options::Options;
+use super::call::RequestInfo;
+use super::content_negotiation::{Representation, TableContext};
+use super::options::RequestOptions;
 use super::paging::{self, WatchList};
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
@@ -26,27 +26,27 @@ use crate::objects::{Object, Text};
 const WATCH_LEAST: SignedDuration = SignedDuration::from_secs(1800);
 
 impl ApiServer {
-    pub(super) fn get(&self, aim: &Aim, options: &Options) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
+    pub(super) fn get(&self, info: &RequestInfo, options: &RequestOptions) -> Result<Answer, Answer> {
+        let kind = &KINDS[info.kind];
         if let Some(asked) =
             options.version().map_err(|why| status::untyped(&why))?.filter(|asked| *asked > self.revision)
         {
             return Err(status::too_large_version(asked, self.revision));
         }
-        let found = self.tables[aim.kind].store.get(&aim.namespace, &aim.name);
-        if let (Some(object), false) = (found, ["", "status", "scale"].contains(&aim.subresource.as_str())) {
-            return connect(kind, &aim.subresource, object);
+        let found = self.tables[info.kind].store.get(&info.namespace, &info.name);
+        if let (Some(object), false) = (found, ["", "status", "scale"].contains(&info.subresource.as_str())) {
+            return connect(kind, &info.subresource, object);
         }
         found
             .map(|object| Answer::object(200, object.clone()))
-            .ok_or_else(|| status::not_found(&kind.resource, &aim.name))
+            .ok_or_else(|| status::not_found(&kind.resource, &info.name))
     }
 
-    pub(super) fn list(&self, aim: &Aim, options: &Options) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
-        let selection = selection(aim, options, self.wording())?;
+    pub(super) fn list(&self, info: &RequestInfo, options: &RequestOptions) -> Result<Answer, Answer> {
+        let kind = &KINDS[info.kind];
+        let selection = selection(info, options, self.wording())?;
         paging::check_list(options)?;
-        let page = self.page(aim.kind, &selection, options)?;
+        let page = self.page(info.kind, &selection, options)?;
         let content = Content::List(Box::new(List {
             kind: Text::from(format!("{}List", kind.name)),
             api_version: Text::from(kind.api_version()),
@@ -84,18 +84,18 @@ impl ApiServer {
 
     pub(super) fn watch(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
-        (id, form): (RequestId, Form),
+        (id, representation): (RequestId, Representation),
     ) -> Result<Answer, Answer> {
         let begun = self.events.len();
-        let selection = selection(aim, options, self.wording())?;
+        let selection = selection(info, options, self.wording())?;
         paging::check_watch(options, self.watch_list())?;
         let from = options.version().map_err(|why| status::untyped(&why))?.filter(|version| *version > 0);
         let send = |message| ServerOutput::ToClient { client: origin.client, message };
         let opened = Answer { code: 200, headers: Vec::new(), content: Content::Watching };
-        let kind = &KINDS[aim.kind];
+        let kind = &KINDS[info.kind];
         let streams = options.send_initial_events == Some(true);
         match from {
             Some(asked) if streams && asked > self.revision => {
@@ -106,18 +106,18 @@ impl ApiServer {
             }
             None if options.send_initial_events == Some(false) => {}
             _ if streams || from.is_none() => {
-                for object in self.selected(aim.kind, &selection) {
+                for object in self.selected(info.kind, &selection) {
                     self.events.push_back(send(ToClient::Watch { id, event: WatchType::Added, object }));
                 }
                 if streams && options.bookmarks {
-                    let mut tree = self.bookmark(aim.kind).json();
+                    let mut tree = self.bookmark(info.kind).json();
                     tree.set(&["metadata", "annotations", "k8s.io/initial-events-end"], "true");
                     let object = Object::as_received(tree);
                     self.events.push_back(send(ToClient::Watch { id, event: WatchType::Bookmark, object }));
                 }
             }
             Some(from) => {
-                let oldest = self.tables[aim.kind].history.oldest();
+                let oldest = self.tables[info.kind].history.oldest();
                 if from < oldest {
                     let expired = status::expired(&format!("too old resource version: {from} ({oldest})"));
                     let object = Object::as_received(expired.body());
@@ -136,22 +136,22 @@ impl ApiServer {
         let mut watcher = Watcher {
             client: origin.client,
             id,
-            kind: aim.kind,
+            kind: info.kind,
             selection,
             after: from.unwrap_or(0),
             bookmarks: options.bookmarks,
-            form,
+            representation,
             has_columns: false,
             omits_heartbeats: options.parameter("omitHeartbeats").is_some(),
             ends,
-            wakes: ends,
+            timers: ends,
         };
         if watcher.bookmarks {
-            watcher.wakes = watcher.next_bookmark(origin.now).min(ends);
+            watcher.timers = watcher.next_bookmark(origin.now).min(ends);
         }
         if let Some(from) = from.filter(|_| !streams) {
             let is_current = self.is_current(&watcher, from);
-            let table = &self.tables[aim.kind];
+            let table = &self.tables[info.kind];
             for past in table.history.after(from, &table.store).filter(|_| !is_current) {
                 let namespace = past.object.stable().at(&["metadata", "namespace"]).as_str().unwrap_or_default();
                 let plural = &kind.resource.plural;
@@ -168,8 +168,8 @@ impl ApiServer {
                 self.events.push_back(send(ToClient::Watch { id, event: seen, object }));
             }
         }
-        if form != Form::Plain {
-            let view = View { profile: self.settings.profile(), now: origin.now };
+        if representation != Representation::Plain {
+            let view = TableContext { profile: self.settings.profile(), now: origin.now };
             for output in self.events.iter_mut().skip(begun) {
                 if let ServerOutput::ToClient { message: ToClient::Watch { event, object, .. }, .. } = output {
                     *object = watcher.shaped(*event, object.clone(), view);
@@ -200,7 +200,7 @@ impl ApiServer {
         });
         self.tables[watcher.kind].watches.add(&watcher.selection, place);
         self.watcher_ids.insert((watcher.client, watcher.id), place);
-        self.timers.insert((watcher.wakes, place));
+        self.timers.insert((watcher.timers, place));
         self.watchers[place as usize] = Some(watcher);
     }
 }
@@ -220,16 +220,16 @@ fn connect(kind: &Kind, subresource: &str, object: &Object) -> Result<Answer, An
 }
 
 /// Reads the selectors of a request.
-pub(super) fn selection(aim: &Aim, options: &Options, wording: Wording) -> Result<Selection, Answer> {
-    let kind = &KINDS[aim.kind];
+pub(super) fn selection(info: &RequestInfo, options: &RequestOptions, wording: Wording) -> Result<Selection, Answer> {
+    let kind = &KINDS[info.kind];
     let labels = Selector::parse(&options.label_selector, wording).map_err(|message| status::bad_request(&message))?;
     let mut fields = FieldSelector::parse(&options.field_selector).map_err(|message| status::bad_request(&message))?;
     check_fields(kind, &mut fields)?;
-    if !aim.name.is_empty() {
-        let own = FieldSelector::parse(&format!("metadata.name={}", aim.name)).unwrap_or_default();
+    if !info.name.is_empty() {
+        let own = FieldSelector::parse(&format!("metadata.name={}", info.name)).unwrap_or_default();
         fields = fields.and(own);
     }
-    Ok(Selection { namespace: aim.namespace.clone(), labels, fields })
+    Ok(Selection { namespace: info.namespace.clone(), labels, fields })
 }
 
 /// Refuses fields that objects of a kind cannot be selected by. Source: the conversions in pkg/apis (v1.34),

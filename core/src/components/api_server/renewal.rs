@@ -10,21 +10,21 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::forms::Form;
+use super::content_negotiation::Representation;
 use super::node_authoriser::node_of;
-use super::{ApiServer, Change, Origin, Tap, status, write};
+use super::{ApiServer, Origin, Tap, WriteEffect, status, write};
 use crate::network::{Answer, ClientId, Identity, LEASES, NODE_LEASES, NODES, RequestId, WatchType};
-use crate::objects::{Beat, Json, KUBELET_CONDITIONS, Object, Text, time};
+use crate::objects::{HeartbeatStamp, Json, KUBELET_CONDITIONS, Object, Text, time};
 
 /// An open watch that sees a write: whose, and the request that opened it.
-pub(crate) type Reader = (ClientId, RequestId);
+pub(crate) type WatcherRef = (ClientId, RequestId);
 
 impl ApiServer {
     /// Finds the watches that see each renewal of a node's Lease, in the order in which they hear of it; `None` if that
     /// depends on the Lease, or if somebody else has to be told.
-    pub(crate) fn renewal_readers(&self) -> Option<Vec<Reader>> {
+    pub(crate) fn renewal_readers(&self) -> Option<Vec<WatcherRef>> {
         let watches = self.tables[self.leases].watches.general_only()?;
-        if self.tap == Tap::Everything || !self.waiting.is_empty() {
+        if self.tap == Tap::Everything || !self.delayed_reads.is_empty() {
             return None;
         }
         let mut readers = Vec::new();
@@ -34,7 +34,10 @@ impl ApiServer {
                 continue;
             }
             let namespace = &watcher.selection.namespace;
-            if watcher.form != Form::Plain || watcher.after > self.revision || !watcher.selection.is_everything() {
+            if watcher.representation != Representation::Plain
+                || watcher.after > self.revision
+                || !watcher.selection.is_everything()
+            {
                 return None;
             }
             if namespace.is_empty() || *namespace == NODE_LEASES {
@@ -45,32 +48,37 @@ impl ApiServer {
     }
 
     /// Tells whether a node renews its own Lease, of which this was a renewal: no role decides whether it may.
-    pub(crate) fn is_own_renewal(&self, lease: Beat, holder: &Identity) -> bool {
+    pub(crate) fn is_own_renewal(&self, lease: HeartbeatStamp, holder: &Identity) -> bool {
         let place = lease.place().filter(|_| lease.renewed_micros().is_some());
         let current = place.and_then(|place| self.tables[self.leases].store.stands_at(place));
-        current.is_some_and(|current| current.beat() == lease && node_of(holder) == Some(current.name()))
+        current.is_some_and(|current| current.stamp() == lease && node_of(holder) == Some(current.name()))
     }
 
     /// Renews a Lease for its holder, who knows this revision as the last one; `None` if it is not, or if nothing changes.
     ///
     /// Whoever does so tells [`Self::renewal_readers`].
-    pub(crate) fn renew(&mut self, lease: Beat, renew_time: Timestamp, now: Timestamp) -> Option<Beat> {
+    pub(crate) fn renew(
+        &mut self,
+        lease: HeartbeatStamp,
+        renew_time: Timestamp,
+        now: Timestamp,
+    ) -> Option<HeartbeatStamp> {
         let table = &mut self.tables[self.leases];
-        let current = table.store.stands_at_mut(lease.place()?).filter(|current| current.beat() == lease)?;
+        let current = table.store.stands_at_mut(lease.place()?).filter(|current| current.stamp() == lease)?;
         if lease.time() == Some(renew_time) {
             return None;
         }
         self.revision += 1;
         current.renew(renew_time, self.revision, lease.place()?);
-        let renewed = current.beat();
+        let renewed = current.stamp();
         table.history.push_renewal(now, lease, renewed);
         Some(renewed)
     }
 
-    /// Returns a Lease as it was with a beat that it had since it was written in full.
-    pub(crate) fn lease_at(&self, beat: Beat) -> Object {
-        let place = beat.place().expect("a renewed Lease has a place");
-        self.tables[self.leases].store.at(place).at_beat(beat)
+    /// Returns a Lease as it was with a stamp that it had since it was written in full.
+    pub(crate) fn lease_at(&self, stamp: HeartbeatStamp) -> Object {
+        let place = stamp.place().expect("a renewed Lease has a place");
+        self.tables[self.leases].store.at(place).at_stamp(stamp)
     }
 
     /// Does what a PUT of a Lease with a new `spec.renewTime` does.
@@ -104,7 +112,7 @@ impl ApiServer {
         let mut object = current.clone();
         object.renew(renew_time, self.revision, place);
         let before = self.tables[self.leases].store.replace(place, object.clone());
-        let change = Change { namespace: NODE_LEASES, event: WatchType::Modified, before: Some(before) };
+        let change = WriteEffect { namespace: NODE_LEASES, event: WatchType::Modified, before: Some(before) };
         self.publish(self.leases, origin, change, object.clone());
         Answer::object(200, object)
     }
@@ -151,7 +159,7 @@ impl ApiServer {
         self.revision += 1;
         let object = current.heartbeat(at, self.revision);
         let before = self.tables[self.nodes].store.replace(place, object.clone());
-        let change = Change { namespace: "", event: WatchType::Modified, before: Some(before) };
+        let change = WriteEffect { namespace: "", event: WatchType::Modified, before: Some(before) };
         self.publish(self.nodes, origin, change, object.clone());
         Ok(Answer::object(200, object))
     }

@@ -9,7 +9,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::attributes::Attributes;
-use super::call::Aim;
+use super::call::RequestInfo;
 use super::node_authoriser::node_of;
 use super::validation::FieldError;
 use super::{ApiServer, Origin, status};
@@ -20,8 +20,8 @@ use crate::objects::{Json, Text, time};
 
 impl ApiServer {
     /// Answers a review.
-    pub(super) fn review(&mut self, aim: &Aim, origin: &Origin, body: Option<Json>) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
+    pub(super) fn review(&mut self, info: &RequestInfo, origin: &Origin, body: Option<Json>) -> Result<Answer, Answer> {
+        let kind = &KINDS[info.kind];
         let mut tree = body.unwrap_or_else(Json::object);
         tree.set(&["kind"], kind.name);
         tree.set(&["apiVersion"], kind.api_version());
@@ -46,7 +46,7 @@ impl ApiServer {
                 tree.set(&["spec"], json!({}));
                 self.rules_review(&origin.identity, &namespace)
             }
-            _ => self.access_review(kind.name, aim, origin, &tree)?,
+            _ => self.access_review(kind.name, info, origin, &tree)?,
         };
         tree.set(&["status"], status);
         Ok(Answer::json(201, tree))
@@ -60,9 +60,9 @@ impl ApiServer {
         }
     }
 
-    fn access_review(&mut self, kind: &str, aim: &Aim, origin: &Origin, tree: &Json) -> Result<Json, Answer> {
+    fn access_review(&mut self, kind: &str, info: &RequestInfo, origin: &Origin, tree: &Json) -> Result<Json, Answer> {
         let spec = tree.get("spec");
-        check_access_review(kind, aim, spec)?;
+        check_access_review(kind, info, spec)?;
         let identity = if kind == "SelfSubjectAccessReview" {
             origin.identity.clone()
         } else {
@@ -112,7 +112,11 @@ impl ApiServer {
     fn rules_review(&mut self, identity: &Arc<Identity>, namespace: &str) -> Json {
         let rules = self.rules_for(identity, namespace);
         let list = |paths: bool| {
-            rules.iter().filter(|rule| rule.urls.is_empty() != paths).map(super::rbac::Rule::json).collect::<Json>()
+            rules
+                .iter()
+                .filter(|rule| rule.urls.is_empty() != paths)
+                .map(super::rbac::PolicyRule::json)
+                .collect::<Json>()
         };
         let is_node = node_of(identity).is_some();
         let mut status = json!({});
@@ -127,7 +131,7 @@ impl ApiServer {
 }
 
 /// Source: pkg/apis/authorization/validation/validation.go (v1.34).
-fn check_access_review(kind: &str, aim: &Aim, spec: &Json) -> Result<(), Answer> {
+fn check_access_review(kind: &str, info: &RequestInfo, spec: &Json) -> Result<(), Answer> {
     let (resource, path) = (spec.get("resourceAttributes"), spec.get("nonResourceAttributes"));
     let mut errors = Vec::new();
     if resource.is_object() && path.is_object() {
@@ -147,8 +151,8 @@ fn check_access_review(kind: &str, aim: &Aim, spec: &Json) -> Result<(), Answer>
         return Err(status::invalid_of(kind, "authorization.k8s.io", "", &errors));
     }
     let named = resource.get("namespace").as_str().unwrap_or("");
-    if kind == "LocalSubjectAccessReview" && named != aim.namespace.as_str() {
-        let why = format!("spec.resourceAttributes.namespace must match namespace: {}", aim.namespace);
+    if kind == "LocalSubjectAccessReview" && named != info.namespace.as_str() {
+        let why = format!("spec.resourceAttributes.namespace must match namespace: {}", info.namespace);
         return Err(status::bad_request(&why));
     }
     Ok(())

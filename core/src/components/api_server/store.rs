@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 use crate::objects::{Object, ObjectKey, Text, fnv};
 
 /// A place in the slab.
-pub(super) type Place = u32;
+pub(super) type SlabIndex = u32;
 
 #[derive(Clone, Debug)]
-struct Slot {
+struct StoredObject {
     namespace: Text,
     name: Text,
     object: Object,
@@ -21,11 +21,11 @@ struct Slot {
 /// The objects of a kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Store {
-    slots: Vec<Option<Slot>>,
-    free: Vec<Place>,
-    order: BTreeMap<Text, BTreeMap<Text, Place>>,
+    slots: Vec<Option<StoredObject>>,
+    free: Vec<SlabIndex>,
+    order: BTreeMap<Text, BTreeMap<Text, SlabIndex>>,
     /// The objects of each node in order of their keys, where they are asked for: each kubelet lists its own pods.
-    by_node: Option<BTreeMap<Text, BTreeMap<ObjectKey, Place>>>,
+    by_node: Option<BTreeMap<Text, BTreeMap<ObjectKey, SlabIndex>>>,
     /// Open addressing: the hash's upper half beside a place plus one; zero is empty.
     index: Vec<(u32, u32)>,
     len: usize,
@@ -58,7 +58,7 @@ impl Store {
     }
 
     /// Finds an object's place.
-    pub(super) fn find(&self, namespace: &str, name: &str) -> Option<Place> {
+    pub(super) fn find(&self, namespace: &str, name: &str) -> Option<SlabIndex> {
         if self.index.is_empty() {
             return None;
         }
@@ -87,22 +87,22 @@ impl Store {
     }
 
     /// Returns the object at a place that [`Store::find`] has named.
-    pub(super) fn at(&self, place: Place) -> &Object {
+    pub(super) fn at(&self, place: SlabIndex) -> &Object {
         &self.slots[place as usize].as_ref().expect("a found place holds an object").object
     }
 
     /// Returns the object at a place that somebody remembers, if there is one.
-    pub(super) fn stands_at(&self, place: Place) -> Option<&Object> {
+    pub(super) fn stands_at(&self, place: SlabIndex) -> Option<&Object> {
         self.slots.get(place as usize)?.as_ref().map(|slot| &slot.object)
     }
 
     /// As [`Store::stands_at`], for a heartbeat.
-    pub(super) fn stands_at_mut(&mut self, place: Place) -> Option<&mut Object> {
+    pub(super) fn stands_at_mut(&mut self, place: SlabIndex) -> Option<&mut Object> {
         self.slots.get_mut(place as usize)?.as_mut().map(|slot| &mut slot.object)
     }
 
     /// Puts a newer revision in the place of an object; returns the older one.
-    pub(super) fn replace(&mut self, place: Place, object: Object) -> Object {
+    pub(super) fn replace(&mut self, place: SlabIndex, object: Object) -> Object {
         let slot = self.slots[place as usize].as_mut().expect("a found place holds an object");
         let before = core::mem::replace(&mut slot.object, object);
         if self.by_node.is_some() {
@@ -117,7 +117,7 @@ impl Store {
         before
     }
 
-    fn join_node(&mut self, node: Option<Text>, key: ObjectKey, place: Place) {
+    fn join_node(&mut self, node: Option<Text>, key: ObjectKey, place: SlabIndex) {
         if let (Some(by_node), Some(node)) = (&mut self.by_node, node) {
             by_node.entry(node).or_default().insert(key, place);
         }
@@ -141,7 +141,7 @@ impl Store {
         }
         let place = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
-            Place::try_from(self.slots.len() - 1).expect("fewer than 2^32 objects")
+            SlabIndex::try_from(self.slots.len() - 1).expect("fewer than 2^32 objects")
         });
         self.point(hash(&namespace, &name), place);
         self.order.entry(namespace.clone()).or_default().insert(name.clone(), place);
@@ -149,7 +149,7 @@ impl Store {
             let key = ObjectKey { namespace: namespace.clone(), name: name.clone() };
             self.join_node(node_of(&object).cloned(), key, place);
         }
-        self.slots[place as usize] = Some(Slot { namespace, name, object });
+        self.slots[place as usize] = Some(StoredObject { namespace, name, object });
         self.len += 1;
     }
 
@@ -187,7 +187,7 @@ impl Store {
             .map(|place| self.at(*place))
     }
 
-    fn point(&mut self, hash: u64, place: Place) {
+    fn point(&mut self, hash: u64, place: SlabIndex) {
         let mask = self.index.len() - 1;
         let (start, tag) = halves(hash);
         let mut at = start & mask;
@@ -197,7 +197,7 @@ impl Store {
         self.index[at] = (tag, place + 1);
     }
 
-    fn unpoint(&mut self, namespace: &str, name: &str, place: Place) {
+    fn unpoint(&mut self, namespace: &str, name: &str, place: SlabIndex) {
         let mask = self.index.len() - 1;
         let (start, _) = halves(hash(namespace, name));
         let mut hole = start & mask;
@@ -228,7 +228,7 @@ impl Store {
         for place in 0..self.slots.len() {
             if let Some(slot) = &self.slots[place] {
                 let hash = hash(&slot.namespace, &slot.name);
-                self.point(hash, Place::try_from(place).expect("fewer than 2^32 objects"));
+                self.point(hash, SlabIndex::try_from(place).expect("fewer than 2^32 objects"));
             }
         }
     }

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::call::Aim;
+use super::call::RequestInfo;
 use super::fields::put;
 use super::validation::{FieldError, event, lease, meta, node, others, pod, worded};
 use super::{nodes, pods, status, workloads};
@@ -302,17 +302,17 @@ pub(super) fn may_delete(kind: &Kind, name: &str) -> Result<(), Answer> {
 }
 
 /// Returns the key in etcd. Source: pkg/kubeapiserver/default_storage_factory_builder.go (v1.34), `SpecialDefaultResourcePrefixes`.
-pub(super) fn storage_key(kind: &Kind, aim: &Aim) -> String {
+pub(super) fn storage_key(kind: &Kind, info: &RequestInfo) -> String {
     let prefix = match kind.resource.plural.as_str() {
         "nodes" => "minions",
         "endpoints" => "services/endpoints",
         "services" => "services/specs",
         plural => plural,
     };
-    if aim.namespace.is_empty() {
-        format!("{prefix}/{}", aim.name)
+    if info.namespace.is_empty() {
+        format!("{prefix}/{}", info.name)
     } else {
-        format!("{prefix}/{}/{}", aim.namespace, aim.name)
+        format!("{prefix}/{}/{}", info.namespace, info.name)
     }
 }
 

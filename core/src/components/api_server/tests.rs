@@ -38,7 +38,7 @@ impl Fixture {
         self.last += 1;
         let request = Request { id: RequestId(self.last), identity, ask, timeout: None, because: None };
         self.server.handle_request(ClientId(1), request, self.now);
-        self.server.hasten(ClientId(1), RequestId(self.last), self.now);
+        self.server.end_wait_now(ClientId(1), RequestId(self.last), self.now);
         let mut outputs: Vec<ServerOutput> = core::iter::from_fn(|| self.server.poll_output()).collect();
         let at = outputs
             .iter()

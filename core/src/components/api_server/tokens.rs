@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::call::Aim;
-use super::options::Options;
+use super::call::RequestInfo;
+use super::options::RequestOptions;
 use super::validation::FieldError;
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
@@ -34,18 +34,18 @@ impl ApiServer {
     /// Answers a request for a token of a service account.
     pub(super) fn issue_token(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         body: Option<Json>,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
+        let kind = &KINDS[info.kind];
         let mut tree = body.unwrap_or_else(Json::object);
         if tree.at(&["spec", "expirationSeconds"]).is_null() {
             tree.set(&["spec", "expirationSeconds"], SECONDS_DEFAULT);
         }
-        admission::connect(self, aim, origin, &tree)?;
-        for (field, url) in [("name", &aim.name), ("namespace", &aim.namespace)] {
+        admission::connect(self, info, origin, &tree)?;
+        for (field, url) in [("name", &info.name), ("namespace", &info.namespace)] {
             let sent = tree.at(&["metadata", field]).as_str().unwrap_or("");
             if !sent.is_empty() && sent != url.as_str() {
                 let why = format!("{field} in URL does not match {field} in TokenRequest object");
@@ -53,21 +53,21 @@ impl ApiServer {
             }
             tree.set(&["metadata", field], url);
         }
-        let key = ObjectKey::namespaced(aim.namespace.clone(), aim.name.clone());
+        let key = ObjectKey::namespaced(info.namespace.clone(), info.name.clone());
         let Some(account) = self.object(&kind.resource, &key) else {
-            return Err(status::not_found(&kind.resource, &aim.name));
+            return Err(status::not_found(&kind.resource, &info.name));
         };
         if tree.at(&["spec", "audiences"]).is_empty() {
             tree.set(&["spec", "audiences"], Vec::from([Json::from(AUDIENCE)]));
         }
         let seconds = tree.at(&["spec", "expirationSeconds"]).as_i64().unwrap_or(SECONDS_DEFAULT);
         check_seconds(seconds)?;
-        self.check_bound_object(aim, &tree)?;
+        self.check_bound_object(info, &tree)?;
         tree.set(&["kind"], "TokenRequest");
         tree.set(&["apiVersion"], "authentication.k8s.io/v1");
         tree.set(&["metadata", "creationTimestamp"], time::to_time(origin.now));
         let ends = origin.now + SignedDuration::from_secs(seconds);
-        let user = format!("system:serviceaccount:{}:{}", aim.namespace, aim.name);
+        let user = format!("system:serviceaccount:{}:{}", info.namespace, info.name);
         let claims = json!({"sub": user.as_str(), "exp": ends.as_second(), "uid": account.uid()});
         let token = format!(
             "{}.{}.{}",
@@ -80,7 +80,7 @@ impl ApiServer {
         if !options.dry_run {
             let groups = [
                 String::from("system:serviceaccounts"),
-                format!("system:serviceaccounts:{}", aim.namespace),
+                format!("system:serviceaccounts:{}", info.namespace),
                 String::from("system:authenticated"),
             ];
             let groups = groups.into_iter().map(Text::from).collect();
@@ -91,15 +91,15 @@ impl ApiServer {
     }
 
     /// Refuses a token that is bound to what is not there, or not the account's.
-    fn check_bound_object(&self, aim: &Aim, tree: &Json) -> Result<(), Answer> {
+    fn check_bound_object(&self, info: &RequestInfo, tree: &Json) -> Result<(), Answer> {
         let bound = tree.at(&["spec", "boundObjectRef"]);
         if bound.is_null() {
             return Ok(());
         }
         let text = |field: &str| bound.get(field).as_str().unwrap_or("");
         let (resource, namespace) = match (text("apiVersion"), text("kind")) {
-            ("v1", "Pod") => (PODS, aim.namespace.clone()),
-            ("v1", "Secret") => (SECRETS, aim.namespace.clone()),
+            ("v1", "Pod") => (PODS, info.namespace.clone()),
+            ("v1", "Secret") => (SECRETS, info.namespace.clone()),
             ("v1", "Node") => (NODES, Text::of("")),
             (version, kind) => {
                 let (group, version) = version.split_once('/').unwrap_or(("", version));
@@ -110,10 +110,10 @@ impl ApiServer {
         let key = ObjectKey { namespace, name: Text::from(text("name")) };
         let found = self.object(&resource, &key).ok_or_else(|| status::not_found(&resource, text("name")))?;
         let account = found.stable().at(&["spec", "serviceAccountName"]).as_str().unwrap_or("");
-        if resource == PODS && account != aim.name.as_str() {
+        if resource == PODS && account != info.name.as_str() {
             return Err(status::bad_request(&format!(
                 "cannot bind token for serviceaccount {:?} to pod running with different serviceaccount name.",
-                aim.name.as_str()
+                info.name.as_str()
             )));
         }
         let uid = text("uid");

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::forms::{Form, View};
+use super::content_negotiation::{Representation, TableContext};
 use crate::network::resources::KINDS;
 use crate::network::{ClientId, RequestId, WatchType};
 use crate::objects::selector::{FieldSelector, Selector};
@@ -57,11 +57,11 @@ pub(super) struct Watcher {
     /// Renewals and heartbeats that went the typed way are left out: a cheaper watch for this program's own clients.
     pub(super) omits_heartbeats: bool,
     /// What the client takes.
-    pub(super) form: Form,
+    pub(super) representation: Representation,
     /// A table has told its columns.
     pub(super) has_columns: bool,
     pub(super) ends: Timestamp,
-    pub(super) wakes: Timestamp,
+    pub(super) timers: Timestamp,
 }
 
 impl Watcher {
@@ -95,12 +95,12 @@ impl Watcher {
     }
 
     /// Puts an event into the form that the client takes.
-    pub(super) fn shaped(&mut self, event: WatchType, object: Object, view: View<'_>) -> Object {
-        if self.form == Form::Plain {
+    pub(super) fn shaped(&mut self, event: WatchType, object: Object, view: TableContext<'_>) -> Object {
+        if self.representation == Representation::Plain {
             return object;
         }
         let is_first = !core::mem::replace(&mut self.has_columns, true);
-        self.form.event(event, object, &KINDS[self.kind], view, is_first)
+        self.representation.event(event, object, &KINDS[self.kind], view, is_first)
     }
 
     /// Returns when a watch that gets bookmarks gets the next one.

@@ -8,10 +8,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::attributes::Attributes;
-use super::call::{Aim, json_of};
+use super::call::{RequestInfo, json_of};
+use super::content_negotiation::BODY_TYPES;
 use super::fields::put;
-use super::forms::BODY_TYPES;
-use super::options::{FieldValidation, Options};
+use super::options::{FieldValidation, RequestOptions};
 use super::validation::{FieldError, worded};
 use super::{ApiServer, Origin, admission, status, strategy, syntax};
 use crate::network::resources::{self, KINDS, Kind, Trait};
@@ -39,24 +39,25 @@ pub(super) fn uid_precondition(key: &str, wanted: &str, found: &str) -> String {
 impl ApiServer {
     pub(super) fn create(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         body: Body,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
+        let kind = &KINDS[info.kind];
         if kind.name == "Binding" {
             let binding = json_of(body).unwrap_or_default();
             let name = binding.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
             let pods = resources::find(&PODS).expect("a kind of the table");
-            let pod = Aim { kind: pods, namespace: aim.namespace.clone(), name, subresource: Text::of("binding") };
+            let pod =
+                RequestInfo { kind: pods, namespace: info.namespace.clone(), name, subresource: Text::of("binding") };
             return self.bind(&pod, options, origin, &binding);
         }
         if kind.is(Trait::Review) {
-            return self.review(aim, origin, json_of(body));
+            return self.review(info, origin, json_of(body));
         }
         let read = self.read_body(kind, options, body, &NULL)?;
-        match self.create_tree(aim, options, origin, read.tree) {
+        match self.create_tree(info, options, origin, read.tree) {
             Ok((object, more)) => Ok(answer(201, object, [read.warnings, more].concat())),
             Err(refusal) => Err(with_warnings(refusal, read.warnings)),
         }
@@ -65,19 +66,19 @@ impl ApiServer {
     /// Creates an object; returns it with what the server warns of.
     fn create_tree(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         mut tree: Json,
     ) -> Result<(Object, Vec<Text>), Answer> {
-        let kind = &KINDS[aim.kind];
-        fix_namespace(kind, &mut tree, &aim.namespace)?;
+        let kind = &KINDS[info.kind];
+        fix_namespace(kind, &mut tree, &info.namespace)?;
         let given_name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
-        if kind.is_namespaced() && !self.namespace_exists(&aim.namespace) {
-            return Err(status::not_found(&crate::network::NAMESPACES, &aim.namespace));
+        if kind.is_namespaced() && !self.namespace_exists(&info.namespace) {
+            return Err(status::not_found(&crate::network::NAMESPACES, &info.namespace));
         }
         if kind.is_namespaced() {
-            self.refuse_if_terminating(kind, &aim.namespace, &given_name)?;
+            self.refuse_if_terminating(kind, &info.namespace, &given_name)?;
         }
         strategy::default(kind, &mut tree);
         admission::create(self, kind, origin, &mut tree)?;
@@ -101,7 +102,7 @@ impl ApiServer {
         let base = tree.at(&["metadata", "generateName"]).as_text().cloned().unwrap_or_default();
         let generated = given_name.is_empty() && !base.is_empty();
         if generated {
-            self.generate_name(aim, &base, &mut tree);
+            self.generate_name(info, &base, &mut tree);
             strategy::default(kind, &mut tree);
         }
         let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
@@ -109,7 +110,7 @@ impl ApiServer {
         if !errors.is_empty() {
             return Err(status::invalid(kind, &name, &errors));
         }
-        if let Some(existing) = self.tables[aim.kind].store.get(&aim.namespace, &name) {
+        if let Some(existing) = self.tables[info.kind].store.get(&info.namespace, &name) {
             let terminating = !existing.stable().at(&["metadata", "deletionTimestamp"]).is_null();
             return Err(refuse_existing(kind, &name, terminating, generated));
         }
@@ -117,14 +118,14 @@ impl ApiServer {
         if options.dry_run {
             return Ok((Object::as_received(tree), warnings));
         }
-        Ok((self.commit(aim.kind, origin, tree), warnings))
+        Ok((self.commit(info.kind, origin, tree), warnings))
     }
 
-    fn generate_name(&mut self, aim: &Aim, base: &str, tree: &mut Json) {
+    fn generate_name(&mut self, info: &RequestInfo, base: &str, tree: &mut Json) {
         for _ in 0..NAME_ATTEMPTS {
             let name = format!("{}{}", truncated(base), self.random_suffix());
             tree.set(&["metadata", "name"], name.as_str());
-            if self.tables[aim.kind].store.find(&aim.namespace, &name).is_none() {
+            if self.tables[info.kind].store.find(&info.namespace, &name).is_none() {
                 return;
             }
         }
@@ -138,75 +139,81 @@ impl ApiServer {
 
     pub(super) fn update(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         body: Body,
     ) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
-        let current = self.tables[aim.kind].store.get(&aim.namespace, &aim.name).cloned();
+        let kind = &KINDS[info.kind];
+        let current = self.tables[info.kind].store.get(&info.namespace, &info.name).cloned();
         let known = current.as_ref().map_or(&NULL, Object::stable);
         let mut read = self.read_body(kind, options, body, known)?;
-        check_name(kind, &mut read.tree, aim)?;
+        check_name(kind, &mut read.tree, info)?;
         let Some(current) = current else {
-            return self.put_missing(aim, options, origin, read);
+            return self.put_missing(info, options, origin, read);
         };
         let sent = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !sent.is_empty() && sent != current.uid() {
-            let why = uid_precondition(&strategy::storage_key(kind, aim), sent, current.uid());
-            return Err(status::conflict(&kind.resource, &aim.name, &why));
+            let why = uid_precondition(&strategy::storage_key(kind, info), sent, current.uid());
+            return Err(status::conflict(&kind.resource, &info.name, &why));
         }
-        match self.update_tree(aim, options, origin, &current, read.tree) {
+        match self.update_tree(info, options, origin, &current, read.tree) {
             Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
             Err(refusal) => Err(with_warnings(refusal, read.warnings)),
         }
     }
 
-    fn put_missing(&mut self, aim: &Aim, options: &Options, origin: &Origin, read: Read) -> Result<Answer, Answer> {
-        let kind = &KINDS[aim.kind];
-        if !kind.is(Trait::CreateOnUpdate) || !aim.subresource.is_empty() {
-            return Err(status::not_found(&kind.resource, &aim.name));
+    fn put_missing(
+        &mut self,
+        info: &RequestInfo,
+        options: &RequestOptions,
+        origin: &Origin,
+        read: Read,
+    ) -> Result<Answer, Answer> {
+        let kind = &KINDS[info.kind];
+        if !kind.is(Trait::CreateOnUpdate) || !info.subresource.is_empty() {
+            return Err(status::not_found(&kind.resource, &info.name));
         }
         let sent = read.tree.at(&["metadata", "uid"]).as_str().unwrap_or("");
         if !sent.is_empty() {
-            let why = uid_precondition(&strategy::storage_key(kind, aim), sent, "");
-            return Err(status::conflict(&kind.resource, &aim.name, &why));
+            let why = uid_precondition(&strategy::storage_key(kind, info), sent, "");
+            return Err(status::conflict(&kind.resource, &info.name, &why));
         }
         let asked = Attributes {
             verb: "create",
             group: &kind.resource.group,
             resource: &kind.resource.plural,
-            namespace: &aim.namespace,
-            name: &aim.name,
+            namespace: &info.namespace,
+            name: &info.name,
             ..Attributes::default()
         };
         self.check_attributes(&origin.identity, &asked)?;
         let mut tree = read.tree;
         tree.remove(&["metadata", "resourceVersion"]);
-        let (object, more) = self.create_tree(aim, options, origin, tree)?;
+        let (object, more) = self.create_tree(info, options, origin, tree)?;
         Ok(answer(201, object, [read.warnings, more].concat()))
     }
 
     /// Puts a new state in the place of an object's current one; returns it with what the server warns of.
     pub(super) fn update_tree(
         &mut self,
-        aim: &Aim,
-        options: &Options,
+        info: &RequestInfo,
+        options: &RequestOptions,
         origin: &Origin,
         current: &Object,
         mut tree: Json,
     ) -> Result<(Object, Vec<Text>), Answer> {
-        let kind = &KINDS[aim.kind];
+        let kind = &KINDS[info.kind];
         tree.remove(&["metadata", "managedFields"]);
         let old = current.json();
         strategy::default(kind, &mut tree);
-        admission::update(self, aim, origin, &old, &mut tree)?;
-        self.check_version(kind, &tree, current, &aim.name)?;
-        strategy::prepare_update(kind, &aim.subresource, &mut tree, &old, &self.settings);
+        admission::update(self, info, origin, &old, &mut tree)?;
+        self.check_version(kind, &tree, current, &info.name)?;
+        strategy::prepare_update(kind, &info.subresource, &mut tree, &old, &self.settings);
         keep_system_fields(&mut tree, &old);
-        let errors = strategy::validate_update(kind, &aim.subresource, &tree, &old, &self.settings);
+        let errors = strategy::validate_update(kind, &info.subresource, &tree, &old, &self.settings);
         if !errors.is_empty() {
-            return Err(status::invalid(kind, &aim.name, &errors));
+            return Err(status::invalid(kind, &info.name, &errors));
         }
         tree.set(&["metadata", "resourceVersion"], old.at(&["metadata", "resourceVersion"]).clone());
         let warnings = as_headers(&super::warnings::of(kind, &tree, &self.settings));
@@ -220,10 +227,10 @@ impl ApiServer {
         if strategy::is_finished(&tree) {
             // The last finalizer went: the object goes in the same request. The answer shows it without the finalizer;
             // watches see it as it was stored last.
-            self.commit_removal(aim.kind, origin, &key);
+            self.commit_removal(info.kind, origin, &key);
             return Ok((Object::as_received(tree), warnings));
         }
-        Ok((self.commit(aim.kind, origin, tree), warnings))
+        Ok((self.commit(info.kind, origin, tree), warnings))
     }
 
     /// Refuses a write that is based on an older revision.
@@ -248,7 +255,7 @@ impl ApiServer {
     }
 
     /// Reads the object of a POST or PUT; what it shares with the stored one was read before.
-    fn read_body(&self, kind: &Kind, options: &Options, body: Body, known: &Json) -> Result<Read, Answer> {
+    fn read_body(&self, kind: &Kind, options: &RequestOptions, body: Body, known: &Json) -> Result<Read, Answer> {
         let refuse = |why: &str| {
             status::bad_request(&format!("the object provided is unrecognized (must be of type {}): {why}", kind.name))
         };
@@ -375,7 +382,7 @@ pub(super) fn unknown_fields(decoded: &Decoded) -> Vec<String> {
     decoded.unknown.iter().map(|field| format!("unknown field {field:?}")).collect()
 }
 
-pub(super) fn warnings(options: &Options, unknown: &[String]) -> Vec<Text> {
+pub(super) fn warnings(options: &RequestOptions, unknown: &[String]) -> Vec<Text> {
     if options.field_validation == FieldValidation::Ignore {
         return Vec::new();
     }
@@ -431,20 +438,20 @@ fn fix_namespace(kind: &Kind, tree: &mut Json, namespace: &Text) -> Result<(), A
     Ok(())
 }
 
-pub(super) fn no_name(aim: &Aim) -> Answer {
+pub(super) fn no_name(info: &RequestInfo) -> Answer {
     status::bad_request(&format!(
         "the name of the object ({} based on URL) was undeterminable: name must be provided",
-        aim.name
+        info.name
     ))
 }
 
-fn check_name(kind: &Kind, tree: &mut Json, aim: &Aim) -> Result<(), Answer> {
-    fix_namespace(kind, tree, &aim.namespace)?;
+fn check_name(kind: &Kind, tree: &mut Json, info: &RequestInfo) -> Result<(), Answer> {
+    fix_namespace(kind, tree, &info.namespace)?;
     match tree.at(&["metadata", "name"]).as_str() {
-        None | Some("") => Err(no_name(aim)),
-        Some(name) if name != aim.name.as_str() => Err(status::bad_request(&format!(
+        None | Some("") => Err(no_name(info)),
+        Some(name) if name != info.name.as_str() => Err(status::bad_request(&format!(
             "the name of the object ({name}) does not match the name on the URL ({})",
-            aim.name
+            info.name
         ))),
         Some(_) => Ok(()),
     }

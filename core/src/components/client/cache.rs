@@ -1,16 +1,16 @@
 //! The objects of an informer cache: found by hash, listed by key.
 //!
-//! Inputs: objects. Outputs: their places, and the order of their keys. Invariant: an object keeps its [`Slot`] until it
-//! is removed, so that a controller can hold its own state of each object in a plain `Vec`.
+//! Inputs: objects. Outputs: their places, and the order of their keys. Invariant: an object keeps its [`CacheIndex`]
+//! until it is removed, so that a controller can hold its own state of each object in a plain `Vec`.
 //! The hash depends on the key alone and never decides an order.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::objects::{Beat, Object, ObjectKey, Text, fnv};
+use crate::objects::{HeartbeatStamp, Object, ObjectKey, Text, fnv};
 
 /// The place of an object in its cache.
-pub type Slot = u32;
+pub type CacheIndex = u32;
 
 const EMPTY: u32 = u32::MAX;
 const REMOVED: u32 = u32::MAX - 1;
@@ -20,14 +20,14 @@ const REMOVED: u32 = u32::MAX - 1;
 pub struct Cache {
     objects: Vec<Option<Object>>,
     names: Vec<ObjectKey>,
-    free: Vec<Slot>,
-    ordered: BTreeMap<ObjectKey, Slot>,
+    free: Vec<CacheIndex>,
+    ordered: BTreeMap<ObjectKey, CacheIndex>,
     /// Open addressing with linear probing; its length is a power of two.
     table: Vec<u32>,
     /// Entries of the table that are not `EMPTY`.
     used: usize,
     /// The slots of the objects that came with a hint, by their places in the server's store; possibly outdated.
-    hinted: Vec<Slot>,
+    hinted: Vec<CacheIndex>,
 }
 
 impl Cache {
@@ -39,13 +39,13 @@ impl Cache {
 
     /// Returns the object at a place.
     #[must_use]
-    pub fn at(&self, slot: Slot) -> Option<&Object> {
+    pub fn at(&self, slot: CacheIndex) -> Option<&Object> {
         self.objects.get(slot as usize)?.as_ref()
     }
 
     /// Returns the place of an object.
     #[must_use]
-    pub fn find(&self, namespace: &str, name: &str) -> Option<Slot> {
+    pub fn find(&self, namespace: &str, name: &str) -> Option<CacheIndex> {
         if self.table.is_empty() {
             return None;
         }
@@ -67,7 +67,7 @@ impl Cache {
     }
 
     /// Puts an object in and returns its place and what stood there.
-    pub fn insert(&mut self, object: Object) -> (Slot, Option<Object>) {
+    pub fn insert(&mut self, object: Object) -> (CacheIndex, Option<Object>) {
         if let Some(slot) = self.follow_hint(&object) {
             return (slot, self.objects[slot as usize].replace(object));
         }
@@ -82,23 +82,23 @@ impl Cache {
         (slot, before)
     }
 
-    /// Gives an object its next beat in place; `None` if the revision before it does not stand where its hint says.
-    pub fn renew(&mut self, before: Beat, beat: Beat) -> Option<Slot> {
-        let slot = *self.hinted.get(beat.place()? as usize)?;
+    /// Gives an object its next stamp in place; `None` if the revision before it does not stand where its hint says.
+    pub fn renew(&mut self, before: HeartbeatStamp, stamp: HeartbeatStamp) -> Option<CacheIndex> {
+        let slot = *self.hinted.get(stamp.place()? as usize)?;
         // No two objects ever have one revision, so this is the same object.
-        let object = self.objects.get_mut(slot as usize)?.as_mut().filter(|object| object.beat() == before)?;
-        object.take(beat);
+        let object = self.objects.get_mut(slot as usize)?.as_mut().filter(|object| object.stamp() == before)?;
+        object.take(stamp);
         Some(slot)
     }
 
     /// Finds the slot of an object of which nothing changed but the time of a heartbeat.
-    fn follow_hint(&self, object: &Object) -> Option<Slot> {
+    fn follow_hint(&self, object: &Object) -> Option<CacheIndex> {
         let slot = *self.hinted.get(object.place()? as usize)?;
         let before = self.at(slot)?;
         before.stable().is_same_allocation(object.stable()).then_some(slot)
     }
 
-    fn insert_by_name(&mut self, object: Object) -> (Slot, Option<Object>) {
+    fn insert_by_name(&mut self, object: Object) -> (CacheIndex, Option<Object>) {
         let namespace = object.stable().at(&["metadata", "namespace"]).as_str().unwrap_or("");
         if let Some(slot) = self.find(namespace, object.name()) {
             return (slot, self.objects[slot as usize].replace(object));
@@ -120,7 +120,7 @@ impl Cache {
     }
 
     /// Takes an object out and returns its place and itself.
-    pub fn remove(&mut self, key: &ObjectKey) -> Option<(Slot, Object)> {
+    pub fn remove(&mut self, key: &ObjectKey) -> Option<(CacheIndex, Object)> {
         let slot = self.ordered.remove(key)?;
         let mask = self.table.len() - 1;
         let mut at = hash(&key.namespace, &key.name) & mask;
@@ -144,7 +144,7 @@ impl Cache {
     }
 
     /// Returns the keys with the objects' places, in order.
-    pub fn slots(&self) -> impl ExactSizeIterator<Item = (&Text, Slot)> {
+    pub fn slots(&self) -> impl ExactSizeIterator<Item = (&Text, CacheIndex)> {
         self.ordered.iter().map(|(key, slot)| (&key.name, *slot))
     }
 
@@ -160,7 +160,7 @@ impl Cache {
         self.ordered.is_empty()
     }
 
-    fn enter(&mut self, namespace: &str, name: &str, slot: Slot) {
+    fn enter(&mut self, namespace: &str, name: &str, slot: CacheIndex) {
         let mask = self.table.len() - 1;
         let mut at = hash(namespace, name) & mask;
         while self.table[at] != EMPTY {

@@ -15,13 +15,13 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::cache::{Cache, Slot};
+use super::cache::{Cache, CacheIndex};
 use crate::chance::Chance;
 use crate::components::{Deadline, Outbox, Output};
 use crate::network::{
     Answer, Ask, Call, Content, Identity, Request, RequestId, Resource, ToClient, TransportError, Verb, WatchType,
 };
-use crate::objects::{Beat, Object, ObjectKey, Text};
+use crate::objects::{HeartbeatStamp, Object, ObjectKey, Text};
 
 /// First pause after a failed list or watch, doubled up to [`BACKOFF_MAX`], each with a jitter of up to its own length.
 /// Source: k8s.io/client-go tools/cache/reflector.go (v1.34), `wait.Backoff{Duration: 800ms, Cap: 30s, Factor: 2, Jitter: 1}`.
@@ -39,7 +39,7 @@ pub struct CacheEvent {
     /// The object as it is now; `None` once it is deleted.
     pub after: Option<Object>,
     /// Its place in the cache: the same from its first event to its last, then free for another object.
-    pub slot: Slot,
+    pub slot: CacheIndex,
 }
 
 impl CacheEvent {
@@ -80,20 +80,20 @@ impl IntoIterator for Changes {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum ReflectorState {
     Listing(RequestId),
     Watching(RequestId),
-    Waiting(Timestamp, Again),
+    Waiting(Timestamp, ResumeWith),
 }
 
 /// What a cache opens when its pause is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Again {
+enum ResumeWith {
     List,
     Watch,
 }
 
-impl Again {
+impl ResumeWith {
     /// Says what follows on a watch that was answered with a code. Source: as [`BACKOFF_FIRST`], `isWatchErrorRetriable`
     /// and `watch`: a list comes after the back-off too, since `wait.BackoffUntil` ends each round with it.
     const fn after(code: i64) -> Self {
@@ -106,7 +106,7 @@ impl Again {
 pub struct Reflector {
     identity: Arc<Identity>,
     list: Call,
-    state: State,
+    state: ReflectorState,
     synced: bool,
     resource_version: u64,
     cache: Cache,
@@ -133,7 +133,7 @@ impl Reflector {
         let mut list = Call::new(Verb::List, resource, namespace, "");
         list.query = selectors;
         Self {
-            state: State::Listing(ask(&identity, list.clone(), outbox)),
+            state: ReflectorState::Listing(ask(&identity, list.clone(), outbox)),
             identity,
             list,
             synced: false,
@@ -178,7 +178,7 @@ impl Reflector {
     /// Tells whether a message belongs to this cache.
     #[must_use]
     pub fn owns(&self, id: RequestId) -> bool {
-        matches!(self.state, State::Listing(own) | State::Watching(own) if own == id)
+        matches!(self.state, ReflectorState::Listing(own) | ReflectorState::Watching(own) if own == id)
     }
 
     /// Takes a message for which [`Self::owns`] holds, and returns what changed, in order.
@@ -188,7 +188,7 @@ impl Reflector {
             ToClient::Watch { event, object, .. } => self.handle_event(event, object, outbox, now),
             // Source: k8s.io/apimachinery pkg/watch/streamwatcher.go (v1.34), `receive`: a connection that is lost is an
             // error event, and its code, 500, is none that the reflector tries the watch again after.
-            ToClient::WatchEnded { lost: true, .. } => self.wait(Again::List, now),
+            ToClient::WatchEnded { lost: true, .. } => self.wait(ResumeWith::List, now),
             // A stream that ends in good order is opened again at once, from where it stopped.
             ToClient::WatchEnded { lost: false, .. } => self.send_watch(outbox),
         }
@@ -197,25 +197,25 @@ impl Reflector {
 
     /// Takes a bookmark of the open watch: the revision that it goes on from; false if there is no open watch.
     pub(crate) fn handle_bookmark(&mut self, resource_version: u64) -> bool {
-        let is_open = matches!(self.state, State::Watching(_));
+        let is_open = matches!(self.state, ReflectorState::Watching(_));
         if is_open {
             self.resource_version = resource_version;
         }
         is_open
     }
 
-    /// Takes the renewal of a Lease that differs from the cached one by its beat alone; `None` if it is not cached so.
-    pub(crate) fn handle_renewal(&mut self, before: Beat, beat: Beat) -> Option<Slot> {
-        let slot = self.cache.renew(before, beat)?;
-        self.resource_version = beat.resource_version();
+    /// Takes the renewal of a Lease that differs from the cached one by its stamp alone; `None` if it is not cached so.
+    pub(crate) fn handle_renewal(&mut self, before: HeartbeatStamp, stamp: HeartbeatStamp) -> Option<CacheIndex> {
+        let slot = self.cache.renew(before, stamp)?;
+        self.resource_version = stamp.resource_version();
         Some(slot)
     }
 
     /// Opens a list or watch again whose pause is over.
     pub fn handle_timeout(&mut self, outbox: &mut Outbox, now: Timestamp) {
         match self.state {
-            State::Waiting(until, Again::List) if until <= now => self.send_list(outbox),
-            State::Waiting(until, Again::Watch) if until <= now => self.send_watch(outbox),
+            ReflectorState::Waiting(until, ResumeWith::List) if until <= now => self.send_list(outbox),
+            ReflectorState::Waiting(until, ResumeWith::Watch) if until <= now => self.send_watch(outbox),
             _ => {}
         }
     }
@@ -224,15 +224,15 @@ impl Reflector {
     #[must_use]
     pub const fn next_deadline(&self) -> Option<Deadline> {
         match self.state {
-            State::Waiting(at, Again::List) => Some(Deadline { at, reason: "list again" }),
-            State::Waiting(at, Again::Watch) => Some(Deadline { at, reason: "watch again" }),
-            State::Listing(_) | State::Watching(_) => None,
+            ReflectorState::Waiting(at, ResumeWith::List) => Some(Deadline { at, reason: "list again" }),
+            ReflectorState::Waiting(at, ResumeWith::Watch) => Some(Deadline { at, reason: "watch again" }),
+            ReflectorState::Listing(_) | ReflectorState::Watching(_) => None,
         }
     }
 
     fn handle_response(&mut self, result: Result<Answer, TransportError>, outbox: &mut Outbox, now: Timestamp) {
         match (self.state, result) {
-            (State::Listing(_), Ok(answer)) if answer.is_success() => {
+            (ReflectorState::Listing(_), Ok(answer)) if answer.is_success() => {
                 if let Content::List(list) = answer.content {
                     self.replace(list.items);
                     self.synced = true;
@@ -240,10 +240,10 @@ impl Reflector {
                     self.send_watch(outbox);
                 }
             }
-            (State::Watching(_), Ok(answer)) if answer.is_success() => {}
-            (State::Watching(_), Ok(answer)) => self.wait(Again::after(answer.code.into()), now),
-            (State::Watching(_), Err(TransportError::Refused)) => self.wait(Again::Watch, now),
-            _ => self.wait(Again::List, now),
+            (ReflectorState::Watching(_), Ok(answer)) if answer.is_success() => {}
+            (ReflectorState::Watching(_), Ok(answer)) => self.wait(ResumeWith::after(answer.code.into()), now),
+            (ReflectorState::Watching(_), Err(TransportError::Refused)) => self.wait(ResumeWith::Watch, now),
+            _ => self.wait(ResumeWith::List, now),
         }
     }
 
@@ -251,11 +251,11 @@ impl Reflector {
         match event {
             WatchType::Bookmark => self.resource_version = object.resource_version(),
             WatchType::Error => {
-                if let State::Watching(id) = self.state {
+                if let ReflectorState::Watching(id) = self.state {
                     outbox.push(Output::Cancel(id));
                 }
                 let code = object.stable().get("code").as_i64();
-                self.wait(Again::after(code.unwrap_or_default()), now);
+                self.wait(ResumeWith::after(code.unwrap_or_default()), now);
             }
             WatchType::Added | WatchType::Modified => {
                 self.resource_version = object.resource_version();
@@ -292,7 +292,7 @@ impl Reflector {
     }
 
     fn send_list(&mut self, outbox: &mut Outbox) {
-        self.state = State::Listing(ask(&self.identity, self.list.clone(), outbox));
+        self.state = ReflectorState::Listing(ask(&self.identity, self.list.clone(), outbox));
     }
 
     fn send_watch(&mut self, outbox: &mut Outbox) {
@@ -302,15 +302,15 @@ impl Reflector {
             .query("watch", "true")
             .query("allowWatchBookmarks", "true")
             .query("resourceVersion", format!("{}", self.resource_version));
-        self.state = State::Watching(ask(&self.identity, watch, outbox));
+        self.state = ReflectorState::Watching(ask(&self.identity, watch, outbox));
     }
 
-    fn wait(&mut self, again: Again, now: Timestamp) {
+    fn wait(&mut self, again: ResumeWith, now: Timestamp) {
         if self.last_failure.is_none_or(|last| now.duration_since(last) > BACKOFF_RESET) {
             self.backoff = BACKOFF_FIRST;
         }
         self.last_failure = Some(now);
-        self.state = State::Waiting(now + self.chance.jitter(self.backoff, 1.0), again);
+        self.state = ReflectorState::Waiting(now + self.chance.jitter(self.backoff, 1.0), again);
         self.backoff = (self.backoff * 2).min(BACKOFF_MAX);
     }
 }

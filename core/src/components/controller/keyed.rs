@@ -12,10 +12,10 @@ use core::fmt::Debug;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::runtime::{ControllerRuntime, Reply, Watched, failure};
+use super::runtime::{ApiResult, ControllerRuntime, Watched, failure};
 use super::{Context, Controller};
 use crate::components::client::{CacheEvent, PAUSE_FIRST, Reflector, WorkQueue};
-use crate::components::events::{About, EventType};
+use crate::components::events::{EventType, InvolvedObject};
 use crate::components::{Because, Deadline, DecisionId};
 use crate::network::{Call, RequestId};
 use crate::objects::{ObjectKey, Text};
@@ -34,35 +34,35 @@ pub(in crate::components) enum Flow {
 /// What such a controller does of its own.
 pub(in crate::components) trait Reconciler: Clone + Debug + Send + 'static {
     /// What a request is for.
-    type Step: Clone + Debug + Send + 'static;
+    type Purpose: Clone + Debug + Send + 'static;
 
     /// Takes a change of a cache, and puts the keys that it concerns into the queue.
     fn handle_event(
         &mut self,
         source: usize,
         event: &CacheEvent,
-        runtime: &mut KeyedRuntime<Self::Step>,
+        runtime: &mut KeyedRuntime<Self::Purpose>,
         now: Timestamp,
     );
 
     /// Begins to work on a key.
-    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Self::Step>, now: Timestamp) -> Flow;
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Self::Purpose>, now: Timestamp) -> Flow;
 
     /// Takes the answer to a request of a key. Where several are under way, the worst of what is returned counts, that of
     /// [`Self::sync`] included.
     fn handle_reply(
         &mut self,
         _key: &ObjectKey,
-        _step: Self::Step,
-        reply: &Reply,
-        _runtime: &mut KeyedRuntime<Self::Step>,
+        _step: Self::Purpose,
+        reply: &ApiResult,
+        _runtime: &mut KeyedRuntime<Self::Purpose>,
         _now: Timestamp,
     ) -> Flow {
         if failure(reply).is_some() { Flow::Retry } else { Flow::Next }
     }
 
     /// Goes on with a key none of whose requests is under way.
-    fn proceed(&mut self, _key: &ObjectKey, _runtime: &mut KeyedRuntime<Self::Step>, _now: Timestamp) -> Flow {
+    fn proceed(&mut self, _key: &ObjectKey, _runtime: &mut KeyedRuntime<Self::Purpose>, _now: Timestamp) -> Flow {
         Flow::Done
     }
 }
@@ -117,7 +117,7 @@ impl<S> KeyedRuntime<S> {
     /// Emits an Event.
     pub(in crate::components) fn emit(
         &mut self,
-        about: &About,
+        about: &InvolvedObject,
         kind: EventType,
         reason: &str,
         message: &str,
@@ -192,7 +192,7 @@ impl Retries {
 #[derive(Clone, Debug)]
 pub(in crate::components) struct KeyedController<R: Reconciler> {
     own: R,
-    runtime: KeyedRuntime<R::Step>,
+    runtime: KeyedRuntime<R::Purpose>,
     config: &'static ControllerConfig,
 }
 
@@ -254,7 +254,7 @@ impl<R: Reconciler> Controller for KeyedController<R> {
         self.own.handle_event(source, event, &mut self.runtime, now);
     }
 
-    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+    fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {
         let Some((key, step)) = self.runtime.close(id) else { return };
         let flow = self.own.handle_reply(&key, step, reply, &mut self.runtime, now);
         self.follow(&key, flow, now);

@@ -17,13 +17,13 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 pub(super) use self::keyed::{ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries};
-pub use self::runtime::{ControllerRuntime, Reply};
+pub use self::runtime::{ApiResult, ControllerRuntime};
 pub(super) use self::runtime::{Watched, code, failure, object};
 use super::client::{CacheEvent, Reflector};
 use super::{Component, Deadline, Output, earliest};
 use crate::chance::Chance;
 use crate::network::{RequestId, ToClient};
-use crate::objects::{Beat, Json, Text};
+use crate::objects::{HeartbeatStamp, Json, Text};
 use crate::profile::Settings;
 
 /// What a controller is started with.
@@ -84,7 +84,7 @@ pub trait Controller: Component + Duplicate + Send {
     fn handle_event(&mut self, source: usize, event: &CacheEvent, now: Timestamp);
 
     /// Takes the answer to a request of its own.
-    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp);
+    fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp);
 
     /// Notes what is due, before [`Self::work`].
     fn handle_due(&mut self, _now: Timestamp) {}
@@ -136,9 +136,9 @@ pub trait Controller: Component + Duplicate + Send {
     /// Lays down a free choice; one that is not this controller's changes nothing.
     fn prefer(&mut self, _choice: FreeChoice<'_>) {}
 
-    /// Takes a watch event that gives a cached Lease another beat and does nothing else: no request, no decision, no other
-    /// deadline. False, with nothing changed, if the event has to come as a message.
-    fn handle_renewal(&mut self, _watch: RequestId, _before: Beat, _after: Beat) -> bool {
+    /// Takes a watch event that gives a cached Lease another stamp and does nothing else: no request, no decision, no
+    /// other deadline. False, with nothing changed, if the event has to come as a message.
+    fn handle_renewal(&mut self, _watch: RequestId, _before: HeartbeatStamp, _after: HeartbeatStamp) -> bool {
         false
     }
 

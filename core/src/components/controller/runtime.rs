@@ -12,13 +12,13 @@ use jiff::Timestamp;
 
 use super::Context;
 use crate::components::client::{Changes, Client, Reflector};
-use crate::components::events::{About, EventRecorder, EventType};
+use crate::components::events::{EventRecorder, EventType, InvolvedObject};
 use crate::components::{Because, Deadline, DecisionId, Outbox, Output, earliest};
 use crate::network::{Answer, Call, Identity, RequestId, Resource, ToClient, TransportError};
 use crate::objects::{Object, Text};
 
 /// An answer as it came.
-pub type Reply = Result<Answer, TransportError>;
+pub type ApiResult = Result<Answer, TransportError>;
 
 /// A list that a controller keeps a cache of.
 #[derive(Clone, Debug)]
@@ -144,7 +144,7 @@ impl ControllerRuntime {
     /// The controller has no component that its Events name.
     pub(in crate::components) fn emit(
         &mut self,
-        about: &About,
+        about: &InvolvedObject,
         kind: EventType,
         reason: &str,
         message: &str,
@@ -188,7 +188,7 @@ impl ControllerRuntime {
     }
 
     /// Takes the answer to an Event; false for any other.
-    pub(super) fn handle_event_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) -> bool {
+    pub(super) fn handle_event_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) -> bool {
         let events = self.events.as_mut().filter(|events| events.owns(id));
         events.map(|events| events.handle_response(reply, now)).is_some()
     }
@@ -202,7 +202,7 @@ impl ControllerRuntime {
 }
 
 /// Returns the error of an answer as client-go prints it; `None` for a success.
-pub(in crate::components) fn failure(reply: &Reply) -> Option<String> {
+pub(in crate::components) fn failure(reply: &ApiResult) -> Option<String> {
     match reply {
         Ok(answer) if answer.is_success() => None,
         Ok(answer) => {
@@ -214,11 +214,11 @@ pub(in crate::components) fn failure(reply: &Reply) -> Option<String> {
 }
 
 /// Returns the code of an answer; 0 for none.
-pub(in crate::components) fn code(reply: &Reply) -> u16 {
+pub(in crate::components) fn code(reply: &ApiResult) -> u16 {
     reply.as_ref().map_or(0, |answer| answer.code)
 }
 
 /// Returns the object of an answer.
-pub(in crate::components) fn object(reply: &Reply) -> Option<Object> {
+pub(in crate::components) fn object(reply: &ApiResult) -> Option<Object> {
     reply.as_ref().ok().filter(|answer| answer.is_success()).and_then(|answer| answer.as_object().cloned())
 }

@@ -20,10 +20,10 @@ use jiff::{SignedDuration, Timestamp};
 use self::nodes::{pod_for, target, verdict};
 use super::client::CacheEvent;
 use super::controller::{
-    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
-    failure, object,
+    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
+    Watched, failure, object,
 };
-use super::events::{About, EventType};
+use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{
     Owned, Rounding, became_ready, hash, is_available, labels, number, owner_key, reference_to, scaled, set_unless_zero,
 };
@@ -68,7 +68,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 
 /// What a request is for.
 #[derive(Clone, Debug)]
-enum Step {
+enum DaemonSetPurpose {
     Revision,
     Create,
     Delete(Object),
@@ -78,7 +78,7 @@ enum Step {
 
 /// What comes next.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Stage {
+enum DaemonSetStage {
     Revise,
     Manage,
     /// Make pods for these nodes, in batches of this size.
@@ -96,10 +96,10 @@ enum Stage {
 
 /// A sync under way.
 #[derive(Clone, Debug)]
-struct Work {
+struct DaemonSetSync {
     set: Object,
     hash: String,
-    stage: Stage,
+    stage: DaemonSetStage,
     because: Option<DecisionId>,
     doomed: Vec<Object>,
     /// Whether the status tells that this generation was acted on.
@@ -125,15 +125,15 @@ struct DaemonSets {
     expectations: Expectations,
     /// By set and node.
     failing: BTreeMap<(Text, Text), Backoff>,
-    work: BTreeMap<ObjectKey, Work>,
+    work: BTreeMap<ObjectKey, DaemonSetSync>,
 }
 
-fn about(set: &Object) -> About {
-    About::object("apps/v1", "DaemonSet", set)
+fn about(set: &Object) -> InvolvedObject {
+    InvolvedObject::object("apps/v1", "DaemonSet", set)
 }
 
 impl DaemonSets {
-    fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<DaemonSetPurpose>, now: Timestamp) {
         self.pods.update(event);
         let pod = event.object();
         let Some((key, uid)) = owner_key(pod, "DaemonSet") else { return };
@@ -146,7 +146,7 @@ impl DaemonSets {
         runtime.add(key);
     }
 
-    fn handle_node(&self, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>) {
+    fn handle_node(&self, event: &CacheEvent, runtime: &mut KeyedRuntime<DaemonSetPurpose>) {
         let Some(after) = &event.after else { return };
         if let Some(before) = &event.before {
             let same = |path: &[&str]| before.stable().at(path) == after.stable().at(path);
@@ -174,7 +174,13 @@ impl DaemonSets {
     }
 
     /// Makes the request for a revision of the set's template, unless there is one of it.
-    fn revise(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn revise(
+        &self,
+        key: &ObjectKey,
+        work: &mut DaemonSetSync,
+        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
+        now: Timestamp,
+    ) {
         let template = work.set.stable().at(&["spec", "template"]);
         let mut data = Json::object();
         data.set(&["spec", "template"], template.clone());
@@ -182,7 +188,7 @@ impl DaemonSets {
         let own: Vec<&Object> =
             self.revisions.of(work.set.uid()).filter_map(|one| runtime.cache(REVISION_CACHE).get(one)).collect();
         let known = own.iter().find(|revision| *revision.stable().get("data") == data);
-        work.stage = Stage::Manage;
+        work.stage = DaemonSetStage::Manage;
         if let Some(revision) = known {
             work.hash = String::from(labels(revision).get(REVISION_LABEL).as_str().unwrap_or(""));
             return;
@@ -199,11 +205,11 @@ impl DaemonSets {
         revision.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
         revision.set(&["data"], data);
         let call = Call::new(Verb::Create, REVISIONS, &key.namespace, "").body(revision);
-        runtime.send(key, Step::Revision, call, None, now);
+        runtime.send(key, DaemonSetPurpose::Revision, call, None, now);
     }
 
     /// Returns the pods of each node, without those that have ended and are being deleted.
-    fn by_node(&self, set: &Object, runtime: &KeyedRuntime<Step>) -> BTreeMap<Text, Vec<Object>> {
+    fn by_node(&self, set: &Object, runtime: &KeyedRuntime<DaemonSetPurpose>) -> BTreeMap<Text, Vec<Object>> {
         let mut found: BTreeMap<Text, Vec<Object>> = BTreeMap::new();
         for pod in self.pods.of(set.uid()).filter_map(|pod| runtime.cache(PODS_CACHE).get(pod)) {
             if !(is_terminal(pod) && is_ending(pod))
@@ -216,8 +222,14 @@ impl DaemonSets {
     }
 
     /// Finds out which nodes lack a pod, and which pods are too much.
-    fn manage(&mut self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
-        work.stage = Stage::Status;
+    fn manage(
+        &mut self,
+        key: &ObjectKey,
+        work: &mut DaemonSetSync,
+        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
+        now: Timestamp,
+    ) {
+        work.stage = DaemonSetStage::Status;
         if is_ending(&work.set) {
             return;
         }
@@ -255,17 +267,17 @@ impl DaemonSets {
             let what = format!("create {} pods", missing.len());
             work.because = Some(runtime.decide(format!("daemonset/{key}"), what, Vec::from([Because::Fact(fact)])));
         }
-        work.stage = Stage::Create { nodes: missing, batch: 1 };
+        work.stage = DaemonSetStage::Create { nodes: missing, batch: 1 };
     }
 
     /// Returns the pods of a node that stays which have to go: those that have ended, and all but the oldest.
     fn surplus(
         &mut self,
         key: &ObjectKey,
-        work: &Work,
+        work: &DaemonSetSync,
         node: &Text,
         pods: &[Object],
-        runtime: &mut KeyedRuntime<Step>,
+        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
         now: Timestamp,
     ) -> Vec<Object> {
         let mut doomed = Vec::new();
@@ -314,7 +326,13 @@ impl DaemonSets {
     }
 
     /// Deletes pods of old revisions, as many as may be missing at a time.
-    fn roll(&mut self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn roll(
+        &mut self,
+        key: &ObjectKey,
+        work: &mut DaemonSetSync,
+        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
+        now: Timestamp,
+    ) {
         let strategy = work.set.stable().at(&["spec", "updateStrategy"]);
         if strategy.get("type").as_str() == Some("OnDelete") || !self.expectations.are_met(key, now) {
             return;
@@ -353,17 +371,23 @@ impl DaemonSets {
         Self::delete(key, work, "the template has changed", runtime, now);
     }
 
-    fn delete(key: &ObjectKey, work: &mut Work, why: &str, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn delete(
+        key: &ObjectKey,
+        work: &mut DaemonSetSync,
+        why: &str,
+        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
+        now: Timestamp,
+    ) {
         for pod in core::mem::take(&mut work.doomed) {
             let facts = Vec::from([Because::Fact(String::from(why))]);
             let because = runtime.decide(format!("pod/{}", pod.key()), "delete", facts);
             let options = json!({"kind": "DeleteOptions", "apiVersion": "v1"});
             let call = Call::new(Verb::Delete, PODS, &key.namespace, pod.name()).body(options);
-            runtime.send(key, Step::Delete(pod), call, Some(because), now);
+            runtime.send(key, DaemonSetPurpose::Delete(pod), call, Some(because), now);
         }
     }
 
-    fn status(&self, work: &Work, runtime: &KeyedRuntime<Step>, now: Timestamp) -> Json {
+    fn status(&self, work: &DaemonSetSync, runtime: &KeyedRuntime<DaemonSetPurpose>, now: Timestamp) -> Json {
         let set = &work.set;
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
         let by_node = self.by_node(set, runtime);
@@ -408,9 +432,15 @@ fn age(pod: &Object) -> (Option<Text>, Text) {
 }
 
 impl Reconciler for DaemonSets {
-    type Step = Step;
+    type Purpose = DaemonSetPurpose;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn handle_event(
+        &mut self,
+        source: usize,
+        event: &CacheEvent,
+        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
+        now: Timestamp,
+    ) {
         match source {
             SETS => {
                 if event.after.is_none() {
@@ -424,12 +454,12 @@ impl Reconciler for DaemonSets {
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, _now: Timestamp) -> Flow {
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DaemonSetPurpose>, _now: Timestamp) -> Flow {
         let Some(set) = runtime.cache(SETS).get(key).cloned() else { return Flow::Done };
-        let work = Work {
+        let work = DaemonSetSync {
             set,
             hash: String::new(),
-            stage: Stage::Revise,
+            stage: DaemonSetStage::Revise,
             because: None,
             doomed: Vec::new(),
             observes: false,
@@ -443,70 +473,74 @@ impl Reconciler for DaemonSets {
     fn handle_reply(
         &mut self,
         key: &ObjectKey,
-        step: Step,
-        reply: &Reply,
-        runtime: &mut KeyedRuntime<Step>,
+        step: DaemonSetPurpose,
+        reply: &ApiResult,
+        runtime: &mut KeyedRuntime<DaemonSetPurpose>,
         now: Timestamp,
     ) -> Flow {
         let Some(work) = self.work.get_mut(key) else { return Flow::Next };
         let error = failure(reply);
         match (step, error) {
-            (Step::Revision, None) => {
+            (DaemonSetPurpose::Revision, None) => {
                 let made = object(reply);
                 let hash = made.as_ref().and_then(|made| labels(made).get(REVISION_LABEL).as_str());
                 work.hash = hash.map_or_else(|| work.hash.clone(), String::from);
             }
-            (Step::Create, _) => {
+            (DaemonSetPurpose::Create, _) => {
                 let tools = (&mut self.expectations, runtime);
                 work.failed |= pod_control::created(key, &about(&work.set), reply, tools, now).is_some();
             }
-            (Step::Delete(pod), _) => {
+            (DaemonSetPurpose::Delete(pod), _) => {
                 let tools = (&mut self.expectations, runtime);
                 work.failed |= pod_control::deleted(key, (&about(&work.set), &pod), reply, tools, now).is_some();
             }
-            (Step::Status, None) => work.stage = Stage::End(if work.failed { Flow::Retry } else { Flow::Done }),
-            (Step::Status, Some(_)) if work.tries < STATUS_TRIES => {
-                let call = Call::new(Verb::Get, DAEMON_SETS, &key.namespace, &key.name);
-                runtime.send(key, Step::Read, call, work.because, now);
+            (DaemonSetPurpose::Status, None) => {
+                work.stage = DaemonSetStage::End(if work.failed { Flow::Retry } else { Flow::Done })
             }
-            (Step::Read, None) => work.set = object(reply).unwrap_or_else(|| work.set.clone()),
-            (Step::Status | Step::Read | Step::Revision, Some(_)) => work.stage = Stage::End(Flow::Retry),
+            (DaemonSetPurpose::Status, Some(_)) if work.tries < STATUS_TRIES => {
+                let call = Call::new(Verb::Get, DAEMON_SETS, &key.namespace, &key.name);
+                runtime.send(key, DaemonSetPurpose::Read, call, work.because, now);
+            }
+            (DaemonSetPurpose::Read, None) => work.set = object(reply).unwrap_or_else(|| work.set.clone()),
+            (DaemonSetPurpose::Status | DaemonSetPurpose::Read | DaemonSetPurpose::Revision, Some(_)) => {
+                work.stage = DaemonSetStage::End(Flow::Retry)
+            }
         }
         Flow::Next
     }
 
-    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DaemonSetPurpose>, now: Timestamp) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Done };
         match work.stage.clone() {
-            Stage::Revise => self.revise(key, &mut work, runtime, now),
-            Stage::Manage => self.manage(key, &mut work, runtime, now),
-            Stage::Create { nodes, .. } if nodes.is_empty() || work.failed => {
+            DaemonSetStage::Revise => self.revise(key, &mut work, runtime, now),
+            DaemonSetStage::Manage => self.manage(key, &mut work, runtime, now),
+            DaemonSetStage::Create { nodes, .. } if nodes.is_empty() || work.failed => {
                 for _ in nodes {
                     self.expectations.created(key);
                 }
-                work.stage = Stage::Delete;
+                work.stage = DaemonSetStage::Delete;
             }
-            Stage::Create { mut nodes, batch } => {
+            DaemonSetStage::Create { mut nodes, batch } => {
                 let rest = nodes.split_off(batch.min(nodes.len()));
                 for node in nodes {
                     let pod = pod_for(&work.set, &node, &work.hash);
                     let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
-                    runtime.send(key, Step::Create, call, work.because, now);
+                    runtime.send(key, DaemonSetPurpose::Create, call, work.because, now);
                 }
-                work.stage = Stage::Create { nodes: rest, batch: batch * 2 };
+                work.stage = DaemonSetStage::Create { nodes: rest, batch: batch * 2 };
             }
-            Stage::Delete => {
-                work.stage = Stage::Roll;
+            DaemonSetStage::Delete => {
+                work.stage = DaemonSetStage::Roll;
                 Self::delete(key, &mut work, "its node does not fit, or it is one too many or has ended", runtime, now);
             }
-            Stage::Roll => {
-                work.stage = Stage::Status;
+            DaemonSetStage::Roll => {
+                work.stage = DaemonSetStage::Status;
                 self.roll(key, &mut work, runtime, now);
             }
-            Stage::Status => {
+            DaemonSetStage::Status => {
                 let status = self.status(&work, runtime, now);
                 if status == *work.set.stable().get("status") {
-                    work.stage = Stage::End(if work.failed { Flow::Retry } else { Flow::Done });
+                    work.stage = DaemonSetStage::End(if work.failed { Flow::Retry } else { Flow::Done });
                 } else {
                     let mut body = work.set.json();
                     body.set(&["status"], status);
@@ -514,10 +548,10 @@ impl Reconciler for DaemonSets {
                         .subresource("status")
                         .body(body);
                     work.tries += 1;
-                    runtime.send(key, Step::Status, call, work.because, now);
+                    runtime.send(key, DaemonSetPurpose::Status, call, work.because, now);
                 }
             }
-            Stage::End(flow) => return flow,
+            DaemonSetStage::End(flow) => return flow,
         }
         self.work.insert(key.clone(), work);
         Flow::Next

@@ -46,15 +46,15 @@ pub(super) fn tolerations(set: &Object) -> Vec<Json> {
 
 /// Whether a DaemonSet's pod is started on a node, and whether one that is there stays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Verdict {
+pub(super) struct NodeEligibility {
     pub(super) should_run: bool,
     pub(super) should_stay: bool,
 }
 
 /// Tells whether a node gets and keeps a pod.
-pub(super) fn verdict(set: &Object, node: &Object) -> Verdict {
+pub(super) fn verdict(set: &Object, node: &Object) -> NodeEligibility {
     let spec = set.stable().at(&["spec", "template", "spec"]);
-    let no = Verdict { should_run: false, should_stay: false };
+    let no = NodeEligibility { should_run: false, should_stay: false };
     let name = spec.get("nodeName").as_str().unwrap_or("");
     if !(name.is_empty() || name == node.name()) || !matches_required(spec, node.stable()) {
         return no;
@@ -66,7 +66,10 @@ pub(super) fn verdict(set: &Object, node: &Object) -> Verdict {
                 && !tolerations.iter().any(|toleration| tolerates(toleration, taint))
         })
     };
-    Verdict { should_run: !untolerated(&["NoSchedule", "NoExecute"]), should_stay: !untolerated(&["NoExecute"]) }
+    NodeEligibility {
+        should_run: !untolerated(&["NoSchedule", "NoExecute"]),
+        should_stay: !untolerated(&["NoExecute"]),
+    }
 }
 
 /// Makes the pod for a node: it is bound by the scheduler, which may choose that node alone.
@@ -105,7 +108,7 @@ pub(super) fn target(pod: &Object) -> Option<Text> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Verdict, pod_for, target, verdict};
+    use super::{NodeEligibility, pod_for, target, verdict};
     use crate::json;
     use crate::objects::{Json, Object};
 
@@ -140,7 +143,7 @@ mod tests {
             (json!({"nodeName": "w2"}), json!([]), no),
         ];
         for (spec, taints, (should_run, should_stay)) in cases {
-            let expected = Verdict { should_run, should_stay };
+            let expected = NodeEligibility { should_run, should_stay };
             assert_eq!(verdict(&set(spec.clone()), &node(taints.clone())), expected, "{spec} {taints}");
         }
     }

@@ -20,10 +20,10 @@ use jiff::Timestamp;
 use super::client::CacheEvent;
 use super::client::PAUSE_FIRST;
 use super::controller::{
-    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Reply, Retries, Watched,
-    failure, object,
+    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
+    Watched, failure, object,
 };
-use super::events::{About, EventType};
+use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Owned, Rounding, hash, number, owner_key, reference_to, scaled};
 use super::workload::{DEPLOYMENTS, REPLICA_SETS};
 use super::{Because, DecisionId};
@@ -69,7 +69,7 @@ pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<
 
 /// What a request is for.
 #[derive(Clone, Debug)]
-enum Step {
+enum DeploymentPurpose {
     /// Make the ReplicaSet of the template.
     Create,
     /// Scale a ReplicaSet, from and to so many.
@@ -87,7 +87,7 @@ enum Step {
 
 /// What comes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+enum DeploymentStage {
     /// Find or make the ReplicaSet of the template.
     New,
     /// Write the revision.
@@ -100,7 +100,7 @@ enum Stage {
 
 /// A sync under way.
 #[derive(Clone, Debug)]
-struct Work {
+struct DeploymentSync {
     deployment: Object,
     /// The Deployment as this sync has changed it.
     tree: Json,
@@ -109,11 +109,11 @@ struct Work {
     /// The name of the one with the present template.
     new: Option<String>,
     made: bool,
-    stage: Stage,
+    stage: DeploymentStage,
     because: Option<DecisionId>,
 }
 
-impl Work {
+impl DeploymentSync {
     fn newest(&self) -> Option<&Object> {
         let new = self.new.as_deref()?;
         self.sets.iter().find(|set| set.name() == new)
@@ -154,7 +154,7 @@ struct Deployments {
     tells_from: bool,
     tells_terminating: bool,
     sets: Owned,
-    work: BTreeMap<ObjectKey, Work>,
+    work: BTreeMap<ObjectKey, DeploymentSync>,
 }
 
 fn size(set: &Object) -> i64 {
@@ -179,7 +179,13 @@ fn revision_of(set: &Object) -> i64 {
 
 impl Deployments {
     /// Finds the ReplicaSet of the present template, or makes it.
-    fn find_new(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn find_new(
+        &self,
+        key: &ObjectKey,
+        work: &mut DeploymentSync,
+        runtime: &mut KeyedRuntime<DeploymentPurpose>,
+        now: Timestamp,
+    ) {
         let deployment = work.deployment.clone();
         let template = deployment.stable().at(&["spec", "template"]);
         let wanted = bare(template);
@@ -192,7 +198,7 @@ impl Deployments {
             .max()
             .unwrap_or(0);
         let revision = format!("{}", last + 1);
-        work.stage = Stage::Announce;
+        work.stage = DeploymentStage::Announce;
         if let Some(set) = found {
             work.new = Some(String::from(set.name()));
             let is_older = revision_of(&set) < last + 1;
@@ -203,18 +209,25 @@ impl Deployments {
                 body.set(&["metadata", "annotations", REVISION], revision);
                 self.annotate(&mut body, work);
                 let call = Call::new(Verb::Update, REPLICA_SETS, &key.namespace, set.name()).body(body);
-                runtime.send(key, Step::Annotate, call, work.because, now);
+                runtime.send(key, DeploymentPurpose::Annotate, call, work.because, now);
             }
             return;
         }
         if work.is_rolling() || work.old().all(|set| number(set, &["status", "replicas"], 0) == 0) {
             self.make(key, work, &revision, runtime, now);
         } else {
-            work.stage = Stage::Scale;
+            work.stage = DeploymentStage::Scale;
         }
     }
 
-    fn make(&self, key: &ObjectKey, work: &mut Work, revision: &str, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
+    fn make(
+        &self,
+        key: &ObjectKey,
+        work: &mut DeploymentSync,
+        revision: &str,
+        runtime: &mut KeyedRuntime<DeploymentPurpose>,
+        now: Timestamp,
+    ) {
         let deployment = &work.deployment;
         let template = deployment.stable().at(&["spec", "template"]);
         let hash = hash(template);
@@ -245,18 +258,24 @@ impl Deployments {
         work.new = Some(name);
         work.tree.set(&["metadata", "annotations", REVISION], revision);
         let call = Call::new(Verb::Create, REPLICA_SETS, &key.namespace, "").body(set);
-        runtime.send(key, Step::Create, call, work.because, now);
+        runtime.send(key, DeploymentPurpose::Create, call, work.because, now);
     }
 
-    fn annotate(&self, set: &mut Json, work: &Work) {
+    fn annotate(&self, set: &mut Json, work: &DeploymentSync) {
         let replicas = work.replicas();
         set.set(&["metadata", "annotations", DESIRED], format!("{replicas}"));
         set.set(&["metadata", "annotations", MOST], format!("{}", replicas + work.surge()));
     }
 
     /// Says in the Deployment which revision it has, and that there is a new ReplicaSet.
-    fn announce(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
-        work.stage = Stage::Scale;
+    fn announce(
+        &self,
+        key: &ObjectKey,
+        work: &mut DeploymentSync,
+        runtime: &mut KeyedRuntime<DeploymentPurpose>,
+        now: Timestamp,
+    ) {
+        work.stage = DeploymentStage::Scale;
         if work.made && status::has_deadline(&work.deployment) {
             let name = work.new.clone().unwrap_or_default();
             let condition = status::condition(
@@ -272,13 +291,19 @@ impl Deployments {
             let call = Call::new(Verb::Update, DEPLOYMENTS, &key.namespace, &key.name)
                 .subresource("status")
                 .body(work.tree.clone());
-            runtime.send(key, Step::Announce, call, work.because, now);
+            runtime.send(key, DeploymentPurpose::Announce, call, work.because, now);
         }
     }
 
     /// Makes one step towards the wanted sizes.
-    fn scale_some(&self, key: &ObjectKey, work: &mut Work, runtime: &mut KeyedRuntime<Step>, now: Timestamp) {
-        work.stage = Stage::Status;
+    fn scale_some(
+        &self,
+        key: &ObjectKey,
+        work: &mut DeploymentSync,
+        runtime: &mut KeyedRuntime<DeploymentPurpose>,
+        now: Timestamp,
+    ) {
+        work.stage = DeploymentStage::Status;
         let is_paused = work.deployment.stable().at(&["spec", "paused"]).as_bool() == Some(true);
         if is_paused || self.is_scaling(work) {
             let active = work.sets.iter().rfind(|set| size(set) > 0).or(work.newest()).cloned();
@@ -318,10 +343,10 @@ impl Deployments {
     fn scale_old(
         &self,
         key: &ObjectKey,
-        work: &mut Work,
+        work: &mut DeploymentSync,
         old: &[Object],
         total: i64,
-        runtime: &mut KeyedRuntime<Step>,
+        runtime: &mut KeyedRuntime<DeploymentPurpose>,
         now: Timestamp,
     ) {
         let available = |set: &Object| number(set, &["status", "availableReplicas"], 0);
@@ -346,7 +371,7 @@ impl Deployments {
     }
 
     /// Tells whether the wanted number changed since the ReplicaSets were last looked after.
-    fn is_scaling(&self, work: &Work) -> bool {
+    fn is_scaling(&self, work: &DeploymentSync) -> bool {
         let wanted = format!("{}", work.replicas());
         let desired = |set: &&Object| set.stable().at(&["metadata", "annotations", DESIRED]).as_str().map(String::from);
         work.sets.iter().filter(|set| size(set) > 0).any(|set| desired(&set).is_some_and(|desired| desired != wanted))
@@ -355,10 +380,10 @@ impl Deployments {
     fn scale(
         &self,
         key: &ObjectKey,
-        work: &mut Work,
+        work: &mut DeploymentSync,
         set: &Object,
         to: i64,
-        runtime: &mut KeyedRuntime<Step>,
+        runtime: &mut KeyedRuntime<DeploymentPurpose>,
         now: Timestamp,
     ) {
         let mut body = set.json();
@@ -374,16 +399,16 @@ impl Deployments {
         work.because = Some(because);
         let call = Call::new(Verb::Update, REPLICA_SETS, &key.namespace, set.name()).body(body);
         let name = String::from(set.name());
-        runtime.send(key, Step::Scale { name, from, to }, call, Some(because), now);
+        runtime.send(key, DeploymentPurpose::Scale { name, from, to }, call, Some(because), now);
     }
 
     fn tell_scaled(
         &self,
-        work: &Work,
+        work: &DeploymentSync,
         name: &str,
         from: Option<i64>,
         to: i64,
-        runtime: &mut KeyedRuntime<Step>,
+        runtime: &mut KeyedRuntime<DeploymentPurpose>,
         now: Timestamp,
     ) {
         let way = if to > from.unwrap_or(0) { "up" } else { "down" };
@@ -394,15 +419,21 @@ impl Deployments {
             None => format!("Scaled {way} replica set {name} to {to}"),
             Some(from) => format!("Scaled {way} replica set {name} to {to} from {from}"),
         };
-        let about = About::object("apps/v1", "Deployment", &work.deployment);
+        let about = InvolvedObject::object("apps/v1", "Deployment", &work.deployment);
         runtime.emit(&about, EventType::Normal, "ScalingReplicaSet", &message, now);
     }
 }
 
 impl Reconciler for Deployments {
-    type Step = Step;
+    type Purpose = DeploymentPurpose;
 
-    fn handle_event(&mut self, source: usize, event: &CacheEvent, runtime: &mut KeyedRuntime<Step>, _now: Timestamp) {
+    fn handle_event(
+        &mut self,
+        source: usize,
+        event: &CacheEvent,
+        runtime: &mut KeyedRuntime<DeploymentPurpose>,
+        _now: Timestamp,
+    ) {
         if source == DEPLOYMENT_CACHE {
             runtime.add(event.object().key());
             return;
@@ -414,7 +445,7 @@ impl Reconciler for Deployments {
         }
     }
 
-    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, _now: Timestamp) -> Flow {
+    fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DeploymentPurpose>, _now: Timestamp) -> Flow {
         let Some(deployment) = runtime.cache(DEPLOYMENT_CACHE).get(key).cloned() else { return Flow::Done };
         let mut sets: Vec<Object> =
             self.sets.of(deployment.uid()).filter_map(|set| runtime.cache(SETS).get(set).cloned()).collect();
@@ -422,9 +453,9 @@ impl Reconciler for Deployments {
             let created = set.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned();
             (created, revision_of(set), String::from(set.name()))
         });
-        let stage = if is_ending(&deployment) { Stage::Status } else { Stage::New };
+        let stage = if is_ending(&deployment) { DeploymentStage::Status } else { DeploymentStage::New };
         let tree = deployment.json();
-        let work = Work { deployment, tree, sets, new: None, made: false, stage, because: None };
+        let work = DeploymentSync { deployment, tree, sets, new: None, made: false, stage, because: None };
         self.work.insert(key.clone(), work);
         Flow::Next
     }
@@ -432,15 +463,15 @@ impl Reconciler for Deployments {
     fn handle_reply(
         &mut self,
         key: &ObjectKey,
-        step: Step,
-        reply: &Reply,
-        runtime: &mut KeyedRuntime<Step>,
+        step: DeploymentPurpose,
+        reply: &ApiResult,
+        runtime: &mut KeyedRuntime<DeploymentPurpose>,
         now: Timestamp,
     ) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Next };
         let failed = failure(reply).is_some();
         match step {
-            Step::Create if !failed => {
+            DeploymentPurpose::Create if !failed => {
                 work.made = true;
                 if let Some(set) = object(reply) {
                     if size(&set) > 0 {
@@ -449,7 +480,7 @@ impl Reconciler for Deployments {
                     work.sets.push(set);
                 }
             }
-            Step::Scale { name, from, to } if !failed => {
+            DeploymentPurpose::Scale { name, from, to } if !failed => {
                 if from != to {
                     self.tell_scaled(&work, &name, Some(from), to, runtime, now);
                 }
@@ -457,32 +488,32 @@ impl Reconciler for Deployments {
                     work.sets[at] = set;
                 }
             }
-            Step::Annotate | Step::Announce if !failed => {}
-            Step::Status if !failed => work.stage = Stage::End(Flow::Done),
-            _ => work.stage = Stage::End(Flow::Retry),
+            DeploymentPurpose::Annotate | DeploymentPurpose::Announce if !failed => {}
+            DeploymentPurpose::Status if !failed => work.stage = DeploymentStage::End(Flow::Done),
+            _ => work.stage = DeploymentStage::End(Flow::Retry),
         }
         self.work.insert(key.clone(), work);
         Flow::Next
     }
 
-    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Step>, now: Timestamp) -> Flow {
+    fn proceed(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<DeploymentPurpose>, now: Timestamp) -> Flow {
         let Some(mut work) = self.work.remove(key) else { return Flow::Done };
         match work.stage {
-            Stage::New => self.find_new(key, &mut work, runtime, now),
-            Stage::Announce => self.announce(key, &mut work, runtime, now),
-            Stage::Scale => self.scale_some(key, &mut work, runtime, now),
-            Stage::Status => {
-                work.stage = Stage::End(Flow::Done);
+            DeploymentStage::New => self.find_new(key, &mut work, runtime, now),
+            DeploymentStage::Announce => self.announce(key, &mut work, runtime, now),
+            DeploymentStage::Scale => self.scale_some(key, &mut work, runtime, now),
+            DeploymentStage::Status => {
+                work.stage = DeploymentStage::End(Flow::Done);
                 let status = status::of(&work, self.tells_terminating, now);
                 if status != *work.tree.get("status") {
                     work.tree.set(&["status"], status);
                     let call = Call::new(Verb::Update, DEPLOYMENTS, &key.namespace, &key.name)
                         .subresource("status")
                         .body(work.tree.clone());
-                    runtime.send(key, Step::Status, call, work.because, now);
+                    runtime.send(key, DeploymentPurpose::Status, call, work.because, now);
                 }
             }
-            Stage::End(flow) => return flow,
+            DeploymentStage::End(flow) => return flow,
         }
         self.work.insert(key.clone(), work);
         Flow::Next

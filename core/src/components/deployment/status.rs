@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::{Work, size};
+use super::{DeploymentSync, size};
 use crate::components::workload::pods::{number, set_unless_zero};
 use crate::json;
 use crate::objects::time::to_time;
@@ -49,7 +49,7 @@ fn set_in(conditions: &mut Vec<Json>, mut new: Json) {
 }
 
 /// Returns the status.
-pub(super) fn of(work: &Work, tells_terminating: bool, now: Timestamp) -> Json {
+pub(super) fn of(work: &DeploymentSync, tells_terminating: bool, now: Timestamp) -> Json {
     let deployment = &work.deployment;
     let sum = |field: &str| work.sets.iter().map(|set| number(set, &["status", field], 0)).sum::<i64>();
     let updated = work.newest().map_or(0, |set| number(set, &["status", "replicas"], 0));
@@ -86,7 +86,7 @@ pub(super) fn of(work: &Work, tells_terminating: bool, now: Timestamp) -> Json {
     status
 }
 
-fn progress(work: &Work, status: &Json, conditions: &mut Vec<Json>, now: Timestamp) {
+fn progress(work: &DeploymentSync, status: &Json, conditions: &mut Vec<Json>, now: Timestamp) {
     let old = work.tree.get("status");
     let count = |status: &Json, field: &str| status.get(field).as_i64().unwrap_or(0);
     let current = conditions.iter().find(|one| one.get("type").as_str() == Some("Progressing")).cloned();

@@ -30,7 +30,7 @@ const SIMILAR_WITHIN: SignedDuration = SignedDuration::from_secs(600);
 
 /// An Event that was to be written, and where it is counted up.
 #[derive(Clone, Debug)]
-struct Known {
+struct KnownEvent {
     /// What its name ends in: nanoseconds since 1970.
     suffix: i64,
     /// Seconds since 1970.
@@ -60,12 +60,12 @@ struct Allowance {
 #[derive(Clone, Debug)]
 struct Recent<T> {
     /// Sorted by key.
-    entries: Vec<Entry<T>>,
+    entries: Vec<LruEntry<T>>,
     asked: u32,
 }
 
 #[derive(Clone, Debug)]
-struct Entry<T> {
+struct LruEntry<T> {
     key: u64,
     asked: u32,
     value: T,
@@ -82,7 +82,7 @@ impl<T> Recent<T> {
         let at = match self.entries.binary_search_by_key(&key, |entry| entry.key) {
             Ok(at) => at,
             Err(at) => {
-                self.entries.insert(at, Entry { key, asked: self.asked, value: make() });
+                self.entries.insert(at, LruEntry { key, asked: self.asked, value: make() });
                 if self.entries.len() > MEMORY_MAX {
                     self.forget_one();
                 }
@@ -104,7 +104,7 @@ impl<T> Recent<T> {
 /// Knows the Events of one recorder.
 #[derive(Clone, Debug)]
 pub(super) struct Correlator {
-    known: Recent<Known>,
+    known: Recent<KnownEvent>,
     similar: Recent<Similar>,
     allowances: Recent<Allowance>,
 }
@@ -149,7 +149,7 @@ impl Correlator {
         if are_many {
             combine(&mut event, wall);
         }
-        let known = self.known.entry(key, || Known { suffix, first: first.as_second(), count: 0 });
+        let known = self.known.entry(key, || KnownEvent { suffix, first: first.as_second(), count: 0 });
         known.count += 1;
         if known.count > 1 {
             let name = event.at(&["involvedObject", "name"]).as_str().unwrap_or_default();

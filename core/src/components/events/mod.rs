@@ -22,11 +22,11 @@ use crate::objects::{Json, Object};
 
 /// The object that an Event is about.
 #[derive(Clone, PartialEq, Debug)]
-pub struct About {
+pub struct InvolvedObject {
     reference: Json,
 }
 
-impl About {
+impl InvolvedObject {
     /// Refers to a Node by name and UID.
     #[must_use]
     pub fn node(name: &str, uid: &str) -> Self {
@@ -94,7 +94,7 @@ impl EventRecorder {
     /// Emits an Event; [`Self::flush`] sends it.
     pub fn emit(
         &mut self,
-        about: &About,
+        about: &InvolvedObject,
         kind: EventType,
         reason: &str,
         message: &str,
@@ -177,7 +177,7 @@ mod tests {
 
     use jiff::Timestamp;
 
-    use super::{About, EventRecorder, EventType};
+    use super::{EventRecorder, EventType, InvolvedObject};
     use crate::chance::Chance;
     use crate::components::client::Client;
     use crate::components::{Outbox, Output};
@@ -205,7 +205,7 @@ mod tests {
         }
 
         fn emit(&mut self, message: &str) {
-            let about = About::node("w1", "u1");
+            let about = InvolvedObject::node("w1", "u1");
             let now = Timestamp::UNIX_EPOCH;
             self.recorder.emit(&about, EventType::Normal, "NodeNotReady", message, None, now);
         }

@@ -12,9 +12,9 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::graph::{Item, Life};
-use super::{GarbageCollector, Job, KINDS, get};
+use super::{CollectorPurpose, GarbageCollector, KINDS, get};
 use crate::components::Because;
-use crate::components::client::{Outcome, WorkQueue};
+use crate::components::client::{RequestOutcome, WorkQueue};
 use crate::json;
 use crate::network::{Call, MERGE_PATCH, Verb};
 use crate::objects::{Json, Object, Text};
@@ -102,15 +102,15 @@ impl GarbageCollector {
                 let patch = without_owners(&dependent.uid, core::iter::once(&*owner.uid));
                 let (kind, key) = (&KINDS[dependent.kind], &dependent.key);
                 let call = Call::strategic_patch(kind.resource.clone(), &key.namespace, &key.name, patch);
-                self.send(call, None, Job::Orphan(owner.clone()), now);
+                self.send(call, None, CollectorPurpose::Orphan(owner.clone()), now);
             }
         }
     }
 
-    pub(super) fn handle_orphaned(&mut self, owner: Item, outcome: &Outcome, now: Timestamp) {
+    pub(super) fn handle_orphaned(&mut self, owner: Item, outcome: &RequestOutcome, now: Timestamp) {
         let Some((open, failed)) = self.orphaning.under_way.get_mut(&owner.uid) else { return };
         *open -= 1;
-        *failed |= matches!(outcome, Outcome::Conflict | Outcome::Failed);
+        *failed |= matches!(outcome, RequestOutcome::Conflict | RequestOutcome::Failed);
         if *open > 0 {
             return;
         }
@@ -125,12 +125,18 @@ impl GarbageCollector {
 
     /// Reads an owner anew to take a finalizer away.
     fn drop_finalizer(&mut self, item: Item, finalizer: &'static str, now: Timestamp) {
-        self.send(get(item.kind, &item.key), None, Job::Finalizers { item, finalizer }, now);
+        self.send(get(item.kind, &item.key), None, CollectorPurpose::Finalizers { item, finalizer }, now);
     }
 
-    pub(super) fn handle_finalizers(&mut self, item: Item, finalizer: &'static str, outcome: &Outcome, now: Timestamp) {
+    pub(super) fn handle_finalizers(
+        &mut self,
+        item: Item,
+        finalizer: &'static str,
+        outcome: &RequestOutcome,
+        now: Timestamp,
+    ) {
         match outcome {
-            Outcome::Done(Some(owner)) if has_finalizer(owner, finalizer) => {
+            RequestOutcome::Done(Some(owner)) if has_finalizer(owner, finalizer) => {
                 let own = owner.stable().at(&["metadata", "finalizers"]).items().iter();
                 let rest: Vec<Json> = own.filter(|one| one.as_str() != Some(finalizer)).cloned().collect();
                 let mut patch = json!({"metadata": {"finalizers": null}});
@@ -147,18 +153,24 @@ impl GarbageCollector {
                     if finalizer == ORPHAN { "its dependents do not refer to it" } else { "no dependent blocks it" };
                 let why = Vec::from([Because::Fact(fact.into())]);
                 let because = self.runtime.decide(format!("{kind}/{}", item.key), format!("remove {finalizer}"), why);
-                self.send(call, Some(because), Job::Finish { item, finalizer }, now);
+                self.send(call, Some(because), CollectorPurpose::Finish { item, finalizer }, now);
             }
-            Outcome::Done(_) | Outcome::NotFound => self.ended(&item, finalizer),
-            Outcome::Conflict | Outcome::Failed => self.again(item, finalizer, now),
+            RequestOutcome::Done(_) | RequestOutcome::NotFound => self.ended(&item, finalizer),
+            RequestOutcome::Conflict | RequestOutcome::Failed => self.again(item, finalizer, now),
         }
     }
 
-    pub(super) fn handle_finished(&mut self, item: Item, finalizer: &'static str, outcome: &Outcome, now: Timestamp) {
+    pub(super) fn handle_finished(
+        &mut self,
+        item: Item,
+        finalizer: &'static str,
+        outcome: &RequestOutcome,
+        now: Timestamp,
+    ) {
         match outcome {
-            Outcome::Done(_) | Outcome::NotFound => self.ended(&item, finalizer),
-            Outcome::Conflict => self.drop_finalizer(item, finalizer, now),
-            Outcome::Failed => self.again(item, finalizer, now),
+            RequestOutcome::Done(_) | RequestOutcome::NotFound => self.ended(&item, finalizer),
+            RequestOutcome::Conflict => self.drop_finalizer(item, finalizer, now),
+            RequestOutcome::Failed => self.again(item, finalizer, now),
         }
     }
 

@@ -18,8 +18,8 @@ use jiff::Timestamp;
 
 use self::cascade::{FOREGROUND, ORPHAN, Orphaning, has_finalizer, is_ending_with};
 use self::graph::{Graph, Item, Life, OwnerReference, owners_of};
-use super::client::{CacheEvent, Outcome, WorkQueue};
-use super::controller::{Context, Controller, ControllerRuntime, Reply, Watched};
+use super::client::{CacheEvent, RequestOutcome, WorkQueue};
+use super::controller::{ApiResult, Context, Controller, ControllerRuntime, Watched};
 use super::{Because, Deadline, DecisionId, earliest};
 use crate::json;
 use crate::network::{CSI_NODES, Call, LEASES, NODES, PODS, RequestId, Resource, Verb};
@@ -27,22 +27,22 @@ use crate::objects::{Object, ObjectKey, Text};
 
 /// A kind whose objects are watched.
 #[derive(Clone, Debug)]
-struct Kind {
+struct MonitoredKind {
     name: &'static str,
     resource: Resource,
     namespaced: bool,
 }
 
-const fn cluster(name: &'static str, resource: Resource) -> Kind {
-    Kind { name, resource, namespaced: false }
+const fn cluster(name: &'static str, resource: Resource) -> MonitoredKind {
+    MonitoredKind { name, resource, namespaced: false }
 }
 
-const fn namespaced(name: &'static str, resource: Resource) -> Kind {
-    Kind { name, resource, namespaced: true }
+const fn namespaced(name: &'static str, resource: Resource) -> MonitoredKind {
+    MonitoredKind { name, resource, namespaced: true }
 }
 
 /// The kinds that own or are owned here.
-static KINDS: [Kind; 15] = [
+static KINDS: [MonitoredKind; 15] = [
     cluster("Node", NODES),
     cluster("CSINode", CSI_NODES),
     cluster("PersistentVolume", Resource::of("", "v1", "persistentvolumes")),
@@ -68,17 +68,17 @@ const WORKERS: usize = 20;
 const ABSENT_MAX: usize = 500;
 
 /// An owner that nobody has seen: where its dependent says that it is.
-type Missing = (usize, ObjectKey, Text);
+type MissingOwner = (usize, ObjectKey, Text);
 
 /// What a request is for.
 #[derive(Clone, Debug)]
-enum Job {
+enum CollectorPurpose {
     /// Read the dependent itself.
     Read(Item),
     /// Read an owner of a dependent; more of them may follow.
     Owner { item: Item, latest: Object, owner: OwnerReference, rest: VecDeque<OwnerReference>, sorted: Sorted },
     /// Read an owner that nobody has seen.
-    Missing(Missing),
+    MissingOwner(MissingOwner),
     /// Delete or patch the dependent.
     Write(Item),
     /// Take the reference to this owner away from a dependent that outlives it.
@@ -105,10 +105,10 @@ pub struct GarbageCollector {
     /// UIDs of owners that are known to be gone, oldest first.
     absent: VecDeque<Text>,
     queue: WorkQueue<Item>,
-    missing: WorkQueue<Missing>,
+    missing: WorkQueue<MissingOwner>,
     /// Owners whose dependents outlive them.
     orphaning: Orphaning,
-    under_way: BTreeMap<RequestId, Job>,
+    under_way: BTreeMap<RequestId, CollectorPurpose>,
     started: bool,
     checks_version: bool,
 }
@@ -182,7 +182,7 @@ impl GarbageCollector {
         }
     }
 
-    fn send(&mut self, call: Call, because: Option<DecisionId>, job: Job, now: Timestamp) {
+    fn send(&mut self, call: Call, because: Option<DecisionId>, job: CollectorPurpose, now: Timestamp) {
         let id = self.runtime.send(call, because, now);
         self.under_way.insert(id, job);
     }
@@ -197,15 +197,15 @@ impl GarbageCollector {
         self.queue.done(item);
     }
 
-    fn handle_outcome(&mut self, job: Job, outcome: Outcome, now: Timestamp) {
+    fn handle_outcome(&mut self, job: CollectorPurpose, outcome: RequestOutcome, now: Timestamp) {
         match (job, outcome) {
-            (Job::Missing(missing), outcome) => self.handle_missing(&missing, &outcome, now),
-            (Job::Read(item), Outcome::Done(Some(latest)))
+            (CollectorPurpose::MissingOwner(missing), outcome) => self.handle_missing(&missing, &outcome, now),
+            (CollectorPurpose::Read(item), RequestOutcome::Done(Some(latest)))
                 if latest.uid() == &*item.uid && self.graph.life(&item.uid) == Life::AwaitingDependents =>
             {
                 self.await_dependents(item, now);
             }
-            (Job::Read(item), Outcome::Done(Some(latest))) => {
+            (CollectorPurpose::Read(item), RequestOutcome::Done(Some(latest))) => {
                 let is_ending = !latest.stable().at(&["metadata", "deletionTimestamp"]).is_null();
                 let rest: VecDeque<OwnerReference> = owners_of(latest.stable()).into();
                 if latest.uid() != &*item.uid || is_ending || rest.is_empty() {
@@ -214,40 +214,43 @@ impl GarbageCollector {
                     self.sort(item, latest, rest, Sorted::default(), now);
                 }
             }
-            (Job::Owner { item, latest, owner, rest, mut sorted }, outcome) => {
+            (CollectorPurpose::Owner { item, latest, owner, rest, mut sorted }, outcome) => {
                 match outcome {
-                    Outcome::Done(Some(found)) if found.uid() == &*owner.uid => {
+                    RequestOutcome::Done(Some(found)) if found.uid() == &*owner.uid => {
                         let waits = is_ending_with(&found, FOREGROUND);
                         if waits { &mut sorted.waiting } else { &mut sorted.solid }.push(owner);
                     }
-                    Outcome::Done(_) | Outcome::NotFound => {
+                    RequestOutcome::Done(_) | RequestOutcome::NotFound => {
                         self.note_absent(&owner.uid);
                         sorted.dangling.push(owner);
                     }
-                    Outcome::Conflict | Outcome::Failed => {
+                    RequestOutcome::Conflict | RequestOutcome::Failed => {
                         self.retry(&item, now);
                         return;
                     }
                 }
                 self.sort(item, latest, rest, sorted, now);
             }
-            (Job::Read(item), Outcome::NotFound) | (Job::Write(item), Outcome::Done(_) | Outcome::NotFound) => {
+            (CollectorPurpose::Read(item), RequestOutcome::NotFound)
+            | (CollectorPurpose::Write(item), RequestOutcome::Done(_) | RequestOutcome::NotFound) => {
                 self.finish(&item);
             }
-            (Job::Read(item) | Job::Write(item), _) => self.retry(&item, now),
-            (Job::Orphan(owner), outcome) => self.handle_orphaned(owner, &outcome, now),
-            (Job::Finalizers { item, finalizer }, outcome) => {
+            (CollectorPurpose::Read(item) | CollectorPurpose::Write(item), _) => self.retry(&item, now),
+            (CollectorPurpose::Orphan(owner), outcome) => self.handle_orphaned(owner, &outcome, now),
+            (CollectorPurpose::Finalizers { item, finalizer }, outcome) => {
                 self.handle_finalizers(item, finalizer, &outcome, now);
             }
-            (Job::Finish { item, finalizer }, outcome) => self.handle_finished(item, finalizer, &outcome, now),
+            (CollectorPurpose::Finish { item, finalizer }, outcome) => {
+                self.handle_finished(item, finalizer, &outcome, now)
+            }
         }
     }
 
-    fn handle_missing(&mut self, missing: &Missing, outcome: &Outcome, now: Timestamp) {
+    fn handle_missing(&mut self, missing: &MissingOwner, outcome: &RequestOutcome, now: Timestamp) {
         match outcome {
-            Outcome::Conflict | Outcome::Failed => self.missing.retry(missing.clone(), now),
-            Outcome::Done(Some(found)) if found.uid() == &*missing.2 => self.missing.forget(missing),
-            Outcome::Done(_) | Outcome::NotFound => {
+            RequestOutcome::Conflict | RequestOutcome::Failed => self.missing.retry(missing.clone(), now),
+            RequestOutcome::Done(Some(found)) if found.uid() == &*missing.2 => self.missing.forget(missing),
+            RequestOutcome::Done(_) | RequestOutcome::NotFound => {
                 self.missing.forget(missing);
                 self.note_absent(&missing.2);
                 let owner = Item { kind: missing.0, key: missing.1.clone(), uid: missing.2.clone() };
@@ -273,7 +276,7 @@ impl GarbageCollector {
                 sorted.dangling.push(owner);
             } else if let Some((kind, key)) = place_of(&owner, &item) {
                 let call = get(kind, &key);
-                self.send(call, None, Job::Owner { item, latest, owner, rest, sorted }, now);
+                self.send(call, None, CollectorPurpose::Owner { item, latest, owner, rest, sorted }, now);
                 return;
             } else {
                 sorted.solid.push(owner);
@@ -314,7 +317,7 @@ impl GarbageCollector {
             ("remove references", Call::strategic_patch(kind.resource.clone(), namespace, name, patch))
         };
         let because = self.runtime.decide(about, what, reasons);
-        self.send(call, Some(because), Job::Write(item), now);
+        self.send(call, Some(because), CollectorPurpose::Write(item), now);
     }
 }
 
@@ -367,9 +370,9 @@ impl Controller for GarbageCollector {
         }
     }
 
-    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+    fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {
         if let Some(job) = self.under_way.remove(&id) {
-            self.handle_outcome(job, Outcome::of(reply), now);
+            self.handle_outcome(job, RequestOutcome::of(reply), now);
         }
     }
 
@@ -393,13 +396,13 @@ impl Controller for GarbageCollector {
                 continue;
             }
             let call = get(missing.0, &missing.1);
-            self.send(call, None, Job::Missing(missing), now);
+            self.send(call, None, CollectorPurpose::MissingOwner(missing), now);
         }
         while self.queue.working() < WORKERS
             && let Some(item) = self.queue.take()
         {
             if self.graph.has(&item.uid) && self.graph.life(&item.uid) != Life::Ending {
-                self.send(get(item.kind, &item.key), None, Job::Read(item), now);
+                self.send(get(item.kind, &item.key), None, CollectorPurpose::Read(item), now);
             } else {
                 self.finish(&item);
             }

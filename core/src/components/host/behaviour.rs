@@ -9,7 +9,7 @@ use alloc::string::String;
 use jiff::SignedDuration;
 
 use crate::objects::time::parse_duration;
-use crate::objects::{FieldError, Json, Reader, Text};
+use crate::objects::{FieldError, FieldReader, Json, Text};
 
 /// From the moment at which a container may start until its process runs.
 const STARTS_AFTER: SignedDuration = SignedDuration::from_secs(1);
@@ -59,7 +59,7 @@ impl PodBehaviour {
     /// # Errors
     /// A field is unknown, or has a value that cannot be.
     pub fn from_json(body: &Json) -> Result<Self, FieldError> {
-        let mut reader = Reader::new(body, "")?;
+        let mut reader = FieldReader::new(body, "")?;
         let stops_after = match reader.any("stopsAfter").and_then(Json::as_str) {
             Some("never") => Some(StopsAfter::Never),
             _ => reader.duration("stopsAfter")?.map(StopsAfter::Delay),

@@ -15,7 +15,7 @@ use crate::json;
 use crate::network::Identity;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::{Format, Quantity};
-use crate::objects::{FieldError, Json, QUANTITY_NEEDED, Reader, Text};
+use crate::objects::{FieldError, FieldReader, Json, QUANTITY_NEEDED, Text};
 use crate::profile::Release;
 
 /// What a machine is made of.
@@ -151,7 +151,7 @@ impl Credentials {
             Some(word) => return Err(FieldError::unknown(path.to_string(), "credentials", word, WORDS)),
             None => {}
         }
-        let mut reader = Reader::new(value, path)?;
+        let mut reader = FieldReader::new(value, path)?;
         let name = reader.needed_text("user")?.clone();
         let mut groups: Vec<Text> =
             reader.list("groups")?.unwrap_or_default().iter().filter_map(Json::as_text).cloned().collect();
@@ -206,7 +206,7 @@ impl MachineSpec {
     /// # Errors
     /// A field is unknown, or has a value that cannot be.
     pub fn from_json(body: &Json) -> Result<Self, FieldError> {
-        let mut reader = Reader::new(body, "")?;
+        let mut reader = FieldReader::new(body, "")?;
         let mut spec = Self { name: reader.needed_text("name")?.clone(), ..Self::default() };
         let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '.' | '_');
         if spec.name.len() > 253 || !spec.name.chars().all(fits) {
@@ -246,7 +246,7 @@ impl MachineSpec {
     /// A field is unknown, or has a value that cannot be; nothing is changed then.
     pub fn changed(&self, body: &Json) -> Result<Self, FieldError> {
         let mut hardware = Hardware::clone(&self.hardware);
-        let mut reader = Reader::new(body, "")?;
+        let mut reader = FieldReader::new(body, "")?;
         reader.any("action");
         let clock_skew = reader.signed_duration("clockSkew")?.unwrap_or(self.clock_skew);
         hardware.read(&mut reader)?;
@@ -256,7 +256,7 @@ impl MachineSpec {
 }
 
 impl Hardware {
-    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), FieldError> {
+    fn read(&mut self, reader: &mut FieldReader<'_>) -> Result<(), FieldError> {
         for name in ["numa", "attachLimits"] {
             if reader.any(name).is_some() {
                 return Err(reader.error(name, format!("{name} is not modelled yet")));
@@ -345,11 +345,11 @@ impl Hardware {
     fn read_device_plugins(&mut self, plugins: &[Json]) -> Result<(), FieldError> {
         for (at, plugin) in plugins.iter().enumerate() {
             let path = format!("devicePlugins[{at}]");
-            let mut reader = Reader::new(plugin, path.as_str())?;
+            let mut reader = FieldReader::new(plugin, path.as_str())?;
             let resource = reader.needed_text("resource")?.clone();
             let (mut all, mut healthy) = (0, 0);
             for (number, device) in reader.list("devices")?.unwrap_or_default().iter().enumerate() {
-                let mut device = Reader::new(device, format!("{path}.devices[{number}]"))?;
+                let mut device = FieldReader::new(device, format!("{path}.devices[{number}]"))?;
                 device.text("id")?;
                 device.integer("numa", 0, i64::MAX)?;
                 all += 1;
@@ -368,7 +368,7 @@ impl Hardware {
 fn read_addresses(addresses: &[Json]) -> Result<Vec<Address>, FieldError> {
     let mut read = Vec::new();
     for (at, address) in addresses.iter().enumerate() {
-        let mut reader = Reader::new(address, format!("addresses[{at}]"))?;
+        let mut reader = FieldReader::new(address, format!("addresses[{at}]"))?;
         reader.needed_text("type")?;
         let kind = reader.word("type", "type of address", ADDRESS_TYPES)?.unwrap_or_default();
         read.push(Address { kind: Text::of(kind), address: reader.needed_text("address")?.clone() });
@@ -380,7 +380,7 @@ fn read_addresses(addresses: &[Json]) -> Result<Vec<Address>, FieldError> {
 fn read_images(images: &[Json]) -> Result<Vec<Json>, FieldError> {
     let mut read = Vec::new();
     for (at, image) in images.iter().enumerate() {
-        let mut reader = Reader::new(image, format!("images[{at}]"))?;
+        let mut reader = FieldReader::new(image, format!("images[{at}]"))?;
         let names = reader.list("names")?.unwrap_or_default().to_vec();
         let size = reader.integer("sizeBytes", 0, i64::MAX)?.unwrap_or_default();
         reader.finish()?;
@@ -409,7 +409,7 @@ impl KubeletSpec {
     /// # Errors
     /// A field, flag or field of the configuration is unknown. Whether the values fit, the kubelet says at its start.
     pub fn from_json(body: &Json, path: &str) -> Result<Self, FieldError> {
-        let mut reader = Reader::new(body, path)?;
+        let mut reader = FieldReader::new(body, path)?;
         let version = match reader.text("version")? {
             Some(text) => Some(text.parse::<Release>().map_err(|error| reader.error("version", error.to_string()))?),
             None => None,

@@ -23,11 +23,11 @@ use crate::objects::{Json, Object, Text};
 use crate::profile::Profile;
 
 /// Reason and message of a refusal.
-type Refusal = (Text, String);
+type AdmissionFailure = (Text, String);
 
 /// Where a pod is to run.
 #[derive(Clone, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct AdmissionContext<'a> {
     pub(super) config: &'a KubeletConfig,
     pub(super) host: &'a Host,
     /// The Node, `Null` if it is not known.
@@ -57,7 +57,7 @@ const SAFE_BUFFERS: [&str; 2] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
 
 /// What becomes of a pod that wants to run here.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Verdict {
+pub(super) enum AdmissionResult {
     /// It runs.
     Admitted,
     /// It runs as soon as the pods with these UIDs have ended.
@@ -67,10 +67,14 @@ pub(super) enum Verdict {
 }
 
 /// Says what becomes of a pod beside the others that run here.
-pub(super) fn verdict<'a>(pod: &Object, others: impl Iterator<Item = &'a Object>, place: &Place<'_>) -> Verdict {
+pub(super) fn verdict<'a>(
+    pod: &Object,
+    others: impl Iterator<Item = &'a Object>,
+    place: &AdmissionContext<'_>,
+) -> AdmissionResult {
     let others: Vec<&Object> = others.collect();
     let (spec, node) = (pod.stable().get("spec"), place.node);
-    let refused = |(reason, message): Refusal| Verdict::Refused(reason, message);
+    let refused = |(reason, message): AdmissionFailure| AdmissionResult::Refused(reason, message);
     if let Some(refusal) = forbidden_sysctl(spec, place).or_else(|| wrong_system(pod, node)) {
         return refused(refusal);
     }
@@ -83,10 +87,10 @@ pub(super) fn verdict<'a>(pod: &Object, others: impl Iterator<Item = &'a Object>
         return refused(refusal);
     }
     if lacking.is_empty() {
-        return Verdict::Admitted;
+        return AdmissionResult::Admitted;
     }
     match preemption::victims(pod, &others, &lacking, place.pod_level()) {
-        Ok(victims) => Verdict::AdmittedAfter(victims.iter().map(|pod| Text::from(pod.uid())).collect()),
+        Ok(victims) => AdmissionResult::AdmittedAfter(victims.iter().map(|pod| Text::from(pod.uid())).collect()),
         Err(why) => {
             let message = format!(
                 "Unexpected error while attempting to recover from admission failure: preemption: error finding a set \
@@ -98,7 +102,7 @@ pub(super) fn verdict<'a>(pod: &Object, others: impl Iterator<Item = &'a Object>
 }
 
 /// Finds what has nothing to do with room.
-fn mismatch(pod: &Object, others: &[&Object], place: &Place<'_>) -> Option<Refusal> {
+fn mismatch(pod: &Object, others: &[&Object], place: &AdmissionContext<'_>) -> Option<AdmissionFailure> {
     let (spec, node) = (pod.stable().get("spec"), place.node);
     if !node.is_null() && !matches_required(spec, node) {
         return Some(predicate("NodeAffinity", "didn't match Pod's node affinity/selector"));
@@ -115,14 +119,14 @@ fn mismatch(pod: &Object, others: &[&Object], place: &Place<'_>) -> Option<Refus
     taints.any(is_hostile).then(|| predicate("TaintToleration", "had taints that the pod didn't tolerate"))
 }
 
-fn unenforceable(pod: &Object) -> Option<Refusal> {
+fn unenforceable(pod: &Object) -> Option<AdmissionFailure> {
     let is_pending = matches!(pod.stable().at(&["status", "phase"]).as_str(), None | Some("" | "Pending"));
     let message = "Cannot enforce AppArmor: AppArmor is not enabled on the host";
     (is_pending && wants_app_armor(pod.stable().get("spec"))).then(|| (Text::of("AppArmor"), message.into()))
 }
 
 /// Finds a sysctl that the pod may not set.
-fn forbidden_sysctl(spec: &Json, place: &Place<'_>) -> Option<Refusal> {
+fn forbidden_sysctl(spec: &Json, place: &AdmissionContext<'_>) -> Option<AdmissionFailure> {
     let is = |path: &str| spec.get(path).as_bool() == Some(true);
     let buffers_are_safe = place.profile.is("tcp-buffers-are-safe-sysctls");
     let wanted = spec.at(&["securityContext", "sysctls"]).items().iter();
@@ -172,11 +176,11 @@ fn wants_app_armor(spec: &Json) -> bool {
         .any(|kind| *kind != *"Unconfined")
 }
 
-fn predicate(reason: &'static str, what: &str) -> Refusal {
+fn predicate(reason: &'static str, what: &str) -> AdmissionFailure {
     (Text::of(reason), format!("Predicate {reason} failed: node(s) {what}"))
 }
 
-fn wrong_system(pod: &Object, node: &Json) -> Option<Refusal> {
+fn wrong_system(pod: &Object, node: &Json) -> Option<AdmissionFailure> {
     let label = |object: &Json| object.at(&["metadata", "labels", "kubernetes.io/os"]).as_text().cloned();
     let wanted = label(pod.stable());
     if !node.is_null() && wanted.is_some() && wanted != label(node) {
@@ -188,14 +192,14 @@ fn wrong_system(pod: &Object, node: &Json) -> Option<Refusal> {
     system.is_some_and(|name| name != "linux").then(|| (Text::of("PodOSNotSupported"), message.into()))
 }
 
-impl Place<'_> {
+impl AdmissionContext<'_> {
     fn pod_level(&self) -> PodLevel {
         if self.profile.is("pod-level-resources") { PodLevel::Counts } else { PodLevel::Ignored }
     }
 }
 
 /// Finds all that is missing, in the order in which it is looked at.
-fn shortages(spec: &Json, others: &[&Object], place: &Place<'_>) -> Vec<Shortage> {
+fn shortages(spec: &Json, others: &[&Object], place: &AdmissionContext<'_>) -> Vec<Shortage> {
     let hardware = &place.host.spec.hardware;
     let (count, pods) = (i64::try_from(others.len()).unwrap_or(i64::MAX), place.config.pods(hardware));
     let lack = |resource: &str, requested: i64, used: i64, capacity: i64| {
@@ -216,7 +220,7 @@ fn shortages(spec: &Json, others: &[&Object], place: &Place<'_>) -> Vec<Shortage
 }
 
 /// Returns what pods can have of a resource; `None` for one that the node does not know, which is not looked at.
-fn allocatable(name: &str, place: &Place<'_>) -> Option<i64> {
+fn allocatable(name: &str, place: &AdmissionContext<'_>) -> Option<i64> {
     let (hardware, kept) = (&place.host.spec.hardware, place.config.reservations);
     let huge_pages = || {
         let sizes = hardware.extended.iter().filter(|(name, ..)| name.starts_with("hugepages-"));

@@ -12,7 +12,7 @@ use crate::objects::Json;
 
 /// What a condition says in one of its two states.
 #[derive(Clone, Copy, Debug)]
-struct Said {
+struct ConditionTexts {
     reason: &'static str,
     message: &'static str,
     event: &'static str,
@@ -22,20 +22,20 @@ struct Said {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pressure {
     kind: &'static str,
-    without: Said,
-    with: Said,
+    without: ConditionTexts,
+    with: ConditionTexts,
 }
 
 /// The pressure conditions in the order in which a kubelet creates them.
 pub(super) const PRESSURES: [Pressure; 3] = [
     Pressure {
         kind: "MemoryPressure",
-        without: Said {
+        without: ConditionTexts {
             reason: "KubeletHasSufficientMemory",
             message: "kubelet has sufficient memory available",
             event: "NodeHasSufficientMemory",
         },
-        with: Said {
+        with: ConditionTexts {
             reason: "KubeletHasInsufficientMemory",
             message: "kubelet has insufficient memory available",
             event: "NodeHasInsufficientMemory",
@@ -43,12 +43,12 @@ pub(super) const PRESSURES: [Pressure; 3] = [
     },
     Pressure {
         kind: "DiskPressure",
-        without: Said {
+        without: ConditionTexts {
             reason: "KubeletHasNoDiskPressure",
             message: "kubelet has no disk pressure",
             event: "NodeHasNoDiskPressure",
         },
-        with: Said {
+        with: ConditionTexts {
             reason: "KubeletHasDiskPressure",
             message: "kubelet has disk pressure",
             event: "NodeHasDiskPressure",
@@ -56,12 +56,12 @@ pub(super) const PRESSURES: [Pressure; 3] = [
     },
     Pressure {
         kind: "PIDPressure",
-        without: Said {
+        without: ConditionTexts {
             reason: "KubeletHasSufficientPID",
             message: "kubelet has sufficient PID available",
             event: "NodeHasSufficientPID",
         },
-        with: Said {
+        with: ConditionTexts {
             reason: "KubeletHasInsufficientPID",
             message: "kubelet has insufficient PID available",
             event: "NodeHasInsufficientPID",

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
+use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::chance::Chance;
 use crate::components::Because;
 use crate::json;
@@ -37,7 +37,7 @@ const MIGRATED_ANNOTATION: &str = "storage.alpha.kubernetes.io/migrated-plugins"
 
 /// Where the initialisation stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step {
+pub(super) enum CsiPurpose {
     Probe,
     Get,
     Owner,
@@ -70,52 +70,52 @@ impl Csi {
 
 impl Kubelet {
     /// Begins.
-    pub(super) fn start_csi(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn start_csi(&mut self, context: &mut KubeletContext<'_>) {
         self.csi.is_probing = true;
-        self.continue_csi(turn);
+        self.continue_csi(context);
     }
 
     /// Makes the next attempt.
-    pub(super) fn continue_csi(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn continue_csi(&mut self, context: &mut KubeletContext<'_>) {
         let get = Call::new(Verb::Get, CSI_NODES, "", &self.config.node_name);
         if self.csi.is_probing {
-            self.call(get.query("resourceVersion", "0"), Purpose::Csi(Step::Probe), turn);
+            self.call(get.query("resourceVersion", "0"), Purpose::Csi(CsiPurpose::Probe), context);
         } else {
-            self.call(get, Purpose::Csi(Step::Get), turn);
+            self.call(get, Purpose::Csi(CsiPurpose::Get), context);
         }
     }
 
     /// Takes an answer.
-    pub(super) fn handle_csi(&mut self, step: Step, outcome: Outcome, turn: &mut Turn<'_>) {
+    pub(super) fn handle_csi(&mut self, step: CsiPurpose, outcome: ApiResult, context: &mut KubeletContext<'_>) {
         let code = outcome.as_ref().map_or(0, |answer| answer.code);
         match (step, code) {
-            (Step::Probe, 200 | 404) => {
+            (CsiPurpose::Probe, 200 | 404) => {
                 self.csi.is_probing = false;
-                self.continue_csi(turn);
+                self.continue_csi(context);
             }
-            (Step::Probe, _) => self.set(Timer::Csi, turn.now + PROBE_PERIOD),
-            (Step::Get, 200) => {
+            (CsiPurpose::Probe, _) => self.set(Timer::Csi, context.now + PROBE_PERIOD),
+            (CsiPurpose::Get, 200) => {
                 let found = outcome.ok().and_then(|answer| answer.as_object().cloned());
                 match found {
                     Some(found) if found.stable().at(&["metadata", "annotations", MIGRATED_ANNOTATION]).is_null() => {
                         let mut body = found.json();
                         body.set(&["metadata", "annotations", MIGRATED_ANNOTATION], MIGRATED_PLUGINS);
                         let call = Call::new(Verb::Update, CSI_NODES, "", &self.config.node_name).body(body);
-                        self.call(call, Purpose::Csi(Step::Update), turn);
+                        self.call(call, Purpose::Csi(CsiPurpose::Update), context);
                     }
-                    _ => self.finish_csi(turn),
+                    _ => self.finish_csi(context),
                 }
             }
-            (Step::Get, 404) => self.call(self.get_node(), Purpose::Csi(Step::Owner), turn),
-            (Step::Owner, 200) => {
+            (CsiPurpose::Get, 404) => self.call(self.get_node(), Purpose::Csi(CsiPurpose::Owner), context),
+            (CsiPurpose::Owner, 200) => {
                 let owner = outcome.ok().and_then(|answer| answer.as_object().cloned());
                 let uid = owner.as_ref().map_or("", |node| node.uid());
                 let body = self.csi_node(uid);
                 let call = Call::new(Verb::Create, CSI_NODES, "", "").body(body);
-                self.call(call, Purpose::Csi(Step::Create), turn);
+                self.call(call, Purpose::Csi(CsiPurpose::Create), context);
             }
-            (Step::Create | Step::Update, 200 | 201) => self.finish_csi(turn),
-            _ => self.fail_csi(failure(&outcome).unwrap_or_default(), turn),
+            (CsiPurpose::Create | CsiPurpose::Update, 200 | 201) => self.finish_csi(context),
+            _ => self.fail_csi(failure(&outcome).unwrap_or_default(), context),
         }
     }
 
@@ -131,32 +131,32 @@ impl Kubelet {
         })
     }
 
-    fn finish_csi(&mut self, turn: &mut Turn<'_>) {
+    fn finish_csi(&mut self, context: &mut KubeletContext<'_>) {
         self.csi.is_done = true;
         self.generation += 1;
         let because = Because::Fact(String::from("the API server has the CSINode of this Node"));
-        turn.outbox.decide(self.about_node(), "storage is ready: CSINode is there", Vec::from([because]));
+        context.outbox.decide(self.about_node(), "storage is ready: CSINode is there", Vec::from([because]));
     }
 
-    fn fail_csi(&mut self, why: String, turn: &mut Turn<'_>) {
+    fn fail_csi(&mut self, why: String, context: &mut KubeletContext<'_>) {
         if let Some(pause) = ATTEMPT_PAUSES.get(self.csi.attempts) {
             self.csi.attempts += 1;
             let pause = self.csi.chance.jitter(*pause, PAUSE_JITTER);
-            self.set(Timer::Csi, turn.now + pause);
+            self.set(Timer::Csi, context.now + pause);
             return;
         }
         self.csi.attempts = 0;
         let text = format!(
             "failed to initialize CSINode: error updating CSINode annotation: timed out waiting for the condition; caused by: {why}"
         );
-        self.log(text.clone(), turn);
+        self.log(text.clone(), context);
         self.csi.failed = Some(Text::from(text));
         self.generation += 1;
         match TRY_PAUSES.get(self.csi.tries) {
             Some(pause) => {
                 self.csi.tries += 1;
                 let pause = self.csi.chance.jitter(*pause, PAUSE_JITTER);
-                self.set(Timer::Csi, turn.now + pause);
+                self.set(Timer::Csi, context.now + pause);
             }
             None => {
                 self.fatal = Some(String::from(

@@ -7,7 +7,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Kubelet, Outcome, Purpose, Turn};
+use super::{ApiResult, Kubelet, KubeletContext, Purpose};
 use crate::chance::Chance;
 use crate::components::events::sink::{Emitted, EventSink};
 use crate::components::events::suffix;
@@ -19,7 +19,7 @@ use crate::objects::{Json, Object};
 
 /// How serious an Event is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum EventType {
     /// `Normal`.
     Normal,
     /// `Warning`.
@@ -52,11 +52,11 @@ impl Kubelet {
     /// Emits an Event about the Node.
     pub(super) fn node_event(
         &mut self,
-        kind: Kind,
+        kind: EventType,
         reason: &'static str,
         message: String,
         because: Option<DecisionId>,
-        turn: &mut Turn<'_>,
+        context: &mut KubeletContext<'_>,
     ) {
         let name = &self.config.node_name;
         let about = self.events.about_node.get_or_insert_with(|| {
@@ -67,7 +67,7 @@ impl Kubelet {
             }
         });
         let about = about.clone();
-        self.emit(about, kind, reason, message, because, turn);
+        self.emit(about, kind, reason, message, because, context);
     }
 
     /// Emits an Event about a pod, or one of its containers.
@@ -75,8 +75,8 @@ impl Kubelet {
         &mut self,
         pod: &Object,
         container: Option<&str>,
-        (kind, reason, message): (Kind, &str, String),
-        turn: &mut Turn<'_>,
+        (kind, reason, message): (EventType, &str, String),
+        context: &mut KubeletContext<'_>,
     ) {
         let key = pod.key();
         let mut about = json!({"kind": "Pod", "apiVersion": "v1", "namespace": key.namespace.as_str(),
@@ -84,19 +84,19 @@ impl Kubelet {
         if let Some(container) = container {
             about.set(&["fieldPath"], format!("spec.containers{{{container}}}"));
         }
-        self.emit(about, kind, reason, message, None, turn);
+        self.emit(about, kind, reason, message, None, context);
     }
 
     fn emit(
         &mut self,
         about: Json,
-        kind: Kind,
+        kind: EventType,
         reason: &str,
         message: String,
         because: Option<DecisionId>,
-        turn: &mut Turn<'_>,
+        context: &mut KubeletContext<'_>,
     ) {
-        let wall = turn.wall();
+        let wall = context.wall();
         // Names come from the clock; at a standing clock each must still be another one.
         self.events.last_nanos = wall.as_nanosecond().max(self.events.last_nanos + 1);
         let text = |field: &str| about.get(field).as_str().unwrap_or_default();
@@ -107,24 +107,24 @@ impl Kubelet {
         let event = json!({
             "kind": "Event", "apiVersion": "v1",
             "metadata": {"name": format!("{}.{:x}", text("name"), self.events.last_nanos), "namespace": namespace},
-            "reason": reason, "message": message, "type": if kind == Kind::Normal { "Normal" } else { "Warning" },
+            "reason": reason, "message": message, "type": if kind == EventType::Normal { "Normal" } else { "Warning" },
             "source": &*source, "count": 1, "eventTime": null, "firstTimestamp": at, "lastTimestamp": at,
             "involvedObject": about, "reportingComponent": "kubelet", "reportingInstance": host,
         });
         self.events.sink.push(Emitted { event, suffix: suffix(self.events.last_nanos), at: wall, because });
-        self.flush_events(turn);
+        self.flush_events(context);
     }
 
     /// Sends the first Event that waits, unless one is under way.
-    pub(super) fn flush_events(&mut self, turn: &mut Turn<'_>) {
-        if let Some((call, because)) = self.events.sink.next_call(turn.wall(), turn.now) {
-            self.send(Ask::Call(alloc::boxed::Box::new(call)), None, because, Purpose::Event, turn);
+    pub(super) fn flush_events(&mut self, context: &mut KubeletContext<'_>) {
+        if let Some((call, because)) = self.events.sink.next_call(context.wall(), context.now) {
+            self.send(Ask::Call(alloc::boxed::Box::new(call)), None, because, Purpose::Event, context);
         }
     }
 
     /// Takes the answer to an Event.
-    pub(super) fn handle_event_answer(&mut self, outcome: &Outcome, turn: &mut Turn<'_>) {
-        self.events.sink.handle_answer(outcome, turn.now);
-        self.flush_events(turn);
+    pub(super) fn handle_event_answer(&mut self, outcome: &ApiResult, context: &mut KubeletContext<'_>) {
+        self.events.sink.handle_answer(outcome, context.now);
+        self.flush_events(context);
     }
 }

@@ -17,7 +17,7 @@ use crate::chance::{Chance, Jitter};
 use crate::components::earliest;
 use crate::components::host::Host;
 use crate::network::{Identity, RequestId};
-use crate::objects::Beat;
+use crate::objects::HeartbeatStamp;
 use crate::objects::time::whole_micros;
 
 /// The pauses of a kubelet's two loops, which its configuration decides for good.
@@ -50,14 +50,14 @@ pub struct IdleLoops {
     skew: SignedDuration,
     chance: Chance,
     /// The last revision of the Lease.
-    lease: Beat,
+    lease: HeartbeatStamp,
     renewals: u32,
     renewed_at: Option<Timestamp>,
 }
 
 impl IdleLoops {
     /// Returns the last revision of the Lease.
-    pub(crate) const fn lease(&self) -> Beat {
+    pub(crate) const fn lease(&self) -> HeartbeatStamp {
         self.lease
     }
 
@@ -91,7 +91,7 @@ impl IdleLoops {
     }
 
     /// Notes the revision of the Lease that a renewal made.
-    pub(crate) fn handle_renewed(&mut self, lease: Beat, now: Timestamp) {
+    pub(crate) fn handle_renewed(&mut self, lease: HeartbeatStamp, now: Timestamp) {
         self.lease = lease;
         self.lease_at = now + self.chance.pause(self.pauses.lease);
         self.renewals += 1;
@@ -104,7 +104,7 @@ impl Kubelet {
     pub(crate) fn idle_loops(&self, host: &Host) -> Option<IdleLoops> {
         let at = |timer: Timer| self.timers[timer as usize];
         let (lease_at, tick_at) = (at(Timer::LeaseSync)?, at(Timer::StatusTick)?);
-        let lease = self.lease.plain_latest()?.beat();
+        let lease = self.lease.plain_latest()?.stamp();
         let loops = [Timer::LeaseSync, Timer::StatusTick];
         let timers = TIMERS.iter().filter(|(timer, _)| !loops.contains(timer)).filter_map(|(timer, _)| at(*timer));
         let others = [self.nodes.next_deadline(), self.pods.next_deadline(), self.events.next_deadline()];

@@ -9,12 +9,12 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
+use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::components::Because;
 use crate::json;
 use crate::network::{Ask, Call, LEASES, NODE_LEASES, Verb};
 use crate::objects::time::{seconds, to_micro_time, whole_micros};
-use crate::objects::{Beat, Json, Object, Text};
+use crate::objects::{HeartbeatStamp, Json, Object, Text};
 
 /// The part of its duration after which a lease is renewed. Source: pkg/kubelet/kubelet.go (v1.34), `nodeLeaseRenewIntervalFraction`.
 pub(super) const RENEW_FRACTION: f64 = 0.25;
@@ -27,7 +27,7 @@ const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(7);
 
 /// What an answer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step {
+pub(super) enum LeasePurpose {
     /// The owner was looked up for an update.
     OwnerForUpdate,
     /// An update.
@@ -79,9 +79,9 @@ impl Lease {
     }
 
     /// Notes a renewal of [`Self::plain_latest`] that was sent and answered at once.
-    pub(super) fn note_renewal(&mut self, beat: Beat, now: Timestamp) {
+    pub(super) fn note_renewal(&mut self, stamp: HeartbeatStamp, now: Timestamp) {
         if let Some(latest) = &mut self.latest {
-            latest.take(beat);
+            latest.take(stamp);
         }
         self.base = None;
         self.updates = 0;
@@ -99,30 +99,30 @@ impl Kubelet {
     }
 
     /// Begins a round.
-    pub(super) fn sync_lease(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn sync_lease(&mut self, context: &mut KubeletContext<'_>) {
         self.lease.is_fallback = false;
         match self.lease.latest.clone() {
-            Some(latest) => self.begin_updates(latest, turn),
-            None => self.begin_ensure(Ensure::Sync, turn),
+            Some(latest) => self.begin_updates(latest, context),
+            None => self.begin_ensure(Ensure::Sync, context),
         }
     }
 
-    fn begin_updates(&mut self, base: Object, turn: &mut Turn<'_>) {
+    fn begin_updates(&mut self, base: Object, context: &mut KubeletContext<'_>) {
         self.lease.base = Some(base);
         self.lease.updates = 0;
-        self.update_lease(turn);
+        self.update_lease(context);
     }
 
-    fn begin_ensure(&mut self, why: Ensure, turn: &mut Turn<'_>) {
+    fn begin_ensure(&mut self, why: Ensure, context: &mut KubeletContext<'_>) {
         self.lease.ensure = why;
         self.lease.pause = BACKOFF_BASE;
-        self.ensure_lease(turn);
+        self.ensure_lease(context);
     }
 
     /// Looks for the Lease.
-    pub(super) fn ensure_lease(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn ensure_lease(&mut self, context: &mut KubeletContext<'_>) {
         let get = Call::new(Verb::Get, LEASES, NODE_LEASES, &self.config.node_name);
-        self.heartbeat_call(get, None, Purpose::Lease(Step::Get), turn);
+        self.heartbeat_call(get, None, Purpose::Lease(LeasePurpose::Get), context);
     }
 
     /// Tells whether a renewal of a Lease changes nothing but its time.
@@ -137,33 +137,33 @@ impl Kubelet {
         is_plain
     }
 
-    fn update_lease(&mut self, turn: &mut Turn<'_>) {
-        self.lease.sent = Some(turn.now);
+    fn update_lease(&mut self, context: &mut KubeletContext<'_>) {
+        self.lease.sent = Some(context.now);
         // Without a Lease to go on from, as after its Node was deleted, each update begins with a look for the owner.
         let Some(base) = self.lease.base.clone() else {
-            return self.heartbeat_call(self.get_node(), None, Purpose::Lease(Step::OwnerForUpdate), turn);
+            return self.heartbeat_call(self.get_node(), None, Purpose::Lease(LeasePurpose::OwnerForUpdate), context);
         };
         if self.is_plain(&base) {
             let ask = Ask::RenewLease {
                 name: self.config.node_name.clone(),
-                renew_time: whole_micros(turn.wall()),
+                renew_time: whole_micros(context.wall()),
                 resource_version: base.resource_version(),
                 place: base.place(),
             };
             let timeout = Some(self.config.heartbeat_timeout());
-            self.send(ask, timeout, None, Purpose::Lease(Step::Update), turn);
+            self.send(ask, timeout, None, Purpose::Lease(LeasePurpose::Update), context);
         } else if base.stable().at(&["metadata", "ownerReferences"]).items().is_empty() {
-            self.heartbeat_call(self.get_node(), None, Purpose::Lease(Step::OwnerForUpdate), turn);
+            self.heartbeat_call(self.get_node(), None, Purpose::Lease(LeasePurpose::OwnerForUpdate), context);
         } else {
-            self.put_lease(base.json(), turn);
+            self.put_lease(base.json(), context);
         }
     }
 
-    fn put_lease(&mut self, mut body: Json, turn: &mut Turn<'_>) {
+    fn put_lease(&mut self, mut body: Json, context: &mut KubeletContext<'_>) {
         body.set(&["spec", "leaseDurationSeconds"], self.config.lease_duration_seconds);
-        body.set(&["spec", "renewTime"], to_micro_time(turn.wall()));
+        body.set(&["spec", "renewTime"], to_micro_time(context.wall()));
         let put = Call::new(Verb::Update, LEASES, NODE_LEASES, &self.config.node_name).body(body);
-        self.heartbeat_call(put, None, Purpose::Lease(Step::Update), turn);
+        self.heartbeat_call(put, None, Purpose::Lease(LeasePurpose::Update), context);
     }
 
     fn owner(&self, node: &Object) -> Json {
@@ -171,44 +171,44 @@ impl Kubelet {
     }
 
     /// Takes an answer.
-    pub(super) fn handle_lease(&mut self, step: Step, outcome: Outcome, turn: &mut Turn<'_>) {
+    pub(super) fn handle_lease(&mut self, step: LeasePurpose, outcome: ApiResult, context: &mut KubeletContext<'_>) {
         let code = outcome.as_ref().map_or(0, |answer| answer.code);
         let is_success = outcome.as_ref().is_ok_and(crate::network::Answer::is_success);
         let why = if is_success { None } else { failure(&outcome) };
         let object = outcome.ok().and_then(|answer| answer.as_object().cloned());
         match step {
-            Step::Update if is_success => {
-                self.renewed(object, turn);
-                self.finish_lease(turn);
+            LeasePurpose::Update if is_success => {
+                self.renewed(object, context);
+                self.finish_lease(context);
             }
-            Step::Update if code == 409 => self.begin_ensure(Ensure::Conflict, turn),
-            Step::Update => self.update_failed(&why.unwrap_or_default(), turn),
-            Step::OwnerForUpdate => match object {
+            LeasePurpose::Update if code == 409 => self.begin_ensure(Ensure::Conflict, context),
+            LeasePurpose::Update => self.update_failed(&why.unwrap_or_default(), context),
+            LeasePurpose::OwnerForUpdate => match object {
                 Some(node) if is_success => {
                     let mut body = self.lease.base.as_ref().map_or_else(|| self.bare_lease(), Object::json);
                     body.set(&["metadata", "ownerReferences"], self.owner(&node));
-                    self.put_lease(body, turn);
+                    self.put_lease(body, context);
                 }
-                _ => self.update_failed(&why.unwrap_or_default(), turn),
+                _ => self.update_failed(&why.unwrap_or_default(), context),
             },
-            Step::Get if is_success => self.ensured(object, turn),
-            Step::Get if code == 404 => {
-                self.heartbeat_call(self.get_node(), None, Purpose::Lease(Step::OwnerForCreate), turn);
+            LeasePurpose::Get if is_success => self.ensured(object, context),
+            LeasePurpose::Get if code == 404 => {
+                self.heartbeat_call(self.get_node(), None, Purpose::Lease(LeasePurpose::OwnerForCreate), context);
             }
-            Step::OwnerForCreate => match object {
-                Some(node) if is_success => self.create_lease(&node, turn),
+            LeasePurpose::OwnerForCreate => match object {
+                Some(node) if is_success => self.create_lease(&node, context),
                 // Without its owner there is no Lease, and no error: the next round tries again.
-                _ => self.ensured(None, turn),
+                _ => self.ensured(None, context),
             },
-            Step::Create if is_success => {
-                self.renewed(object.clone(), turn);
+            LeasePurpose::Create if is_success => {
+                self.renewed(object.clone(), context);
                 if self.lease.ensure == Ensure::Conflict {
-                    self.ensured(object, turn);
+                    self.ensured(object, context);
                 } else {
-                    self.finish_lease(turn);
+                    self.finish_lease(context);
                 }
             }
-            Step::Get | Step::Create => self.back_off(&why.unwrap_or_default(), turn),
+            LeasePurpose::Get | LeasePurpose::Create => self.back_off(&why.unwrap_or_default(), context),
         }
     }
 
@@ -221,44 +221,44 @@ impl Kubelet {
         })
     }
 
-    fn create_lease(&mut self, node: &Object, turn: &mut Turn<'_>) {
-        self.lease.sent = Some(turn.now);
+    fn create_lease(&mut self, node: &Object, context: &mut KubeletContext<'_>) {
+        self.lease.sent = Some(context.now);
         let mut body = self.bare_lease();
-        body.set(&["spec", "renewTime"], to_micro_time(turn.wall()));
+        body.set(&["spec", "renewTime"], to_micro_time(context.wall()));
         body.set(&["metadata", "ownerReferences"], self.owner(node));
         let create = Call::new(Verb::Create, LEASES, NODE_LEASES, "").body(body);
-        self.heartbeat_call(create, None, Purpose::Lease(Step::Create), turn);
+        self.heartbeat_call(create, None, Purpose::Lease(LeasePurpose::Create), context);
     }
 
-    fn renewed(&mut self, object: Option<Object>, turn: &mut Turn<'_>) {
+    fn renewed(&mut self, object: Option<Object>, context: &mut KubeletContext<'_>) {
         if self.lease.is_failing {
             self.lease.is_failing = false;
             let since = self.lease.renewed.map_or_else(
                 || "never renewed before".into(),
-                |last| format!("last renewed {} ago", seconds(turn.now.duration_since(last))),
+                |last| format!("last renewed {} ago", seconds(context.now.duration_since(last))),
             );
-            turn.outbox.decide(self.about_lease(), "renewed again", Vec::from([Because::Fact(since)]));
+            context.outbox.decide(self.about_lease(), "renewed again", Vec::from([Because::Fact(since)]));
         }
         self.lease.latest = object;
         self.lease.renewed = self.lease.sent;
     }
 
     /// Goes on with the Lease that was found; `None` where there can be none.
-    fn ensured(&mut self, found: Option<Object>, turn: &mut Turn<'_>) {
+    fn ensured(&mut self, found: Option<Object>, context: &mut KubeletContext<'_>) {
         match self.lease.ensure {
             Ensure::Sync => {
                 self.lease.latest.clone_from(&found);
                 match found {
                     Some(found) => {
                         self.lease.is_fallback = true;
-                        self.begin_updates(found, turn);
+                        self.begin_updates(found, context);
                     }
-                    None => self.finish_lease(turn),
+                    None => self.finish_lease(context),
                 }
             }
             Ensure::Conflict => {
                 self.lease.base = found;
-                self.next_update(turn);
+                self.next_update(context);
             }
         }
     }
@@ -266,34 +266,34 @@ impl Kubelet {
     /// Tries again over the same connection: a kubelet closes idle ones here, and watches keep its only one busy.
     ///
     /// Source: cmd/kubelet/app/server.go (v1.34), `onHeartbeatFailure`; golang.org/x/net http2, `closeIfIdle`.
-    fn update_failed(&mut self, why: &str, turn: &mut Turn<'_>) {
-        self.note_lease_failure(why, turn);
-        self.next_update(turn);
+    fn update_failed(&mut self, why: &str, context: &mut KubeletContext<'_>) {
+        self.note_lease_failure(why, context);
+        self.next_update(context);
     }
 
-    fn next_update(&mut self, turn: &mut Turn<'_>) {
+    fn next_update(&mut self, context: &mut KubeletContext<'_>) {
         self.lease.updates += 1;
         if self.lease.updates < UPDATES_MAX {
-            self.update_lease(turn);
+            self.update_lease(context);
         } else if self.lease.is_fallback {
-            self.finish_lease(turn);
+            self.finish_lease(context);
         } else {
-            self.log("failed to update lease using latest lease, fallback to ensure lease".into(), turn);
-            self.begin_ensure(Ensure::Sync, turn);
+            self.log("failed to update lease using latest lease, fallback to ensure lease".into(), context);
+            self.begin_ensure(Ensure::Sync, context);
         }
     }
 
-    fn back_off(&mut self, why: &str, turn: &mut Turn<'_>) {
-        self.note_lease_failure(why, turn);
+    fn back_off(&mut self, why: &str, context: &mut KubeletContext<'_>) {
+        self.note_lease_failure(why, context);
         self.lease.pause = (self.lease.pause * 2).min(BACKOFF_MAX);
-        self.set(Timer::LeaseRetry, turn.now + self.lease.pause);
+        self.set(Timer::LeaseRetry, context.now + self.lease.pause);
     }
 
-    fn note_lease_failure(&mut self, why: &str, turn: &mut Turn<'_>) {
+    fn note_lease_failure(&mut self, why: &str, context: &mut KubeletContext<'_>) {
         if !self.lease.is_failing {
             self.lease.is_failing = true;
             let facts = Vec::from([Because::Fact(why.into())]);
-            turn.outbox.decide(self.about_lease(), "cannot be renewed: trying again, at most 7s apart", facts);
+            context.outbox.decide(self.about_lease(), "cannot be renewed: trying again, at most 7s apart", facts);
         }
     }
 
@@ -301,9 +301,9 @@ impl Kubelet {
         Text::from(format!("lease/{}", self.config.node_name))
     }
 
-    fn finish_lease(&mut self, turn: &mut Turn<'_>) {
+    fn finish_lease(&mut self, context: &mut KubeletContext<'_>) {
         self.lease.base = None;
-        let next = turn.now + self.chance.pause(self.pauses.lease);
+        let next = context.now + self.chance.pause(self.pauses.lease);
         self.set(Timer::LeaseSync, next);
     }
 }

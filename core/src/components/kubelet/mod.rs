@@ -31,11 +31,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::config::KubeletConfig;
 use self::csi::Csi;
-use self::events::{Events, Kind};
+use self::events::{EventType, Events};
 pub use self::idle::IdleLoops;
 use self::idle::Pauses;
 use self::lease::Lease;
-use self::pods::Pods;
+use self::pods::PodManager;
 use self::runtime_state::RuntimeState;
 use self::status::StatusLoop;
 use super::client::Reflector;
@@ -83,17 +83,17 @@ const TIMERS: [(Timer, &str); 9] = [
 /// What an answer is for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Purpose {
-    Register(registration::Step),
-    Status(status::Step),
-    Lease(lease::Step),
-    Csi(csi::Step),
+    Register(registration::RegistrationPurpose),
+    Status(status::StatusPurpose),
+    Lease(lease::LeasePurpose),
+    Csi(csi::CsiPurpose),
     Event,
-    Pod(Text, pods::Step),
+    Pod(Text, pods::PodPurpose),
 }
 
 /// One call of the machine: what the kubelet works on.
 #[derive(Debug)]
-pub struct Turn<'a> {
+pub struct KubeletContext<'a> {
     /// The machine.
     pub host: &'a mut Host,
     /// Where requests go.
@@ -102,13 +102,13 @@ pub struct Turn<'a> {
     pub now: Timestamp,
 }
 
-impl Turn<'_> {
+impl KubeletContext<'_> {
     fn wall(&self) -> Timestamp {
         self.host.wall(self.now)
     }
 }
 
-type Outcome = Result<Answer, TransportError>;
+type ApiResult = Result<Answer, TransportError>;
 
 /// Why a kubelet's process ended by itself.
 pub type Fatal = String;
@@ -131,7 +131,7 @@ pub struct Kubelet {
     status: StatusLoop,
     csi: Csi,
     events: Events,
-    pods: Pods,
+    pods: PodManager,
     was_unschedulable: bool,
     has_said_rebooted: bool,
     /// Counts the changes of what the status depends on inside the kubelet.
@@ -147,11 +147,16 @@ impl Kubelet {
     ///
     /// Source: cmd/kubelet/app/server.go (v1.34), `run`, `standaloneMode`.
     #[must_use]
-    pub fn new(config: Arc<KubeletConfig>, settings: Arc<Settings>, chance: Chance, turn: &mut Turn<'_>) -> Self {
+    pub fn new(
+        config: Arc<KubeletConfig>,
+        settings: Arc<Settings>,
+        chance: Chance,
+        context: &mut KubeletContext<'_>,
+    ) -> Self {
         let identity = config.identity.clone();
         let selector = (Text::of("fieldSelector"), Text::from(alloc::format!("metadata.name={}", config.node_name)));
         let mut nowhere = Outbox::default();
-        let outbox = if config.is_standalone { &mut nowhere } else { &mut *turn.outbox };
+        let outbox = if config.is_standalone { &mut nowhere } else { &mut *context.outbox };
         let nodes = Reflector::new(identity.clone(), NODES, "", Vec::from([selector]), chance.fork("nodes"), outbox);
         let mut kubelet = Self {
             events: Events::new(chance.fork("events")),
@@ -160,8 +165,8 @@ impl Kubelet {
             pauses: Pauses::of(&config),
             csi: Csi::new(chance.fork("csi")),
             runtime: RuntimeState::default(),
-            pods: Pods::new(chance.fork("pod-workers")),
-            started: turn.now,
+            pods: PodManager::new(chance.fork("pod-workers")),
+            started: context.now,
             timers: [None; TIMERS.len()],
             pending: Vec::new(),
             was_unschedulable: false,
@@ -177,23 +182,23 @@ impl Kubelet {
             nodes,
         };
         if kubelet.config.is_standalone {
-            kubelet.log(String::from("Standalone mode, no API client"), turn);
-            kubelet.poll_runtime(turn);
+            kubelet.log(String::from("Standalone mode, no API client"), context);
+            kubelet.poll_runtime(context);
             return kubelet;
         }
-        kubelet.node_event(Kind::Normal, "Starting", "Starting kubelet.".into(), None, turn);
-        if turn.host.spec.hardware.cgroup_version == 1 {
+        kubelet.node_event(EventType::Normal, "Starting", "Starting kubelet.".into(), None, context);
+        if context.host.spec.hardware.cgroup_version == 1 {
             let message = kubelet.settings.profile().text("cgroup-v1-warning");
             if !message.is_empty() {
-                kubelet.node_event(Kind::Warning, "CgroupV1", message.into(), None, turn);
+                kubelet.node_event(EventType::Warning, "CgroupV1", message.into(), None, context);
             }
         }
-        kubelet.start_csi(turn);
-        kubelet.set(Timer::PodSource, turn.now + NODE_SYNC_PERIOD);
-        kubelet.poll_runtime(turn);
-        kubelet.start_status(turn);
-        kubelet.sync_lease(turn);
-        kubelet.set(Timer::Modules, turn.now + registration::BACKOFF_FIRST);
+        kubelet.start_csi(context);
+        kubelet.set(Timer::PodSource, context.now + NODE_SYNC_PERIOD);
+        kubelet.poll_runtime(context);
+        kubelet.start_status(context);
+        kubelet.sync_lease(context);
+        kubelet.set(Timer::Modules, context.now + registration::BACKOFF_FIRST);
         kubelet
     }
 
@@ -201,15 +206,15 @@ impl Kubelet {
     /// that is said about a new Node's conditions.
     ///
     /// Source: pkg/kubelet/kubelet.go, initializeRuntimeDependentModules, and kubelet_getters.go (v1.34), getNodeAnyWay.
-    fn start_modules(&mut self, turn: &mut Turn<'_>) {
+    fn start_modules(&mut self, context: &mut KubeletContext<'_>) {
         const ASKING: usize = 2;
         for _ in 0..if self.cached_node().is_some() { 0 } else { ASKING } {
             let mut said = Vec::new();
-            self.initial_node(turn.host, turn.now, &mut said);
-            self.emit_said(said, None, turn);
+            self.initial_node(context.host, context.now, &mut said);
+            self.emit_said(said, None, context);
         }
         let enforced = String::from("Updated Node Allocatable limit across pods");
-        self.node_event(Kind::Normal, "NodeAllocatableEnforced", enforced, None, turn);
+        self.node_event(EventType::Normal, "NodeAllocatableEnforced", enforced, None, context);
     }
 
     /// Returns what the kubelet runs with.
@@ -242,53 +247,53 @@ impl Kubelet {
     }
 
     /// Takes an answer or a watch event.
-    pub fn handle_message(&mut self, message: ToClient, turn: &mut Turn<'_>) {
+    pub fn handle_message(&mut self, message: ToClient, context: &mut KubeletContext<'_>) {
         let id = message.id();
         if self.nodes.owns(id) {
             // Looks at the node cost nothing here: each tick compares the tree with the one it saw last.
-            let _ = self.nodes.handle_message(message, turn.outbox, turn.now);
+            let _ = self.nodes.handle_message(message, context.outbox, context.now);
             return;
         }
         if self.pods.owns(id) {
-            self.handle_pod_source(message, turn);
+            self.handle_pod_source(message, context);
             return;
         }
         let ToClient::Response { result, .. } = message else { return };
         let Some(at) = self.pending.iter().position(|(own, _)| *own == id) else { return };
         let (_, purpose) = self.pending.swap_remove(at);
         match purpose {
-            Purpose::Register(step) => self.handle_registration(step, result, turn),
-            Purpose::Status(step) => self.handle_status(step, result, turn),
-            Purpose::Lease(step) => self.handle_lease(step, result, turn),
-            Purpose::Csi(step) => self.handle_csi(step, result, turn),
-            Purpose::Event => self.handle_event_answer(&result, turn),
-            Purpose::Pod(uid, step) => self.handle_pod_answer(&uid, step, result, turn),
+            Purpose::Register(step) => self.handle_registration(step, result, context),
+            Purpose::Status(step) => self.handle_status(step, result, context),
+            Purpose::Lease(step) => self.handle_lease(step, result, context),
+            Purpose::Csi(step) => self.handle_csi(step, result, context),
+            Purpose::Event => self.handle_event_answer(&result, context),
+            Purpose::Pod(uid, step) => self.handle_pod_answer(&uid, step, result, context),
         }
     }
 
     /// Does what is due.
-    pub fn handle_timeout(&mut self, turn: &mut Turn<'_>) {
+    pub fn handle_timeout(&mut self, context: &mut KubeletContext<'_>) {
         for (timer, _) in TIMERS {
             let place = &mut self.timers[timer as usize];
-            if place.is_none_or(|at| at > turn.now) {
+            if place.is_none_or(|at| at > context.now) {
                 continue;
             }
             *place = None;
             match timer {
-                Timer::LeaseSync => self.sync_lease(turn),
-                Timer::LeaseRetry => self.ensure_lease(turn),
-                Timer::Modules => self.start_modules(turn),
-                Timer::Register => self.register(turn),
-                Timer::StatusTick => self.begin_tick(turn),
-                Timer::FastStatus => self.fast_tick(turn),
-                Timer::RuntimePoll => self.poll_runtime(turn),
-                Timer::Csi => self.continue_csi(turn),
-                Timer::PodSource => self.start_pod_source(turn),
+                Timer::LeaseSync => self.sync_lease(context),
+                Timer::LeaseRetry => self.ensure_lease(context),
+                Timer::Modules => self.start_modules(context),
+                Timer::Register => self.register(context),
+                Timer::StatusTick => self.begin_tick(context),
+                Timer::FastStatus => self.fast_tick(context),
+                Timer::RuntimePoll => self.poll_runtime(context),
+                Timer::Csi => self.continue_csi(context),
+                Timer::PodSource => self.start_pod_source(context),
             }
         }
-        self.nodes.handle_timeout(turn.outbox, turn.now);
-        self.handle_pod_timeout(turn);
-        self.flush_events(turn);
+        self.nodes.handle_timeout(context.outbox, context.now);
+        self.handle_pod_timeout(context);
+        self.flush_events(context);
     }
 
     /// Returns when to call [`Self::handle_timeout`].
@@ -325,22 +330,28 @@ impl Kubelet {
         timeout: Option<SignedDuration>,
         because: Option<DecisionId>,
         purpose: Purpose,
-        turn: &mut Turn<'_>,
+        context: &mut KubeletContext<'_>,
     ) {
-        let id = turn.outbox.next_id();
+        let id = context.outbox.next_id();
         self.pending.push((id, purpose));
         let identity = self.identity.clone();
-        turn.outbox.push(Output::Request(Request { id, identity, ask, timeout, because }));
+        context.outbox.push(Output::Request(Request { id, identity, ask, timeout, because }));
     }
 
-    fn call(&mut self, call: Call, purpose: Purpose, turn: &mut Turn<'_>) {
-        self.send(Ask::Call(Box::new(call)), None, None, purpose, turn);
+    fn call(&mut self, call: Call, purpose: Purpose, context: &mut KubeletContext<'_>) {
+        self.send(Ask::Call(Box::new(call)), None, None, purpose, context);
     }
 
     /// Sends through the client for heartbeats, which waits for no longer than a heartbeat may take.
-    fn heartbeat_call(&mut self, call: Call, because: Option<DecisionId>, purpose: Purpose, turn: &mut Turn<'_>) {
+    fn heartbeat_call(
+        &mut self,
+        call: Call,
+        because: Option<DecisionId>,
+        purpose: Purpose,
+        context: &mut KubeletContext<'_>,
+    ) {
         let timeout = Some(self.config.heartbeat_timeout());
-        self.send(Ask::Call(Box::new(call)), timeout, because, purpose, turn);
+        self.send(Ask::Call(Box::new(call)), timeout, because, purpose, context);
     }
 
     fn get_node(&self) -> Call {
@@ -351,26 +362,26 @@ impl Kubelet {
         Text::from(alloc::format!("node/{}", self.config.node_name))
     }
 
-    fn log(&mut self, line: String, turn: &mut Turn<'_>) {
-        turn.outbox.push(Output::Log(line.clone()));
+    fn log(&mut self, line: String, context: &mut KubeletContext<'_>) {
+        context.outbox.push(Output::Log(line.clone()));
         self.last_log = line;
     }
 
     /// Watches the pods of the node, once the node's own cache is filled.
-    fn start_pod_source(&mut self, turn: &mut Turn<'_>) {
+    fn start_pod_source(&mut self, context: &mut KubeletContext<'_>) {
         if !self.nodes.synced() {
-            self.set(Timer::PodSource, turn.now + NODE_SYNC_PERIOD);
+            self.set(Timer::PodSource, context.now + NODE_SYNC_PERIOD);
             return;
         }
         let selector = alloc::format!("spec.nodeName={}", self.config.node_name);
         let selectors = Vec::from([(Text::of("fieldSelector"), Text::from(selector))]);
         let chance = self.chance.fork("pods");
-        self.pods.source = Some(Reflector::new(self.identity.clone(), PODS, "", selectors, chance, turn.outbox));
+        self.pods.source = Some(Reflector::new(self.identity.clone(), PODS, "", selectors, chance, context.outbox));
     }
 }
 
 /// Says what went wrong, as a kubelet's log does.
-fn failure(outcome: &Outcome) -> Option<String> {
+fn failure(outcome: &ApiResult) -> Option<String> {
     match outcome {
         Ok(answer) if answer.is_success() => None,
         Ok(answer) => Some(answer.message()),

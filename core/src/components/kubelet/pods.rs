@@ -17,11 +17,11 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::pod_status::{View, build};
-use super::admission::{Place, Verdict};
-use super::events::Kind;
+use self::pod_status::{StatusContext, build};
+use super::admission::{AdmissionContext, AdmissionResult};
+use super::events::EventType;
 use super::runtime_state::RELIST_PERIOD;
-use super::{Kubelet, Outcome, Purpose, Turn};
+use super::{ApiResult, Kubelet, KubeletContext, Purpose};
 use crate::chance::Chance;
 use crate::components::client::Reflector;
 use crate::components::host::Host;
@@ -49,7 +49,7 @@ const SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 
 /// What an answer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step {
+pub(super) enum PodPurpose {
     /// A look at the pod before its status is written.
     Get,
     /// The status was written.
@@ -60,7 +60,7 @@ pub(super) enum Step {
 
 /// How far a pod has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+enum WorkerStage {
     /// It waits for the runtime or the network.
     Blocked,
     /// It runs, or is about to.
@@ -77,7 +77,7 @@ pub(super) const PREEMPTED: (&str, &str) = ("Preempting", "Preempted in order to
 
 /// When one container is started, and how often it was.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct ContainerPlan {
     /// The container's name.
     pub(super) name: Text,
     /// When its process starts; `None` once it has, or if it never will.
@@ -108,14 +108,14 @@ pub(super) struct Worker {
     /// Reason and message of a refusal.
     pub(super) rejection: Option<(Text, Text)>,
     /// The containers.
-    pub(super) plans: Vec<Plan>,
+    pub(super) plans: Vec<ContainerPlan>,
     /// Until when the phase that the API server has stays, after the containers have ended by themselves.
     pub(super) phase_held_until: Option<Timestamp>,
     /// Whether it ends for a critical pod.
     pub(super) is_preempted: bool,
     /// The pods that have to end before it starts.
     victims: Vec<Text>,
-    stage: Stage,
+    stage: WorkerStage,
     is_gone: bool,
     is_dirty: bool,
     is_syncing: bool,
@@ -129,11 +129,11 @@ pub(super) struct Worker {
 impl Worker {
     /// Tells whether all containers have ended for good.
     pub(super) fn is_over(&self) -> bool {
-        self.stage == Stage::Over
+        self.stage == WorkerStage::Over
     }
 
     /// Tells whether it has ended and waits for nothing: no instant, no answer, no write.
-    fn is_at_rest(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.is_over() && self.victims.is_empty() && !self.is_dirty && !self.is_syncing
     }
 
@@ -151,17 +151,17 @@ impl Worker {
 
     /// Returns when something about this pod is due; what has passed is not due again.
     fn next(&self, now: Timestamp) -> Option<Timestamp> {
-        let is_active = self.stage == Stage::Active;
+        let is_active = self.stage == WorkerStage::Active;
         let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
         let readies = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.ready_at.filter(|at| *at > now));
-        let retry = self.retry_at.filter(|_| self.stage != Stage::Over);
+        let retry = self.retry_at.filter(|_| self.stage != WorkerStage::Over);
         starts.chain(readies).chain(self.sync_at).chain(self.delete_at).chain(retry).min()
     }
 }
 
 /// All pods of the node.
 #[derive(Clone, Debug)]
-pub(super) struct Pods {
+pub(super) struct PodManager {
     /// The watch.
     pub(super) source: Option<Reflector>,
     chance: Chance,
@@ -170,7 +170,7 @@ pub(super) struct Pods {
     is_filled: bool,
 }
 
-impl Pods {
+impl PodManager {
     /// Begins without pods.
     pub(super) fn new(chance: Chance) -> Self {
         Self { source: None, chance, workers: Workers::default(), due: None, is_filled: false }
@@ -189,26 +189,26 @@ impl Pods {
 
     /// Takes a bookmark of the watch, if there is nothing that its instant could matter to.
     pub(super) fn handle_bookmark(&mut self, id: RequestId, resource_version: u64) -> bool {
-        let is_idle = self.is_filled && self.due.is_none() && self.workers.awake().all(|own| own.victims.is_empty());
+        let is_idle = self.is_filled && self.due.is_none() && self.workers.active().all(|own| own.victims.is_empty());
         match &mut self.source {
             Some(source) if is_idle && source.owns(id) => source.handle_bookmark(resource_version),
             _ => false,
         }
     }
 
-    fn reckon(&mut self, now: Timestamp) {
+    fn recompute_deadline(&mut self, now: Timestamp) {
         self.due = self.workers.settle(now);
     }
 }
 
 impl Kubelet {
     /// Takes a message of the watch of pods.
-    pub(super) fn handle_pod_source(&mut self, message: ToClient, turn: &mut Turn<'_>) {
+    pub(super) fn handle_pod_source(&mut self, message: ToClient, context: &mut KubeletContext<'_>) {
         let Some(source) = &mut self.pods.source else { return };
-        let changes: Vec<_> = source.handle_message(message, turn.outbox, turn.now).into_iter().collect();
+        let changes: Vec<_> = source.handle_message(message, context.outbox, context.now).into_iter().collect();
         let is_first = !self.pods.is_filled && source.synced();
         // Without a runtime the kubelet does nothing with what it hears; it looks at its cache once the runtime is back.
-        if !self.pod_work_is_possible(turn.host, turn.now, false) {
+        if !self.pod_work_is_possible(context.host, context.now, false) {
             return;
         }
         let mut seen: Vec<Object> = Vec::new();
@@ -216,21 +216,21 @@ impl Kubelet {
             let replaced =
                 change.before.filter(|before| change.after.as_ref().is_none_or(|after| after.uid() != before.uid()));
             if let Some(gone) = replaced {
-                self.pod_gone(&Text::from(gone.uid()), turn);
+                self.pod_gone(&Text::from(gone.uid()), context);
             }
             seen.extend(change.after);
         }
-        self.pods_seen(seen, turn);
+        self.pods_seen(seen, context);
         if is_first {
             self.pods.is_filled = true;
-            self.end_orphans(turn);
+            self.end_orphans(context);
         }
-        self.start_preemptors(turn);
-        self.pods.reckon(turn.now);
+        self.start_preemptors(context);
+        self.pods.recompute_deadline(context.now);
     }
 
     /// Takes pods in the order of their creation, in which new ones are admitted.
-    fn pods_seen(&mut self, mut pods: Vec<Object>, turn: &mut Turn<'_>) {
+    fn pods_seen(&mut self, mut pods: Vec<Object>, context: &mut KubeletContext<'_>) {
         pods.sort_by(|one, other| {
             let created = |pod: &Object| {
                 Text::from(pod.stable().at(&["metadata", "creationTimestamp"]).as_str().unwrap_or_default())
@@ -238,13 +238,13 @@ impl Kubelet {
             created(one).cmp(&created(other))
         });
         for pod in pods {
-            self.pod_seen(pod, turn);
+            self.pod_seen(pod, context);
         }
     }
 
     /// Ends what runs without a pod in the API, once all pods are known.
-    fn end_orphans(&mut self, turn: &mut Turn<'_>) {
-        let orphans: Vec<(Text, i64)> = turn
+    fn end_orphans(&mut self, context: &mut KubeletContext<'_>) {
+        let orphans: Vec<(Text, i64)> = context
             .host
             .runtime
             .sandboxes()
@@ -253,11 +253,11 @@ impl Kubelet {
             .collect();
         for (uid, grace) in orphans {
             let grace = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
-            turn.host.runtime.stop(&uid, None, grace, turn.now);
+            context.host.runtime.stop(&uid, None, grace, context.now);
         }
     }
 
-    fn pod_seen(&mut self, pod: Object, turn: &mut Turn<'_>) {
+    fn pod_seen(&mut self, pod: Object, context: &mut KubeletContext<'_>) {
         let uid = Text::from(pod.uid());
         if let Some(worker) = self.pods.workers.get_mut(&uid) {
             let generation = |pod: &Object| pod.stable().at(&["metadata", "generation"]).as_i64();
@@ -265,46 +265,47 @@ impl Kubelet {
             worker.object = pod;
             if worker.is_deleted() && !worker.is_over() {
                 worker.is_dirty |= is_new_generation;
-                self.stop_pod(&uid, turn);
+                self.stop_pod(&uid, context);
             } else if worker.is_over() {
                 worker.is_dirty |= worker.is_deleted();
             } else {
-                self.watch_for_foreign_writes(&uid, turn);
+                self.watch_for_foreign_writes(&uid, context);
             }
-            self.sync_pod(&uid, turn);
+            self.sync_pod(&uid, context);
             return;
         }
-        self.adopt(uid, pod, turn);
+        self.adopt(uid, pod, context);
     }
 
-    fn adopt(&mut self, uid: Text, pod: Object, turn: &mut Turn<'_>) {
+    fn adopt(&mut self, uid: Text, pod: Object, context: &mut KubeletContext<'_>) {
         let is_terminal = matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
-        let has_sandbox = turn.host.runtime.sandbox(&uid).is_some();
+        let has_sandbox = context.host.runtime.sandbox(&uid).is_some();
         let containers = pod.stable().at(&["spec", "containers"]);
-        let plans: Vec<Plan> = containers
+        let plans: Vec<ContainerPlan> = containers
             .items()
             .iter()
             .filter_map(|container| container.get("name").as_text())
-            .map(|name| plan_of(name, &pod, turn.host))
+            .map(|name| plan_of(name, &pod, context.host))
             .collect();
         let is_ending = has_sandbox && !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null();
-        let verdict = if is_terminal || is_ending { Verdict::Admitted } else { self.verdict(&pod, turn.host) };
+        let verdict =
+            if is_terminal || is_ending { AdmissionResult::Admitted } else { self.verdict(&pod, context.host) };
         let (rejection, victims) = match verdict {
-            Verdict::Admitted => (None, Vec::new()),
-            Verdict::AdmittedAfter(victims) => (None, victims),
-            Verdict::Refused(reason, message) => {
+            AdmissionResult::Admitted => (None, Vec::new()),
+            AdmissionResult::AdmittedAfter(victims) => (None, victims),
+            AdmissionResult::Refused(reason, message) => {
                 (Some((reason, Text::from(format!("Pod was rejected: {message}")))), Vec::new())
             }
         };
         let stage = match &rejection {
-            Some(_) if has_sandbox => Stage::Stopping,
-            Some(_) => Stage::Over,
-            None if is_terminal => Stage::Over,
-            None => Stage::Blocked,
+            Some(_) if has_sandbox => WorkerStage::Stopping,
+            Some(_) => WorkerStage::Over,
+            None if is_terminal => WorkerStage::Over,
+            None => WorkerStage::Blocked,
         };
         let worker = Worker {
             uid: uid.clone(),
-            seen_at: turn.now,
+            seen_at: context.now,
             stage,
             rejection: rejection.clone(),
             plans,
@@ -323,82 +324,82 @@ impl Kubelet {
         };
         let is_deleted = worker.is_deleted();
         self.pods.workers.insert(uid.clone(), worker);
-        self.preempt(&victims, &pod, turn);
+        self.preempt(&victims, &pod, context);
         if let Some((reason, message)) = rejection {
             let facts = Vec::from([Because::Fact(String::from(message.as_str()))]);
-            turn.outbox.decide(about(&pod.key()), format!("refused: {reason}"), facts);
+            context.outbox.decide(about(&pod.key()), format!("refused: {reason}"), facts);
             let text = message.strip_prefix("Pod was rejected: ").unwrap_or(&message);
-            self.pod_event(&pod, None, (Kind::Warning, &reason, String::from(text)), turn);
+            self.pod_event(&pod, None, (EventType::Warning, &reason, String::from(text)), context);
             if has_sandbox {
-                self.stop_pod(&uid, turn);
+                self.stop_pod(&uid, context);
             }
         } else if is_terminal && has_sandbox {
-            turn.host.runtime.remove(&uid, turn.now);
+            context.host.runtime.remove(&uid, context.now);
         } else if is_deleted && !is_terminal {
-            self.stop_pod(&uid, turn);
+            self.stop_pod(&uid, context);
         } else if !is_terminal {
-            self.unblock(&uid, turn);
+            self.unblock(&uid, context);
         }
-        self.settle_pod(&uid, turn);
-        self.sync_pod(&uid, turn);
+        self.settle_pod(&uid, context);
+        self.sync_pod(&uid, context);
     }
 
     /// Ends pods for a critical one.
-    fn preempt(&mut self, victims: &[Text], critical: &Object, turn: &mut Turn<'_>) {
+    fn preempt(&mut self, victims: &[Text], critical: &Object, context: &mut KubeletContext<'_>) {
         for uid in victims {
             let Some(worker) = self.pods.workers.get_mut(uid) else { continue };
             worker.is_preempted = true;
             let pod = worker.object.clone();
             let key = critical.key();
             let facts = Vec::from([Because::Fact(format!("it makes room for pod/{}/{}", key.namespace, key.name))]);
-            turn.outbox.decide(about(&pod.key()), "preempted", facts);
+            context.outbox.decide(about(&pod.key()), "preempted", facts);
             let (reason, message) = PREEMPTED;
-            self.pod_event(&pod, None, (Kind::Warning, reason, String::from(message)), turn);
-            self.stop_pod(uid, turn);
-            self.sync_pod(uid, turn);
+            self.pod_event(&pod, None, (EventType::Warning, reason, String::from(message)), context);
+            self.stop_pod(uid, context);
+            self.sync_pod(uid, context);
         }
     }
 
     /// Starts the critical pods whose victims have ended.
-    pub(super) fn start_preemptors(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn start_preemptors(&mut self, context: &mut KubeletContext<'_>) {
         let is_over = |uid: &Text| self.pods.workers.get(uid).is_none_or(Worker::is_over);
         let free = |worker: &&Worker| !worker.victims.is_empty() && worker.victims.iter().all(is_over);
-        let ready: Vec<Text> = self.pods.workers.awake().filter(free).map(|worker| worker.uid.clone()).collect();
+        let ready: Vec<Text> = self.pods.workers.active().filter(free).map(|worker| worker.uid.clone()).collect();
         for uid in ready {
             let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
             worker.victims.clear();
             worker.is_dirty = true;
-            self.unblock(&uid, turn);
-            self.sync_pod(&uid, turn);
+            self.unblock(&uid, context);
+            self.sync_pod(&uid, context);
         }
     }
 
     /// Lets a pod start, if the runtime and the network are there.
-    fn unblock(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+    fn unblock(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get(uid) else { return };
-        if worker.stage != Stage::Blocked || !worker.victims.is_empty() {
+        if worker.stage != WorkerStage::Blocked || !worker.victims.is_empty() {
             return;
         }
-        if !self.pod_work_is_possible(turn.host, turn.now, false) {
+        if !self.pod_work_is_possible(context.host, context.now, false) {
             return;
         }
         let needs_network =
-            worker.needs_network() && turn.host.runtime.sandbox(uid).is_none_or(|sandbox| !sandbox.is_ready);
+            worker.needs_network() && context.host.runtime.sandbox(uid).is_none_or(|sandbox| !sandbox.is_ready);
         if let Some(error) = self.network_error().filter(|_| needs_network) {
             let pod = worker.object.clone();
             let message = format!("network is not ready: {error}");
-            self.pod_event(&pod, None, (Kind::Warning, "NetworkNotReady", message), turn);
-            self.retry_pod(uid, NETWORK_PAUSE, turn.now);
+            self.pod_event(&pod, None, (EventType::Warning, "NetworkNotReady", message), context);
+            self.retry_pod(uid, NETWORK_PAUSE, context.now);
             return;
         }
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        worker.stage = Stage::Active;
+        worker.stage = WorkerStage::Active;
         worker.retry_at = None;
         for plan in &mut worker.plans {
-            let container = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
-            let behaviour = turn.host.runtime.behaviour(&worker.object, &plan.name);
+            let container = context.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
+            let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
             match container {
-                None => plan.start_at = Some(turn.now + behaviour.start_delay()),
+                None => plan.start_at = Some(context.now + behaviour.start_delay()),
                 Some(own) if own.is_running() => {
                     plan.ready_at = Some(own.started_at + behaviour.ready_after.unwrap_or_default());
                 }
@@ -418,46 +419,46 @@ impl Kubelet {
     }
 
     /// Goes on with the pods that had to wait, and with what was heard of pods meanwhile.
-    pub(super) fn resume_pods(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn resume_pods(&mut self, context: &mut KubeletContext<'_>) {
         let heard: Vec<Object> = self.pods.source.iter().flat_map(Reflector::objects).cloned().collect();
         if self.pods.source.as_ref().is_some_and(Reflector::synced) {
             let known: BTreeSet<&str> = heard.iter().map(Object::uid).collect();
             let mut gone = self.pods.workers.uids();
             gone.retain(|uid| !known.contains(uid.as_str()));
             for uid in gone {
-                self.pod_gone(&uid, turn);
+                self.pod_gone(&uid, context);
             }
-            self.pods_seen(heard, turn);
+            self.pods_seen(heard, context);
             if !core::mem::replace(&mut self.pods.is_filled, true) {
-                self.end_orphans(turn);
+                self.end_orphans(context);
             }
         }
         let uids = self.pods.workers.uids();
         for uid in uids {
             let is_deleted = self.pods.workers.get(&uid).is_some_and(|worker| worker.is_deleted() && !worker.is_over());
             if is_deleted {
-                self.stop_pod(&uid, turn);
+                self.stop_pod(&uid, context);
             } else {
-                self.unblock(&uid, turn);
+                self.unblock(&uid, context);
             }
-            self.settle_pod(&uid, turn);
-            self.sync_pod(&uid, turn);
+            self.settle_pod(&uid, context);
+            self.sync_pod(&uid, context);
         }
-        self.start_preemptors(turn);
-        self.pods.reckon(turn.now);
+        self.start_preemptors(context);
+        self.pods.recompute_deadline(context.now);
     }
 
     /// Says whether a pod can run here.
-    fn verdict(&self, pod: &Object, host: &Host) -> Verdict {
+    fn verdict(&self, pod: &Object, host: &Host) -> AdmissionResult {
         let node = self.cached_node().map(|node| node.stable().clone()).unwrap_or_default();
-        let place = Place { config: &self.config, host, node: &node, profile: self.settings.profile() };
+        let place = AdmissionContext { config: &self.config, host, node: &node, profile: self.settings.profile() };
         super::admission::verdict(pod, self.admitted(), &place)
     }
 
     /// Returns the pods that keep their room.
     fn admitted(&self) -> impl Iterator<Item = &Object> {
         let stays = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none() && !worker.is_preempted;
-        self.pods.workers.awake().filter(stays).map(|worker| &worker.object)
+        self.pods.workers.active().filter(stays).map(|worker| &worker.object)
     }
 }
 

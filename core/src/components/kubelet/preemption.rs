@@ -80,7 +80,7 @@ pub(super) fn victims<'a>(
     };
     let (best_effort, burstable, guaranteed) = (of_class("BestEffort"), of_class("Burstable"), of_class("Guaranteed"));
     let chosen_guaranteed = nearest(&guaranteed, without(&needs, &[&best_effort, &burstable], level), level)
-        .map_err(|_| in_vain(&without(&needs, &[&best_effort, &burstable, &guaranteed], level)))?;
+        .map_err(|_| no_victims_error(&without(&needs, &[&best_effort, &burstable, &guaranteed], level)))?;
     let chosen_burstable = nearest(&burstable, without(&needs, &[&best_effort, &chosen_guaranteed], level), level)?;
     let left = without(&needs, &[&chosen_burstable, &chosen_guaranteed], level);
     let mut chosen = nearest(&best_effort, left, level)?;
@@ -117,7 +117,7 @@ fn nearest<'a>(pods: &[&'a Object], mut needs: Vec<Need>, level: PodLevel) -> Re
                 best = Some((distance, at));
             }
         }
-        let Some((_, at)) = best else { return Err(in_vain(&needs)) };
+        let Some((_, at)) = best else { return Err(no_victims_error(&needs)) };
         let pod = pods.swap_remove(at);
         needs = without(&needs, &[&[pod]], level);
         chosen.push(pod);
@@ -139,7 +139,7 @@ fn is_no_larger(pod: &Object, other: &Object, level: PodLevel) -> bool {
     size(pod) <= size(other)
 }
 
-fn in_vain(needs: &[Need]) -> String {
+fn no_victims_error(needs: &[Need]) -> String {
     let list: String = needs.iter().map(|need| format!("(res: {}, q: {}), ", need.resource, need.quantity)).collect();
     format!("no set of running pods found to reclaim resources: [{list}]")
 }

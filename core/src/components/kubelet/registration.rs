@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::setters::ATTACH_ANNOTATION;
-use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
+use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::components::Because;
 use crate::network::{Call, NODES, Verb};
 use crate::objects::patch::two_way;
@@ -38,7 +38,7 @@ const DEFAULT_LABELS: [&str; 12] = [
 
 /// What an answer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step {
+pub(super) enum RegistrationPurpose {
     /// The Node was to be created.
     Post,
     /// The existing Node was looked up.
@@ -49,42 +49,47 @@ pub(super) enum Step {
 
 impl Kubelet {
     /// Waits before the next attempt.
-    pub(super) fn await_registration(&mut self, turn: &Turn<'_>) {
+    pub(super) fn await_registration(&mut self, context: &KubeletContext<'_>) {
         let pause = self.status.registration_pause;
         self.status.registration_pause = (pause * 2).min(BACKOFF_MAX);
-        self.set(Timer::Register, turn.now + pause);
+        self.set(Timer::Register, context.now + pause);
     }
 
     /// Makes an attempt.
-    pub(super) fn register(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn register(&mut self, context: &mut KubeletContext<'_>) {
         let mut said = Vec::new();
-        let node = self.initial_node(turn.host, turn.now, &mut said);
-        self.emit_said(said, None, turn);
-        self.log(format!("Attempting to register node {:?}", self.config.node_name), turn);
+        let node = self.initial_node(context.host, context.now, &mut said);
+        self.emit_said(said, None, context);
+        self.log(format!("Attempting to register node {:?}", self.config.node_name), context);
         let call = Call::new(Verb::Create, NODES, "", "").body(node.clone());
         self.status.initial = Some(node);
-        self.call(call, Purpose::Register(Step::Post), turn);
+        self.call(call, Purpose::Register(RegistrationPurpose::Post), context);
     }
 
     /// Takes an answer.
-    pub(super) fn handle_registration(&mut self, step: Step, outcome: Outcome, turn: &mut Turn<'_>) {
+    pub(super) fn handle_registration(
+        &mut self,
+        step: RegistrationPurpose,
+        outcome: ApiResult,
+        context: &mut KubeletContext<'_>,
+    ) {
         let code = outcome.as_ref().map_or(0, |answer| answer.code);
         let is_success = outcome.as_ref().is_ok_and(crate::network::Answer::is_success);
         match step {
-            Step::Post | Step::Patch if is_success => self.registered(step, turn),
-            Step::Post if code == 409 || (code == 403 && self.goes_on_after_forbidden()) => {
-                self.call(self.get_node(), Purpose::Register(Step::Get), turn);
+            RegistrationPurpose::Post | RegistrationPurpose::Patch if is_success => self.registered(step, context),
+            RegistrationPurpose::Post if code == 409 || (code == 403 && self.goes_on_after_forbidden()) => {
+                self.call(self.get_node(), Purpose::Register(RegistrationPurpose::Get), context);
             }
-            Step::Get if is_success => {
+            RegistrationPurpose::Get if is_success => {
                 let existing = outcome.ok().and_then(|answer| answer.as_object().cloned());
                 if let Some(existing) = existing {
-                    self.reconcile(&existing, turn);
+                    self.reconcile(&existing, context);
                 }
             }
             _ => {
                 let why = failure(&outcome).unwrap_or_default();
-                self.log(format!("Unable to register node with API server: {why}"), turn);
-                self.await_registration(turn);
+                self.log(format!("Unable to register node with API server: {why}"), context);
+                self.await_registration(context);
             }
         }
     }
@@ -93,29 +98,33 @@ impl Kubelet {
         self.settings.profile().is("registration-goes-on-after-forbidden")
     }
 
-    fn reconcile(&mut self, existing: &Object, turn: &mut Turn<'_>) {
+    fn reconcile(&mut self, existing: &Object, context: &mut KubeletContext<'_>) {
         let before = existing.json();
         let after = self.status.initial.as_ref().map_or_else(|| before.clone(), |initial| reconciled(&before, initial));
         let patch = two_way(&before, &after);
         if patch.is_empty() {
-            self.registered(Step::Get, turn);
+            self.registered(RegistrationPurpose::Get, context);
             return;
         }
         let call = Call::strategic_patch(NODES, "", &self.config.node_name, patch).subresource("status");
-        self.call(call, Purpose::Register(Step::Patch), turn);
+        self.call(call, Purpose::Register(RegistrationPurpose::Patch), context);
     }
 
-    fn registered(&mut self, step: Step, turn: &mut Turn<'_>) {
+    fn registered(&mut self, step: RegistrationPurpose, context: &mut KubeletContext<'_>) {
         let (what, fact) = match step {
-            Step::Post => ("registered", "the API server created the Node"),
-            Step::Get => ("took over the existing Node as it is", "a Node of this name is there already"),
-            Step::Patch => ("took over the existing Node and put it right", "a Node of this name is there already"),
+            RegistrationPurpose::Post => ("registered", "the API server created the Node"),
+            RegistrationPurpose::Get => {
+                ("took over the existing Node as it is", "a Node of this name is there already")
+            }
+            RegistrationPurpose::Patch => {
+                ("took over the existing Node and put it right", "a Node of this name is there already")
+            }
         };
-        turn.outbox.decide(self.about_node(), what, Vec::from([Because::Fact(String::from(fact))]));
-        self.log(format!("Successfully registered node {:?}", self.config.node_name), turn);
+        context.outbox.decide(self.about_node(), what, Vec::from([Because::Fact(String::from(fact))]));
+        self.log(format!("Successfully registered node {:?}", self.config.node_name), context);
         self.status.initial = None;
         self.status.is_registered = true;
-        self.begin_tries(turn);
+        self.begin_tries(context);
     }
 }
 

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::validation::go_duration;
-use super::{Kubelet, Timer, Turn};
+use super::{Kubelet, KubeletContext, Timer};
 use crate::components::host::Host;
 
 /// How often the runtime is asked. Source: pkg/kubelet/kubelet.go (v1.34), `wait.Until(kl.updateRuntimeUp, 5*time.Second)`.
@@ -60,31 +60,31 @@ impl RuntimeState {
 
 impl Kubelet {
     /// Asks the runtime for its status.
-    pub(super) fn poll_runtime(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn poll_runtime(&mut self, context: &mut KubeletContext<'_>) {
         self.clear(Timer::RuntimePoll);
         self.generation += 1;
-        if !turn.host.is_runtime_answering() {
-            self.runtime.last_good = self.runtime.last_good(turn.now, POLL_PERIOD);
+        if !context.host.is_runtime_answering() {
+            self.runtime.last_good = self.runtime.last_good(context.now, POLL_PERIOD);
             self.runtime.is_going_on = false;
             return;
         }
-        let network = if turn.host.is_cni_installed { Network::Ready } else { Network::NotConfigured };
+        let network = if context.host.is_cni_installed { Network::Ready } else { Network::NotConfigured };
         let was_away = !self.runtime.is_going_on;
-        self.runtime = RuntimeState { last_good: Some(turn.now), is_going_on: true, network };
+        self.runtime = RuntimeState { last_good: Some(context.now), is_going_on: true, network };
         if was_away {
-            self.resume_pods(turn);
+            self.resume_pods(context);
         }
     }
 
     /// Notes that the machine changed: the next poll finds out.
-    pub fn note_host_change(&mut self, turn: &Turn<'_>) {
-        let poll = self.runtime.last_good(turn.now, POLL_PERIOD).unwrap_or(turn.now);
-        if self.runtime.is_going_on && !turn.host.is_runtime_answering() {
+    pub fn note_host_change(&mut self, context: &KubeletContext<'_>) {
+        let poll = self.runtime.last_good(context.now, POLL_PERIOD).unwrap_or(context.now);
+        if self.runtime.is_going_on && !context.host.is_runtime_answering() {
             self.runtime.last_good = Some(poll);
             self.runtime.is_going_on = false;
         }
         let mut next = poll;
-        while next <= turn.now {
+        while next <= context.now {
             next += POLL_PERIOD;
         }
         if self.timers[Timer::RuntimePoll as usize].is_none() {

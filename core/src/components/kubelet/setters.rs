@@ -25,7 +25,7 @@ pub(super) const PROVIDED_IP_ANNOTATION: &str = "alpha.kubernetes.io/provided-no
 const NAMES_PER_IMAGE_MAX: usize = 5;
 
 /// What the setters found worth an Event: type, reason, message.
-pub(super) type Said = Vec<(super::events::Kind, &'static str, String)>;
+pub(super) type StatusEvents = Vec<(super::events::EventType, &'static str, String)>;
 
 /// What a machine has and what Pods may have of it, as the lists of a Node's status; they hold as long as neither machine
 /// nor kubelet changes.
@@ -45,7 +45,7 @@ fn as_stored(quantity: Quantity) -> String {
 
 impl Kubelet {
     /// Builds the Node that the kubelet would create.
-    pub(super) fn initial_node(&mut self, host: &Host, now: jiff::Timestamp, said: &mut Said) -> Json {
+    pub(super) fn initial_node(&mut self, host: &Host, now: jiff::Timestamp, said: &mut StatusEvents) -> Json {
         let config = self.config.clone();
         let mut node = json!({"kind": "Node", "apiVersion": "v1"});
         node.set(&["metadata", "name"], &config.node_name);
@@ -87,7 +87,7 @@ impl Kubelet {
     }
 
     /// Runs all setters on a Node.
-    pub(super) fn set_status(&mut self, node: &mut Json, host: &Host, now: jiff::Timestamp, said: &mut Said) {
+    pub(super) fn set_status(&mut self, node: &mut Json, host: &Host, now: jiff::Timestamp, said: &mut StatusEvents) {
         self.set_addresses(node, host);
         self.set_machine_info(node, host, said);
         self.set_version_info(node, host);
@@ -108,8 +108,8 @@ impl Kubelet {
         }
     }
 
-    fn status_event(&self, reason: &'static str) -> (super::events::Kind, &'static str, String) {
-        (super::events::Kind::Normal, reason, format!("Node {} status is now: {reason}", self.config.node_name))
+    fn status_event(&self, reason: &'static str) -> (super::events::EventType, &'static str, String) {
+        (super::events::EventType::Normal, reason, format!("Node {} status is now: {reason}", self.config.node_name))
     }
 
     fn set_addresses(&self, node: &mut Json, host: &Host) {
@@ -191,7 +191,7 @@ impl Kubelet {
         Resources { of, capacity: list(|entry| entry.1), allocatable: list(|entry| entry.2) }
     }
 
-    fn set_machine_info(&mut self, node: &mut Json, host: &Host, said: &mut Said) {
+    fn set_machine_info(&mut self, node: &mut Json, host: &Host, said: &mut StatusEvents) {
         let of = (host.generation, self.generation);
         let known = self.resources.take().filter(|known| known.of == of);
         let resources = known.unwrap_or_else(|| self.resources_of(host, of));
@@ -203,7 +203,7 @@ impl Kubelet {
         if is_reboot && !(self.has_said_rebooted && self.settings.profile().is("rebooted-once-per-process")) {
             self.has_said_rebooted = true;
             let text = format!("Node {} has been rebooted, boot id: {}", self.config.node_name, host.boot_id);
-            said.push((super::events::Kind::Warning, "Rebooted", text));
+            said.push((super::events::EventType::Warning, "Rebooted", text));
         }
         let info = node.entry(&["status", "nodeInfo"]);
         info.set(&["bootID"], &host.boot_id);
@@ -275,7 +275,7 @@ impl Kubelet {
         }
     }
 
-    fn set_conditions(&mut self, node: &mut Json, host: &Host, now: jiff::Timestamp, said: &mut Said) {
+    fn set_conditions(&mut self, node: &mut Json, host: &Host, now: jiff::Timestamp, said: &mut StatusEvents) {
         let time = crate::objects::time::to_time(host.wall(now));
         let mut errors = self.ready_errors(host, now);
         let missing: Vec<&str> = ["cpu", "memory", "pods", "ephemeral-storage"]

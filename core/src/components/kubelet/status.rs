@@ -14,8 +14,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::conditions::differ;
 use super::registration::BACKOFF_FIRST;
-use super::setters::{OS_LABELS, PROVIDED_IP_ANNOTATION, Said};
-use super::{Kubelet, Outcome, Purpose, Timer, Turn, failure};
+use super::setters::{OS_LABELS, PROVIDED_IP_ANNOTATION, StatusEvents};
+use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::components::host::Host;
 use crate::components::{Because, DecisionId};
 use crate::network::{Ask, Call, NODES};
@@ -37,7 +37,7 @@ const FIRST_TICK_PAUSE: SignedDuration = BACKOFF_FIRST;
 
 /// What an answer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step {
+pub(super) enum StatusPurpose {
     /// The Node was looked up for a try.
     Get,
     /// The status was posted.
@@ -106,48 +106,48 @@ fn is_same_to_setters(known: &Json, base: &Json) -> bool {
 struct Computed {
     node: Json,
     is_changed: bool,
-    said: Said,
+    said: StatusEvents,
 }
 
 impl Kubelet {
     /// Starts both loops.
-    pub(super) fn start_status(&mut self, turn: &mut Turn<'_>) {
-        self.set(Timer::FastStatus, turn.now + FAST_PERIOD);
+    pub(super) fn start_status(&mut self, context: &mut KubeletContext<'_>) {
+        self.set(Timer::FastStatus, context.now + FAST_PERIOD);
         if self.config.register_node {
-            self.begin_tick(turn);
+            self.begin_tick(context);
         } else {
-            self.set(Timer::StatusTick, turn.now + FIRST_TICK_PAUSE);
+            self.set(Timer::StatusTick, context.now + FIRST_TICK_PAUSE);
         }
     }
 
     /// Begins a tick, after what is under way.
-    pub(super) fn begin_tick(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn begin_tick(&mut self, context: &mut KubeletContext<'_>) {
         if self.status.is_busy {
             self.status.tick_waits = true;
             return;
         }
         self.status.is_busy = true;
         if self.config.register_node && !self.status.is_registered {
-            self.await_registration(turn);
+            self.await_registration(context);
         } else {
-            self.begin_tries(turn);
+            self.begin_tries(context);
         }
     }
 
     /// Begins the first try of a tick, from the kubelet's own cache.
-    pub(super) fn begin_tries(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn begin_tries(&mut self, context: &mut KubeletContext<'_>) {
         self.status.is_busy = true;
         self.status.tries = 0;
         match self.cached_node().cloned() {
-            Some(base) => self.try_with(&base, turn),
-            None => self.try_failed(&format!("node {:?} not found", self.config.node_name), turn),
+            Some(base) => self.try_with(&base, context),
+            None => self.try_failed(&format!("node {:?} not found", self.config.node_name), context),
         }
     }
 
-    fn finish_tick(&mut self, turn: &mut Turn<'_>) {
+    fn finish_tick(&mut self, context: &mut KubeletContext<'_>) {
         self.status.is_busy = false;
         self.status.tick_waits = false;
-        let next = turn.now + self.chance.pause(self.pauses.tick);
+        let next = context.now + self.chance.pause(self.pauses.tick);
         self.set(Timer::StatusTick, next);
     }
 
@@ -164,14 +164,14 @@ impl Kubelet {
         self.config.status_report + self.status.delay
     }
 
-    fn try_failed(&mut self, why: &str, turn: &mut Turn<'_>) {
-        self.log(format!("Error updating node status, will retry: {why}"), turn);
+    fn try_failed(&mut self, why: &str, context: &mut KubeletContext<'_>) {
+        self.log(format!("Error updating node status, will retry: {why}"), context);
         self.status.tries += 1;
         if self.status.tries < TRIES_MAX {
-            self.heartbeat_call(self.get_node(), None, Purpose::Status(Step::Get), turn);
+            self.heartbeat_call(self.get_node(), None, Purpose::Status(StatusPurpose::Get), context);
         } else {
-            self.log("Unable to update node status: update node status exceeds retry count".into(), turn);
-            self.finish_tick(turn);
+            self.log("Unable to update node status: update node status exceeds retry count".into(), context);
+            self.finish_tick(context);
         }
     }
 
@@ -187,51 +187,51 @@ impl Kubelet {
             })
     }
 
-    fn try_with(&mut self, base: &Object, turn: &mut Turn<'_>) {
-        let is_due = self.is_report_due(turn.now);
-        if self.is_clean(base, turn.host) {
+    fn try_with(&mut self, base: &Object, context: &mut KubeletContext<'_>) {
+        let is_due = self.is_report_due(context.now);
+        if self.is_clean(base, context.host) {
             if !is_due {
-                self.finish_tick(turn);
+                self.finish_tick(context);
                 return;
             }
-            if self.beats_alone(base, turn.wall()) {
+            if self.only_times_change(base, context.wall()) {
                 self.status.delay = SignedDuration::ZERO;
-                self.heartbeat(turn);
+                self.heartbeat(context);
                 return;
             }
         }
         let tree = base.json();
-        let computed = self.compute(&tree, turn);
+        let computed = self.compute(&tree, context);
         self.status.clean =
-            (!computed.is_changed).then(|| (base.stable().clone(), turn.host.generation, self.generation));
-        let because = self.decide_status(&tree, &computed, turn);
-        self.emit_said(computed.said, because, turn);
+            (!computed.is_changed).then(|| (base.stable().clone(), context.host.generation, self.generation));
+        let because = self.decide_status(&tree, &computed, context);
+        self.emit_said(computed.said, because, context);
         if !computed.is_changed && !is_due {
-            self.finish_tick(turn);
+            self.finish_tick(context);
             return;
         }
         let is_random = computed.is_changed || self.status.last_report.is_none();
         self.status.delay = if is_random { self.report_delay() } else { SignedDuration::ZERO };
-        if !computed.is_changed && self.beats_alone(base, turn.wall()) {
-            self.heartbeat(turn);
+        if !computed.is_changed && self.only_times_change(base, context.wall()) {
+            self.heartbeat(context);
             return;
         }
-        self.patch_status(&tree, &computed.node, because, Step::Patch, turn);
+        self.patch_status(&tree, &computed.node, because, StatusPurpose::Patch, context);
     }
 
     /// Tells whether a post would change heartbeat times, and them alone.
-    fn beats_alone(&self, base: &Object, wall: Timestamp) -> bool {
-        let beat = Some(whole_seconds(wall));
+    fn only_times_change(&self, base: &Object, wall: Timestamp) -> bool {
+        let stamp = Some(whole_seconds(wall));
         KUBELET_CONDITIONS.iter().all(|kind| {
             let last = base.heartbeat_time(kind);
-            last.is_some() && last != beat
+            last.is_some() && last != stamp
         })
     }
 
-    fn heartbeat(&mut self, turn: &mut Turn<'_>) {
-        let ask = Ask::Heartbeat { name: self.config.node_name.clone(), at: whole_seconds(turn.wall()) };
+    fn heartbeat(&mut self, context: &mut KubeletContext<'_>) {
+        let ask = Ask::Heartbeat { name: self.config.node_name.clone(), at: whole_seconds(context.wall()) };
         let timeout = Some(self.config.heartbeat_timeout());
-        self.send(ask, timeout, None, Purpose::Status(Step::Patch), turn);
+        self.send(ask, timeout, None, Purpose::Status(StatusPurpose::Patch), context);
     }
 
     /// Source: pkg/kubelet/kubelet_node_status.go (v1.34), `calculateDelay`: half the frequency either way.
@@ -243,7 +243,7 @@ impl Kubelet {
         }
     }
 
-    fn compute(&mut self, base: &Json, turn: &mut Turn<'_>) -> Computed {
+    fn compute(&mut self, base: &Json, context: &mut KubeletContext<'_>) -> Computed {
         let mut node = base.clone();
         let mut is_changed = false;
         let cidrs = base.at(&["spec", "podCIDRs"]);
@@ -257,13 +257,13 @@ impl Kubelet {
                 is_changed = true;
             }
         }
-        let mut said = Said::new();
-        self.set_status(&mut node, turn.host, turn.now, &mut said);
+        let mut said = StatusEvents::new();
+        self.set_status(&mut node, context.host, context.now, &mut said);
         is_changed = is_changed || status_differs(base, &node) || base.get("metadata") != node.get("metadata");
         Computed { node, is_changed, said }
     }
 
-    fn decide_status(&self, base: &Json, computed: &Computed, turn: &mut Turn<'_>) -> Option<DecisionId> {
+    fn decide_status(&self, base: &Json, computed: &Computed, context: &mut KubeletContext<'_>) -> Option<DecisionId> {
         let ready = |node: &Json| {
             let found = node
                 .at(&["status", "conditions"])
@@ -279,19 +279,35 @@ impl Kubelet {
         }
         let mut facts = Vec::from([Because::Fact(String::from(after.get("message").as_str().unwrap_or_default()))]);
         if let Some(last) = self.status.last_report {
-            facts.push(Because::Fact(format!("status last posted {} ago", seconds(turn.now.duration_since(last)))));
+            facts.push(Because::Fact(format!("status last posted {} ago", seconds(context.now.duration_since(last)))));
         }
-        Some(turn.outbox.decide(self.about_node(), format!("Ready {} -> {}", status(&before), status(&after)), facts))
+        Some(context.outbox.decide(
+            self.about_node(),
+            format!("Ready {} -> {}", status(&before), status(&after)),
+            facts,
+        ))
     }
 
     /// Emits the Events that the setters asked for.
-    pub(super) fn emit_said(&mut self, said: Said, because: Option<DecisionId>, turn: &mut Turn<'_>) {
+    pub(super) fn emit_said(
+        &mut self,
+        said: StatusEvents,
+        because: Option<DecisionId>,
+        context: &mut KubeletContext<'_>,
+    ) {
         for (kind, reason, message) in said {
-            self.node_event(kind, reason, message, because, turn);
+            self.node_event(kind, reason, message, because, context);
         }
     }
 
-    fn patch_status(&mut self, old: &Json, new: &Json, because: Option<DecisionId>, step: Step, turn: &mut Turn<'_>) {
+    fn patch_status(
+        &mut self,
+        old: &Json,
+        new: &Json,
+        because: Option<DecisionId>,
+        step: StatusPurpose,
+        context: &mut KubeletContext<'_>,
+    ) {
         let part = |node: &Json| {
             let mut part = Json::object();
             for field in ["metadata", "status"] {
@@ -302,45 +318,48 @@ impl Kubelet {
         let patch = two_way(&part(old), &part(new));
         let call = Call::strategic_patch(NODES, "", &self.config.node_name, patch).subresource("status");
         let timeout = Some(self.config.heartbeat_timeout());
-        self.send(Ask::Call(Box::new(call)), timeout, because, Purpose::Status(step), turn);
+        self.send(Ask::Call(Box::new(call)), timeout, because, Purpose::Status(step), context);
     }
 
     /// Takes an answer.
-    pub(super) fn handle_status(&mut self, step: Step, outcome: Outcome, turn: &mut Turn<'_>) {
+    pub(super) fn handle_status(&mut self, step: StatusPurpose, outcome: ApiResult, context: &mut KubeletContext<'_>) {
         let why = failure(&outcome);
         match (step, why) {
-            (Step::Get, None) => match outcome.ok().and_then(|answer| answer.as_object().cloned()) {
-                Some(base) => self.try_with(&base, turn),
-                None => self.try_failed("the answer holds no Node", turn),
+            (StatusPurpose::Get, None) => match outcome.ok().and_then(|answer| answer.as_object().cloned()) {
+                Some(base) => self.try_with(&base, context),
+                None => self.try_failed("the answer holds no Node", context),
             },
-            (Step::Get, Some(why)) => {
-                self.try_failed(&format!("error getting node {:?}: {why}", self.config.node_name), turn);
+            (StatusPurpose::Get, Some(why)) => {
+                self.try_failed(&format!("error getting node {:?}: {why}", self.config.node_name), context);
             }
-            (Step::Patch, None) => {
-                self.status.last_report = Some(turn.now);
-                self.finish_tick(turn);
+            (StatusPurpose::Patch, None) => {
+                self.status.last_report = Some(context.now);
+                self.finish_tick(context);
             }
-            (Step::Patch, Some(why)) => {
-                self.try_failed(&format!("failed to patch status for node {:?}: {why}", self.config.node_name), turn);
+            (StatusPurpose::Patch, Some(why)) => {
+                self.try_failed(
+                    &format!("failed to patch status for node {:?}: {why}", self.config.node_name),
+                    context,
+                );
             }
-            (Step::FastPatch, None) => {
-                self.status.last_report = Some(turn.now);
-                self.finish_fast(turn);
+            (StatusPurpose::FastPatch, None) => {
+                self.status.last_report = Some(context.now);
+                self.finish_fast(context);
             }
             // The cached Node is probably stale: an ordinary tick asks the API server. The fast loop has ended.
-            (Step::FastPatch, Some(_)) => self.begin_tries(turn),
+            (StatusPurpose::FastPatch, Some(_)) => self.begin_tries(context),
         }
     }
 
     /// Looks whether the node has become ready, between the ticks of the first two minutes.
-    pub(super) fn fast_tick(&mut self, turn: &mut Turn<'_>) {
-        if turn.now.duration_since(self.started) >= FAST_FOR {
+    pub(super) fn fast_tick(&mut self, context: &mut KubeletContext<'_>) {
+        if context.now.duration_since(self.started) >= FAST_FOR {
             if !self.is_cached_ready() {
-                self.log("Node not becoming ready in time after startup".into(), turn);
+                self.log("Node not becoming ready in time after startup".into(), context);
             }
             return;
         }
-        self.set(Timer::FastStatus, turn.now + FAST_PERIOD);
+        self.set(Timer::FastStatus, context.now + FAST_PERIOD);
         if self.status.is_busy {
             return;
         }
@@ -350,31 +369,31 @@ impl Kubelet {
             return;
         }
         if self.timers[Timer::RuntimePoll as usize].is_some() {
-            self.poll_runtime(turn);
+            self.poll_runtime(context);
         }
-        if !self.ready_errors(turn.host, turn.now).is_empty() {
+        if !self.ready_errors(context.host, context.now).is_empty() {
             return;
         }
         let tree = base.json();
         if !tree.at(&["status", "conditions"]).items().iter().any(|item| item.get("type").as_str() == Some("Ready")) {
             return;
         }
-        let computed = self.compute(&tree, turn);
+        let computed = self.compute(&tree, context);
         if !is_ready(&computed.node) {
             return;
         }
-        let because = self.decide_status(&tree, &computed, turn);
-        self.emit_said(computed.said, because, turn);
-        self.log("Fast updating node status as it just became ready".into(), turn);
+        let because = self.decide_status(&tree, &computed, context);
+        self.emit_said(computed.said, because, context);
+        self.log("Fast updating node status as it just became ready".into(), context);
         self.status.is_busy = true;
         self.clear(Timer::FastStatus);
-        self.patch_status(&tree, &computed.node, because, Step::FastPatch, turn);
+        self.patch_status(&tree, &computed.node, because, StatusPurpose::FastPatch, context);
     }
 
-    fn finish_fast(&mut self, turn: &mut Turn<'_>) {
+    fn finish_fast(&mut self, context: &mut KubeletContext<'_>) {
         self.status.is_busy = false;
         if core::mem::take(&mut self.status.tick_waits) {
-            self.begin_tick(turn);
+            self.begin_tick(context);
         }
     }
 

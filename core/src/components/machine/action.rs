@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use jiff::SignedDuration;
 
 use crate::components::host::{KubeletSpec, MachineSpec, PodBehaviour};
-use crate::objects::{FieldError, Json, Reader, Text};
+use crate::objects::{FieldError, FieldReader, Json, Text};
 
 /// What can happen to a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +106,7 @@ impl MachineAction {
     /// # Errors
     /// The action or one of its fields is unknown, or has a value that cannot be.
     pub fn from_json(body: &Json) -> Result<Self, FieldError> {
-        let mut reader = Reader::new(body, "")?;
+        let mut reader = FieldReader::new(body, "")?;
         reader.needed_text("action")?;
         let name = reader.word("action", "action", MACHINE_ACTIONS)?.unwrap_or_default();
         let mut boot_id = None;

@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::controller::Context;
 use super::host::Host;
 use super::kubelet::config::KubeletConfig;
-use super::kubelet::{IdleLoops, Kubelet, Turn};
+use super::kubelet::{IdleLoops, Kubelet, KubeletContext};
 use super::{Component, Deadline, Outbox, Output, earliest};
 use crate::network::{Identity, RequestId, ToClient};
 use crate::objects::{Object, ObjectKey, Text};
@@ -70,16 +70,16 @@ pub struct Machine {
     shutdown_at: Option<Timestamp>,
     is_powered: bool,
     /// What is frozen, and what it has missed; `None` while all runs.
-    frozen: Option<Frozen>,
+    frozen: Option<FrozenState>,
     /// The last words of a kubelet that is no more.
     last_log: String,
 }
 
 /// What is frozen, and what it has missed.
 #[derive(Clone, Debug)]
-struct Frozen {
+struct FrozenState {
     /// Whether the rest of the machine goes on.
-    extent: Extent,
+    scope: FreezeScope,
     /// What arrived.
     messages: Vec<ToClient>,
     /// The pods of which containers ended.
@@ -88,7 +88,7 @@ struct Frozen {
 
 /// How much of a machine is frozen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extent {
+enum FreezeScope {
     /// All of it.
     Machine,
     /// The process of the kubelet.
@@ -200,14 +200,14 @@ impl Machine {
                 misuse(&format!("the kubelet of machine {} does not run", self.name()))
             }
             MachineAction::KubeletFreeze => {
-                self.freeze(Extent::Kubelet, now);
+                self.freeze(FreezeScope::Kubelet, now);
                 Ok(())
             }
             MachineAction::KubeletThaw if self.frozen.is_none() => {
                 misuse(&format!("the kubelet of machine {} is not frozen", self.name()))
             }
             MachineAction::Pause => {
-                self.freeze(Extent::Machine, now);
+                self.freeze(FreezeScope::Machine, now);
                 Ok(())
             }
             MachineAction::Resume if !self.is_paused() => misuse(&format!("machine {} is not paused", self.name())),
@@ -277,7 +277,7 @@ impl Machine {
         self.host.generation += 1;
         // A frozen kubelet looks again when it goes on: its polls are due by then.
         if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
-            kubelet.note_host_change(&Turn { host: &mut self.host, outbox: &mut self.outbox, now });
+            kubelet.note_host_change(&KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
         }
         Ok(())
     }
@@ -297,7 +297,7 @@ impl Machine {
         }
         self.starts += 1;
         let chance = self.context.chance.fork(&format!("start/{}", self.starts));
-        let mut turn = Turn { host: &mut self.host, outbox: &mut self.outbox, now };
+        let mut turn = KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now };
         self.kubelet = Some(Kubelet::new(Arc::new(config), self.settings.clone(), chance, &mut turn));
         Ok(())
     }
@@ -326,21 +326,24 @@ impl Machine {
     }
 
     fn is_paused(&self) -> bool {
-        self.frozen.as_ref().is_some_and(|frozen| frozen.extent == Extent::Machine)
+        self.frozen.as_ref().is_some_and(|frozen| frozen.scope == FreezeScope::Machine)
     }
 
-    fn freeze(&mut self, extent: Extent, now: Timestamp) {
+    fn freeze(&mut self, scope: FreezeScope, now: Timestamp) {
         if let Some(kubelet) = &mut self.kubelet {
             kubelet.freeze_runtime_state(now);
         }
-        self.frozen = Some(Frozen { extent, messages: Vec::new(), ended: Vec::new() });
+        self.frozen = Some(FrozenState { scope, messages: Vec::new(), ended: Vec::new() });
     }
 
     /// Timers come before what has arrived: a process that goes on finds its timers expired before it reads its sockets.
     fn go_on(&mut self, now: Timestamp) {
         let Some(frozen) = self.frozen.take() else { return };
         if let (Some(kubelet), false) = (&mut self.kubelet, frozen.ended.is_empty()) {
-            kubelet.handle_ended(&frozen.ended, &mut Turn { host: &mut self.host, outbox: &mut self.outbox, now });
+            kubelet.handle_ended(
+                &frozen.ended,
+                &mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now },
+            );
         }
         self.handle_timeout(now);
         for message in frozen.messages {
@@ -407,7 +410,7 @@ impl Machine {
     }
 
     /// Lets systemd start a kubelet again that ended by itself.
-    fn bury(&mut self, now: Timestamp) {
+    fn handle_kubelet_exit(&mut self, now: Timestamp) {
         let Some(words) = self.kubelet.as_mut().and_then(|kubelet| kubelet.take_fatal()) else { return };
         self.kubelet = None;
         self.outbox.push(Output::Log(words.clone()));
@@ -434,8 +437,9 @@ impl Component for Machine {
             return;
         }
         if let Some(kubelet) = &mut self.kubelet {
-            kubelet.handle_message(message, &mut Turn { host: &mut self.host, outbox: &mut self.outbox, now });
-            self.bury(now);
+            kubelet
+                .handle_message(message, &mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
+            self.handle_kubelet_exit(now);
         }
     }
 
@@ -459,12 +463,12 @@ impl Component for Machine {
             return;
         }
         if let Some(kubelet) = &mut self.kubelet {
-            let mut turn = Turn { host: &mut self.host, outbox: &mut self.outbox, now };
+            let mut turn = KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now };
             if !ended.is_empty() {
                 kubelet.handle_ended(&ended, &mut turn);
             }
             kubelet.handle_timeout(&mut turn);
-            self.bury(now);
+            self.handle_kubelet_exit(now);
         }
     }
 

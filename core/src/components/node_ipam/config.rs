@@ -17,13 +17,13 @@ const MASK_IPV4: u32 = 24;
 const MASK_IPV6: u32 = 64;
 
 /// Flags that do not go together: the one to blame and why.
-pub type Refusal = (&'static str, String);
+pub type FlagError = (&'static str, String);
 
 /// Makes the sets of blocks, one for each cluster network; `None` if nodes get no networks.
 ///
 /// # Errors
 /// The flags do not fit each other; kube-controller-manager does not start with them.
-pub fn sets(settings: &Settings) -> Result<Option<Vec<CidrSet>>, Refusal> {
+pub fn sets(settings: &Settings) -> Result<Option<Vec<CidrSet>>, FlagError> {
     if settings.value("allocate-node-cidrs") != Value::Bool(true) {
         return Ok(None);
     }
@@ -69,7 +69,7 @@ fn networks(text: &str) -> Result<Vec<Cidr>, String> {
 }
 
 /// Returns the bits of the mask of a node's network, for each cluster network.
-fn masks(settings: &Settings, cluster: &[Cidr]) -> Result<Vec<u32>, Refusal> {
+fn masks(settings: &Settings, cluster: &[Cidr]) -> Result<Vec<u32>, FlagError> {
     let set = |flag: &str| match settings.number(flag) {
         bits if bits >= 1.0 => Some(bits),
         _ => None,

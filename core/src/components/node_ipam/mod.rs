@@ -19,11 +19,11 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 pub use cidr::{Cidr, CidrSet};
-pub use config::{Refusal, sets};
+pub use config::{FlagError, sets};
 
 use super::client::{CacheEvent, WorkQueue};
-use super::controller::{Context, Controller, ControllerRuntime, Reply, Watched};
-use super::events::{About, EventType};
+use super::controller::{ApiResult, Context, Controller, ControllerRuntime, Watched};
+use super::events::{EventType, InvolvedObject};
 use super::{Because, Deadline, DecisionId, earliest};
 use crate::json;
 use crate::network::{Call, NODES, RequestId};
@@ -38,7 +38,7 @@ const TRIES: u32 = 3;
 
 /// A Node that is to get its blocks.
 #[derive(Clone, Debug)]
-struct Job {
+struct PendingAllocation {
     name: Text,
     uid: Text,
     blocks: Vec<Cidr>,
@@ -52,7 +52,7 @@ struct Job {
 pub struct NodeIpam {
     runtime: ControllerRuntime,
     queue: WorkQueue<Text>,
-    under_way: BTreeMap<RequestId, Job>,
+    under_way: BTreeMap<RequestId, PendingAllocation>,
     /// Nodes whose patch was answered at this instant. A worker is free a little later: the echo of the patch usually
     /// reaches the cache first, and a Node that changed meanwhile is not given a second block.
     settling: Vec<(Timestamp, Text)>,
@@ -171,10 +171,10 @@ impl NodeIpam {
         }
         let because =
             self.runtime.decide(format!("node/{name}"), format!("podCIDRs: none -> {}", joined(&blocks)), facts);
-        self.patch(Job { name, uid, blocks, tries: 0, because }, now);
+        self.patch(PendingAllocation { name, uid, blocks, tries: 0, because }, now);
     }
 
-    fn patch(&mut self, mut job: Job, now: Timestamp) {
+    fn patch(&mut self, mut job: PendingAllocation, now: Timestamp) {
         job.tries += 1;
         let all: Vec<Json> = job.blocks.iter().map(|block| Json::from(block.to_string())).collect();
         let mut patch = json!({});
@@ -185,7 +185,7 @@ impl NodeIpam {
         self.under_way.insert(id, job);
     }
 
-    fn handle_answer(&mut self, job: Job, result: &Reply, now: Timestamp) {
+    fn handle_answer(&mut self, job: PendingAllocation, result: &ApiResult, now: Timestamp) {
         let is_done = matches!(result, Ok(answer) if answer.is_success());
         if is_done {
             self.settling.push((now, job.name));
@@ -196,7 +196,7 @@ impl NodeIpam {
         }
     }
 
-    fn give_up(&mut self, job: &Job, result: &Reply, now: Timestamp) {
+    fn give_up(&mut self, job: &PendingAllocation, result: &ApiResult, now: Timestamp) {
         let why = match result {
             Ok(answer) => {
                 format!("{TRIES} patches were refused, the last with code {}: {}", answer.code, answer.message())
@@ -219,7 +219,7 @@ impl NodeIpam {
 
     fn say(&mut self, name: &str, uid: &str, status: &str, because: DecisionId, now: Timestamp) {
         let message = format!("Node {name} status is now: {status}");
-        self.runtime.emit(&About::node(name, uid), EventType::Normal, status, &message, Some(because), now);
+        self.runtime.emit(&InvolvedObject::node(name, uid), EventType::Normal, status, &message, Some(because), now);
     }
 
     fn finish(&mut self, name: &Text, is_done: bool, now: Timestamp) {
@@ -258,7 +258,7 @@ impl Controller for NodeIpam {
         self.queue.add(Text::from(event.object().name()));
     }
 
-    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+    fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {
         if let Some(job) = self.under_way.remove(&id) {
             self.handle_answer(job, reply, now);
         }

@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::components::Because;
 use crate::json;
 use crate::objects::time::{self, to_micro_time, to_time};
-use crate::objects::{Beat, Json, Object};
+use crate::objects::{HeartbeatStamp, Json, Object};
 use crate::profile::Settings;
 
 /// The status of a condition.
@@ -71,9 +71,9 @@ impl Ready {
 
 /// `spec.renewTime` of a node's Lease in microseconds, or that there is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Renewal(i64);
+pub(super) struct RenewTime(i64);
 
-impl Renewal {
+impl RenewTime {
     /// There is no Lease.
     pub(super) const ABSENT: Self = Self(i64::MIN);
     /// The Lease has no `renewTime`.
@@ -85,10 +85,10 @@ impl Renewal {
         lease.renew_time().map_or(Self::EMPTY, |at| Self(at.as_microsecond()))
     }
 
-    /// Reads the beat of a Lease.
+    /// Reads the stamp of a Lease.
     #[must_use]
-    pub(super) fn of_beat(beat: Beat) -> Self {
-        beat.time().map_or(Self::EMPTY, |at| Self(at.as_microsecond()))
+    pub(super) fn of_stamp(stamp: HeartbeatStamp) -> Self {
+        stamp.time().map_or(Self::EMPTY, |at| Self(at.as_microsecond()))
     }
 
     /// Tells whether this Lease is a sign of life beside the one that was saved.
@@ -126,7 +126,7 @@ pub(super) struct Health {
     /// What that was.
     pub(super) sign: Sign,
     /// The Lease that was saved with it.
-    pub(super) saved: Renewal,
+    pub(super) saved: RenewTime,
     /// The Ready condition that was saved.
     pub(super) ready: Option<Ready>,
 }
@@ -173,7 +173,7 @@ pub(super) struct Found {
 pub(super) struct Signs {
     /// `None` until a pass looked at the node.
     pub(super) health: Option<Health>,
-    latest: Renewal,
+    latest: RenewTime,
     /// The number of the pass that sees `latest` as a sign of life; [`NEVER`] if none does.
     fresh: u32,
 }
@@ -182,13 +182,13 @@ const NEVER: u32 = u32::MAX;
 
 impl Default for Signs {
     fn default() -> Self {
-        Self { health: None, latest: Renewal::ABSENT, fresh: NEVER }
+        Self { health: None, latest: RenewTime::ABSENT, fresh: NEVER }
     }
 }
 
 impl Signs {
     /// Takes a Lease as the cache holds it now; `next` is the number of the next pass, `passes` their instants.
-    pub(super) fn handle_lease(&mut self, renewal: Renewal, next: u32, passes: &[Timestamp]) {
+    pub(super) fn handle_lease(&mut self, renewal: RenewTime, next: u32, passes: &[Timestamp]) {
         self.catch_up(next, passes);
         self.latest = renewal;
         self.fresh = match &self.health {
@@ -265,12 +265,12 @@ impl Signs {
     ) -> Found {
         self.catch_up(pass, passes);
         let grace = graces.of_ready(ready.as_ref());
-        let lease_before = self.health.map_or(Renewal::ABSENT, |health| health.saved);
-        let fresh = |sign| Health { probe: now, sign, saved: Renewal::ABSENT, ready };
+        let lease_before = self.health.map_or(RenewTime::ABSENT, |health| health.saved);
+        let fresh = |sign| Health { probe: now, sign, saved: RenewTime::ABSENT, ready };
         let mut health = match (self.health, ready) {
             // Without a condition the saved one is forgotten, but neither its probe nor its Lease.
             (Some(health), None) => Health { ready: None, ..health },
-            (None, None) => Health { probe: created(), sign: Sign::Creation, saved: Renewal::ABSENT, ready: None },
+            (None, None) => Health { probe: created(), sign: Sign::Creation, saved: RenewTime::ABSENT, ready: None },
             (None, Some(_)) => fresh(Sign::FirstSeen),
             (Some(health), Some(now)) => match health.ready {
                 None => fresh(Sign::FirstSeen),
@@ -371,7 +371,7 @@ mod tests {
 
     use jiff::{SignedDuration, Timestamp};
 
-    use super::{Graces, Renewal, Sign, Signs, Status, silenced};
+    use super::{Graces, RenewTime, Sign, Signs, Status, silenced};
     use crate::json;
     use crate::objects::time::{to_micro_time, to_time};
     use crate::objects::{Json, Object};
@@ -384,17 +384,17 @@ mod tests {
     fn node(ready: Option<(&str, i64)>) -> Object {
         let mut body = json!({"metadata": {"name": "w1", "creationTimestamp": to_time(at(0))}});
         if let Some((status, heartbeat)) = ready {
-            let beat = to_time(at(heartbeat));
+            let stamp = to_time(at(heartbeat));
             body.set(
                 &["status", "conditions"],
-                json!([{"type": "Ready", "status": status, "lastHeartbeatTime": beat}]),
+                json!([{"type": "Ready", "status": status, "lastHeartbeatTime": stamp}]),
             );
         }
         Object::new(body, 1)
     }
 
-    fn lease(renewed: i64) -> Renewal {
-        Renewal::of(&Object::new(json!({"spec": {"renewTime": to_micro_time(at(renewed))}}), 1))
+    fn lease(renewed: i64) -> RenewTime {
+        RenewTime::of(&Object::new(json!({"spec": {"renewTime": to_micro_time(at(renewed))}}), 1))
     }
 
     /// A node with passes each 5.001 s.

@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::health::Status;
-use super::jobs::{End, Job};
 use super::pods::PodsWrite;
 use super::taints::{LabelWrite, Taint, TaintWrite, label_difference, no_schedule_difference};
+use super::work_items::{End, WorkItem};
 use super::{NodeId, NodeLifecycle, Owner, POD_CACHE};
 use crate::components::Because;
 use crate::components::client::node_name;
@@ -59,7 +59,7 @@ impl NodeLifecycle {
             Vec::from([Because::Fact(conditions(node.stable()))]),
         );
         let write = TaintWrite::swap(&node, add, remove, Some(because), now);
-        self.start_job(Owner::Taints(id), Job::Taints(write), now);
+        self.start_item(Owner::Taints(id), WorkItem::Taints(write), now);
     }
 
     pub(super) fn handle_taints_done(&mut self, id: NodeId, end: &End, now: Timestamp) {
@@ -84,7 +84,7 @@ impl NodeLifecycle {
             format!("labels {}", what.join(", ")),
             Vec::from([Because::Fact(String::from("the beta labels follow the stable ones"))]),
         );
-        self.start_job(Owner::Labels(id), Job::Labels(LabelWrite::new(name, labels, Some(because))), now);
+        self.start_item(Owner::Labels(id), WorkItem::Labels(LabelWrite::new(name, labels, Some(because))), now);
     }
 
     pub(super) fn handle_labels_done(&mut self, id: NodeId, end: &End) {
@@ -105,7 +105,7 @@ impl NodeLifecycle {
         match (pod, node) {
             (Some(pod), Some(node)) if not_ready => {
                 let write = PodsWrite::new(node, Vec::from([pod]), None);
-                self.start_job(Owner::Pod(key), Job::Pods(write), now);
+                self.start_item(Owner::Pod(key), WorkItem::Pods(write), now);
             }
             _ => {
                 self.pod_queue.forget(&key);

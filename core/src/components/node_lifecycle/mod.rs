@@ -3,8 +3,8 @@
 //! Mirrors kube-controller-manager's `node-lifecycle-controller`
 //! (pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34).
 //! Inputs: Nodes, Leases, Pods, answers, time. Outputs: node and pod status, taints, beta labels, Events.
-//! Loops: the health pass each node monitor period (`round`), the NoExecute pass on a grid of 100 ms (`tick`), and two
-//! work queues that Node and Pod events feed (`items`).
+//! Loops: the health pass each node monitor period (`health_pass`), the NoExecute pass on a grid of 100 ms (`tick`),
+//! and two work queues that Node and Pod events feed (`items`).
 //!
 //! Determined where upstream is a race: a NoExecute pass that falls into a health pass waits until it is over, unless the
 //! health pass has nothing left to do but to mark pods and will change no zone's state. So a node that was queued by the
@@ -13,15 +13,15 @@
 //! against the literal pass over all nodes.
 //! Left out on purpose: metrics, and the lease circuit breaker of 1.37.
 
-mod due;
+mod grace_expiries;
 mod health;
+mod health_pass;
 mod items;
-mod jobs;
 mod pods;
 mod queue;
-mod round;
 mod taints;
 mod tick;
+mod work_items;
 mod zones;
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -29,21 +29,21 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::due::Due;
-use self::health::{Graces, Renewal, Signs};
-use self::jobs::{End, Job, Jobs};
-use self::round::Round;
-pub use self::taints::taints_astray;
+use self::grace_expiries::GraceExpiries;
+use self::health::{Graces, RenewTime, Signs};
+use self::health_pass::HealthPass;
+pub use self::taints::taint_violations;
 use self::taints::{NOT_READY, Taint, UNREACHABLE};
 use self::tick::Tick;
+use self::work_items::{End, WorkItem, WorkItems};
 use self::zones::{Rates, ZoneKey, Zones};
-use super::client::{CacheEvent, Outcome, PodsByNode, Slot, WorkQueue};
-use super::controller::{Context, Controller, ControllerRuntime, FreeChoice, LoopInfo, Reply, Watched};
+use super::client::{CacheEvent, CacheIndex, PodsByNode, RequestOutcome, WorkQueue};
+use super::controller::{ApiResult, Context, Controller, ControllerRuntime, FreeChoice, LoopInfo, Watched};
 use super::{Deadline, earliest};
 use crate::chance::Chance;
 use crate::json;
 use crate::network::{LEASES, NODE_LEASES, NODES, PODS, RequestId};
-use crate::objects::{Beat, Json, Object, ObjectKey, Text};
+use crate::objects::{HeartbeatStamp, Json, Object, ObjectKey, Text};
 
 /// The place of a name in the controller's table; names are never forgotten, as upstream's health map.
 type NodeId = u32;
@@ -51,7 +51,7 @@ type NodeId = u32;
 /// Pause between two NoExecute passes. Source: node_lifecycle_controller.go (v1.34), `scheduler.NodeEvictionPeriod`.
 const TICK: SignedDuration = SignedDuration::from_millis(100);
 /// What a health pass takes at least: real passes are never free, and strict comparisons rely on that.
-const ROUND_COST: SignedDuration = SignedDuration::from_millis(1);
+const HEALTH_PASS_COST: SignedDuration = SignedDuration::from_millis(1);
 
 const NODE_CACHE: usize = 0;
 const POD_CACHE: usize = 1;
@@ -63,7 +63,7 @@ const LEASE_CACHE: usize = 2;
 struct Node {
     signs: Signs,
     /// The cached object's place; `None` while there is no Node of this name.
-    slot: Option<Slot>,
+    slot: Option<CacheIndex>,
     /// Whether it stands in `changed`.
     changed: bool,
     /// The instant for which the node stands in `due`.
@@ -79,7 +79,7 @@ struct Node {
 
 /// Which nodes a health pass looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reach {
+enum PassScope {
     /// Those for which something may have changed.
     Changed,
     /// All: what upstream does, kept to test the other.
@@ -93,7 +93,7 @@ enum Owner {
     /// The health pass, before its first look.
     Added(NodeId),
     /// A node's look within the health pass.
-    Check(NodeId),
+    NodeCheck(NodeId),
     /// The health pass, when all zones are disrupted.
     Cleanup(NodeId),
     /// The NoExecute pass.
@@ -111,13 +111,13 @@ enum Owner {
 pub struct NodeLifecycle {
     runtime: ControllerRuntime,
     chance: Chance,
-    jobs: Jobs<Owner>,
+    work_items: WorkItems<Owner>,
     pods_by_node: PodsByNode,
     period: SignedDuration,
     graces: Graces,
     rates: Rates,
     decide_by_current: bool,
-    reach: Reach,
+    reach: PassScope,
     /// The driver has the clock of both loops.
     held: bool,
     /// The order in which nodes of the next pass come first.
@@ -130,7 +130,7 @@ pub struct NodeLifecycle {
     lease_ids: Vec<NodeId>,
     passes: Vec<Timestamp>,
     changed: Vec<NodeId>,
-    due: Due,
+    grace_expiries: GraceExpiries,
     not_ready: BTreeSet<NodeId>,
     /// Ready nodes that still have a NoExecute taint or a place in a queue.
     lingering: BTreeSet<NodeId>,
@@ -138,9 +138,9 @@ pub struct NodeLifecycle {
     retry: BTreeSet<NodeId>,
     zones: Zones,
     known_zones: BTreeMap<ZoneKey, BTreeSet<NodeId>>,
-    round: Option<Round>,
-    round_end: Timestamp,
-    next_round: Option<Timestamp>,
+    health_pass: Option<HealthPass>,
+    health_pass_end: Timestamp,
+    next_health_pass: Option<Timestamp>,
     started: bool,
     tick: Option<Tick>,
     next_tick: Option<Timestamp>,
@@ -154,7 +154,7 @@ pub struct NodeLifecycle {
 /// Borrows what a job needs to speak, beside the jobs.
 macro_rules! io {
     ($self:ident, $now:expr) => {
-        &mut $crate::components::node_lifecycle::jobs::Io {
+        &mut $crate::components::node_lifecycle::work_items::Io {
             runtime: &mut $self.runtime,
             chance: &mut $self.chance,
             now: $now,
@@ -174,13 +174,13 @@ impl NodeLifecycle {
         Self {
             runtime: runtime.with_events("node-controller", context),
             chance: context.chance.fork("retries"),
-            jobs: Jobs::default(),
+            work_items: WorkItems::default(),
             pods_by_node: PodsByNode::default(),
             period: settings.duration("node-monitor-period"),
             graces: Graces::of(settings),
             rates: Rates::of(settings),
             decide_by_current: settings.profile().is("no-execute-from-current-condition"),
-            reach: Reach::Changed,
+            reach: PassScope::Changed,
             held: false,
             preferred: Vec::new(),
             tick_before_judgement: false,
@@ -190,16 +190,16 @@ impl NodeLifecycle {
             lease_ids: Vec::new(),
             passes: Vec::new(),
             changed: Vec::new(),
-            due: Due::default(),
+            grace_expiries: GraceExpiries::default(),
             not_ready: BTreeSet::new(),
             lingering: BTreeSet::new(),
             tainted: BTreeSet::new(),
             retry: BTreeSet::new(),
             zones: Zones::default(),
             known_zones: BTreeMap::new(),
-            round: None,
-            round_end: now,
-            next_round: None,
+            health_pass: None,
+            health_pass_end: now,
+            next_health_pass: None,
             started: false,
             tick: None,
             next_tick: None,
@@ -264,10 +264,10 @@ impl NodeLifecycle {
 
     fn handle_lease(&mut self, event: &CacheEvent) {
         let id = self.id_at(event, |own| &mut own.lease_ids);
-        self.see_lease(id, event.after.as_ref().map_or(Renewal::ABSENT, Renewal::of));
+        self.see_lease(id, event.after.as_ref().map_or(RenewTime::ABSENT, RenewTime::of));
     }
 
-    fn see_lease(&mut self, id: NodeId, renewal: Renewal) {
+    fn see_lease(&mut self, id: NodeId, renewal: RenewTime) {
         let next = self.next_pass();
         let node = &mut self.table[id as usize];
         node.signs.handle_lease(renewal, next, &self.passes);
@@ -277,12 +277,12 @@ impl NodeLifecycle {
     }
 
     /// Takes a renewal that came as two numbers; false if this Lease is not cached with the first of them.
-    fn take_renewal(&mut self, watch: RequestId, before: Beat, after: Beat) -> bool {
+    fn take_renewal(&mut self, watch: RequestId, before: HeartbeatStamp, after: HeartbeatStamp) -> bool {
         if !Controller::takes_renewals(self, watch) {
             return false;
         }
         let Some(slot) = self.runtime.cache_mut(LEASE_CACHE).handle_renewal(before, after) else { return false };
-        self.see_lease(self.lease_ids[slot as usize], Renewal::of_beat(after));
+        self.see_lease(self.lease_ids[slot as usize], RenewTime::of_stamp(after));
         true
     }
 
@@ -330,14 +330,14 @@ impl NodeLifecycle {
     fn next_of_others(&self) -> Option<Deadline> {
         earliest([
             self.runtime.next_deadline(),
-            self.jobs.next_deadline(),
+            self.work_items.next_deadline(),
             self.node_queue.next_deadline(),
             self.pod_queue.next_deadline(),
         ])
     }
 
-    fn start_job(&mut self, owner: Owner, job: Job, now: Timestamp) {
-        if let Some((owner, end)) = self.jobs.start(owner, job, io!(self, now)) {
+    fn start_item(&mut self, owner: Owner, item: WorkItem, now: Timestamp) {
+        if let Some((owner, end)) = self.work_items.start(owner, item, io!(self, now)) {
             self.handle_end(owner, end, now);
         }
     }
@@ -345,7 +345,7 @@ impl NodeLifecycle {
     fn handle_end(&mut self, owner: Owner, end: End, now: Timestamp) {
         match owner {
             Owner::Added(id) | Owner::Cleanup(id) => self.handle_reachable(id, &end, now),
-            Owner::Check(id) => self.handle_check(id, end, now),
+            Owner::NodeCheck(id) => self.handle_check(id, end, now),
             Owner::Tick(zone, id) => self.handle_ticked(&zone, id, &end, now),
             Owner::Taints(id) => self.handle_taints_done(id, &end, now),
             Owner::Labels(id) => self.handle_labels_done(id, &end),
@@ -388,8 +388,8 @@ impl Controller for NodeLifecycle {
         source != LEASE_CACHE || !self.started
     }
 
-    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
-        if let Some((owner, end)) = self.jobs.handle_outcome(id, Outcome::of(reply), io!(self, now)) {
+    fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {
+        if let Some((owner, end)) = self.work_items.handle_outcome(id, RequestOutcome::of(reply), io!(self, now)) {
             self.handle_end(owner, end, now);
         }
     }
@@ -397,7 +397,7 @@ impl Controller for NodeLifecycle {
     fn handle_due(&mut self, now: Timestamp) {
         self.node_queue.handle_timeout(now);
         self.pod_queue.handle_timeout(now);
-        while let Ok(ended) = self.jobs.handle_timeout(io!(self, now)) {
+        while let Ok(ended) = self.work_items.handle_timeout(io!(self, now)) {
             if let Some((owner, end)) = ended {
                 self.handle_end(owner, end, now);
             }
@@ -410,13 +410,13 @@ impl Controller for NodeLifecycle {
                 return;
             }
             self.started = true;
-            self.next_round = (!self.held).then_some(now);
+            self.next_health_pass = (!self.held).then_some(now);
         }
-        if self.round.is_none() && self.next_round.is_some_and(|at| at <= now) {
-            self.next_round = None;
-            self.begin_round(now);
+        if self.health_pass.is_none() && self.next_health_pass.is_some_and(|at| at <= now) {
+            self.next_health_pass = None;
+            self.begin_health_pass(now);
         }
-        self.advance_round(now);
+        self.advance_health_pass(now);
         self.advance_items(now);
         self.advance_tick(now);
         self.next_tick = if self.held { None } else { self.compute_next_tick() };
@@ -425,12 +425,14 @@ impl Controller for NodeLifecycle {
     fn own_deadline(&self) -> Option<Deadline> {
         earliest([
             self.next_of_others(),
-            self.next_round.filter(|_| self.round.is_none()).map(|at| Deadline { at, reason: "health pass" }),
+            self.next_health_pass
+                .filter(|_| self.health_pass.is_none())
+                .map(|at| Deadline { at, reason: "health pass" }),
             self.next_tick.map(|at| Deadline { at, reason: "taint pass" }),
         ])
     }
 
-    fn handle_renewal(&mut self, watch: RequestId, before: Beat, after: Beat) -> bool {
+    fn handle_renewal(&mut self, watch: RequestId, before: HeartbeatStamp, after: HeartbeatStamp) -> bool {
         self.take_renewal(watch, before, after)
     }
 
@@ -440,7 +442,7 @@ impl Controller for NodeLifecycle {
 
     fn loops(&self) -> Vec<LoopInfo> {
         Vec::from([
-            LoopInfo { name: "health-pass", period: self.period, next: self.next_round },
+            LoopInfo { name: "health-pass", period: self.period, next: self.next_health_pass },
             LoopInfo { name: "taint-pass", period: TICK, next: self.next_tick },
         ])
     }
@@ -472,7 +474,7 @@ impl Controller for NodeLifecycle {
 
     fn hold_loops(&mut self) {
         self.held = true;
-        self.next_round = None;
+        self.next_health_pass = None;
         self.next_tick = None;
     }
 
@@ -481,7 +483,7 @@ impl Controller for NodeLifecycle {
             FreeChoice::NodeOrder(order) => self.preferred = order.to_vec(),
             FreeChoice::TaintPassBeforeJudgement => self.tick_before_judgement = true,
             #[cfg(test)]
-            FreeChoice::LookAtAll => self.reach = Reach::All,
+            FreeChoice::LookAtAll => self.reach = PassScope::All,
             FreeChoice::PodOrder(_) | FreeChoice::NodeOfPod { .. } => {}
         }
     }
@@ -491,7 +493,7 @@ impl Controller for NodeLifecycle {
             return false;
         }
         match name {
-            "health-pass" if self.round.is_none() => self.begin_round(now),
+            "health-pass" if self.health_pass.is_none() => self.begin_health_pass(now),
             "taint-pass" if self.tick.is_none() => self.begin_tick(now),
             _ => return false,
         }

@@ -8,9 +8,9 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::jobs::{Io, Progress};
-use crate::components::client::Outcome;
-use crate::components::events::{About, EventType};
+use super::work_items::{Io, Progress};
+use crate::components::client::RequestOutcome;
+use crate::components::events::{EventType, InvolvedObject};
 use crate::components::{Because, DecisionId};
 use crate::network::{Call, PODS, Verb};
 use crate::objects::time::to_time;
@@ -50,12 +50,12 @@ impl PodsWrite {
     }
 
     /// Goes on after an answer.
-    pub(super) fn handle_outcome(&mut self, outcome: &Outcome, io: &mut Io<'_>) -> Progress {
+    pub(super) fn handle_outcome(&mut self, outcome: &RequestOutcome, io: &mut Io<'_>) -> Progress {
         if let Some(pod) = self.pods.pop_front()
-            && !matches!(outcome, Outcome::NotFound)
+            && !matches!(outcome, RequestOutcome::NotFound)
         {
-            self.failed |= !matches!(outcome, Outcome::Done(_));
-            let about = About::pod(&pod);
+            self.failed |= !matches!(outcome, RequestOutcome::Done(_));
+            let about = InvolvedObject::pod(&pod);
             let (reason, message) = ("NodeNotReady", "Node is not ready");
             io.runtime.emit(&about, EventType::Warning, reason, message, self.decided, io.now);
             io.runtime.flush(io.now);

@@ -12,9 +12,9 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::jobs::{Io, Progress};
+use super::work_items::{Io, Progress};
 use crate::components::DecisionId;
-use crate::components::client::Outcome;
+use crate::components::client::RequestOutcome;
 use crate::json;
 use crate::network::{Call, NODES, Verb};
 use crate::objects::time::{self, to_time};
@@ -117,7 +117,7 @@ pub(super) fn no_schedule_difference(node: &Json) -> (Vec<Taint>, Vec<Taint>) {
 /// Returns the taints by which a Node departs from its conditions and from its cordon: those that are missing, and
 /// those that are there without a reason. A NoExecute taint may come late, so only one without its condition is astray.
 #[must_use]
-pub fn taints_astray(node: &Json) -> (Vec<String>, Vec<String>) {
+pub fn taint_violations(node: &Json) -> (Vec<String>, Vec<String>) {
     let (missing, mut superfluous) = no_schedule_difference(node);
     let ready = node.at(&["status", "conditions"]).items().iter().find(|it| it.get("type").as_str() == Some("Ready"));
     let ready = ready.and_then(|condition| condition.get("status").as_str());
@@ -132,13 +132,13 @@ pub fn taints_astray(node: &Json) -> (Vec<String>, Vec<String>) {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum TaintPatch {
     Add(Vec<Taint>),
     Remove(Vec<Taint>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum TaintWriteState {
     Getting,
     Patching,
     Pausing,
@@ -149,8 +149,8 @@ enum State {
 pub(super) struct TaintWrite {
     node: Text,
     added_at: Timestamp,
-    steps: VecDeque<Step>,
-    state: State,
+    steps: VecDeque<TaintPatch>,
+    state: TaintWriteState,
     tries: u32,
     because: Option<DecisionId>,
 }
@@ -168,7 +168,7 @@ impl TaintWrite {
     ) -> Self {
         let mut steps = VecDeque::new();
         if !add.is_empty() {
-            steps.push_back(Step::Add(add));
+            steps.push_back(TaintPatch::Add(add));
         }
         Self::new(cached, steps, [remove], because, now)
     }
@@ -182,14 +182,21 @@ impl TaintWrite {
 
     fn new(
         cached: &Object,
-        mut steps: VecDeque<Step>,
+        mut steps: VecDeque<TaintPatch>,
         remove: impl IntoIterator<Item = Vec<Taint>>,
         because: Option<DecisionId>,
         now: Timestamp,
     ) -> Self {
         let on_node = |taints: &Vec<Taint>| taints.iter().any(|taint| taint.is_on(cached.stable()));
-        steps.extend(remove.into_iter().filter(on_node).map(Step::Remove));
-        Self { node: Text::from(cached.name()), added_at: now, steps, state: State::Getting, tries: 0, because }
+        steps.extend(remove.into_iter().filter(on_node).map(TaintPatch::Remove));
+        Self {
+            node: Text::from(cached.name()),
+            added_at: now,
+            steps,
+            state: TaintWriteState::Getting,
+            tries: 0,
+            because,
+        }
     }
 
     /// Tells whether there is nothing to ask the server for.
@@ -204,12 +211,12 @@ impl TaintWrite {
     }
 
     /// Goes on after an answer.
-    pub(super) fn handle_outcome(&mut self, outcome: Outcome, io: &mut Io<'_>) -> Progress {
+    pub(super) fn handle_outcome(&mut self, outcome: RequestOutcome, io: &mut Io<'_>) -> Progress {
         match (self.state, outcome) {
-            (State::Getting, Outcome::Done(Some(node))) => self.patch(&node, io),
-            (State::Patching, Outcome::Done(_)) => self.next(io),
-            (_, Outcome::Conflict) if self.tries < TRIES_MAX => {
-                self.state = State::Pausing;
+            (TaintWriteState::Getting, RequestOutcome::Done(Some(node))) => self.patch(&node, io),
+            (TaintWriteState::Patching, RequestOutcome::Done(_)) => self.next(io),
+            (_, RequestOutcome::Conflict) if self.tries < TRIES_MAX => {
+                self.state = TaintWriteState::Pausing;
                 Progress::Pausing(io.now + io.chance.jitter(CONFLICT_PAUSE, 1.0))
             }
             _ => Progress::Done(false),
@@ -224,7 +231,7 @@ impl TaintWrite {
     fn get(&mut self, io: &mut Io<'_>) -> Progress {
         let call = read(&self.node, self.tries);
         self.tries += 1;
-        self.state = State::Getting;
+        self.state = TaintWriteState::Getting;
         io.send(call, self.because)
     }
 
@@ -238,7 +245,7 @@ impl TaintWrite {
         if after.as_slice() != before.items() {
             patch.set(&["spec", "taints"], if after.is_empty() { Json::Null } else { Json::array(after) });
         }
-        self.state = State::Patching;
+        self.state = TaintWriteState::Patching;
         io.send(Call::strategic_patch(NODES, "", &self.node, patch), self.because)
     }
 
@@ -250,14 +257,14 @@ impl TaintWrite {
 }
 
 /// Returns the whole new list; `None` if the step changes nothing.
-fn applied(before: &[Json], step: &Step, added_at: Timestamp) -> Option<Vec<Json>> {
+fn applied(before: &[Json], step: &TaintPatch, added_at: Timestamp) -> Option<Vec<Json>> {
     match step {
-        Step::Remove(taints) => {
+        TaintPatch::Remove(taints) => {
             let kept: Vec<Json> =
                 before.iter().filter(|own| !taints.iter().any(|taint| taint.matches(own))).cloned().collect();
             (kept.len() < before.len()).then_some(kept)
         }
-        Step::Add(taints) => {
+        TaintPatch::Add(taints) => {
             let mut after = before.to_vec();
             let mut changed = false;
             for taint in taints {
@@ -305,7 +312,7 @@ pub(super) fn label_difference(node: &Json) -> Vec<(&'static str, Text)> {
 pub(super) struct LabelWrite {
     node: Text,
     labels: Vec<(&'static str, Text)>,
-    state: State,
+    state: TaintWriteState,
     tries: u32,
     because: Option<DecisionId>,
 }
@@ -320,21 +327,21 @@ impl LabelWrite {
     /// Sets labels.
     #[must_use]
     pub(super) const fn new(node: Text, labels: Vec<(&'static str, Text)>, because: Option<DecisionId>) -> Self {
-        Self { node, labels, state: State::Getting, tries: 0, because }
+        Self { node, labels, state: TaintWriteState::Getting, tries: 0, because }
     }
 
     /// Sends the first request, and again after a pause.
     pub(super) fn start(&mut self, io: &mut Io<'_>) -> Progress {
         let call = read(&self.node, self.tries);
         self.tries += 1;
-        self.state = State::Getting;
+        self.state = TaintWriteState::Getting;
         io.send(call, self.because)
     }
 
     /// Goes on after an answer.
-    pub(super) fn handle_outcome(&mut self, outcome: Outcome, io: &mut Io<'_>) -> Progress {
+    pub(super) fn handle_outcome(&mut self, outcome: RequestOutcome, io: &mut Io<'_>) -> Progress {
         match (self.state, outcome) {
-            (State::Getting, Outcome::Done(Some(node))) => {
+            (TaintWriteState::Getting, RequestOutcome::Done(Some(node))) => {
                 let labels = node.stable().at(&["metadata", "labels"]);
                 let mut patch = Json::object();
                 for (label, value) in &self.labels {
@@ -342,12 +349,12 @@ impl LabelWrite {
                         patch.set(&["metadata", "labels", *label], value);
                     }
                 }
-                self.state = State::Patching;
+                self.state = TaintWriteState::Patching;
                 io.send(Call::strategic_patch(NODES, "", &self.node, patch), self.because)
             }
-            (State::Patching, Outcome::Done(_)) => Progress::Done(true),
-            (_, Outcome::Conflict) if self.tries < TRIES_MAX => {
-                self.state = State::Pausing;
+            (TaintWriteState::Patching, RequestOutcome::Done(_)) => Progress::Done(true),
+            (_, RequestOutcome::Conflict) if self.tries < TRIES_MAX => {
+                self.state = TaintWriteState::Pausing;
                 Progress::Pausing(io.now + io.chance.jitter(CONFLICT_PAUSE, 1.0))
             }
             _ => Progress::Done(false),
@@ -361,7 +368,7 @@ mod tests {
 
     use jiff::Timestamp;
 
-    use super::{NOT_READY, Step, Taint, UNREACHABLE, applied, label_difference, no_schedule_difference};
+    use super::{NOT_READY, Taint, TaintPatch, UNREACHABLE, applied, label_difference, no_schedule_difference};
     use crate::json;
     use crate::objects::Json;
 
@@ -404,11 +411,11 @@ mod tests {
             json!({"key": UNREACHABLE, "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:01Z"}),
             json!({"key": "dedicated", "effect": "NoExecute"}),
         ];
-        let step = Step::Add([Taint::no_execute(UNREACHABLE), Taint::no_execute(NOT_READY)].into());
+        let step = TaintPatch::Add([Taint::no_execute(UNREACHABLE), Taint::no_execute(NOT_READY)].into());
         let after = applied(&before, &step, now).unwrap();
         let times: Vec<_> = after.iter().map(|taint| taint.get("timeAdded").as_str()).collect();
         assert_eq!(times, [Some("2026-01-01T00:00:10Z"), None, Some("2026-01-01T00:00:10Z")]);
-        assert!(applied(&after, &Step::Remove([Taint::no_schedule(UNREACHABLE)].into()), now).is_none());
+        assert!(applied(&after, &TaintPatch::Remove([Taint::no_schedule(UNREACHABLE)].into()), now).is_none());
     }
 
     #[test]

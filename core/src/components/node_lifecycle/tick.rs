@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::health::{Ready, Status};
-use super::jobs::{End, Job};
 use super::queue::UNDECIDED_PAUSE;
 use super::taints::{NOT_READY, Taint, TaintWrite, UNREACHABLE};
+use super::work_items::{End, WorkItem};
 use super::zones::ZoneKey;
 use super::{NodeId, NodeLifecycle, Owner, TICK, on_grid};
 use crate::components::Because;
@@ -34,12 +34,15 @@ impl NodeLifecycle {
             return None;
         }
         let grant = self.zones.iter().filter_map(|(_, zone)| zone.queue.next_grant()).min()?;
-        let floor = (self.last_tick + TICK).max(if self.round.is_some() { self.last_tick } else { self.round_end });
+        let floor =
+            (self.last_tick + TICK).max(if self.health_pass.is_some() { self.last_tick } else { self.health_pass_end });
         on_grid(grant.max(floor), self.grid, TICK)
     }
 
     fn may_tick(&self) -> bool {
-        self.round.as_ref().is_none_or(|round| round.only_marks_pods() && self.zones.is_settled(&self.rates))
+        self.health_pass
+            .as_ref()
+            .is_none_or(|health_pass| health_pass.only_marks_pods() && self.zones.is_settled(&self.rates))
     }
 
     pub(super) fn begin_tick(&mut self, now: Timestamp) {
@@ -124,7 +127,7 @@ impl NodeLifecycle {
         if let Some(tick) = &mut self.tick {
             tick.writing = true;
         }
-        self.start_job(Owner::Tick(key, id), Job::Taints(write), now);
+        self.start_item(Owner::Tick(key, id), WorkItem::Taints(write), now);
     }
 
     pub(super) fn handle_ticked(&mut self, key: &ZoneKey, id: NodeId, end: &End, now: Timestamp) {

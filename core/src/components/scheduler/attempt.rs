@@ -8,19 +8,19 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::cluster::{NodeInfo, PodInfo};
+use super::cache::{NodeInfo, PodInfo};
 use super::diagnosis::{Diagnosis, truncated};
 use super::filters::Candidate;
 use super::informers::{Listers, NAMESPACE_CACHE};
 use super::plugins::{Plugin, Plugins};
 use super::preemption::{Offer, Preemption, report, search};
 use super::queue::Queued;
-use super::recorder::Saying;
+use super::recorder::EventText;
 use super::score::scores;
+use super::snapshot::ClusterSnapshot;
 use super::status::{Condition, patch};
-use super::view::View;
 use super::writes::Write;
-use super::{Scheduler, Step};
+use super::{Scheduler, SchedulingState};
 use crate::components::node_affinity::named_nodes;
 use crate::components::{Because, DecisionId};
 use crate::network::{Call, PODS};
@@ -46,12 +46,12 @@ pub(super) struct Failure {
 
 /// Whether anything changed during an attempt, so that another one may help at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Meanwhile {
+pub(super) enum ClusterActivity {
     Quiet,
     Changed,
 }
 
-impl Meanwhile {
+impl ClusterActivity {
     pub(super) const fn of(moved: bool) -> Self {
         if moved { Self::Changed } else { Self::Quiet }
     }
@@ -76,12 +76,12 @@ impl Scheduler {
             return;
         }
         if self.cluster.len() == 0 {
-            let nominated = self.ways.failure_clears_nomination.then(|| Text::of(""));
+            let nominated = self.behaviour.failure_clears_nomination.then(|| Text::of(""));
             let message = String::from("no nodes available to schedule pods");
             let reason = "Unschedulable";
             self.conclude(
                 Failure { queued, reason, message, rejectors: Plugins::default(), nominated },
-                Meanwhile::Quiet,
+                ClusterActivity::Quiet,
                 now,
             );
             return;
@@ -94,7 +94,7 @@ impl Scheduler {
 
     /// Finds the nodes that fit, and of those the best.
     fn fitting(&mut self, pod: &PodInfo) -> Result<Fitting, Diagnosis> {
-        let view = View::new(&self.cluster, self.runtime.cache(NAMESPACE_CACHE));
+        let view = ClusterSnapshot::new(&self.cluster, self.runtime.cache(NAMESPACE_CACHE));
         let mut diagnosis = Diagnosis { all: self.cluster.len(), ..Diagnosis::default() };
         let named = named_nodes(pod.spec());
         if named.as_ref().is_some_and(alloc::collections::BTreeSet::is_empty) {
@@ -107,7 +107,7 @@ impl Scheduler {
             diagnosis.plugins.insert(Plugin::VolumeBinding);
             return Err(diagnosis);
         }
-        let candidate = Candidate::new(pod, self.ways.rules, &view);
+        let candidate = Candidate::new(pod, self.behaviour.rules, &view);
         let fits = |node: &NodeInfo| self.nominations.check_candidate(&candidate, node, &view);
         let nominated = pod.object.stable().at(&["status", "nominatedNodeName"]).as_str().unwrap_or("");
         if let Some(node) = self.cluster.get(nominated).filter(|node| fits(node).is_ok()) {
@@ -120,7 +120,7 @@ impl Scheduler {
         };
         if named.is_some() {
             diagnosis.plugins.insert(Plugin::NodeAffinity);
-            if self.ways.counts_unnamed_nodes {
+            if self.behaviour.counts_unnamed_nodes {
                 diagnosis.others = Some(Text::of("node(s) didn't satisfy plugin(s) [NodeAffinity]"));
             }
         }
@@ -143,7 +143,7 @@ impl Scheduler {
             [only] => Ok(Fitting { best: Vec::from([Text::from(only.name())]), facts }),
             _ => {
                 let siblings = || Listers(&self.runtime).siblings(pod);
-                let scores = scores(pod, &view, &feasible, self.ways.balance, siblings);
+                let scores = scores(pod, &view, &feasible, self.behaviour.balance, siblings);
                 let highest = scores.iter().copied().max().unwrap_or(0);
                 let best = feasible.iter().zip(&scores).filter(|(_, score)| **score == highest);
                 let best: Vec<Text> = best.map(|(node, _)| Text::from(node.name())).collect();
@@ -180,38 +180,39 @@ impl Scheduler {
     /// Looks for Pods to preempt for one that fits nowhere.
     fn reject(&mut self, queued: Queued, mut diagnosis: Diagnosis, now: Timestamp) {
         let pod = queued.pod.clone();
-        let claims = self.ways.has_claims_plugin;
+        let claims = self.behaviour.has_claims_plugin;
         // The plugin for resource claims did not see the Pod, and misses what it would have noted of it.
         // Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go (v1.34), `PostFilter`.
         if claims && diagnosis.before_all.is_some() {
             diagnosis.after_all = String::from("not found");
             let (message, rejectors) = (diagnosis.message(), diagnosis.plugins);
             let failure = Failure { queued, reason: "Unschedulable", message, rejectors, nominated: None };
-            return self.conclude(failure, Meanwhile::Quiet, now);
+            return self.conclude(failure, ClusterActivity::Quiet, now);
         }
-        let view = View::new(&self.cluster, self.runtime.cache(NAMESPACE_CACHE));
+        let view = ClusterSnapshot::new(&self.cluster, self.runtime.cache(NAMESPACE_CACHE));
         let budgets = Listers(&self.runtime).budgets();
-        let (offer, nominated) = match search(&pod, &diagnosis, &view, &self.nominations, &budgets, self.ways.rules) {
-            Preemption::Offers(offers) => {
-                let nodes: Vec<Text> = offers.iter().map(|offer| offer.node.clone()).collect();
-                let offer = offers[self.choose(&pod, &nodes)].clone();
-                let node = offer.node.clone();
-                (Some(offer), Some(node))
-            }
-            Preemption::Hopeless(message) => {
-                diagnosis.after_all = report(&message, claims);
-                (None, Some(Text::of("")))
-            }
-            Preemption::NotAllowed(message) => {
-                diagnosis.after_all = report(&message, claims);
-                (None, None)
-            }
-        };
+        let (offer, nominated) =
+            match search(&pod, &diagnosis, &view, &self.nominations, &budgets, self.behaviour.rules) {
+                Preemption::Offers(offers) => {
+                    let nodes: Vec<Text> = offers.iter().map(|offer| offer.node.clone()).collect();
+                    let offer = offers[self.choose(&pod, &nodes)].clone();
+                    let node = offer.node.clone();
+                    (Some(offer), Some(node))
+                }
+                Preemption::Hopeless(message) => {
+                    diagnosis.after_all = report(&message, claims);
+                    (None, Some(Text::of("")))
+                }
+                Preemption::NotAllowed(message) => {
+                    diagnosis.after_all = report(&message, claims);
+                    (None, None)
+                }
+            };
         let (message, rejectors) = (diagnosis.message(), diagnosis.plugins);
         let failure = Failure { queued, reason: "Unschedulable", message, rejectors, nominated };
         match offer {
             Some(offer) => self.preempt(failure, offer, now),
-            None => self.conclude(failure, Meanwhile::Quiet, now),
+            None => self.conclude(failure, ClusterActivity::Quiet, now),
         }
     }
 
@@ -223,24 +224,24 @@ impl Scheduler {
         ]);
         let because = self.runtime.decide(format!("pod/{key}"), format!("preempt on Node {}", offer.node), facts);
         let job = self.start_job(&failure.queued.pod, offer, because, now);
-        if self.ways.preempts_beside {
+        if self.behaviour.preempts_beside {
             self.queue.hold(key);
-            self.conclude(failure, Meanwhile::Quiet, now);
+            self.conclude(failure, ClusterActivity::Quiet, now);
             self.go_on_with_job(job, now);
         } else {
             self.moved = false;
-            self.step = Step::Preempting(job, failure);
+            self.step = SchedulingState::Preempting(job, failure);
             self.go_on_with_job(job, now);
         }
     }
 
     /// Ends an attempt that failed: the Pod waits, and its status and an Event say why.
-    pub(super) fn conclude(&mut self, failure: Failure, meanwhile: Meanwhile, now: Timestamp) {
+    pub(super) fn conclude(&mut self, failure: Failure, activity: ClusterActivity, now: Timestamp) {
         let Failure { queued, reason, message, rejectors, nominated } = failure;
         let pod = queued.pod.clone();
         let why = Vec::from([Because::Fact(message.clone())]);
         let because = self.runtime.decide(format!("pod/{}", pod.key), "no Node for it", why);
-        self.queue.fail(queued, rejectors, meanwhile, now);
+        self.queue.fail(queued, rejectors, activity, now);
         match &nominated {
             Some(node) => self.nominations.set(pod.clone(), node),
             None => self.nominations.follow(None, pod.clone()),
@@ -251,35 +252,42 @@ impl Scheduler {
             status: "False",
             reason,
             message: &message,
-            tells_generation: self.ways.tells_generation,
+            tells_generation: self.behaviour.tells_generation,
         };
         if let Some(body) = patch(&pod.object, Some(condition), nominated.as_deref(), now) {
             let call = Call::strategic_patch(PODS, pod.key.namespace.clone(), pod.key.name.clone(), body);
             let id = self.runtime.send(call.subresource("status"), Some(because), now);
             self.under_way.insert(id, Write::Status);
-            self.step = Step::Writing(id);
+            self.step = SchedulingState::Writing(id);
         }
     }
 
     /// Ends an attempt whose binding was refused.
     pub(super) fn fail_binding(&mut self, queued: Queued, message: String, now: Timestamp) {
-        let nominated = self.ways.failure_clears_nomination.then(|| Text::of(""));
-        let waiting = core::mem::replace(&mut self.step, Step::Idle);
+        let nominated = self.behaviour.failure_clears_nomination.then(|| Text::of(""));
+        let waiting = core::mem::replace(&mut self.step, SchedulingState::Idle);
         let reason = "SchedulerError";
         self.conclude(
             Failure { queued, reason, message, rejectors: Plugins::default(), nominated },
-            Meanwhile::Quiet,
+            ClusterActivity::Quiet,
             now,
         );
         // What the scheduler waited for before, it waits for still.
-        if !matches!(waiting, Step::Idle) {
+        if !matches!(waiting, SchedulingState::Idle) {
             self.step = waiting;
         }
     }
 
     fn warn(&mut self, pod: &PodInfo, note: &str, because: Option<DecisionId>, now: Timestamp) {
-        let saying = Saying { kind: "Warning", reason: "FailedScheduling", action: "Scheduling", note, related: None };
-        self.recorder.emit(&pod.object, saying, because, (&mut self.event_client, &mut self.runtime.outbox), now);
+        let text_of_event =
+            EventText { kind: "Warning", reason: "FailedScheduling", action: "Scheduling", note, related: None };
+        self.recorder.emit(
+            &pod.object,
+            text_of_event,
+            because,
+            (&mut self.event_client, &mut self.runtime.outbox),
+            now,
+        );
     }
 }
 

@@ -9,11 +9,11 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::cluster::{NodeInfo, PodInfo};
+use super::cache::{NodeInfo, PodInfo};
 use super::interpod::AffinityState;
 use super::plugins::{Plugin, Rejection, Remedy};
+use super::snapshot::ClusterSnapshot;
 use super::spread::SpreadState;
-use super::view::View;
 use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::PodLevel;
 use crate::components::tolerations::tolerates;
@@ -50,7 +50,7 @@ pub(super) struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    pub(super) fn new(pod: &'a PodInfo, rules: Rules, view: &View<'_>) -> Self {
+    pub(super) fn new(pod: &'a PodInfo, rules: Rules, view: &ClusterSnapshot<'_>) -> Self {
         Self { pod, rules, spread: SpreadState::of(pod, view), affinity: AffinityState::of(pod, view) }
     }
 

@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use super::cluster::{NodeInfo, PodInfo};
+use super::cache::{NodeInfo, PodInfo};
 use super::filters::{Rules, lacking, untolerated};
 use super::interpod::{Affinity, meets_all, required};
 use super::plugins::{Plugin, Plugins};
@@ -72,7 +72,7 @@ fn statuses(node: &Json) -> Vec<(&str, &str)> {
 
 /// A change of the cluster.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Change<'a> {
+pub(super) enum ClusterEvent<'a> {
     NodeAdded(&'a NodeInfo),
     NodeChanged {
         what: NodeChange,
@@ -105,12 +105,20 @@ pub(super) enum Hinting {
 }
 
 /// Tells whether a change may help a Pod.
-pub(super) fn helps(change: Change<'_>, pod: &PodInfo, rejectors: Plugins, hinting: Hinting, rules: Rules) -> bool {
+pub(super) fn helps(
+    change: ClusterEvent<'_>,
+    pod: &PodInfo,
+    rejectors: Plugins,
+    hinting: Hinting,
+    rules: Rules,
+) -> bool {
     match hinting {
         Hinting::ByPlugin => rejectors.iter().any(|plugin| hint(plugin, change, pod, rules)),
         Hinting::ByKind => {
             let admits = match change {
-                Change::NodeAdded(node) | Change::NodeChanged { after: node, .. } => admits(pod, node, rules),
+                ClusterEvent::NodeAdded(node) | ClusterEvent::NodeChanged { after: node, .. } => {
+                    admits(pod, node, rules)
+                }
                 _ => true,
             };
             admits && rejectors.iter().any(|plugin| is_named(plugin, change, pod))
@@ -131,25 +139,27 @@ fn admits(pod: &PodInfo, node: &NodeInfo, rules: Rules) -> bool {
 }
 
 /// Tells whether a plugin of 1.31 names a change of this kind.
-fn is_named(plugin: Plugin, change: Change<'_>, pod: &PodInfo) -> bool {
+fn is_named(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
     use NodeChange::{Labels, Taints};
     match (plugin, change) {
-        (Plugin::PodTopologySpread, Change::NodeChanged { what, .. })
-        | (Plugin::InterPodAffinity, Change::NodeChanged { what, .. }) => matches!(what, Labels | Taints),
-        (_, Change::NodeAdded(_) | Change::NodeChanged { .. }) => true,
-        (Plugin::PodTopologySpread, Change::NodeDeleted) => true,
-        (_, Change::NodeDeleted) => false,
-        (Plugin::PodTopologySpread, Change::PodBound(other) | Change::PodRelabelled { after: other, .. }) => {
-            other.key.namespace == pod.key.namespace
-        }
-        (Plugin::InterPodAffinity, Change::PodBound(other) | Change::PodRelabelled { after: other, .. }) => {
-            required(pod, Affinity::Near).iter().any(|term| term.matches(other, &Json::Null))
-        }
+        (Plugin::PodTopologySpread, ClusterEvent::NodeChanged { what, .. })
+        | (Plugin::InterPodAffinity, ClusterEvent::NodeChanged { what, .. }) => matches!(what, Labels | Taints),
+        (_, ClusterEvent::NodeAdded(_) | ClusterEvent::NodeChanged { .. }) => true,
+        (Plugin::PodTopologySpread, ClusterEvent::NodeDeleted) => true,
+        (_, ClusterEvent::NodeDeleted) => false,
+        (
+            Plugin::PodTopologySpread,
+            ClusterEvent::PodBound(other) | ClusterEvent::PodRelabelled { after: other, .. },
+        ) => other.key.namespace == pod.key.namespace,
+        (
+            Plugin::InterPodAffinity,
+            ClusterEvent::PodBound(other) | ClusterEvent::PodRelabelled { after: other, .. },
+        ) => required(pod, Affinity::Near).iter().any(|term| term.matches(other, &Json::Null)),
         (
             Plugin::NodePorts | Plugin::NodeResourcesFit | Plugin::PodTopologySpread | Plugin::InterPodAffinity,
-            Change::PodGone(_),
+            ClusterEvent::PodGone(_),
         )
-        | (Plugin::VolumeBinding, Change::Claim(_) | Change::Volume) => true,
+        | (Plugin::VolumeBinding, ClusterEvent::Claim(_) | ClusterEvent::Volume) => true,
         _ => false,
     }
 }
@@ -158,12 +168,12 @@ fn is_named(plugin: Plugin, change: Change<'_>, pod: &PodInfo) -> bool {
 ///
 /// A plugin that asks for new Nodes but not for changes of taints is asked again at each of those, and always says yes.
 /// Source: pkg/scheduler/scheduler.go (v1.34), `buildQueueingHintMap`.
-fn hint(plugin: Plugin, change: Change<'_>, pod: &PodInfo, rules: Rules) -> bool {
+fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
     let is_deaf_to_taints = matches!(
         plugin,
         Plugin::NodeAffinity | Plugin::NodePorts | Plugin::NodeResourcesFit | Plugin::InterPodAffinity
     );
-    if is_deaf_to_taints && matches!(change, Change::NodeChanged { what: NodeChange::Taints, .. }) {
+    if is_deaf_to_taints && matches!(change, ClusterEvent::NodeChanged { what: NodeChange::Taints, .. }) {
         return true;
     }
     match plugin {
@@ -171,17 +181,17 @@ fn hint(plugin: Plugin, change: Change<'_>, pod: &PodInfo, rules: Rules) -> bool
         Plugin::TaintToleration => taint_hint(change, pod),
         Plugin::NodeAffinity => label_hint(change, pod),
         Plugin::NodePorts => match change {
-            Change::NodeAdded(_) => true,
-            Change::PodGone(gone) => conflicts(&gone.ports, &pod.ports),
+            ClusterEvent::NodeAdded(_) => true,
+            ClusterEvent::PodGone(gone) => conflicts(&gone.ports, &pod.ports),
             _ => false,
         },
         Plugin::NodeResourcesFit => fit_hint(change, pod, rules),
         // Source: pkg/scheduler/framework/plugins/volumebinding/volume_binding.go (v1.34), `EventsToRegister`.
         Plugin::VolumeBinding => match change {
-            Change::Claim(key) => uses(pod, key),
-            Change::Volume
-            | Change::NodeAdded(_)
-            | Change::NodeChanged { what: NodeChange::Labels | NodeChange::Taints, .. } => true,
+            ClusterEvent::Claim(key) => uses(pod, key),
+            ClusterEvent::Volume
+            | ClusterEvent::NodeAdded(_)
+            | ClusterEvent::NodeChanged { what: NodeChange::Labels | NodeChange::Taints, .. } => true,
             _ => false,
         },
         Plugin::PodTopologySpread => spread_hint(change, pod),
@@ -193,22 +203,22 @@ fn conflicts(one: &[HostPort], other: &[HostPort]) -> bool {
     one.iter().any(|own| other.iter().any(|port| own.conflicts(port)))
 }
 
-fn cordon_hint(change: Change<'_>) -> bool {
+fn cordon_hint(change: ClusterEvent<'_>) -> bool {
     let cordoned = |node: &Json| node.at(&["spec", "unschedulable"]).as_bool() == Some(true);
     match change {
-        Change::NodeAdded(node) => !cordoned(node.tree()),
-        Change::NodeChanged { what: NodeChange::Taints, before, after } => {
+        ClusterEvent::NodeAdded(node) => !cordoned(node.tree()),
+        ClusterEvent::NodeChanged { what: NodeChange::Taints, before, after } => {
             cordoned(before.stable()) && !cordoned(after.tree())
         }
         _ => false,
     }
 }
 
-fn taint_hint(change: Change<'_>, pod: &PodInfo) -> bool {
+fn taint_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
     let welcome = |node: &NodeInfo| untolerated(pod.spec(), node.taints()).is_none();
     match change {
-        Change::NodeAdded(node) => welcome(node),
-        Change::NodeChanged { what: NodeChange::Taints, before, after } => {
+        ClusterEvent::NodeAdded(node) => welcome(node),
+        ClusterEvent::NodeChanged { what: NodeChange::Taints, before, after } => {
             let before = before.stable().at(&["spec", "taints"]).items();
             untolerated(pod.spec(), before).is_some() && welcome(after)
         }
@@ -216,17 +226,17 @@ fn taint_hint(change: Change<'_>, pod: &PodInfo) -> bool {
     }
 }
 
-fn label_hint(change: Change<'_>, pod: &PodInfo) -> bool {
+fn label_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
     match change {
-        Change::NodeAdded(node) => matches_required(pod.spec(), node.tree()),
-        Change::NodeChanged { what: NodeChange::Labels, before, after } => {
+        ClusterEvent::NodeAdded(node) => matches_required(pod.spec(), node.tree()),
+        ClusterEvent::NodeChanged { what: NodeChange::Labels, before, after } => {
             matches_required(pod.spec(), after.tree()) && !matches_required(pod.spec(), before.stable())
         }
         _ => false,
     }
 }
 
-fn fit_hint(change: Change<'_>, pod: &PodInfo, rules: Rules) -> bool {
+fn fit_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
     // Whether it would fit if nothing ran there.
     let fits_alone = |node: &NodeInfo| {
         let mut bare = node.clone();
@@ -235,19 +245,19 @@ fn fit_hint(change: Change<'_>, pod: &PodInfo, rules: Rules) -> bool {
         lacking(pod, &bare, rules).0.is_empty()
     };
     match change {
-        Change::NodeAdded(node) => fits_alone(node),
-        Change::NodeChanged { what: NodeChange::Allocatable, before, after } => {
+        ClusterEvent::NodeAdded(node) => fits_alone(node),
+        ClusterEvent::NodeChanged { what: NodeChange::Allocatable, before, after } => {
             let before = Amounts::of(before.stable().at(&["status", "allocatable"]));
             let grew = |name: &str| after.allocatable.get(name) > before.get(name);
             let wanted = pod.requests.iter().filter(|(_, amount)| *amount > 0);
             fits_alone(after) && (grew("pods") || wanted.into_iter().any(|(name, _)| grew(name)))
         }
-        Change::PodGone(_) => true,
+        ClusterEvent::PodGone(_) => true,
         _ => false,
     }
 }
 
-fn spread_hint(change: Change<'_>, pod: &PodInfo) -> bool {
+fn spread_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
     let constraints = pod.spec().get("topologySpreadConstraints").items();
     let is_hard = |one: &&Json| one.get("whenUnsatisfiable").as_str() == Some("DoNotSchedule");
     let keys = || constraints.iter().filter(is_hard).filter_map(|one| one.get("topologyKey").as_str());
@@ -258,32 +268,35 @@ fn spread_hint(change: Change<'_>, pod: &PodInfo) -> bool {
             && constraints.iter().filter(is_hard).any(|one| selector(one).is_some_and(|s| s.matches(other.labels())))
     };
     match change {
-        Change::NodeAdded(node) => has_all(node.tree()),
-        Change::NodeChanged { what: NodeChange::Labels, before, after } => {
+        ClusterEvent::NodeAdded(node) => has_all(node.tree()),
+        ClusterEvent::NodeChanged { what: NodeChange::Labels, before, after } => {
             let value = |node: &Json, key: &str| node.at(&["metadata", "labels", key]).as_text().cloned();
             let moved = keys().any(|key| value(before.stable(), key) != value(after.tree(), key));
             (has_all(before.stable()) || has_all(after.tree())) && moved
         }
-        Change::NodeDeleted => true,
-        Change::PodBound(other) | Change::PodGone(other) => selects(other),
-        Change::PodRelabelled { before, after } => selects(before) != selects(after),
-        Change::NodeChanged { .. } | Change::Claim(_) | Change::Volume => false,
+        ClusterEvent::NodeDeleted => true,
+        ClusterEvent::PodBound(other) | ClusterEvent::PodGone(other) => selects(other),
+        ClusterEvent::PodRelabelled { before, after } => selects(before) != selects(after),
+        ClusterEvent::NodeChanged { .. } | ClusterEvent::Claim(_) | ClusterEvent::Volume => false,
     }
 }
 
-fn affinity_hint(change: Change<'_>, pod: &PodInfo) -> bool {
+fn affinity_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
     let (near, away) = (required(pod, Affinity::Near), required(pod, Affinity::Away));
     match change {
-        Change::NodeAdded(_) => true,
-        Change::NodeChanged { what: NodeChange::Labels, before, after } => {
+        ClusterEvent::NodeAdded(_) => true,
+        ClusterEvent::NodeChanged { what: NodeChange::Labels, before, after } => {
             before.stable().at(&["metadata", "labels"]) != after.tree().at(&["metadata", "labels"])
         }
-        Change::PodBound(other) => meets_all(&near, other),
-        Change::PodGone(other) => node_name(&other.object).is_some() && meets_all(&away, other),
-        Change::PodRelabelled { before, after } => {
+        ClusterEvent::PodBound(other) => meets_all(&near, other),
+        ClusterEvent::PodGone(other) => node_name(&other.object).is_some() && meets_all(&away, other),
+        ClusterEvent::PodRelabelled { before, after } => {
             (!meets_all(&near, before) && meets_all(&near, after))
                 || (meets_all(&away, before) && !meets_all(&away, after))
         }
-        Change::NodeChanged { .. } | Change::NodeDeleted | Change::Claim(_) | Change::Volume => false,
+        ClusterEvent::NodeChanged { .. }
+        | ClusterEvent::NodeDeleted
+        | ClusterEvent::Claim(_)
+        | ClusterEvent::Volume => false,
     }
 }

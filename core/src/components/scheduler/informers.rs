@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use super::cluster::PodInfo;
+use super::cache::PodInfo;
 use crate::components::controller::{ControllerRuntime, Watched};
 use crate::network::{NAMESPACES, NODES, PODS, Resource};
 use crate::objects::selector::Selector;
@@ -34,7 +34,7 @@ const REPLICATION_CONTROLLER_CACHE: usize = 8;
 const REPLICA_SET_CACHE: usize = 9;
 const STATEFUL_SET_CACHE: usize = 10;
 
-/// What is watched; a heartbeat changes nothing that bears on where Pods go.
+/// What is watched; a heartbeat changes nothing that affects where Pods go.
 pub(super) const WATCHED: &[Watched] = &[
     Watched::of(NODES),
     Watched::with(PODS, Some(NOT_ENDED)),

@@ -8,9 +8,9 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::cluster::{NodeInfo, PodInfo};
+use super::cache::{NodeInfo, PodInfo};
 use super::plugins::{Plugin, Rejection, Remedy};
-use super::view::View;
+use super::snapshot::ClusterSnapshot;
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Text};
 
@@ -53,7 +53,7 @@ impl Term {
     }
 
     /// Names the namespaces that the selector selects now.
-    fn resolved(mut self, view: &View<'_>) -> Self {
+    fn resolved(mut self, view: &ClusterSnapshot<'_>) -> Self {
         if let Some(selector) = self.namespace_selector.take_if(|selector| !selector.is_everything()) {
             self.namespaces.extend(view.namespaces_of(&selector));
         }
@@ -100,7 +100,7 @@ pub(super) fn meets_all(terms: &[Term], pod: &PodInfo) -> bool {
     !terms.is_empty() && terms.iter().all(|term| term.matches(pod, &Json::Null))
 }
 
-/// What bears on a Pod: its own terms, and those of Pods that want it away.
+/// What affects a Pod: its own terms, and those of Pods that want it away.
 #[derive(Clone, Debug)]
 pub(super) struct AffinityState {
     near: Vec<Term>,
@@ -113,7 +113,7 @@ pub(super) struct AffinityState {
 }
 
 impl AffinityState {
-    pub(super) fn of(pod: &PodInfo, view: &View<'_>) -> Option<Self> {
+    pub(super) fn of(pod: &PodInfo, view: &ClusterSnapshot<'_>) -> Option<Self> {
         if !pod.has_affinity() && !view.cluster.has_affine_pods() {
             return None;
         }
@@ -184,7 +184,7 @@ impl AffinityState {
 
 /// Returns how much each node is preferred for the Pods that are near it, before it is brought to 0…100; `None` where
 /// nothing is preferred.
-pub(super) fn scores(pod: &PodInfo, view: &View<'_>, nodes: &[&NodeInfo]) -> Option<Vec<i64>> {
+pub(super) fn scores(pod: &PodInfo, view: &ClusterSnapshot<'_>, nodes: &[&NodeInfo]) -> Option<Vec<i64>> {
     let own = [(Affinity::Near, 1), (Affinity::Away, -1)];
     let own: Vec<(Term, i64)> = own
         .into_iter()

@@ -10,7 +10,7 @@
 //! Pods (1.35 on), which may only change the choice among good nodes.
 
 mod attempt;
-mod cluster;
+mod cache;
 mod diagnosis;
 mod filters;
 mod hints;
@@ -22,9 +22,9 @@ mod preemption;
 mod queue;
 mod recorder;
 mod score;
+mod snapshot;
 mod spread;
 mod status;
-mod view;
 mod volumes;
 mod writes;
 
@@ -37,18 +37,18 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use self::attempt::Failure;
-use self::cluster::{Cluster, NodeInfo, PodInfo, home};
+use self::cache::{NodeInfo, PodInfo, SchedulerCache, home};
 use self::filters::{Rules, tolerates_cordon};
-use self::hints::{Change, Hinting, NodeChange, helps};
+use self::hints::{ClusterEvent, Hinting, NodeChange, helps};
 use self::informers::{CLAIM_CACHE, NODE_CACHE, POD_CACHE, VOLUME_CACHE, WATCHED};
 use self::nominated::Nominations;
 use self::plugins::Plugin;
 use self::queue::{Queue, Queued};
 use self::recorder::Recorder;
 use self::score::Balance;
-use self::writes::{Job, Write};
+use self::writes::{OngoingPreemption, Write};
 use super::client::{CacheEvent, Client};
-use super::controller::{Context, Controller, ControllerRuntime, FreeChoice, Reply};
+use super::controller::{ApiResult, Context, Controller, ControllerRuntime, FreeChoice};
 use super::{Because, Deadline, earliest};
 use crate::chance::Chance;
 use crate::network::{Identity, RequestId};
@@ -65,7 +65,7 @@ const CLIENT_BURST: f64 = 100.0;
 
 /// How the release goes about its work.
 #[derive(Clone, Copy, Debug)]
-struct Ways {
+struct ReleaseBehaviour {
     rules: Rules,
     balance: Balance,
     hinting: Hinting,
@@ -87,7 +87,7 @@ struct Ways {
 
 /// What the scheduler waits for before it tries the next Pod.
 #[derive(Clone, Debug)]
-enum Step {
+enum SchedulingState {
     Idle,
     /// The status of the Pod that was tried last is being written.
     Writing(RequestId),
@@ -101,16 +101,16 @@ pub struct Scheduler {
     runtime: ControllerRuntime,
     event_client: Client,
     recorder: Recorder,
-    ways: Ways,
-    cluster: Cluster,
+    behaviour: ReleaseBehaviour,
+    cluster: SchedulerCache,
     queue: Queue,
     nominations: Nominations,
     /// Pods that were given a node and are not seen bound yet.
     assumed: BTreeMap<ObjectKey, Text>,
     under_way: BTreeMap<RequestId, Write>,
-    jobs: BTreeMap<u64, Job>,
+    jobs: BTreeMap<u64, OngoingPreemption>,
     last_job: u64,
-    step: Step,
+    step: SchedulingState,
     /// Something changed while victims were being deleted.
     moved: bool,
     next_start: usize,
@@ -126,7 +126,7 @@ impl Scheduler {
         let client = || Client::with_rate(Identity::scheduler(), CLIENT_QPS, CLIENT_BURST, now);
         let settings = &context.settings;
         let profile = settings.profile();
-        let ways = Ways {
+        let behaviour = ReleaseBehaviour {
             rules: Rules::of(settings),
             balance: Balance::of(settings),
             hinting: if profile.is("scheduler-queueing-hints") { Hinting::ByPlugin } else { Hinting::ByKind },
@@ -143,15 +143,15 @@ impl Scheduler {
             runtime: ControllerRuntime::with_client(client(), WATCHED, context),
             event_client: client(),
             recorder: Recorder::new(PROFILE, now),
-            ways,
-            cluster: Cluster::default(),
+            behaviour,
+            cluster: SchedulerCache::default(),
             queue: Queue::new(settings, now),
             nominations: Nominations::default(),
             assumed: BTreeMap::new(),
             under_way: BTreeMap::new(),
             jobs: BTreeMap::new(),
             last_job: 0,
-            step: Step::Idle,
+            step: SchedulingState::Idle,
             moved: false,
             next_start: 0,
             chance: context.chance.fork("choices"),
@@ -160,7 +160,7 @@ impl Scheduler {
     }
 
     fn info(&self, pod: &Object) -> Arc<PodInfo> {
-        Arc::new(PodInfo::of(pod, self.ways.rules.level))
+        Arc::new(PodInfo::of(pod, self.behaviour.rules.level))
     }
 
     fn handle_node_event(&mut self, event: &CacheEvent, now: Timestamp) {
@@ -168,7 +168,7 @@ impl Scheduler {
         match (&event.before, &event.after) {
             (_, None) => {
                 // A release without hints does not look at Nodes that go.
-                if self.ways.hinting == Hinting::ByPlugin {
+                if self.behaviour.hinting == Hinting::ByPlugin {
                     self.retry(Reason::NodeDeleted(&name), None, now);
                 }
                 self.cluster.remove_node(&name);
@@ -247,7 +247,7 @@ impl Scheduler {
             return;
         }
         self.nominations.follow(Some(before), info.clone());
-        if let Step::Preempting(_, failure) = &mut self.step
+        if let SchedulingState::Preempting(_, failure) = &mut self.step
             && failure.queued.pod.key == info.key
         {
             failure.queued.pod = info;
@@ -257,7 +257,7 @@ impl Scheduler {
             self.queue.add(info.clone(), now);
         }
         self.queue.update(&info);
-        let hinting = self.ways.hinting;
+        let hinting = self.behaviour.hinting;
         if self.queue.retry_one(&info.key, now, |queued| own_change_helps(before, pod, queued, hinting)) {
             self.say_again(&info.key, "the Pod itself changed");
         }
@@ -276,8 +276,8 @@ impl Scheduler {
             self.cluster.remove_pod(&key);
         }
         let nominated = before.stable().at(&["status", "nominatedNodeName"]).as_str().is_some_and(|n| !n.is_empty());
-        let frees = !is_bound || self.ways.bound_nominee_frees;
-        if nominated && frees && self.ways.hinting == Hinting::ByPlugin {
+        let frees = !is_bound || self.behaviour.bound_nominee_frees;
+        if nominated && frees && self.behaviour.hinting == Hinting::ByPlugin {
             let gone = self.info(before);
             self.retry(Reason::PodGone(&gone), Some(gone.priority), now);
         }
@@ -286,7 +286,7 @@ impl Scheduler {
     /// Tries the Pods again that a change may help, those of at most a priority where one is given.
     fn retry(&mut self, reason: Reason<'_>, priority_max: Option<i64>, now: Timestamp) {
         self.moved = true;
-        let Ways { hinting, rules, .. } = self.ways;
+        let ReleaseBehaviour { hinting, rules, .. } = self.behaviour;
         let Some(change) = reason.change(&self.cluster) else { return };
         let moved = self.queue.retry(now, |queued| {
             priority_max.is_none_or(|most| queued.pod.priority <= most)
@@ -331,7 +331,7 @@ fn own_change_helps(before: &Object, after: &Object, queued: &Queued, hinting: H
     })
 }
 
-/// A change as it happened; [`Change`] with what is known of it now.
+/// A change as it happened; [`ClusterEvent`] with what is known of it now.
 #[derive(Clone, Copy, Debug)]
 enum Reason<'a> {
     NodeAdded(&'a Text),
@@ -345,17 +345,17 @@ enum Reason<'a> {
 }
 
 impl<'a> Reason<'a> {
-    fn change(self, cluster: &'a Cluster) -> Option<Change<'a>> {
+    fn change(self, cluster: &'a SchedulerCache) -> Option<ClusterEvent<'a>> {
         let node = |name: &Text| -> Option<&'a NodeInfo> { cluster.get(name) };
         Some(match self {
-            Self::NodeAdded(name) => Change::NodeAdded(node(name)?),
-            Self::NodeChanged(name, what, before) => Change::NodeChanged { what, before, after: node(name)? },
-            Self::NodeDeleted(_) => Change::NodeDeleted,
-            Self::PodBound(pod) => Change::PodBound(pod),
-            Self::PodRelabelled(before, after) => Change::PodRelabelled { before, after },
-            Self::PodGone(pod) => Change::PodGone(pod),
-            Self::Claim(key) => Change::Claim(key),
-            Self::Volume(_) => Change::Volume,
+            Self::NodeAdded(name) => ClusterEvent::NodeAdded(node(name)?),
+            Self::NodeChanged(name, what, before) => ClusterEvent::NodeChanged { what, before, after: node(name)? },
+            Self::NodeDeleted(_) => ClusterEvent::NodeDeleted,
+            Self::PodBound(pod) => ClusterEvent::PodBound(pod),
+            Self::PodRelabelled(before, after) => ClusterEvent::PodRelabelled { before, after },
+            Self::PodGone(pod) => ClusterEvent::PodGone(pod),
+            Self::Claim(key) => ClusterEvent::Claim(key),
+            Self::Volume(_) => ClusterEvent::Volume,
         })
     }
 }
@@ -394,7 +394,7 @@ impl Controller for Scheduler {
         }
     }
 
-    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+    fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {
         if self.recorder.owns(id) {
             self.recorder.handle_response(id, reply, (&mut self.event_client, &mut self.runtime.outbox), now);
         } else if let Some(write) = self.under_way.remove(&id) {
@@ -410,7 +410,7 @@ impl Controller for Scheduler {
 
     /// Tries Pods until one's status has to be written, or none is left.
     fn work(&mut self, now: Timestamp) {
-        while self.runtime.is_synced() && matches!(self.step, Step::Idle) {
+        while self.runtime.is_synced() && matches!(self.step, SchedulingState::Idle) {
             let Some(queued) = self.queue.pop() else { return };
             self.attempt(queued, now);
         }

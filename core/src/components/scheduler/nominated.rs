@@ -7,11 +7,11 @@ use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::cluster::{NodeInfo, PodInfo};
+use super::cache::{NodeInfo, PodInfo};
 use super::filters::{Candidate, Rules};
 use super::plugins::Rejection;
 use super::preemption::fits;
-use super::view::View;
+use super::snapshot::ClusterSnapshot;
 use crate::objects::{Object, ObjectKey, Text};
 
 /// The nominations.
@@ -69,7 +69,13 @@ impl Nominations {
     }
 
     /// Asks a node in some state: with the nominated Pods and without.
-    pub(super) fn check(&self, pod: &PodInfo, node: &NodeInfo, view: &View<'_>, rules: Rules) -> Result<(), Rejection> {
+    pub(super) fn check(
+        &self,
+        pod: &PodInfo,
+        node: &NodeInfo,
+        view: &ClusterSnapshot<'_>,
+        rules: Rules,
+    ) -> Result<(), Rejection> {
         if let Some(crowded) = self.with_nominated(pod, node) {
             fits(pod, &crowded, view, rules)?;
         }
@@ -81,7 +87,7 @@ impl Nominations {
         &self,
         candidate: &Candidate<'_>,
         node: &NodeInfo,
-        view: &View<'_>,
+        view: &ClusterSnapshot<'_>,
     ) -> Result<(), Rejection> {
         if let Some(crowded) = self.with_nominated(candidate.pod, node) {
             fits(candidate.pod, &crowded, view, candidate.rules)?;

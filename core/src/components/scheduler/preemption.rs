@@ -10,12 +10,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::cluster::{NodeInfo, PodInfo};
+use super::cache::{NodeInfo, PodInfo};
 use super::diagnosis::Diagnosis;
 use super::filters::{Candidate, Rules};
 use super::nominated::Nominations;
 use super::plugins::{Rejection, Remedy};
-use super::view::View;
+use super::snapshot::ClusterSnapshot;
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Object, Text};
 
@@ -42,7 +42,7 @@ pub(super) enum Preemption {
 pub(super) fn search(
     pod: &PodInfo,
     diagnosis: &Diagnosis,
-    view: &View<'_>,
+    view: &ClusterSnapshot<'_>,
     nominations: &Nominations,
     budgets: &[&Object],
     rules: Rules,
@@ -67,7 +67,7 @@ pub(super) fn search(
 }
 
 /// Source: default_preemption.go (v1.34), `PodEligibleToPreemptOthers`.
-fn forbidden(pod: &PodInfo, diagnosis: &Diagnosis, view: &View<'_>) -> Option<&'static str> {
+fn forbidden(pod: &PodInfo, diagnosis: &Diagnosis, view: &ClusterSnapshot<'_>) -> Option<&'static str> {
     if pod.spec().get("preemptionPolicy").as_str() == Some("Never") {
         return Some("not eligible due to preemptionPolicy=Never.");
     }
@@ -95,7 +95,7 @@ fn forbidden(pod: &PodInfo, diagnosis: &Diagnosis, view: &View<'_>) -> Option<&'
 fn offer(
     pod: &PodInfo,
     node: &NodeInfo,
-    view: &View<'_>,
+    view: &ClusterSnapshot<'_>,
     nominations: &Nominations,
     budgets: &[&Object],
     rules: Rules,
@@ -140,11 +140,11 @@ fn started(pod: &PodInfo) -> Text {
     pod.object.stable().at(&["status", "startTime"]).as_text().cloned().unwrap_or(Text::of("9999"))
 }
 
-type Pods = Vec<Arc<PodInfo>>;
+type PodList = Vec<Arc<PodInfo>>;
 
 /// Tells the Pods whose removal a budget forbids from the others. Source: default_preemption.go (v1.34),
 /// `filterPodsWithPDBViolation`.
-fn by_budget(pods: Pods, budgets: &[&Object]) -> (Pods, Pods) {
+fn by_budget(pods: PodList, budgets: &[&Object]) -> (PodList, PodList) {
     let mut allowed: Vec<i64> = budgets
         .iter()
         .map(|budget| budget.stable().at(&["status", "disruptionsAllowed"]).as_i64().unwrap_or(0))
@@ -193,6 +193,6 @@ pub(super) fn report(message: &str, has_claims_plugin: bool) -> String {
 }
 
 /// Makes a candidate and asks one node, with the cluster as it would be with that node in another state.
-pub(super) fn fits(pod: &PodInfo, node: &NodeInfo, view: &View<'_>, rules: Rules) -> Result<(), Rejection> {
+pub(super) fn fits(pod: &PodInfo, node: &NodeInfo, view: &ClusterSnapshot<'_>, rules: Rules) -> Result<(), Rejection> {
     Candidate::new(pod, rules, &view.with(node)).check(node)
 }

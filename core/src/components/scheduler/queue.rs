@@ -13,8 +13,8 @@ use core::cmp::Reverse;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::attempt::Meanwhile;
-use super::cluster::PodInfo;
+use super::attempt::ClusterActivity;
+use super::cache::PodInfo;
 use super::plugins::Plugins;
 use crate::components::Deadline;
 use crate::objects::time::whole_seconds;
@@ -32,7 +32,7 @@ const BACKOFF_FLUSH: SignedDuration = SignedDuration::from_secs(1);
 const LEFTOVER_FLUSH: SignedDuration = SignedDuration::from_secs(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum SubQueue {
     Active,
     Backoff,
     /// After an error, which no cluster event mends.
@@ -43,7 +43,7 @@ enum Place {
 }
 
 /// The order in which Pods are tried.
-type Order = (Reverse<i64>, Timestamp, u64, ObjectKey);
+type QueueOrder = (Reverse<i64>, Timestamp, u64, ObjectKey);
 
 /// A Pod that waits.
 #[derive(Clone, Debug)]
@@ -58,11 +58,11 @@ pub(super) struct Queued {
     /// When it came, or failed last.
     timestamp: Timestamp,
     sequence: u64,
-    place: Place,
+    place: SubQueue,
 }
 
 impl Queued {
-    fn order(&self) -> Order {
+    fn order(&self) -> QueueOrder {
         (Reverse(self.pod.priority), self.timestamp, self.sequence, self.pod.key.clone())
     }
 }
@@ -71,9 +71,9 @@ impl Queued {
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     pods: BTreeMap<ObjectKey, Queued>,
-    active: BTreeSet<Order>,
-    backoff: BTreeSet<(Timestamp, Order)>,
-    errors: BTreeSet<(Timestamp, Order)>,
+    active: BTreeSet<QueueOrder>,
+    backoff: BTreeSet<(Timestamp, QueueOrder)>,
+    errors: BTreeSet<(Timestamp, QueueOrder)>,
     unschedulable: BTreeSet<ObjectKey>,
     /// Pods whose preemption is under way: they are not tried before it is done.
     preempting: BTreeSet<ObjectKey>,
@@ -118,7 +118,7 @@ impl Queue {
     pub(super) fn add(&mut self, pod: Arc<PodInfo>, now: Timestamp) {
         self.sequence += 1;
         let key = pod.key.clone();
-        let place = if has_gates(&pod.object) { Place::Gated } else { Place::Active };
+        let place = if has_gates(&pod.object) { SubQueue::Gated } else { SubQueue::Active };
         let queued = Queued {
             pod,
             rejectors: Plugins::default(),
@@ -136,8 +136,8 @@ impl Queue {
     pub(super) fn update(&mut self, pod: &Arc<PodInfo>) {
         let Some(mut queued) = self.take(&pod.key) else { return };
         queued.pod = pod.clone();
-        if queued.place == Place::Gated && !has_gates(&pod.object) && !self.preempting.contains(&pod.key) {
-            queued.place = Place::Active;
+        if queued.place == SubQueue::Gated && !has_gates(&pod.object) && !self.preempting.contains(&pod.key) {
+            queued.place = SubQueue::Active;
         }
         self.enter(pod.key.clone(), queued);
     }
@@ -172,16 +172,17 @@ impl Queue {
     /// Takes a Pod back that fits nowhere, or whose try failed by an error (no plugin rejected it).
     ///
     /// If something changed meanwhile, another try may help.
-    pub(super) fn fail(&mut self, mut queued: Queued, rejectors: Plugins, meanwhile: Meanwhile, now: Timestamp) {
+    pub(super) fn fail(&mut self, mut queued: Queued, rejectors: Plugins, activity: ClusterActivity, now: Timestamp) {
         queued.rejectors = rejectors;
         queued.timestamp = now;
         if rejectors.is_empty() {
             queued.errors += 1;
-            queued.place = Place::ErrorBackoff;
+            queued.place = SubQueue::ErrorBackoff;
         } else {
             queued.unschedulable += 1;
             queued.errors = 0;
-            queued.place = if meanwhile == Meanwhile::Changed { Place::Backoff } else { Place::Unschedulable };
+            queued.place =
+                if activity == ClusterActivity::Changed { SubQueue::Backoff } else { SubQueue::Unschedulable };
         }
         self.enter(queued.pod.key.clone(), queued);
     }
@@ -202,11 +203,11 @@ impl Queue {
     fn requeue(&mut self, key: &ObjectKey, now: Timestamp) {
         let Some(mut queued) = self.take(key) else { return };
         queued.place = if self.preempting.contains(key) {
-            Place::Gated
+            SubQueue::Gated
         } else if self.is_backing_off(&queued, now) {
-            Place::Backoff
+            SubQueue::Backoff
         } else {
-            Place::Active
+            SubQueue::Active
         };
         self.enter(key.clone(), queued);
     }
@@ -219,10 +220,13 @@ impl Queue {
     /// Ends [`Self::hold`]; the Pod goes back to those that wait for a change.
     pub(super) fn let_go(&mut self, key: &ObjectKey) {
         if self.preempting.remove(key)
-            && self.pods.get(key).is_some_and(|queued| queued.place == Place::Gated && !has_gates(&queued.pod.object))
+            && self
+                .pods
+                .get(key)
+                .is_some_and(|queued| queued.place == SubQueue::Gated && !has_gates(&queued.pod.object))
             && let Some(mut queued) = self.take(key)
         {
-            queued.place = Place::Unschedulable;
+            queued.place = SubQueue::Unschedulable;
             self.enter(key.clone(), queued);
         }
     }
@@ -230,7 +234,7 @@ impl Queue {
     /// Tries a Pod again at once, wherever it waits.
     pub(super) fn activate(&mut self, key: &ObjectKey) {
         if let Some(mut queued) = self.take(key) {
-            queued.place = Place::Active;
+            queued.place = SubQueue::Active;
             self.enter(key.clone(), queued);
         }
     }
@@ -310,19 +314,19 @@ impl Queue {
         let order = queued.order();
         let expiry = self.expiry(&queued).unwrap_or(queued.timestamp);
         match queued.place {
-            Place::Active => {
+            SubQueue::Active => {
                 self.active.insert(order);
             }
-            Place::Backoff => {
+            SubQueue::Backoff => {
                 self.backoff.insert((expiry, order));
             }
-            Place::ErrorBackoff => {
+            SubQueue::ErrorBackoff => {
                 self.errors.insert((expiry, order));
             }
-            Place::Unschedulable => {
+            SubQueue::Unschedulable => {
                 self.unschedulable.insert(key.clone());
             }
-            Place::Gated => {}
+            SubQueue::Gated => {}
         }
         self.pods.insert(key, queued);
     }
@@ -332,11 +336,11 @@ impl Queue {
         let order = queued.order();
         let expiry = self.expiry(&queued).unwrap_or(queued.timestamp);
         match queued.place {
-            Place::Active => self.active.remove(&order),
-            Place::Backoff => self.backoff.remove(&(expiry, order)),
-            Place::ErrorBackoff => self.errors.remove(&(expiry, order)),
-            Place::Unschedulable => self.unschedulable.remove(key),
-            Place::Gated => false,
+            SubQueue::Active => self.active.remove(&order),
+            SubQueue::Backoff => self.backoff.remove(&(expiry, order)),
+            SubQueue::ErrorBackoff => self.errors.remove(&(expiry, order)),
+            SubQueue::Unschedulable => self.unschedulable.remove(key),
+            SubQueue::Gated => false,
         };
         Some(queued)
     }
@@ -356,8 +360,8 @@ mod tests {
 
     use super::Queue;
     use crate::components::pod_resources::PodLevel;
-    use crate::components::scheduler::attempt::Meanwhile;
-    use crate::components::scheduler::cluster::PodInfo;
+    use crate::components::scheduler::attempt::ClusterActivity;
+    use crate::components::scheduler::cache::PodInfo;
     use crate::components::scheduler::plugins::{Plugin, Plugins};
     use crate::json;
     use crate::objects::{Json, Object};
@@ -405,7 +409,7 @@ mod tests {
             let mut now = start;
             for pause in pauses {
                 let queued = queue.pop().unwrap();
-                queue.fail(queued, Plugins::default(), Meanwhile::Quiet, now);
+                queue.fail(queued, Plugins::default(), ClusterActivity::Quiet, now);
                 assert!(queue.pop().is_none());
                 let at = queue.next_deadline().unwrap().at;
                 assert_eq!(at.duration_since(now).as_millis(), pause, "1.{minor}");
@@ -420,7 +424,7 @@ mod tests {
         let (mut queue, start) = queue(31);
         queue.add(pod("a", 0), start);
         let queued = queue.pop().unwrap();
-        queue.fail(queued, rejected(), Meanwhile::Quiet, start);
+        queue.fail(queued, rejected(), ClusterActivity::Quiet, start);
         assert!(queue.retry(start, |_| false).is_empty());
         assert_eq!(queue.retry(start, |_| true).len(), 1);
         assert!(queue.pop().is_none(), "its pause is not over");
@@ -433,7 +437,7 @@ mod tests {
         let (mut queue, start) = queue(34);
         queue.add(pod("a", 0), start);
         let queued = queue.pop().unwrap();
-        queue.fail(queued, rejected(), Meanwhile::Quiet, start);
+        queue.fail(queued, rejected(), ClusterActivity::Quiet, start);
         queue.retry(start, |_| true);
         queue.add(pod("b", 0), start);
         assert_eq!(popped(&mut queue), ["b", "a"]);
@@ -444,7 +448,7 @@ mod tests {
         let (mut queue, start) = queue(34);
         queue.add(pod("a", 0), start);
         let queued = queue.pop().unwrap();
-        queue.fail(queued, rejected(), Meanwhile::Quiet, start);
+        queue.fail(queued, rejected(), ClusterActivity::Quiet, start);
         let at = queue.next_deadline().unwrap().at;
         assert_eq!(at.duration_since(start).as_secs(), 330);
         queue.handle_timeout(start + SignedDuration::from_secs(300));

@@ -28,7 +28,7 @@ const FINISH: SignedDuration = SignedDuration::from_mins(6);
 const REFRESH: SignedDuration = SignedDuration::from_mins(30);
 
 #[derive(Clone, Debug)]
-struct Known {
+struct EventSeries {
     event: Json,
     at: Timestamp,
     /// How often it repeated, and when last.
@@ -37,7 +37,7 @@ struct Known {
 
 /// What an Event says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Saying<'a> {
+pub(super) struct EventText<'a> {
     pub(super) kind: &'static str,
     pub(super) reason: &'static str,
     pub(super) action: &'static str,
@@ -50,7 +50,7 @@ pub(super) struct Saying<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Recorder {
     controller: &'static str,
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, EventSeries>,
     last_nanos: i128,
     finished: Timestamp,
     refreshed: Timestamp,
@@ -76,7 +76,7 @@ impl Recorder {
     pub(super) fn emit(
         &mut self,
         pod: &Object,
-        saying: Saying<'_>,
+        text_of_event: EventText<'_>,
         because: Option<DecisionId>,
         out: (&mut Client, &mut Outbox),
         now: Timestamp,
@@ -90,27 +90,27 @@ impl Recorder {
             "metadata": {"name": name, "namespace": &*key.namespace},
             "eventTime": to_micro_time(now),
             "reportingController": self.controller, "reportingInstance": format!("{}-control-plane", self.controller),
-            "action": saying.action, "reason": saying.reason, "note": saying.note, "type": saying.kind,
+            "action": text_of_event.action, "reason": text_of_event.reason, "note": text_of_event.note, "type": text_of_event.kind,
         });
         event.set(&["regarding"], reference(pod));
-        if let Some(related) = saying.related {
+        if let Some(related) = text_of_event.related {
             event.set(&["related"], reference(related));
         }
         let same = [
-            saying.action,
-            saying.reason,
-            saying.kind,
+            text_of_event.action,
+            text_of_event.reason,
+            text_of_event.kind,
             pod.uid(),
             &format!("{}", pod.resource_version()),
-            saying.related.map_or("", Object::uid),
+            text_of_event.related.map_or("", Object::uid),
         ]
         .join("/");
         match self.known.get_mut(&same) {
             None => {
-                self.known.insert(same.clone(), Known { event: event.clone(), at: now, series: None });
+                self.known.insert(same.clone(), EventSeries { event: event.clone(), at: now, series: None });
                 self.create(same, event, because, out, now);
             }
-            Some(Known { series: Some((count, last)), .. }) => (*count, *last) = (*count + 1, now),
+            Some(EventSeries { series: Some((count, last)), .. }) => (*count, *last) = (*count + 1, now),
             Some(known) => {
                 known.series = Some((2, now));
                 let known = known.clone();
@@ -136,7 +136,7 @@ impl Recorder {
     fn patch(
         &mut self,
         key: String,
-        known: &Known,
+        known: &EventSeries,
         because: Option<DecisionId>,
         (client, outbox): (&mut Client, &mut Outbox),
         now: Timestamp,
@@ -173,8 +173,8 @@ impl Recorder {
     pub(super) fn handle_timeout(&mut self, (client, outbox): (&mut Client, &mut Outbox), now: Timestamp) {
         if self.finished + FINISH <= now {
             self.finished = now;
-            let rested = |known: &Known| known.series.map_or(known.at, |(_, last)| last) < now - FINISH;
-            let over: Vec<(String, Known)> =
+            let rested = |known: &EventSeries| known.series.map_or(known.at, |(_, last)| last) < now - FINISH;
+            let over: Vec<(String, EventSeries)> =
                 self.known.iter().filter(|(_, known)| rested(known)).map(|(k, v)| (k.clone(), v.clone())).collect();
             for (key, known) in over {
                 self.known.remove(&key);
@@ -183,7 +183,7 @@ impl Recorder {
         }
         if self.refreshed + REFRESH <= now {
             self.refreshed = now;
-            let all: Vec<(String, Known)> = self.known.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+            let all: Vec<(String, EventSeries)> = self.known.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
             for (key, known) in all {
                 self.patch(key, &known, None, (client, outbox), now);
             }

@@ -9,8 +9,8 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::cluster::{NodeInfo, PodInfo};
-use super::view::View;
+use super::cache::{NodeInfo, PodInfo};
+use super::snapshot::ClusterSnapshot;
 use super::{interpod, spread};
 use crate::components::node_affinity::preference;
 use crate::components::tolerations::tolerates;
@@ -50,7 +50,7 @@ impl Balance {
 /// Returns the score of each node.
 pub(super) fn scores(
     pod: &PodInfo,
-    view: &View<'_>,
+    view: &ClusterSnapshot<'_>,
     nodes: &[&NodeInfo],
     balance: Balance,
     owners: impl FnOnce() -> Selector,
@@ -138,7 +138,7 @@ fn evenness(node: &NodeInfo, wanted: impl Fn(&str) -> i64) -> i64 {
 }
 
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "upstream's own arithmetic")]
-fn locality(pod: &PodInfo, view: &View<'_>, node: &NodeInfo) -> i64 {
+fn locality(pod: &PodInfo, view: &ClusterSnapshot<'_>, node: &NodeInfo) -> i64 {
     let containers = || {
         let part = |field| pod.spec().get(field).items().iter();
         part("initContainers").chain(part("containers"))

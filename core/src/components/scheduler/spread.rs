@@ -8,10 +8,10 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::cluster::{NodeInfo, PodInfo};
+use super::cache::{NodeInfo, PodInfo};
 use super::filters::untolerated;
 use super::plugins::{Plugin, Rejection, Remedy};
-use super::view::View;
+use super::snapshot::ClusterSnapshot;
 use crate::components::node_affinity::matches_required;
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Text};
@@ -97,7 +97,7 @@ pub(super) struct SpreadState {
 }
 
 impl SpreadState {
-    pub(super) fn of(pod: &PodInfo, view: &View<'_>) -> Option<Self> {
+    pub(super) fn of(pod: &PodInfo, view: &ClusterSnapshot<'_>) -> Option<Self> {
         let constraints = constraints(pod, "DoNotSchedule");
         if constraints.is_empty() {
             return None;
@@ -144,7 +144,7 @@ impl SpreadState {
 /// `owners` selects the Pods of the same Services and owner, for the default constraints.
 pub(super) fn scores(
     pod: &PodInfo,
-    view: &View<'_>,
+    view: &ClusterSnapshot<'_>,
     nodes: &[&NodeInfo],
     owners: impl FnOnce() -> Selector,
 ) -> Option<Vec<i64>> {
@@ -185,7 +185,7 @@ pub(super) fn scores(
 /// Counts the Pods in each domain that a node to be scored is in.
 fn domains(
     pod: &PodInfo,
-    view: &View<'_>,
+    view: &ClusterSnapshot<'_>,
     nodes: &[&NodeInfo],
     constraint: &Constraint,
     is_ignored: &impl Fn(&NodeInfo) -> bool,

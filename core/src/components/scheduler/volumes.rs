@@ -8,7 +8,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::cluster::PodInfo;
+use super::cache::PodInfo;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// Set on a claim when volume and claim are bound to each other for good.

@@ -9,13 +9,13 @@ use alloc::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::attempt::Meanwhile;
-use super::cluster::PodInfo;
+use super::attempt::ClusterActivity;
+use super::cache::PodInfo;
 use super::preemption::Offer;
 use super::queue::Queued;
-use super::recorder::Saying;
+use super::recorder::EventText;
 use super::status::{Condition, overwrite, patch};
-use super::{Reason, Scheduler, Step};
+use super::{Reason, Scheduler, SchedulingState};
 use crate::components::{Because, DecisionId};
 use crate::json;
 use crate::network::{Answer, Call, PODS, RequestId, TransportError, Verb};
@@ -44,7 +44,7 @@ pub(super) enum Write {
 
 /// A preemption under way.
 #[derive(Clone, Debug)]
-pub(super) struct Job {
+pub(super) struct OngoingPreemption {
     preemptor: Arc<PodInfo>,
     node: Text,
     because: DecisionId,
@@ -79,8 +79,8 @@ impl Scheduler {
         };
         match write {
             Write::Status => {
-                if matches!(self.step, Step::Writing(own) if own == id) {
-                    self.step = Step::Idle;
+                if matches!(self.step, SchedulingState::Writing(own) if own == id) {
+                    self.step = SchedulingState::Idle;
                 }
             }
             Write::Binding { queued, node, because } => self.bound(queued, &node, because, refusal, now),
@@ -110,10 +110,11 @@ impl Scheduler {
         let pod = queued.pod.clone();
         let Some(refusal) = refusal else {
             let note = format!("Successfully assigned {}/{} to {node}", pod.key.namespace, pod.key.name);
-            let saying = Saying { kind: "Normal", reason: "Scheduled", action: "Binding", note: &note, related: None };
+            let text_of_event =
+                EventText { kind: "Normal", reason: "Scheduled", action: "Binding", note: &note, related: None };
             self.recorder.emit(
                 &pod.object,
-                saying,
+                text_of_event,
                 Some(because),
                 (&mut self.event_client, &mut self.runtime.outbox),
                 now,
@@ -140,7 +141,7 @@ impl Scheduler {
             }
         }
         self.last_job += 1;
-        let job = Job {
+        let job = OngoingPreemption {
             preemptor: pod.clone(),
             node: offer.node,
             because,
@@ -154,7 +155,7 @@ impl Scheduler {
 
     /// Ends the next victims: all at once, or all but the last first, after which the Pod may be tried again.
     pub(super) fn go_on_with_job(&mut self, number: u64, now: Timestamp) {
-        let beside = self.ways.preempts_beside;
+        let beside = self.behaviour.preempts_beside;
         let Some(job) = self.jobs.get_mut(&number) else { return };
         if job.under_way > 0 {
             return;
@@ -186,12 +187,12 @@ impl Scheduler {
             status: "True",
             reason: "PreemptionByScheduler",
             message: &message,
-            tells_generation: self.ways.tells_generation,
+            tells_generation: self.behaviour.tells_generation,
         };
         let because = job.because;
         // The victim as it is now: its status may have changed since it was chosen.
         let current = self.cluster.pod(&key).cloned().unwrap_or(victim);
-        let body = if self.ways.mixes_up_status {
+        let body = if self.behaviour.mixes_up_status {
             overwrite(&current.object, &job.preemptor.object, condition, now)
         } else {
             patch(&current.object, Some(condition), None, now)
@@ -222,14 +223,20 @@ impl Scheduler {
         let Some(job) = self.jobs.get(&number) else { return };
         let (preemptor, because) = (job.preemptor.clone(), job.because);
         let note = format!("Preempted by pod {} on node {}", preemptor.object.uid(), job.node);
-        let saying = Saying {
+        let text_of_event = EventText {
             kind: "Normal",
             reason: "Preempted",
             action: "Preempting",
             note: &note,
-            related: self.ways.relates_preemptor.then_some(&preemptor.object),
+            related: self.behaviour.relates_preemptor.then_some(&preemptor.object),
         };
-        self.recorder.emit(&pod.object, saying, Some(because), (&mut self.event_client, &mut self.runtime.outbox), now);
+        self.recorder.emit(
+            &pod.object,
+            text_of_event,
+            Some(because),
+            (&mut self.event_client, &mut self.runtime.outbox),
+            now,
+        );
     }
 
     fn end_victim(&mut self, number: u64, ended: Ended, now: Timestamp) {
@@ -241,14 +248,14 @@ impl Scheduler {
 
     fn finish_job(&mut self, number: u64, now: Timestamp) {
         let Some(job) = self.jobs.remove(&number) else { return };
-        if job.failed && self.ways.preempts_beside {
+        if job.failed && self.behaviour.preempts_beside {
             self.queue.let_go(&job.preemptor.key);
             self.queue.activate(&job.preemptor.key);
         }
-        match core::mem::replace(&mut self.step, Step::Idle) {
-            Step::Preempting(own, failure) if own == number => {
+        match core::mem::replace(&mut self.step, SchedulingState::Idle) {
+            SchedulingState::Preempting(own, failure) if own == number => {
                 let moved = core::mem::take(&mut self.moved);
-                self.conclude(failure, Meanwhile::of(moved), now);
+                self.conclude(failure, ClusterActivity::of(moved), now);
             }
             other => self.step = other,
         }

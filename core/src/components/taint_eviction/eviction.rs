@@ -8,8 +8,8 @@ use alloc::format;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::components::DecisionId;
-use crate::components::client::Outcome;
-use crate::components::pod_status::{Generation, Target, target_patch};
+use crate::components::client::RequestOutcome;
+use crate::components::pod_status::{DisruptionTarget, Generation, target_patch};
 use crate::json;
 use crate::network::{Call, PODS, Verb};
 use crate::objects::ObjectKey;
@@ -19,8 +19,8 @@ const TRIES_MAX: u32 = 5;
 /// Pause after a failed try. Source: taint_eviction.go (v1.34), `deletePodHandler`.
 const PAUSE: SignedDuration = SignedDuration::from_millis(10);
 /// What an evicted pod is told. Source: taint_eviction.go (v1.34), `addConditionAndDeletePod`.
-const TARGET: Target =
-    Target { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" };
+const TARGET: DisruptionTarget =
+    DisruptionTarget { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" };
 
 /// What an eviction does next.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub(super) enum Next {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
+enum EvictionStage {
     Reading,
     Patching,
     Deleting,
@@ -47,13 +47,13 @@ enum Stage {
 pub(super) struct Eviction {
     pub(super) pod: ObjectKey,
     pub(super) because: DecisionId,
-    stage: Stage,
+    stage: EvictionStage,
     tries: u32,
 }
 
 impl Eviction {
     pub(super) const fn new(pod: ObjectKey, because: DecisionId) -> Self {
-        Self { pod, because, stage: Stage::Reading, tries: 0 }
+        Self { pod, because, stage: EvictionStage::Reading, tries: 0 }
     }
 
     fn call(&self, verb: Verb) -> Call {
@@ -66,29 +66,31 @@ impl Eviction {
             return Next::GivenUp;
         }
         self.tries += 1;
-        self.stage = Stage::Reading;
+        self.stage = EvictionStage::Reading;
         Next::Send(self.call(Verb::Get))
     }
 
     /// Goes on after an answer.
-    pub(super) fn handle_outcome(&mut self, outcome: Outcome, generation: Generation, now: Timestamp) -> Next {
+    pub(super) fn handle_outcome(&mut self, outcome: RequestOutcome, generation: Generation, now: Timestamp) -> Next {
         match (self.stage, outcome) {
-            (Stage::Reading, Outcome::Done(Some(pod))) => match target_patch(&pod, TARGET, generation, now) {
-                Some(patch) => {
-                    self.stage = Stage::Patching;
-                    let (namespace, name) = (&self.pod.namespace, &self.pod.name);
-                    Next::Send(Call::strategic_patch(PODS, namespace, name, patch).subresource("status"))
+            (EvictionStage::Reading, RequestOutcome::Done(Some(pod))) => {
+                match target_patch(&pod, TARGET, generation, now) {
+                    Some(patch) => {
+                        self.stage = EvictionStage::Patching;
+                        let (namespace, name) = (&self.pod.namespace, &self.pod.name);
+                        Next::Send(Call::strategic_patch(PODS, namespace, name, patch).subresource("status"))
+                    }
+                    None => self.delete(),
                 }
-                None => self.delete(),
-            },
-            (Stage::Patching, Outcome::Done(_)) => self.delete(),
-            (Stage::Deleting, Outcome::Done(_)) => Next::Deleted,
+            }
+            (EvictionStage::Patching, RequestOutcome::Done(_)) => self.delete(),
+            (EvictionStage::Deleting, RequestOutcome::Done(_)) => Next::Deleted,
             _ => Next::Pause(now + PAUSE),
         }
     }
 
     fn delete(&mut self) -> Next {
-        self.stage = Stage::Deleting;
+        self.stage = EvictionStage::Deleting;
         Next::Send(self.call(Verb::Delete).body(json!({"kind": "DeleteOptions", "apiVersion": "v1"})))
     }
 }

@@ -19,9 +19,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::eviction::{Eviction, Next, event_name};
 use self::timers::Timers;
-use super::client::{CacheEvent, Outcome, PodsByNode, node_name};
-use super::controller::{Context, Controller, ControllerRuntime, Reply, Watched};
-use super::events::{About, EventType};
+use super::client::{CacheEvent, PodsByNode, RequestOutcome, node_name};
+use super::controller::{ApiResult, Context, Controller, ControllerRuntime, Watched};
+use super::events::{EventType, InvolvedObject};
 use super::pod_status::Generation;
 use super::tolerations::{Stay, stay, tolerates};
 use super::{Because, Deadline, earliest};
@@ -60,7 +60,7 @@ impl TaintEviction {
         Self {
             runtime: runtime.with_events("taint-eviction-controller", context),
             pods_by_node: PodsByNode::default(),
-            generation: if told { Generation::Told } else { Generation::Untold },
+            generation: if told { Generation::Observed } else { Generation::NotObserved },
             leaves_tombstones: profile.is("taint-eviction-leaves-tombstones"),
             tainted: BTreeMap::new(),
             timers: Timers::default(),
@@ -177,7 +177,7 @@ impl TaintEviction {
     }
 
     fn event(&mut self, key: &ObjectKey, message: &str, because: super::DecisionId, now: Timestamp) {
-        let about = About::pod_name(&key.namespace, &key.name);
+        let about = InvolvedObject::pod_name(&key.namespace, &key.name);
         self.runtime.emit(&about, EventType::Normal, "TaintManagerEviction", message, Some(because), now);
         self.runtime.flush(now);
     }
@@ -265,9 +265,9 @@ impl Controller for TaintEviction {
         }
     }
 
-    fn handle_reply(&mut self, id: RequestId, reply: &Reply, now: Timestamp) {
+    fn handle_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) {
         if let Some(mut eviction) = self.under_way.remove(&id) {
-            let next = eviction.handle_outcome(Outcome::of(reply), self.generation, now);
+            let next = eviction.handle_outcome(RequestOutcome::of(reply), self.generation, now);
             self.go_on(eviction, next, now);
         }
     }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::objects::ObjectKey;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Entry {
+enum TimerEntry {
     /// Waits for an instant.
     Waits { fire: Timestamp, number: u64 },
     /// Its eviction is under way, or (up to 1.32) it was evicted once and cannot come back before it is cancelled.
@@ -19,7 +19,7 @@ enum Entry {
 /// The timers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Timers {
-    entries: BTreeMap<ObjectKey, Entry>,
+    entries: BTreeMap<ObjectKey, TimerEntry>,
     order: BTreeMap<(Timestamp, u64), ObjectKey>,
     added: u64,
 }
@@ -28,7 +28,7 @@ impl Timers {
     /// Returns when the pod's time is over, if it waits.
     pub(super) fn waits_until(&self, pod: &ObjectKey) -> Option<Timestamp> {
         match self.entries.get(pod) {
-            Some(Entry::Waits { fire, .. }) => Some(*fire),
+            Some(TimerEntry::Waits { fire, .. }) => Some(*fire),
             _ => None,
         }
     }
@@ -42,28 +42,28 @@ impl Timers {
     pub(super) fn wait(&mut self, pod: ObjectKey, fire: Timestamp) {
         self.added += 1;
         self.order.insert((fire, self.added), pod.clone());
-        self.entries.insert(pod, Entry::Waits { fire, number: self.added });
+        self.entries.insert(pod, TimerEntry::Waits { fire, number: self.added });
     }
 
     /// Notes that a pod's eviction is under way.
     pub(super) fn spend(&mut self, pod: ObjectKey) {
-        self.entries.insert(pod, Entry::Spent);
+        self.entries.insert(pod, TimerEntry::Spent);
     }
 
     /// Forgets a pod; true if it waited.
     pub(super) fn cancel(&mut self, pod: &ObjectKey) -> bool {
         match self.entries.remove(pod) {
-            Some(Entry::Waits { fire, number }) => {
+            Some(TimerEntry::Waits { fire, number }) => {
                 self.order.remove(&(fire, number));
                 true
             }
-            Some(Entry::Spent) | None => false,
+            Some(TimerEntry::Spent) | None => false,
         }
     }
 
     /// Ends an eviction: the pod may come back, unless it leaves a tombstone.
     pub(super) fn finish(&mut self, pod: &ObjectKey) {
-        if self.entries.get(pod) == Some(&Entry::Spent) {
+        if self.entries.get(pod) == Some(&TimerEntry::Spent) {
             self.entries.remove(pod);
         }
     }

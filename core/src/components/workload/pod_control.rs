@@ -9,15 +9,15 @@ use alloc::string::String;
 use jiff::Timestamp;
 
 use super::Expectations;
-use crate::components::controller::{KeyedRuntime, Reply, code, failure, object};
-use crate::components::events::{About, EventType};
+use crate::components::controller::{ApiResult, KeyedRuntime, code, failure, object};
+use crate::components::events::{EventType, InvolvedObject};
 use crate::objects::{Object, ObjectKey, Text};
 
 /// Takes the answer to the creation of a pod.
 pub(in crate::components) fn created<S>(
     key: &ObjectKey,
-    owner: &About,
-    reply: &Reply,
+    owner: &InvolvedObject,
+    reply: &ApiResult,
     (expectations, runtime): (&mut Expectations, &mut KeyedRuntime<S>),
     now: Timestamp,
 ) -> Option<(&'static str, String)> {
@@ -34,8 +34,8 @@ pub(in crate::components) fn created<S>(
 /// Takes the answer to the deletion of a pod; one that is gone already is no failure.
 pub(in crate::components) fn deleted<S>(
     key: &ObjectKey,
-    (owner, pod): (&About, &Object),
-    reply: &Reply,
+    (owner, pod): (&InvolvedObject, &Object),
+    reply: &ApiResult,
     (expectations, runtime): (&mut Expectations, &mut KeyedRuntime<S>),
     now: Timestamp,
 ) -> Option<(&'static str, String)> {

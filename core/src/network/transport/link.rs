@@ -16,7 +16,7 @@ pub(super) enum Upward {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Due {
+pub(super) enum DueEvent {
     Upward(ClientId, Upward),
     Downward(ClientId, ToClient),
     Timeout(ClientId, RequestId, TransportError),
@@ -26,7 +26,7 @@ pub(super) enum Due {
 }
 
 /// The place of something that is due: when, and in which order.
-pub(super) type Place = (Timestamp, u64);
+pub(super) type DueKey = (Timestamp, u64);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
@@ -34,12 +34,12 @@ pub(super) struct Link {
     pub(super) watches: Vec<RequestId>,
     pub(super) last_received: Option<Timestamp>,
     /// What rules and stalls leave behind: nothing, on nearly all links.
-    pub(super) trouble: Option<Box<Trouble>>,
+    pub(super) faults: Option<Box<ConnectionFaults>>,
 }
 
 /// What the rules leave of a link's connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Way {
+pub(super) enum ConnectionState {
     /// Messages pass.
     #[default]
     Open,
@@ -54,17 +54,17 @@ pub(super) enum Way {
 
 /// What is known of a link that a rule lies on, or lay on a short while ago.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trouble {
-    pub(super) way: Way,
+pub(super) struct ConnectionFaults {
+    pub(super) state: ConnectionState,
     pub(super) upward: VecDeque<Upward>,
     pub(super) downward: VecDeque<ToClient>,
     /// The places in `due` that belong to this link, so that one link's trouble costs the others nothing.
-    pub(super) held: Vec<Place>,
+    pub(super) held: Vec<DueKey>,
     /// The rules that lie on the link, in the order in which they are asked.
     pub(super) rules: Vec<RuleId>,
     /// Requests under way whose answer could come late, because a rule lay on the link when they were sent, with the
     /// place of their time-out in `due`.
-    pub(super) waiting: BTreeMap<RequestId, Option<Place>>,
+    pub(super) waiting: BTreeMap<RequestId, Option<DueKey>>,
     /// Requests that timed out here while the server may still answer them.
     pub(super) abandoned: BTreeSet<RequestId>,
     /// The latest instant for which something is on its way, by direction: what follows may not overtake it.
@@ -72,11 +72,11 @@ pub(super) struct Trouble {
     pub(super) downward_busy: Option<Timestamp>,
 }
 
-impl Trouble {
+impl ConnectionFaults {
     /// Tells whether what comes from the server arrives at once.
     pub(super) fn is_clear_downward(&self) -> bool {
         self.rules.is_empty()
-            && self.way == Way::Open
+            && self.state == ConnectionState::Open
             && self.waiting.is_empty()
             && self.abandoned.is_empty()
             && self.downward_busy.is_none()
@@ -95,34 +95,34 @@ impl Trouble {
 impl Link {
     /// Tells whether nothing but the present rules' absence needs to be known: the way of nearly all messages.
     pub(super) fn is_clear(&self) -> bool {
-        self.trouble.as_ref().is_none_or(|trouble| trouble.is_clear())
+        self.faults.as_ref().is_none_or(|faults| faults.is_clear())
     }
 
     pub(super) fn is_clear_downward(&self) -> bool {
-        self.trouble.as_ref().is_none_or(|trouble| trouble.is_clear_downward())
+        self.faults.as_ref().is_none_or(|faults| faults.is_clear_downward())
     }
 
-    pub(super) fn way(&self) -> Way {
-        self.trouble.as_ref().map_or(Way::Open, |trouble| trouble.way)
+    pub(super) fn state(&self) -> ConnectionState {
+        self.faults.as_ref().map_or(ConnectionState::Open, |faults| faults.state)
     }
 
     pub(super) fn rules(&self) -> &[RuleId] {
-        self.trouble.as_ref().map_or(&[], |trouble| &trouble.rules)
+        self.faults.as_ref().map_or(&[], |faults| &faults.rules)
     }
 
-    pub(super) fn trouble(&mut self) -> &mut Trouble {
-        self.trouble.get_or_insert_default()
+    pub(super) fn faults(&mut self) -> &mut ConnectionFaults {
+        self.faults.get_or_insert_default()
     }
 
     /// Forgets trouble that has left nothing behind.
-    pub(super) fn calm_down(&mut self) {
-        if self.trouble.as_ref().is_some_and(|trouble| trouble.is_over()) {
-            self.trouble = None;
+    pub(super) fn drop_idle_faults(&mut self) {
+        if self.faults.as_ref().is_some_and(|faults| faults.is_over()) {
+            self.faults = None;
         }
     }
 }
 
-impl Due {
+impl DueEvent {
     pub(super) fn client(&self) -> Option<ClientId> {
         match self {
             Self::Upward(client, _)

@@ -4,15 +4,16 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::link::{Due, Upward, Way};
+use super::link::{ConnectionState, DueEvent, Upward};
 use super::{DIAL_TIMEOUT, Network, PING_TIMEOUT, READ_IDLE, REQUEST_TIMEOUT};
 use crate::json;
 use crate::network::{
-    Answer, Ask, ClientId, Delivery, Effect, Endpoint, Fault, Hits, Reply, Request, Rule, RuleId, TransportError, Verb,
+    Answer, Ask, ClientId, Delivery, Effect, Endpoint, Fault, Hits, InjectedReply, Request, Rule, RuleId,
+    TransportError, Verb,
 };
 
 /// What a rule did to a request.
-enum Met {
+enum RuleOutcome {
     Nothing,
     Swallowed,
     Delayed { delay: SignedDuration, whole_connection: bool },
@@ -26,13 +27,13 @@ impl Network {
         let id = RuleId(self.last_rule);
         let until = fault.lasts.map(|lasts| now + lasts);
         if let Some(until) = until {
-            self.hold(until, Due::RuleEnds(id));
+            self.hold(until, DueEvent::RuleEnds(id));
         }
         let rule = Rule { id, fault, until, hits: Hits::default(), answered: 0 };
         let clients = self.clients_of(&rule);
         self.rules.insert(id, rule);
         for client in clients {
-            self.link_mut(client).trouble().rules.push(id);
+            self.link_mut(client).faults().rules.push(id);
             self.restall(client, now);
         }
         id
@@ -46,12 +47,12 @@ impl Network {
         }
         let rule = self.rules.remove(&id)?;
         if rule.until.is_some() {
-            self.due.retain(|_, due| !matches!(due, Due::RuleEnds(other) if *other == id));
+            self.due.retain(|_, due| !matches!(due, DueEvent::RuleEnds(other) if *other == id));
         }
         for client in self.clients_of(&rule) {
-            self.link_mut(client).trouble().rules.retain(|other| *other != id);
+            self.link_mut(client).faults().rules.retain(|other| *other != id);
             self.restall(client, now);
-            self.link_mut(client).calm_down();
+            self.link_mut(client).drop_idle_faults();
         }
         Some(rule)
     }
@@ -95,22 +96,22 @@ impl Network {
         let mut in_order = SignedDuration::ZERO;
         let mut of_its_own = SignedDuration::ZERO;
         for rule in self.link(client).rules().to_vec() {
-            match self.meet(rule, &request.ask) {
-                Met::Nothing => {}
-                Met::Delayed { delay, whole_connection: true } => in_order += delay,
-                Met::Delayed { delay, whole_connection: false } => of_its_own += delay,
-                Met::Swallowed => return self.wait_for(client, id, patience, TransportError::Timeout, now),
-                Met::Answered(code) => {
-                    let answer = Due::Answer(client, id, canned(code, &request.ask));
+            match self.apply_rules(rule, &request.ask) {
+                RuleOutcome::Nothing => {}
+                RuleOutcome::Delayed { delay, whole_connection: true } => in_order += delay,
+                RuleOutcome::Delayed { delay, whole_connection: false } => of_its_own += delay,
+                RuleOutcome::Swallowed => return self.wait_for(client, id, patience, TransportError::Timeout, now),
+                RuleOutcome::Answered(code) => {
+                    let answer = DueEvent::Answer(client, id, canned(code, &request.ask));
                     self.wait_for(client, id, None, TransportError::Timeout, now);
                     return self.hold(now, answer);
                 }
             }
         }
-        let link = self.link_mut(client).trouble();
-        match link.way {
-            Way::Open => {}
-            Way::Stalled { dialing } => {
+        let link = self.link_mut(client).faults();
+        match link.state {
+            ConnectionState::Open => {}
+            ConnectionState::Stalled { dialing } => {
                 let (patience, error) = match (dialing, patience) {
                     (true, Some(patience)) if patience < DIAL_TIMEOUT => (Some(patience), TransportError::Timeout),
                     (true, _) => (Some(DIAL_TIMEOUT), TransportError::Unreachable),
@@ -119,7 +120,7 @@ impl Network {
                 link.upward.push_back(Upward::Request(request));
                 return self.wait_for(client, id, patience, error, now);
             }
-            Way::Refused => {
+            ConnectionState::Refused => {
                 self.link_mut(client).watches.retain(|watch| *watch != id);
                 return self.answer_with(client, id, TransportError::Refused);
             }
@@ -130,83 +131,85 @@ impl Network {
         let at = arrives + of_its_own;
         self.wait_for(client, id, patience, TransportError::Timeout, now);
         if at > now {
-            self.hold(at, Due::Upward(client, Upward::Request(request)));
+            self.hold(at, DueEvent::Upward(client, Upward::Request(request)));
         } else {
             self.deliveries.push_back(Delivery::ToServer { client, request });
         }
     }
 
     /// Lets a rule meet a request, and counts it.
-    fn meet(&mut self, rule: RuleId, ask: &Ask) -> Met {
-        if !self.meets(rule, Some(ask)) {
-            return Met::Nothing;
+    fn apply_rules(&mut self, rule: RuleId, ask: &Ask) -> RuleOutcome {
+        if !self.matches(rule, Some(ask)) {
+            return RuleOutcome::Nothing;
         }
         let rule = self.rules.get_mut(&rule).expect("a link names only rules in force");
         let (verb, resource, ..) = ask.subject();
         rule.count(verb.name(), resource);
         match &rule.fault.effect {
-            Effect::Drop if rule.stalls() => Met::Nothing,
-            Effect::Refuse => Met::Nothing,
-            Effect::Drop => Met::Swallowed,
-            Effect::Delay { delay, jitter } => Met::Delayed {
+            Effect::Drop if rule.stalls() => RuleOutcome::Nothing,
+            Effect::Refuse => RuleOutcome::Nothing,
+            Effect::Drop => RuleOutcome::Swallowed,
+            Effect::Delay { delay, jitter } => RuleOutcome::Delayed {
                 delay: *delay + self.chance.up_to(*jitter),
                 whole_connection: rule.fault.matching.is_none(),
             },
             Effect::Answer(_) => match rule.next_reply() {
-                Reply::Ok => Met::Nothing,
-                Reply::Timeout => Met::Swallowed,
-                Reply::Code(code) => Met::Answered(code),
+                InjectedReply::Ok => RuleOutcome::Nothing,
+                InjectedReply::Timeout => RuleOutcome::Swallowed,
+                InjectedReply::Code(code) => RuleOutcome::Answered(code),
             },
         }
     }
 
     /// What rules leave to a client that has no connection yet.
-    pub(super) fn way_without_connection(&self, rules: &[RuleId]) -> Way {
+    pub(super) fn state_without_connection(&self, rules: &[RuleId]) -> ConnectionState {
         if rules.iter().any(|rule| self.rules[rule].stalls()) {
-            Way::Stalled { dialing: true }
+            ConnectionState::Stalled { dialing: true }
         } else if rules.iter().any(|rule| self.rules[rule].refuses()) {
-            Way::Refused
+            ConnectionState::Refused
         } else {
-            Way::Open
+            ConnectionState::Open
         }
     }
 
     /// Finds out whether the rules stall or refuse a link, and starts or ends that.
     pub(super) fn restall(&mut self, client: ClientId, now: Timestamp) {
         let link = self.link(client);
-        match (link.way(), self.way_without_connection(link.rules())) {
-            (Way::Stalled { .. }, Way::Stalled { .. }) | (Way::Refused, Way::Refused) | (Way::Open, Way::Open) => {}
-            (Way::Open, Way::Stalled { .. }) => {
+        match (link.state(), self.state_without_connection(link.rules())) {
+            (ConnectionState::Stalled { .. }, ConnectionState::Stalled { .. })
+            | (ConnectionState::Refused, ConnectionState::Refused)
+            | (ConnectionState::Open, ConnectionState::Open) => {}
+            (ConnectionState::Open, ConnectionState::Stalled { .. }) => {
                 let last = link.last_received.unwrap_or(now);
                 let ping = (last + READ_IDLE).max(now);
-                self.link_mut(client).trouble().way = Way::Stalled { dialing: false };
-                self.hold(ping + PING_TIMEOUT, Due::Broken(client));
+                self.link_mut(client).faults().state = ConnectionState::Stalled { dialing: false };
+                self.hold(ping + PING_TIMEOUT, DueEvent::Broken(client));
             }
-            (_, Way::Refused) => self.reset(client),
-            (Way::Refused, way) => {
-                let trouble = self.link_mut(client).trouble();
-                trouble.way = way;
+            (_, ConnectionState::Refused) => self.reset(client),
+            (ConnectionState::Refused, state) => {
+                let faults = self.link_mut(client).faults();
+                faults.state = state;
                 // What was asked over the connection before has been answered, or never is.
-                trouble.abandoned.clear();
+                faults.abandoned.clear();
             }
-            (Way::Stalled { .. }, Way::Open) => self.flow_again(client, now),
+            (ConnectionState::Stalled { .. }, ConnectionState::Open) => self.resume_flow(client, now),
         }
     }
 
     /// Ends a connection whose other end is no more: whatever was on it fails, and each new attempt is refused.
     fn reset(&mut self, client: ClientId) {
         let failed = self.give_up(client, false);
-        let trouble = self.link_mut(client).trouble();
-        trouble.way = Way::Refused;
-        trouble.abandoned.extend(failed);
+        let faults = self.link_mut(client).faults();
+        faults.state = ConnectionState::Refused;
+        faults.abandoned.extend(failed);
     }
 
-    fn flow_again(&mut self, client: ClientId, now: Timestamp) {
-        let trouble = self.link_mut(client).trouble();
-        trouble.way = Way::Open;
-        let upward = core::mem::take(&mut trouble.upward);
-        let downward = core::mem::take(&mut trouble.downward);
-        self.drop_due(client, |due| matches!(due, Due::Broken(_)));
+    fn resume_flow(&mut self, client: ClientId, now: Timestamp) {
+        let faults = self.link_mut(client).faults();
+        faults.state = ConnectionState::Open;
+        let upward = core::mem::take(&mut faults.upward);
+        let downward = core::mem::take(&mut faults.downward);
+        self.drop_due(client, |due| matches!(due, DueEvent::Broken(_)));
         for message in downward {
             self.arrive(client, message, now);
         }
@@ -219,10 +222,10 @@ impl Network {
     }
 
     /// Counts a message of the server for the rules without `match`, and returns how much longer it takes.
-    pub(super) fn meet_all(&mut self, client: ClientId, what: &str) -> SignedDuration {
+    pub(super) fn apply_all(&mut self, client: ClientId, what: &str) -> SignedDuration {
         let mut delay = SignedDuration::ZERO;
         for id in self.link(client).rules().to_vec() {
-            if self.rules[&id].fault.matching.is_some() || !self.meets(id, None) {
+            if self.rules[&id].fault.matching.is_some() || !self.matches(id, None) {
                 continue;
             }
             let rule = self.rules.get_mut(&id).expect("a link names only rules in force");
@@ -234,11 +237,11 @@ impl Network {
         delay
     }
 
-    fn meets(&mut self, rule: RuleId, ask: Option<&Ask>) -> bool {
+    fn matches(&mut self, rule: RuleId, ask: Option<&Ask>) -> bool {
         let rule = &self.rules[&rule];
         let fault = &rule.fault;
         let room = fault.times.is_none_or(|times| rule.hits.total < u64::from(times));
-        let wanted = fault.matching.as_ref().is_none_or(|wanted| ask.is_some_and(|ask| wanted.meets(ask)));
+        let wanted = fault.matching.as_ref().is_none_or(|wanted| ask.is_some_and(|ask| wanted.matches(ask)));
         room && wanted && (fault.probability >= 1.0 || self.chance.unit() < fault.probability)
     }
 }

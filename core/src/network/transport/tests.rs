@@ -11,8 +11,8 @@ use super::{Delivery, Network};
 use crate::chance::Chance;
 use crate::json;
 use crate::network::{
-    Answer, Ask, Call, ClientId, Effect, Endpoint, Fault, Identity, LEASES, Match, NODES, Reply, Request, RequestId,
-    ToClient, Verb, WatchType,
+    Answer, Ask, Call, ClientId, Effect, Endpoint, Fault, Identity, InjectedReply, LEASES, Match, NODES, Request,
+    RequestId, ToClient, Verb, WatchType,
 };
 use crate::objects::{Object, Text};
 
@@ -269,7 +269,7 @@ fn a_rule_with_a_match_swallows_those_requests_alone() {
 #[test]
 fn answers_of_a_rule_come_in_turn_and_then_the_server_answers_again() {
     let mut bench = Bench::new();
-    let effect = Effect::Answer(vec![Reply::Code(500), Reply::Ok, Reply::Code(409)]);
+    let effect = Effect::Answer(vec![InjectedReply::Code(500), InjectedReply::Ok, InjectedReply::Code(409)]);
     bench.network.add_rule(fault(leases(), effect), bench.now);
     for id in 1..=4 {
         bench.send(id, renew(), Some(10));
@@ -313,7 +313,7 @@ fn a_request_that_timed_out_is_not_answered_twice() {
 #[test]
 fn times_and_duration_end_a_rule() {
     let mut bench = Bench::new();
-    let fault = Fault { times: Some(1), ..fault(leases(), Effect::Answer(vec![Reply::Code(503)])) };
+    let fault = Fault { times: Some(1), ..fault(leases(), Effect::Answer(vec![InjectedReply::Code(503)])) };
     bench.network.add_rule(fault, bench.now);
     bench.send(1, renew(), None);
     bench.at(0);

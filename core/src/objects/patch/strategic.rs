@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::{PatchError, go_value};
 use crate::json;
-use crate::objects::schema::{Kind, Merge, Schema, Struct};
+use crate::objects::schema::{FieldType, Merge, Schema, Struct};
 use crate::objects::{Fields, Json};
 
 const DIRECTIVE: &str = "$patch";
@@ -19,9 +19,9 @@ const SET_ORDER: &str = "$setElementOrder/";
 
 /// What is known of the place that is being merged.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum MergeSchema<'a> {
     Struct(&'a Struct),
-    Map(&'a Kind),
+    Map(&'a FieldType),
     Unknown,
 }
 
@@ -31,7 +31,7 @@ enum Place<'a> {
 /// # Errors
 /// The patch does not fit the object.
 pub fn strategic_merge(schema: &Schema, of: &str, original: &Json, patch: &Json) -> Result<Json, PatchError> {
-    let place = schema.named(of).map_or(Place::Unknown, Place::Struct);
+    let place = schema.named(of).map_or(MergeSchema::Unknown, MergeSchema::Struct);
     Merger { schema }.map(original, patch, place)
 }
 
@@ -40,26 +40,26 @@ struct Merger<'a> {
 }
 
 impl<'a> Merger<'a> {
-    fn field(&self, place: Place<'a>, name: &str) -> (Option<&'a Kind>, Merge) {
+    fn field(&self, place: MergeSchema<'a>, name: &str) -> (Option<&'a FieldType>, Merge) {
         match place {
-            Place::Struct(of) => {
+            MergeSchema::Struct(of) => {
                 of.field(name).map_or((None, Merge::Replace), |field| (Some(field.kind()), field.merge()))
             }
-            Place::Map(kind) => (Some(kind), Merge::Replace),
-            Place::Unknown => (None, Merge::Replace),
+            MergeSchema::Map(kind) => (Some(kind), Merge::Replace),
+            MergeSchema::Unknown => (None, Merge::Replace),
         }
     }
 
-    fn place(&self, kind: Option<&'a Kind>) -> Place<'a> {
+    fn place(&self, kind: Option<&'a FieldType>) -> MergeSchema<'a> {
         match kind {
-            Some(Kind::Object(at)) => Place::Struct(self.schema.at(*at)),
-            Some(Kind::Map(kind)) => Place::Map(kind),
-            Some(Kind::List(item)) => self.place(Some(item)),
-            _ => Place::Unknown,
+            Some(FieldType::Object(at)) => MergeSchema::Struct(self.schema.at(*at)),
+            Some(FieldType::Map(kind)) => MergeSchema::Map(kind),
+            Some(FieldType::List(item)) => self.place(Some(item)),
+            _ => MergeSchema::Unknown,
         }
     }
 
-    fn map(&self, original: &Json, patch: &Json, place: Place<'a>) -> Result<Json, PatchError> {
+    fn map(&self, original: &Json, patch: &Json, place: MergeSchema<'a>) -> Result<Json, PatchError> {
         let directive = patch.get(DIRECTIVE);
         if !directive.is_null() {
             return map_directive(directive, patch);
@@ -98,7 +98,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Merges the lists whose order the patch sets, and takes them out of the patch.
-    fn ordered_lists(&self, merged: &mut Json, patch: &mut Json, place: Place<'a>) -> Result<(), PatchError> {
+    fn ordered_lists(&self, merged: &mut Json, patch: &mut Json, place: MergeSchema<'a>) -> Result<(), PatchError> {
         let orders: Vec<(String, Json)> = patch
             .fields()
             .filter_map(|(name, order)| Some((name.strip_prefix(SET_ORDER)?.to_string(), order.clone())))
@@ -137,7 +137,7 @@ impl<'a> Merger<'a> {
         &self,
         original: &[Json],
         patch: &[Json],
-        item: Place<'a>,
+        item: MergeSchema<'a>,
         merge: Merge,
         is_delete_list: bool,
     ) -> Result<Json, PatchError> {

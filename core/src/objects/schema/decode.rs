@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Field, Kind, Presence, Schema, Struct};
+use super::{Field, FieldType, Presence, Schema, Struct};
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, NULL, Text, time};
 
@@ -43,7 +43,7 @@ impl Schema {
         let Some(of) = self.named(type_name) else {
             return Ok(Decoded { object: value.clone(), unknown: Vec::new() });
         };
-        let mut reader = Reader { schema: self, unknown: Vec::new(), path: Vec::new() };
+        let mut reader = SchemaDecoder { schema: self, unknown: Vec::new(), path: Vec::new() };
         let object = reader.object(of, value, known)?;
         Ok(Decoded { object, unknown: reader.unknown })
     }
@@ -51,16 +51,16 @@ impl Schema {
 
 /// A step on the way to a value.
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum PathElement<'a> {
     Field(&'a str),
     Item(usize),
 }
 
-struct Reader<'a> {
+struct SchemaDecoder<'a> {
     schema: &'a Schema,
     unknown: Vec<String>,
     /// The way to the value in hand.
-    path: Vec<Step<'a>>,
+    path: Vec<PathElement<'a>>,
 }
 
 /// The fields of an object that is read: a copy only once one of them is read as something else.
@@ -109,14 +109,14 @@ fn is_as_given(read: &Json, given: &Json) -> bool {
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SchemaDecoder<'a> {
     fn object(&mut self, of: &Struct, value: &'a Json, known: &Json) -> Result<Json, DecodeError> {
         if value.is_same_allocation(known) {
             return Ok(value.clone());
         }
         let mut out = Copied { fields: None, of: value };
         for (at, (name, item)) in value.fields().enumerate() {
-            self.path.push(Step::Field(name));
+            self.path.push(PathElement::Field(name));
             let mut read = None;
             if let Some(field) = of.field(name) {
                 if !item.is_null() {
@@ -137,13 +137,13 @@ impl<'a> Reader<'a> {
         let mut text = String::new();
         for step in &self.path {
             match step {
-                Step::Field(name) => {
+                PathElement::Field(name) => {
                     if !text.is_empty() {
                         text.push('.');
                     }
                     text.push_str(name);
                 }
-                Step::Item(at) => text.push_str(&format!("[{at}]")),
+                PathElement::Item(at) => text.push_str(&format!("[{at}]")),
             }
         }
         text
@@ -167,51 +167,51 @@ impl<'a> Reader<'a> {
         known: &Json,
     ) -> Result<Option<Json>, DecodeError> {
         let mut value = self.value(of, &field.kind, value, known)?;
-        if field.presence == Presence::Always && matches!(field.kind, Kind::List(_)) && value.is_empty() {
+        if field.presence == Presence::Always && matches!(field.kind, FieldType::List(_)) && value.is_empty() {
             // The stored form knows no empty list.
             value = Json::Null;
         }
         let is_zero = match &value {
             Json::Bool(value) => !value,
-            Json::Int(number) => *number == 0 && field.kind != Kind::IntOrString,
+            Json::Int(number) => *number == 0 && field.kind != FieldType::IntOrString,
             Json::Str(text) => text.is_empty(),
             Json::Array(items) => items.is_empty(),
-            Json::Object(fields) => fields.is_empty() && matches!(field.kind, Kind::Map(_)),
+            Json::Object(fields) => fields.is_empty() && matches!(field.kind, FieldType::Map(_)),
             Json::Null => true,
             Json::Float(_) => false,
         };
-        let nil_like = matches!(field.kind, Kind::List(_) | Kind::Map(_) | Kind::Any);
+        let nil_like = matches!(field.kind, FieldType::List(_) | FieldType::Map(_) | FieldType::Any);
         Ok((!(is_zero && (field.presence == Presence::OmitEmpty || nil_like && field.presence == Presence::Pointer)))
             .then_some(value))
     }
 
-    fn value(&mut self, of: &Struct, kind: &Kind, value: &'a Json, known: &Json) -> Result<Json, DecodeError> {
+    fn value(&mut self, of: &Struct, kind: &FieldType, value: &'a Json, known: &Json) -> Result<Json, DecodeError> {
         if value.is_same_allocation(known) {
             return Ok(value.clone());
         }
         match (kind, value) {
-            (Kind::Any, _) | (Kind::Str, Json::Str(_)) | (Kind::Bool, Json::Bool(_)) | (Kind::Int, Json::Int(_)) => {
-                Ok(value.clone())
-            }
-            (Kind::Float, Json::Int(_) | Json::Float(_)) | (Kind::IntOrString, Json::Int(_) | Json::Str(_)) => {
-                Ok(value.clone())
-            }
-            (Kind::Int32, Json::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
-            (Kind::Quantity, Json::Str(text)) if is_canonical(text) => Ok(value.clone()),
-            (Kind::Quantity, Json::Str(text)) => quantity(text),
-            (Kind::Quantity, _) => quantity(&value.to_string()),
-            (Kind::Time, Json::Str(text)) => read_time(text),
-            (Kind::MicroTime, Json::Str(text)) => read_micro_time(text),
-            (Kind::Object(place), Json::Object(_)) => {
+            (FieldType::Any, _)
+            | (FieldType::Str, Json::Str(_))
+            | (FieldType::Bool, Json::Bool(_))
+            | (FieldType::Int, Json::Int(_)) => Ok(value.clone()),
+            (FieldType::Float, Json::Int(_) | Json::Float(_))
+            | (FieldType::IntOrString, Json::Int(_) | Json::Str(_)) => Ok(value.clone()),
+            (FieldType::Int32, Json::Int(number)) if i32::try_from(*number).is_ok() => Ok(value.clone()),
+            (FieldType::Quantity, Json::Str(text)) if is_canonical(text) => Ok(value.clone()),
+            (FieldType::Quantity, Json::Str(text)) => quantity(text),
+            (FieldType::Quantity, _) => quantity(&value.to_string()),
+            (FieldType::Time, Json::Str(text)) => read_time(text),
+            (FieldType::MicroTime, Json::Str(text)) => read_micro_time(text),
+            (FieldType::Object(place), Json::Object(_)) => {
                 let schema = self.schema;
                 self.object(schema.at(*place), value, known)
             }
-            (Kind::List(item), Json::Array(items)) => {
+            (FieldType::List(item), Json::Array(items)) => {
                 let out = self.list(of, item, items, known)?;
                 let same = out.iter().zip(items.iter()).all(|(read, given)| is_as_given(read, given));
                 Ok(if same { value.clone() } else { Json::array(out) })
             }
-            (Kind::Map(item), Json::Object(fields)) => {
+            (FieldType::Map(item), Json::Object(fields)) => {
                 let (mut out, mut same) = (Vec::with_capacity(fields.len()), true);
                 for (name, given) in fields.iter() {
                     let read = if given.is_null() { zero(item) } else { self.value(of, item, given, known.get(name))? };
@@ -224,10 +224,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn list(&mut self, of: &Struct, item: &Kind, items: &'a [Json], known: &Json) -> Result<Vec<Json>, DecodeError> {
+    fn list(
+        &mut self,
+        of: &Struct,
+        item: &FieldType,
+        items: &'a [Json],
+        known: &Json,
+    ) -> Result<Vec<Json>, DecodeError> {
         let mut out = Vec::with_capacity(items.len());
         for (at, value) in items.iter().enumerate() {
-            self.path.push(Step::Item(at));
+            self.path.push(PathElement::Item(at));
             let known = known.items().get(at).unwrap_or(&NULL);
             out.push(if value.is_null() { self.zero(item) } else { self.value(of, item, value, known)? });
             self.path.pop();
@@ -235,17 +241,19 @@ impl<'a> Reader<'a> {
         Ok(out)
     }
 
-    fn zero(&self, kind: &Kind) -> Json {
-        let Kind::Object(place) = kind else { return zero(kind) };
+    fn zero(&self, kind: &FieldType) -> Json {
+        let FieldType::Object(place) = kind else { return zero(kind) };
         let mut fields = Copied { fields: None, of: &NULL };
         self.fill(self.schema.at(*place), &mut fields);
         fields.fields.map_or_else(Json::object, Json::of_fields)
     }
 
-    fn wrong_type(&self, of: &Struct, kind: &Kind, value: &Json) -> DecodeError {
+    fn wrong_type(&self, of: &Struct, kind: &FieldType, value: &Json) -> DecodeError {
         let found = match value {
             Json::Bool(_) => "bool".to_owned(),
-            Json::Int(_) | Json::Float(_) if matches!(kind, Kind::Int | Kind::Int32) => format!("number {value}"),
+            Json::Int(_) | Json::Float(_) if matches!(kind, FieldType::Int | FieldType::Int32) => {
+                format!("number {value}")
+            }
             Json::Int(_) | Json::Float(_) => "number".to_owned(),
             Json::Str(_) => "string".to_owned(),
             Json::Array(_) => "array".to_owned(),
@@ -253,8 +261,8 @@ impl<'a> Reader<'a> {
         };
         let wanted = self.go_type(kind);
         let fields = self.path.iter().filter_map(|step| match step {
-            Step::Field(name) => Some(*name),
-            Step::Item(_) => None,
+            PathElement::Field(name) => Some(*name),
+            PathElement::Item(_) => None,
         });
         DecodeError(format!(
             "json: cannot unmarshal {found} into Go struct field {}.{} of type {wanted}",
@@ -263,32 +271,32 @@ impl<'a> Reader<'a> {
         ))
     }
 
-    fn go_type(&self, kind: &Kind) -> String {
+    fn go_type(&self, kind: &FieldType) -> String {
         match kind {
-            Kind::Str | Kind::Time | Kind::MicroTime => "string".to_owned(),
-            Kind::Int => "int64".to_owned(),
-            Kind::Int32 => "int32".to_owned(),
-            Kind::Bool => "bool".to_owned(),
-            Kind::Float => "float64".to_owned(),
-            Kind::Quantity => "resource.Quantity".to_owned(),
-            Kind::IntOrString => "intstr.IntOrString".to_owned(),
-            Kind::Any => "interface {}".to_owned(),
-            Kind::Object(place) => format!("v1.{}", self.schema.at(*place).name),
-            Kind::List(item) => format!("[]{}", self.go_type(item)),
-            Kind::Map(item) => format!("map[string]{}", self.go_type(item)),
+            FieldType::Str | FieldType::Time | FieldType::MicroTime => "string".to_owned(),
+            FieldType::Int => "int64".to_owned(),
+            FieldType::Int32 => "int32".to_owned(),
+            FieldType::Bool => "bool".to_owned(),
+            FieldType::Float => "float64".to_owned(),
+            FieldType::Quantity => "resource.Quantity".to_owned(),
+            FieldType::IntOrString => "intstr.IntOrString".to_owned(),
+            FieldType::Any => "interface {}".to_owned(),
+            FieldType::Object(place) => format!("v1.{}", self.schema.at(*place).name),
+            FieldType::List(item) => format!("[]{}", self.go_type(item)),
+            FieldType::Map(item) => format!("map[string]{}", self.go_type(item)),
         }
     }
 }
 
-fn zero(kind: &Kind) -> Json {
+fn zero(kind: &FieldType) -> Json {
     match kind {
-        Kind::Str => Json::text(Text::of("")),
-        Kind::Int | Kind::Int32 | Kind::IntOrString => Json::Int(0),
-        Kind::Float => Json::Int(0),
-        Kind::Bool => Json::Bool(false),
-        Kind::Quantity => Json::text(Text::of("0")),
-        Kind::Time | Kind::MicroTime | Kind::Any | Kind::List(_) | Kind::Map(_) => Json::Null,
-        Kind::Object(_) => Json::object(),
+        FieldType::Str => Json::text(Text::of("")),
+        FieldType::Int | FieldType::Int32 | FieldType::IntOrString => Json::Int(0),
+        FieldType::Float => Json::Int(0),
+        FieldType::Bool => Json::Bool(false),
+        FieldType::Quantity => Json::text(Text::of("0")),
+        FieldType::Time | FieldType::MicroTime | FieldType::Any | FieldType::List(_) | FieldType::Map(_) => Json::Null,
+        FieldType::Object(_) => Json::object(),
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Struct {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
     name: &'static str,
-    kind: Kind,
+    kind: FieldType,
     presence: Presence,
     merge: Merge,
     /// Whether Go prints it though nobody set it.
@@ -48,7 +48,7 @@ pub struct Field {
 
 /// What a field holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FieldType {
     /// A string.
     Str,
     /// A number without a fraction, of 64 bits.
@@ -72,9 +72,9 @@ pub enum Kind {
     /// An object of a known type, by its place in the schema.
     Object(usize),
     /// A list.
-    List(Box<Kind>),
+    List(Box<FieldType>),
     /// A map from names.
-    Map(Box<Kind>),
+    Map(Box<FieldType>),
 }
 
 /// Whether an absent or empty field is printed.
@@ -108,7 +108,7 @@ impl Field {
 
     /// Returns what the field holds.
     #[must_use]
-    pub const fn kind(&self) -> &Kind {
+    pub const fn kind(&self) -> &FieldType {
         &self.kind
     }
 
@@ -209,35 +209,35 @@ fn parse_field(text: &'static str, names: &Names) -> Option<Field> {
         Some((rest, key)) => (rest, Merge::Key(key)),
     };
     let kind = parse_kind(rest, names);
-    let has_zero = matches!(kind, Kind::Object(_) | Kind::Time | Kind::MicroTime);
+    let has_zero = matches!(kind, FieldType::Object(_) | FieldType::Time | FieldType::MicroTime);
     let is_filled = presence == Presence::Always || has_zero && presence == Presence::OmitEmpty;
     Some(Field { name, kind, presence, merge, is_filled })
 }
 
-fn parse_kind(text: &str, names: &Names) -> Kind {
+fn parse_kind(text: &str, names: &Names) -> FieldType {
     if let Some(item) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
-        return Kind::List(Box::new(parse_kind(item, names)));
+        return FieldType::List(Box::new(parse_kind(item, names)));
     }
     if let Some(item) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
-        return Kind::Map(Box::new(parse_kind(item, names)));
+        return FieldType::Map(Box::new(parse_kind(item, names)));
     }
     match text {
-        "str" | "bytes" => Kind::Str,
-        "int" => Kind::Int,
-        "int32" => Kind::Int32,
-        "bool" => Kind::Bool,
-        "float" => Kind::Float,
-        "quantity" => Kind::Quantity,
-        "intstr" => Kind::IntOrString,
-        "time" => Kind::Time,
-        "microtime" => Kind::MicroTime,
-        name => place_of(name, names).map_or(Kind::Any, Kind::Object),
+        "str" | "bytes" => FieldType::Str,
+        "int" => FieldType::Int,
+        "int32" => FieldType::Int32,
+        "bool" => FieldType::Bool,
+        "float" => FieldType::Float,
+        "quantity" => FieldType::Quantity,
+        "intstr" => FieldType::IntOrString,
+        "time" => FieldType::Time,
+        "microtime" => FieldType::MicroTime,
+        name => place_of(name, names).map_or(FieldType::Any, FieldType::Object),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Merge, Schema, types};
+    use super::{FieldType, Merge, Schema, types};
 
     #[test]
     fn each_word_of_the_table_is_understood() {
@@ -276,10 +276,10 @@ mod tests {
         let schema = Schema::new(changes);
         let kind =
             |schema: &Schema, field| schema.named("Taint").unwrap().field(field).map(|field| field.kind().clone());
-        assert_eq!(kind(&schema, "value"), Some(Kind::Bool));
+        assert_eq!(kind(&schema, "value"), Some(FieldType::Bool));
         assert_eq!(kind(&schema, "timeAdded"), None);
-        assert!(matches!(kind(&schema, "seen"), Some(Kind::Object(_))));
+        assert!(matches!(kind(&schema, "seen"), Some(FieldType::Object(_))));
         assert!(schema.named("Seen").unwrap().field("by").is_some());
-        assert_eq!(kind(&Schema::new([]), "value"), Some(Kind::Str));
+        assert_eq!(kind(&Schema::new([]), "value"), Some(FieldType::Str));
     }
 }

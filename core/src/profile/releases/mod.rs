@@ -7,7 +7,7 @@
 //! Invariant: a file speaks of its own minor release only, and every name in it is known to whoever reads it.
 
 use super::Release;
-use super::value::{Stage, Value, secs};
+use super::value::{GateStage, Value, secs};
 use ColumnChange::{Added, Described, Gone};
 
 /// What is first true in a minor release.
@@ -56,7 +56,7 @@ pub struct GateChange {
     /// The gate's name.
     pub gate: &'static str,
     /// The stage.
-    pub stage: Stage,
+    pub stage: GateStage,
 }
 
 /// A column of a table.
@@ -102,17 +102,17 @@ const NOTHING: ReleaseData =
 
 const YES: Value = Value::Bool(true);
 const NO: Value = Value::Bool(false);
-const ALPHA: Stage = Stage::Alpha;
-const BETA: Stage = Stage::Beta(true);
-const BETA_OFF: Stage = Stage::Beta(false);
-const STABLE: Stage = Stage::Stable { locked: false };
-const LOCKED: Stage = Stage::Stable { locked: true };
+const ALPHA: GateStage = GateStage::Alpha;
+const BETA: GateStage = GateStage::Beta(true);
+const BETA_OFF: GateStage = GateStage::Beta(false);
+const STABLE: GateStage = GateStage::Stable { locked: false };
+const LOCKED: GateStage = GateStage::Stable { locked: true };
 
 const fn row(since: Release, row: &'static str, value: Value, source: &'static str) -> RowChange {
     RowChange { since, row, value, source }
 }
 
-const fn gate(since: Release, gate: &'static str, stage: Stage) -> GateChange {
+const fn gate(since: Release, gate: &'static str, stage: GateStage) -> GateChange {
     GateChange { since, gate, stage }
 }
 

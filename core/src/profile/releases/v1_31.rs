@@ -31,7 +31,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "DisableCloudProviders", LOCKED),
         gate(SINCE, "DisableKubeletCloudCredentialProviders", LOCKED),
         gate(SINCE, "DisableNodeKubeProxyVersion", BETA),
-        gate(Release::new(31, 1), "DisableNodeKubeProxyVersion", Stage::Deprecated(false)),
+        gate(Release::new(31, 1), "DisableNodeKubeProxyVersion", GateStage::Deprecated(false)),
         gate(SINCE, "DynamicResourceAllocation", ALPHA),
         gate(SINCE, "GracefulNodeShutdown", BETA),
         gate(SINCE, "GracefulNodeShutdownBasedOnPodPriority", BETA),

@@ -121,7 +121,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         gate(SINCE, "KubeletCgroupDriverFromCRI", LOCKED),
         gate(SINCE, "NodeSwap", LOCKED),
         gate(SINCE, "NominatedNodeNameForExpectation", ALPHA),
-        gate(SINCE, "PodDisruptionConditions", Stage::Gone),
+        gate(SINCE, "PodDisruptionConditions", GateStage::Gone),
         gate(SINCE, "PodLevelResources", BETA),
         gate(SINCE, "PodObservedGenerationTracking", BETA),
         gate(SINCE, "PreventStaticPodAPIReferences", BETA),

@@ -82,7 +82,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "scheduler-bound-nominee-frees-others", NO, ""),
     ],
     gates: &[
-        gate(SINCE, "AllowOverwriteTerminationGracePeriodSeconds", Stage::Retired(false)),
+        gate(SINCE, "AllowOverwriteTerminationGracePeriodSeconds", GateStage::Retired(false)),
         gate(SINCE, "ClearingNominatedNodeNameAfterBinding", BETA),
         gate(SINCE, "DeploymentReplicaSetTerminatingReplicas", BETA),
         gate(SINCE, "DynamicResourceAllocation", LOCKED),

@@ -37,10 +37,10 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "scheduler-balance-score", Value::Text("improvement"), ""),
     ],
     gates: &[
-        gate(SINCE, "DisableNodeKubeProxyVersion", Stage::Retired(true)),
+        gate(SINCE, "DisableNodeKubeProxyVersion", GateStage::Retired(true)),
         gate(SINCE, "ExtendWebSocketsToKubelet", BETA),
         gate(SINCE, "KubeletFineGrainedAuthz", LOCKED),
-        gate(SINCE, "MemoryManager", Stage::Gone),
+        gate(SINCE, "MemoryManager", GateStage::Gone),
         gate(SINCE, "NodeDeclaredFeatures", BETA),
         gate(SINCE, "StaleControllerConsistencyDaemonSet", BETA),
         gate(SINCE, "StaleControllerConsistencyJob", BETA),

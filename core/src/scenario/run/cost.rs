@@ -10,13 +10,13 @@ use alloc::string::ToString;
 use crate::network::LEASES;
 use crate::objects::Object;
 use crate::objects::patch::status_patch;
-use crate::scenario::{Change, Cost};
+use crate::scenario::{Cost, ObjectChange};
 
 /// Whose writes are heartbeats.
 const KUBELET: &str = "kubelet";
 
 /// Returns the bytes of a change, 0 if it is no heartbeat.
-pub(super) fn of(what: Cost, change: &Change) -> u64 {
+pub(super) fn of(what: Cost, change: &ObjectChange) -> u64 {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return 0 };
     if change.writer.manager != *KUBELET {
         return 0;

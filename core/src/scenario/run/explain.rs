@@ -93,7 +93,7 @@ impl Run {
         Vec::new()
     }
 
-    /// Returns how decisions name an object, and behind it the Node that it hangs on.
+    /// Returns how decisions name an object, and behind it the Node that it depends on.
     fn abouts(&self, of: &ObjectRef) -> Vec<String> {
         let mut abouts = Vec::from([format!("{}/{}", of.kind.to_lowercase(), of.key)]);
         if of.resource == PODS {

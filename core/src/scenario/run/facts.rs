@@ -10,7 +10,7 @@ use crate::objects::canonical::PASSING;
 use crate::objects::diff::diff;
 use crate::objects::{Json, Path};
 use crate::scenario::words::change_text;
-use crate::scenario::{Change, Fact, ObjectRef, Predicate, Scenario, Subject};
+use crate::scenario::{Fact, ObjectChange, ObjectRef, Predicate, Scenario, Subject};
 
 /// Returns the predicate under a `not`.
 pub(super) fn bare(predicate: &Predicate) -> &Predicate {
@@ -45,7 +45,7 @@ pub(super) fn concerns(fact: &Fact, resource: &Resource) -> bool {
 }
 
 /// Tells whether a change can make a fact true or false.
-pub(super) fn touches(fact: &Fact, change: &Change) -> bool {
+pub(super) fn touches(fact: &Fact, change: &ObjectChange) -> bool {
     let is_it = |of: &ObjectRef| of.resource == change.resource && of.key == change.key;
     let has_event = |of: &ObjectRef| {
         let event = change.after.as_ref().or(change.before.as_ref());
@@ -54,7 +54,7 @@ pub(super) fn touches(fact: &Fact, change: &Change) -> bool {
             && event.is_none_or(|event| is_event_about(event.stable(), of))
     };
     match &fact.subject {
-        // What is sound of a Node may hang on its Lease.
+        // What is sound of a Node may depend on its Lease.
         Subject::Object(of) if matches!(bare(&fact.predicate), Predicate::Sound(_)) => {
             of.key.name == change.key.name && (change.resource == NODES || change.resource == LEASES)
         }

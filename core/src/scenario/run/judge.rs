@@ -17,34 +17,34 @@ use super::cost;
 use super::facts::{concerns, elsewhere, touches};
 use super::renewals::Renewals;
 use super::truth::{self, Holds, Truth};
-use super::view::View;
+use super::view::ClusterView;
 use crate::network::{LEASES, NODES, Resource};
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path};
-use crate::scenario::{Aspect, Bound, Change, Every, Expectation, Fact, ObjectRef, Predicate, Subject, Verdict};
+use crate::scenario::{Aspect, Bound, Every, Expectation, Fact, ObjectChange, ObjectRef, Predicate, Subject, Verdict};
 
 /// What a judge can see at an instant.
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'a> {
     /// The cluster as it is.
-    pub(super) view: &'a View,
-    /// The cluster as it was before the act's last deed.
-    pub(super) baseline: &'a View,
+    pub(super) view: &'a ClusterView,
+    /// The cluster as it was before the act's last action.
+    pub(super) baseline: &'a ClusterView,
     /// The latest change, if that is what is looked at.
-    pub(super) change: Option<&'a Change>,
+    pub(super) change: Option<&'a ObjectChange>,
     /// The revision of the latest change.
     pub(super) revision: u64,
     /// Whether the change is what the scenario itself asked for.
-    pub(super) own: Own,
+    pub(super) own: ChangeOrigin,
     /// The instant.
     pub(super) now: Timestamp,
 }
 
 /// Whose change it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Own {
-    /// The scenario's deed under way.
-    Deed,
+pub(super) enum ChangeOrigin {
+    /// The scenario's action under way.
+    Action,
     /// The cluster's.
     Cluster,
 }
@@ -67,7 +67,7 @@ struct Moment {
     revision: u64,
 }
 
-/// A fact that a bound hangs on.
+/// A fact that a bound depends on.
 #[derive(Clone, Debug)]
 struct Anchor {
     fact: Fact,
@@ -77,7 +77,7 @@ struct Anchor {
 
 /// Where a judge stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum State {
+enum JudgeState {
     Open,
     /// Missed; the lateness is still awaited.
     Late,
@@ -106,7 +106,7 @@ pub(super) struct Judge {
     /// Paths that the sibling lines name.
     named: Vec<Path>,
     zero: Option<Timestamp>,
-    state: State,
+    state: JudgeState,
     held_before: bool,
     sightings: Vec<Sighting>,
     first_true: Option<Moment>,
@@ -121,7 +121,7 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// Begins with what holds before the act's last deed.
+    /// Begins with what holds before the act's last action.
     pub(super) fn new(
         expectation: &Expectation,
         named: Vec<Path>,
@@ -137,7 +137,7 @@ impl Judge {
         Self {
             named,
             zero: None,
-            state: State::Open,
+            state: JudgeState::Open,
             held_before: before.holds == Holds::Yes,
             sightings: Vec::from([Sighting { at: scene.now, truth: before, because: None }]),
             first_true: None,
@@ -164,16 +164,16 @@ impl Judge {
 
     /// Tells whether the verdict is not known yet.
     pub(super) fn is_open(&self) -> bool {
-        self.state == State::Open
+        self.state == JudgeState::Open
     }
 
     /// Tells whether it was missed, and only by how much is not known yet.
     pub(super) fn is_late(&self) -> bool {
-        self.state == State::Late
+        self.state == JudgeState::Late
     }
 
-    /// Tells whether the end of the act hangs on something that has not come yet.
-    pub(super) fn is_hanging(&self) -> bool {
+    /// Tells whether the end of the act depends on something that has not come yet.
+    pub(super) fn is_end_unknown(&self) -> bool {
         let without_limit = matches!(self.expectation.bound, Bound::After { within: None, .. });
         let unanchored = self.anchor.as_ref().is_some_and(|anchor| anchor.moment.is_none());
         self.is_open()
@@ -194,7 +194,7 @@ impl Judge {
         }
     }
 
-    /// Learns when the act's last deed took effect.
+    /// Learns when the act's last action took effect.
     pub(super) fn begin(&mut self, zero: Timestamp, scene: Scene<'_>) {
         self.zero = Some(zero);
         self.observe(scene);
@@ -218,7 +218,7 @@ impl Judge {
 
     /// Looks at the cluster after a change.
     pub(super) fn observe(&mut self, scene: Scene<'_>) {
-        if self.state == State::Decided || scene.change.is_some_and(|change| self.is_untouched(change)) {
+        if self.state == JudgeState::Decided || scene.change.is_some_and(|change| self.is_untouched(change)) {
             return;
         }
         let moment = Moment { at: scene.now, revision: scene.revision };
@@ -254,13 +254,13 @@ impl Judge {
             }
             (Predicate::NothingElseChanges, _) => self.look_for_other_changes(scene),
             (Predicate::MatchesSnapshot(_), _) => {}
-            (_, State::Late) => self.observe_late(zero, &truth, scene.now),
+            (_, JudgeState::Late) => self.observe_late(zero, &truth, scene.now),
             (_, _) => self.apply(zero, &truth, scene.now),
         }
     }
 
     /// Tells whether a change leaves what the line speaks of as it was. What is late is looked at in any case.
-    fn is_untouched(&self, change: &Change) -> bool {
+    fn is_untouched(&self, change: &ObjectChange) -> bool {
         let anchored = self.anchor.as_ref().is_some_and(|anchor| touches(&anchor.fact, change));
         self.is_open() && !anchored && !touches(&self.expectation.fact, change)
     }
@@ -357,7 +357,7 @@ impl Judge {
         }
     }
 
-    /// Returns the instant at which `at` must become true; `None` while what it hangs on has not happened.
+    /// Returns the instant at which `at` must become true; `None` while what it depends on has not happened.
     fn due(&self, zero: Timestamp, after: SignedDuration) -> Option<Timestamp> {
         match &self.anchor {
             None => Some(zero + after),
@@ -423,7 +423,7 @@ impl Judge {
         }
     }
 
-    /// Ends the act: what hangs on something that did not happen has failed.
+    /// Ends the act: what depends on something that did not happen has failed.
     pub(super) fn end_act(&mut self, now: Timestamp) {
         let Some(zero) = self.zero.filter(|_| self.is_open()) else { return };
         match (&self.expectation.bound, &self.anchor) {
@@ -439,12 +439,12 @@ impl Judge {
 
     /// Gives up waiting for what is late.
     pub(super) fn end_wait(&mut self, now: Timestamp) {
-        if let (State::Late, Some(zero)) = (&self.state, self.zero) {
+        if let (JudgeState::Late, Some(zero)) = (&self.state, self.zero) {
             self.finish_late(zero, now);
         }
     }
 
-    fn is_about(&self, change: &Change) -> bool {
+    fn is_about(&self, change: &ObjectChange) -> bool {
         let is_it = |of: &ObjectRef| of.resource == change.resource && of.key == change.key;
         match &self.expectation.fact.subject {
             Subject::Object(of) => is_it(of),
@@ -459,7 +459,8 @@ impl Judge {
         if self.expectation.fact.predicate != Predicate::NothingElseChanges || !self.is_open() {
             return;
         }
-        let Some(change) = scene.change.filter(|change| scene.own == Own::Cluster && self.is_about(change)) else {
+        let Some(change) = scene.change.filter(|change| scene.own == ChangeOrigin::Cluster && self.is_about(change))
+        else {
             return;
         };
         let tree = |object: &Option<Object>| object.as_ref().map_or(Json::Null, |object| object.json());

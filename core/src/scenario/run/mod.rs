@@ -1,16 +1,16 @@
 //! The machine that runs and judges a scenario, on any backend.
 //!
-//! A sans-IO component: observations and time in, deeds and an outcome out, so "within 60s" means the same on every
+//! A sans-IO component: observations and time in, actions and an outcome out, so "within 60s" means the same on every
 //! backend and is tested without any. Contract beyond that of every component: a driver hands over all observations of
-//! an instant before it calls `handle_timeout` for that instant; a deed is reported back exactly once.
+//! an instant before it calls `handle_timeout` for that instant; an action is reported back exactly once.
 
 mod cost;
 mod explain;
 mod facts;
 mod judge;
+mod node_invariants;
+mod phases;
 mod renewals;
-mod sound;
-mod stage;
 #[cfg(test)]
 mod tests;
 mod truth;
@@ -25,14 +25,14 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use self::facts::{bare, observed};
-use self::judge::{Judge, Own, Scene};
+use self::judge::{ChangeOrigin, Judge, Scene};
 use self::truth::Holds;
-use self::view::{Measures, View};
+use self::view::{ClusterView, Measures};
 use super::history::Log;
 use super::{
-    Act, Action, AnswerSeen, Change, Deed, DeedId, Expectation, Fact, FaultEffect, Histories, Mismatch, ObjectRef,
-    Observation, Outcome, Position, Predicate, RunOutput, Scenario, Setup, Snapshot, StepVerdict, Subject, Task,
-    Verdict, When,
+    Act, Action, ActionId, AnswerSeen, Expectation, Fact, FaultEffect, Histories, Mismatch, ObjectChange, ObjectRef,
+    Observation, Outcome, Position, Predicate, RunOutput, Scenario, ScenarioAction, Setup, Snapshot, StepVerdict,
+    Subject, Task, Verdict, When,
 };
 use crate::components::{Deadline, RecordedDecision};
 use crate::json;
@@ -46,8 +46,8 @@ use crate::profile::{DEFAULT_RELEASE, Release};
 pub struct RunOptions {
     /// How often the node lifecycle controller looks at every Node: `--node-monitor-period`. Default 5 s.
     pub health_period: SignedDuration,
-    /// How long a `Given` may take, and at least two health passes: what hangs on the next one may have to wait for nearly
-    /// a whole period. Default 10 min.
+    /// How long a `Given` may take, and at least two health passes: what depends on the next one may have to wait for
+    /// nearly a whole period. Default 10 min.
     pub patience: SignedDuration,
     /// How long after its act a missed line is still awaited, to say how late it came. Default 2 min.
     pub wait_for_late: SignedDuration,
@@ -80,9 +80,9 @@ impl Default for RunOptions {
 enum Phase {
     /// The `Given` line of this number is asked for.
     Setup(usize),
-    /// All deeds of the `Given` line are done; it must come true.
+    /// All actions of the `Given` line are done; it must come true.
     Waiting(usize, Waiting),
-    /// The deeds of an act are under way.
+    /// The actions of an act are under way.
     When(usize),
     /// An act's `Then` lines are judged.
     Then(usize),
@@ -101,7 +101,7 @@ struct Waiting {
 
 /// Something that is to be done or was done.
 #[derive(Debug, Clone)]
-struct Job {
+struct QueuedTask {
     task: Task,
     step: Position,
     /// Whether it belongs to an act's `When`.
@@ -126,18 +126,18 @@ pub struct Run {
     options: RunOptions,
     start: Timestamp,
     phase: Phase,
-    jobs: VecDeque<Job>,
-    under_way: Option<(DeedId, Job)>,
+    jobs: VecDeque<QueuedTask>,
+    under_way: Option<(ActionId, QueuedTask)>,
     pause: Option<Pause>,
-    last_deed: u32,
-    view: View,
-    baseline: View,
+    last_action: u32,
+    view: ClusterView,
+    baseline: ClusterView,
     revision: u64,
     zero: Timestamp,
     zeros: Vec<Timestamp>,
     judges: Vec<Judge>,
-    /// Deeds of the act that must have an effect.
-    faults: Vec<(DeedId, Position)>,
+    /// Actions of the act that must have an effect.
+    faults: Vec<(ActionId, Position)>,
     /// Those that turned out to have none.
     idle: Vec<Position>,
     /// What was done, for the story.
@@ -159,7 +159,7 @@ impl Run {
         let options = RunOptions { patience, ..options };
         Self {
             log: Log::new(observed(&scenario)),
-            view: View::new(Measures::of(&options)),
+            view: ClusterView::new(Measures::of(&options)),
             scenario,
             options,
             start: now,
@@ -167,8 +167,8 @@ impl Run {
             jobs: VecDeque::new(),
             under_way: None,
             pause: None,
-            last_deed: 0,
-            baseline: View::default(),
+            last_action: 0,
+            baseline: ClusterView::default(),
             revision: 0,
             zero: now,
             zeros: Vec::new(),
@@ -247,7 +247,7 @@ impl Run {
         self.outputs.pop_front()
     }
 
-    /// Tells whether the line of a deed that was handed out goes on with another one, as soon as that one is done.
+    /// Tells whether the line of an action that was handed out goes on with another one, as soon as that one is done.
     #[must_use]
     pub fn goes_on_with(&self, line: &Position) -> bool {
         self.jobs.front().is_some_and(|job| job.step == *line)
@@ -309,28 +309,34 @@ impl Run {
     }
 
     /// Lets every judge of the act look at the cluster as it is.
-    fn each_judge(&mut self, change: Option<&Change>, now: Timestamp, mut look: impl FnMut(&mut Judge, Scene<'_>)) {
-        let own = if change.is_some_and(|change| self.is_own(change)) { Own::Deed } else { Own::Cluster };
+    fn each_judge(
+        &mut self,
+        change: Option<&ObjectChange>,
+        now: Timestamp,
+        mut look: impl FnMut(&mut Judge, Scene<'_>),
+    ) {
+        let own =
+            if change.is_some_and(|change| self.is_own(change)) { ChangeOrigin::Action } else { ChangeOrigin::Cluster };
         let scene = Scene { view: &self.view, baseline: &self.baseline, change, own, revision: self.revision, now };
         for judge in &mut self.judges {
             look(judge, scene);
         }
     }
 
-    fn handle_change(&mut self, change: &Change, now: Timestamp) {
+    fn handle_change(&mut self, change: &ObjectChange, now: Timestamp) {
         self.revision = self.revision.max(change.resource_version);
         self.view.apply(change, now);
         self.log.record(change, now);
         self.each_judge(Some(change), now, Judge::observe);
     }
 
-    /// Tells whether a change is what the deed under way asked for itself.
-    fn is_own(&self, change: &Change) -> bool {
-        matches!(&self.under_way, Some((_, Job { task: Task::Deed(Deed::Action(action)), .. }))
+    /// Tells whether a change is what the action under way asked for itself.
+    fn is_own(&self, change: &ObjectChange) -> bool {
+        matches!(&self.under_way, Some((_, QueuedTask { task: Task::Action(ScenarioAction::Action(action)), .. }))
             if matches!(&**action, Action::Api { identity, .. } if identity.user == change.writer.user))
     }
 
-    fn handle_answer(&mut self, id: DeedId, answer: AnswerSeen, now: Timestamp) {
+    fn handle_answer(&mut self, id: ActionId, answer: AnswerSeen, now: Timestamp) {
         let Some((_, job)) = self.under_way.take_if(|(own, _)| *own == id) else { return };
         let ok = (200..300).contains(&answer.code);
         let text = format!("answered {} {:?}", answer.code, answer.message);
@@ -343,13 +349,13 @@ impl Run {
         }
     }
 
-    fn handle_done(&mut self, id: DeedId, now: Timestamp) {
+    fn handle_done(&mut self, id: ActionId, now: Timestamp) {
         if self.under_way.take_if(|(own, _)| *own == id).is_some() {
             self.next_job(now);
         }
     }
 
-    fn handle_refused(&mut self, id: DeedId, why: String, now: Timestamp) {
+    fn handle_refused(&mut self, id: ActionId, why: String, now: Timestamp) {
         let Some((_, job)) = self.under_way.take_if(|(own, _)| *own == id) else { return };
         self.faults.retain(|(fault, _)| *fault != id);
         let judged = self.expects(|predicate| matches!(predicate, Predicate::Refused { .. }));
@@ -381,11 +387,11 @@ impl Run {
             return;
         };
         match job.task {
-            Task::Deed(Deed::Pass(duration)) => {
+            Task::Action(ScenarioAction::Pass(duration)) => {
                 self.pause = Some(Pause::Pass(now + duration));
                 return;
             }
-            Task::Deed(Deed::Until(fact)) => {
+            Task::Action(ScenarioAction::Until(fact)) => {
                 let awaited = Waiting { since: now, facts: Vec::from([fact]), quiet: Vec::new() };
                 self.pause = Some(Pause::Until(job.step, awaited));
                 return self.check_pause(now);
@@ -395,8 +401,8 @@ impl Run {
         if job.when && self.story.last().is_none_or(|(_, step)| *step != job.step) {
             self.story.push((now, job.step.clone()));
         }
-        self.last_deed += 1;
-        let id = DeedId(self.last_deed);
+        self.last_action += 1;
+        let id = ActionId(self.last_action);
         if job.when && is_fault(&job.task) {
             self.faults.push((id, job.step.clone()));
         }
@@ -426,7 +432,7 @@ impl Run {
 /// Tells whether a task is a fault, which must have an effect by the end of its act.
 fn is_fault(task: &Task) -> bool {
     match task {
-        Task::Deed(Deed::Action(action)) => matches!(**action, Action::AddRule(_) | Action::Machine { .. }),
-        Task::Deed(_) | Task::Feed(_) => false,
+        Task::Action(ScenarioAction::Action(action)) => matches!(**action, Action::AddRule(_) | Action::Machine { .. }),
+        Task::Action(_) | Task::Feed(_) => false,
     }
 }

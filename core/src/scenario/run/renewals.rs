@@ -13,10 +13,10 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::view::View;
+use super::view::ClusterView;
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Text};
-use crate::scenario::{Change, ObjectRef};
+use crate::scenario::{ObjectChange, ObjectRef};
 
 /// What a renewal itself may take beyond the pause: the request and its way through the watch.
 const WAY: SignedDuration = SignedDuration::from_millis(100);
@@ -33,7 +33,13 @@ pub(super) struct Renewals {
 
 impl Renewals {
     /// Notes a change of a Lease.
-    pub(super) fn observe(&mut self, change: &Change, zero: Timestamp, tolerance: SignedDuration, now: Timestamp) {
+    pub(super) fn observe(
+        &mut self,
+        change: &ObjectChange,
+        zero: Timestamp,
+        tolerance: SignedDuration,
+        now: Timestamp,
+    ) {
         let renewed = |object: &Option<Object>| object.as_ref().and_then(Object::renew_time);
         let (Some(lease), true) = (&change.after, renewed(&change.before) != renewed(&change.after)) else { return };
         let node = &change.key.name;
@@ -49,7 +55,7 @@ impl Renewals {
     pub(super) fn late(
         &self,
         leases: &[ObjectRef],
-        view: &View,
+        view: &ClusterView,
         zero: Timestamp,
         tolerance: SignedDuration,
         now: Timestamp,

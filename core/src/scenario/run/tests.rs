@@ -54,10 +54,10 @@ fn on_node(predicate: Predicate, bound: Bound) -> Expectation {
     line(node(), predicate, bound)
 }
 
-fn when(deed: impl Into<Deed>) -> When {
+fn when(action: impl Into<ScenarioAction>) -> When {
     let text = Text::of("When the kubelet on \"w1\" is killed");
     let position = Position { file: Text::of("a.feature"), line: 8, column: 5, text };
-    When { deeds: Vec::from([deed.into()]), position }
+    When { actions: Vec::from([action.into()]), position }
 }
 
 fn kill() -> Action {
@@ -106,7 +106,7 @@ impl Driver {
         }
     }
 
-    /// Starts with a Node before the first act's deeds take effect.
+    /// Starts with a Node before the first act's actions take effect.
     fn with_node(acts: Vec<Vec<Expectation>>, first: Json) -> Self {
         let scenario = scenario(acts);
         let mut driver = Self::new(scenario);
@@ -162,7 +162,7 @@ impl Driver {
     fn tell(&mut self, resource: Resource, key: ObjectKey, before: Option<Object>, after: Option<Object>) {
         let writer = Writer { manager: Text::of("kcm"), subresource: Text::of("status"), user: Text::of("kcm") };
         let (resource_version, because) = (self.revision, self.because);
-        let change = Change { resource, key, before, after, resource_version, writer, because };
+        let change = ObjectChange { resource, key, before, after, resource_version, writer, because };
         self.run.handle_observation(Observation::Change(change), self.now);
     }
 
@@ -365,7 +365,7 @@ fn at_is_exact_to_the_millisecond() {
 }
 
 #[test]
-fn at_may_hang_on_another_fact() {
+fn at_may_depend_on_another_fact() {
     let bound =
         || Bound::At { offset: sec(60), after: Some(Box::new(Fact { subject: node(), predicate: tainted("k") })) };
     ready_node(ready("Unknown"), bound())
@@ -656,7 +656,7 @@ fn a_given_that_does_not_come_true_fails_and_says_what_is_there() {
 #[test]
 fn time_that_passes_lies_before_zero() {
     let mut plan = scenario(Vec::from([Vec::from([on_node(ready("True"), Bound::Within(sec(5)))])]));
-    plan.acts[0].when = Vec::from([when(Deed::Pass(sec(60)))]);
+    plan.acts[0].when = Vec::from([when(ScenarioAction::Pass(sec(60)))]);
     let mut driver = Driver::new(plan);
     driver.write(NODES, with("True", &[]));
     let outcome = driver.finish();
@@ -668,7 +668,7 @@ fn a_when_may_wait_for_a_state_and_time_is_counted_from_what_follows() {
     let plan = || {
         let mut plan = scenario(Vec::from([Vec::from([on_node(tainted("k"), Bound::Within(sec(5)))])]));
         let ready = Fact { subject: node(), predicate: ready("True") };
-        plan.acts[0].when = Vec::from([when(Deed::Until(ready)), when(Deed::Pass(sec(1)))]);
+        plan.acts[0].when = Vec::from([when(ScenarioAction::Until(ready)), when(ScenarioAction::Pass(sec(1)))]);
         plan
     };
     let mut driver = Driver::new(plan());
@@ -687,7 +687,7 @@ fn a_when_may_wait_for_a_state_and_time_is_counted_from_what_follows() {
 }
 
 #[test]
-fn an_interval_may_hang_on_another_fact() {
+fn an_interval_may_depend_on_another_fact() {
     let after = || Box::new(Fact { subject: node(), predicate: tainted("k") });
     let apart = || ready_node(ready("Unknown"), Bound::Apart { from: sec(10), to: sec(11), after: after() });
     apart().node(5_000, "True", &["k"]).node(15_000, "Unknown", &["k"]).passes("at +15s");
@@ -731,7 +731,7 @@ fn a_container_runs_if_its_machine_says_so() {
         json!({"containers": [other, own]})
     };
     for (state, holds) in [("running", true), ("exited", false)] {
-        let mut view = View::default();
+        let mut view = ClusterView::default();
         view.set_machine(Text::of("w1"), shown(state));
         let fact = Fact { subject: Subject::Machine(Text::of("w1")), predicate: predicate.clone() };
         let truth = truth::judge(&fact, &view, &view);
@@ -756,9 +756,9 @@ fn what_comes_while_the_first_act_waits_belongs_to_what_was_given() {
 }
 
 #[test]
-fn a_line_goes_on_as_long_as_it_has_deeds() {
+fn a_line_goes_on_as_long_as_it_has_actions() {
     let mut first = when(kill());
-    first.deeds.push(kill().into());
+    first.actions.push(kill().into());
     let mut second = when(kill());
     second.position.line = 10;
     let act = Act { when: Vec::from([first, second]), expectations: Vec::new() };

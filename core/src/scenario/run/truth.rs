@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::sound;
-use super::view::{EventSeen, View};
+use super::node_invariants;
+use super::view::{ClusterView, EventSeen};
 use crate::network::{NODES, PODS};
 use crate::objects::canonical::PASSING;
 use crate::objects::{Json, Object, Path, Text};
@@ -52,11 +52,11 @@ impl Truth {
 }
 
 /// Judges a fact by the cluster as it is now and as it was when the act began.
-pub(super) fn judge(fact: &Fact, now: &View, baseline: &View) -> Truth {
+pub(super) fn judge(fact: &Fact, now: &ClusterView, baseline: &ClusterView) -> Truth {
     match &fact.subject {
         Subject::Object(of) => object_truth(of, &fact.predicate, now, baseline),
         Subject::PodsOf { namespace, owner, node } => {
-            let of = Pods { namespace, owner, node: node.as_deref() };
+            let of = OwnedPods { namespace, owner, node: node.as_deref() };
             of.truth(&fact.predicate, now, baseline)
         }
         Subject::Several { of, .. } => several_truth(of, &fact.predicate, now, baseline),
@@ -72,7 +72,7 @@ pub(super) fn judge(fact: &Fact, now: &View, baseline: &View) -> Truth {
 }
 
 /// Judges what a look of the user's own shows.
-fn own_truth(look: &OwnLook, predicate: &Predicate, now: &View) -> Truth {
+fn own_truth(look: &OwnLook, predicate: &Predicate, now: &ClusterView) -> Truth {
     match (predicate, now.own(look)) {
         (Predicate::Not(inner), _) => negated(own_truth(look, inner, now)),
         (_, Some(seen)) => Truth::new(seen.holds, seen.seen.as_str()),
@@ -80,7 +80,7 @@ fn own_truth(look: &OwnLook, predicate: &Predicate, now: &View) -> Truth {
     }
 }
 
-fn object_truth(of: &ObjectRef, predicate: &Predicate, now: &View, baseline: &View) -> Truth {
+fn object_truth(of: &ObjectRef, predicate: &Predicate, now: &ClusterView, baseline: &ClusterView) -> Truth {
     let object = now.object(of);
     let terminating = object.is_some_and(is_terminating);
     let state = || match object {
@@ -105,7 +105,7 @@ fn object_truth(of: &ObjectRef, predicate: &Predicate, now: &View, baseline: &Vi
             event_truth(&events, reason, message.as_ref(), *times)
         }
         Predicate::Sound(aspect) => match object {
-            Some(object) => match sound::judge(*aspect, &object.json(), now) {
+            Some(object) => match node_invariants::judge(*aspect, &object.json(), now) {
                 Ok(()) => Truth::new(true, aspect.to_string()),
                 Err(seen) => Truth::new(false, seen),
             },
@@ -119,7 +119,7 @@ fn object_truth(of: &ObjectRef, predicate: &Predicate, now: &View, baseline: &Vi
 }
 
 /// Judges how many of several objects fulfil a predicate; names those that do.
-fn several_truth(of: &[ObjectRef], predicate: &Predicate, now: &View, baseline: &View) -> Truth {
+fn several_truth(of: &[ObjectRef], predicate: &Predicate, now: &ClusterView, baseline: &ClusterView) -> Truth {
     match predicate {
         Predicate::Not(inner) => negated(several_truth(of, inner, now, baseline)),
         Predicate::Count { count, of: part } => {
@@ -134,16 +134,16 @@ fn several_truth(of: &[ObjectRef], predicate: &Predicate, now: &View, baseline: 
 }
 
 /// Returns the Nodes that were there when the act began and still are; before the first act all that there are.
-pub(super) fn every_node(now: &View, baseline: &View) -> Vec<Text> {
-    let uid = |view: &View, name: &str| view.object(&ObjectRef::node(name)).map(|node| String::from(node.uid()));
-    let names = |view: &View| -> Vec<Text> { view.objects_of(&NODES).map(|node| node.key().name).collect() };
+pub(super) fn every_node(now: &ClusterView, baseline: &ClusterView) -> Vec<Text> {
+    let uid = |view: &ClusterView, name: &str| view.object(&ObjectRef::node(name)).map(|node| String::from(node.uid()));
+    let names = |view: &ClusterView| -> Vec<Text> { view.objects_of(&NODES).map(|node| node.key().name).collect() };
     let before = names(baseline);
     let is_same = |name: &Text| before.is_empty() || uid(now, name) == uid(baseline, name);
     names(now).into_iter().filter(is_same).collect()
 }
 
 /// Judges each Node by itself; names those of which it does not hold.
-fn every_truth(every: Every, predicate: &Predicate, now: &View, baseline: &View) -> Truth {
+fn every_truth(every: Every, predicate: &Predicate, now: &ClusterView, baseline: &ClusterView) -> Truth {
     let nodes = every_node(now, baseline);
     if nodes.is_empty() {
         return Truth::new(Holds::Absent, "there is no Node");
@@ -335,7 +335,7 @@ pub(super) fn steady(value: &Json, path: &Path) -> Json {
 }
 
 /// Returns the Events about an object that were recorded since the act began, with how often.
-fn new_events(of: &ObjectRef, now: &View, baseline: &View) -> Vec<EventSeen> {
+fn new_events(of: &ObjectRef, now: &ClusterView, baseline: &ClusterView) -> Vec<EventSeen> {
     let old = baseline.events_about(of);
     now.events_about(of)
         .into_iter()
@@ -368,7 +368,7 @@ fn event_truth(events: &[EventSeen], reason: &Text, message: Option<&Text>, time
     Truth::new(times.map_or(count > 0, |times| count == times), seen)
 }
 
-fn answer_truth(predicate: &Predicate, now: &View) -> Truth {
+fn answer_truth(predicate: &Predicate, now: &ClusterView) -> Truth {
     match predicate {
         Predicate::Not(inner) => negated(answer_truth(inner, now)),
         Predicate::Refused { text } => match now.refusal() {
@@ -392,14 +392,14 @@ fn answer_truth(predicate: &Predicate, now: &View) -> Truth {
 }
 
 /// The Pods of an owner, on one Node or on any.
-struct Pods<'a> {
+struct OwnedPods<'a> {
     namespace: &'a Text,
     owner: &'a Text,
     node: Option<&'a str>,
 }
 
-impl Pods<'_> {
-    fn list(&self, view: &View) -> Vec<Object> {
+impl OwnedPods<'_> {
+    fn list(&self, view: &ClusterView) -> Vec<Object> {
         view.objects_of(&PODS).filter(|pod| self.has(pod)).cloned().collect()
     }
 
@@ -418,7 +418,7 @@ impl Pods<'_> {
         name == self.owner.as_str() || of_deployment
     }
 
-    fn truth(&self, predicate: &Predicate, now: &View, baseline: &View) -> Truth {
+    fn truth(&self, predicate: &Predicate, now: &ClusterView, baseline: &ClusterView) -> Truth {
         let pods = self.list(now);
         let refs = |pods: &[Object]| -> Vec<ObjectRef> {
             pods.iter().map(|pod| ObjectRef::pod(pod.key().namespace, pod.key().name)).collect()

@@ -10,7 +10,7 @@ use super::RunOptions;
 use crate::network::{EVENTS, NODES, Resource};
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::{DEFAULT_RELEASE, Release};
-use crate::scenario::{AnswerSeen, Change, ObjectRef, OwnLook, OwnSeen};
+use crate::scenario::{AnswerSeen, ObjectChange, ObjectRef, OwnLook, OwnSeen};
 
 /// What the Nodes of a cluster are measured by.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Measures {
 
 /// What is known of an object.
 #[derive(Clone, Debug, Default)]
-struct Known {
+struct KnownObject {
     /// As it is now, if it is there.
     object: Option<Object>,
     /// An Event as it was last: what it tells of has happened, also when the API server no longer keeps it.
@@ -47,10 +47,10 @@ struct Known {
 
 /// What is known of the cluster.
 #[derive(Clone, Debug, Default)]
-pub(super) struct View {
+pub(super) struct ClusterView {
     /// The objects that were there at some time, by their kinds in order. Lines look them up by the million, and there are
     /// few kinds, so these are told apart first.
-    objects: Vec<(Resource, BTreeMap<ObjectKey, Known>)>,
+    objects: Vec<(Resource, BTreeMap<ObjectKey, KnownObject>)>,
     status_written: BTreeMap<Text, Timestamp>,
     /// When a Node's Ready condition got another status last.
     ready_turned: BTreeMap<Text, Timestamp>,
@@ -64,7 +64,7 @@ pub(super) struct View {
     heard: BTreeMap<Text, Timestamp>,
 }
 
-impl View {
+impl ClusterView {
     /// Begins with an empty cluster.
     pub(super) fn new(measures: Measures) -> Self {
         Self { measures, ..Self::default() }
@@ -91,14 +91,16 @@ impl View {
     }
 
     /// Takes a change in.
-    pub(super) fn apply(&mut self, change: &Change, now: Timestamp) {
+    pub(super) fn apply(&mut self, change: &ObjectChange, now: Timestamp) {
         if change.resource == NODES && change.writer.subresource == "status" {
             self.status_written.insert(change.key.name.clone(), now);
         }
         if change.resource == NODES && ready(change.before.as_ref()) != ready(change.after.as_ref()) {
             self.ready_turned.insert(change.key.name.clone(), now);
         }
-        if beat(change.after.as_ref()).is_some() && beat(change.before.as_ref()) != beat(change.after.as_ref()) {
+        if heartbeat_time(change.after.as_ref()).is_some()
+            && heartbeat_time(change.before.as_ref()) != heartbeat_time(change.after.as_ref())
+        {
             self.heard.insert(change.key.name.clone(), now);
         }
         let known = self.kind_of(&change.resource).entry(change.key.clone()).or_default();
@@ -165,16 +167,16 @@ impl View {
         self.known(of)?.object.as_ref()
     }
 
-    fn known(&self, of: &ObjectRef) -> Option<&Known> {
+    fn known(&self, of: &ObjectRef) -> Option<&KnownObject> {
         self.known_by_key(&of.resource)?.get(&of.key)
     }
 
-    fn known_by_key(&self, resource: &Resource) -> Option<&BTreeMap<ObjectKey, Known>> {
+    fn known_by_key(&self, resource: &Resource) -> Option<&BTreeMap<ObjectKey, KnownObject>> {
         self.objects.iter().find(|(of, _)| of == resource).map(|(_, objects)| objects)
     }
 
     /// Returns the objects of a kind, for one more.
-    fn kind_of(&mut self, resource: &Resource) -> &mut BTreeMap<ObjectKey, Known> {
+    fn kind_of(&mut self, resource: &Resource) -> &mut BTreeMap<ObjectKey, KnownObject> {
         let at = self.objects.binary_search_by(|(of, _)| of.cmp(resource)).unwrap_or_else(|at| {
             self.objects.insert(at, (resource.clone(), BTreeMap::new()));
             at
@@ -201,7 +203,7 @@ impl View {
         self.known_of(resource).filter_map(|known| known.object.as_ref())
     }
 
-    fn known_of(&self, resource: &Resource) -> impl Iterator<Item = &Known> {
+    fn known_of(&self, resource: &Resource) -> impl Iterator<Item = &KnownObject> {
         self.known_by_key(resource).into_iter().flat_map(BTreeMap::values)
     }
 
@@ -257,7 +259,7 @@ fn ready(node: Option<&Object>) -> Option<&str> {
 }
 
 /// Returns the time of an object's last heartbeat.
-fn beat(object: Option<&Object>) -> Option<Timestamp> {
+fn heartbeat_time(object: Option<&Object>) -> Option<Timestamp> {
     object.and_then(|object| object.renew_time().or_else(|| object.heartbeat_time("Ready")))
 }
 

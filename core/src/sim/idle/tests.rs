@@ -14,13 +14,13 @@ use crate::components::machine::{MachineAction, MachineSpec};
 use crate::components::registry::CONTROLLERS;
 use crate::json;
 use crate::network::{
-    Call, ClientId, Effect, Endpoint, Fault, Identity, LEASES, MERGE_PATCH, Match, NODE_LEASES, NODES, PODS, Reply,
-    RequestId, Resource, RuleId, Verb, find_kind, kind_names,
+    Call, ClientId, Effect, Endpoint, Fault, Identity, InjectedReply, LEASES, MERGE_PATCH, Match, NODE_LEASES, NODES,
+    PODS, RequestId, Resource, RuleId, Verb, find_kind, kind_names,
 };
 use crate::objects::time::to_micro_time;
 use crate::objects::{Json, Text};
 use crate::profile::{RELEASES, Settings};
-use crate::sim::{Options, Simulation};
+use crate::sim::{Simulation, SimulationOptions};
 
 const NODES_IN_CLUSTER: u64 = 7;
 
@@ -56,7 +56,13 @@ struct Rig {
 impl Rig {
     fn new(seed: u64, heartbeats: Heartbeats, tap: Tap) -> Self {
         let settings = Settings::of(RELEASES[usize::try_from(seed).unwrap() % RELEASES.len()]);
-        let mut sim = Simulation::new(Options { seed, heartbeats, trace: false, settings, ..Options::default() });
+        let mut sim = Simulation::new(SimulationOptions {
+            seed,
+            heartbeats,
+            trace: false,
+            settings,
+            ..SimulationOptions::default()
+        });
         sim.tap(tap);
         for at in 0..NODES_IN_CLUSTER {
             sim.add_machine(MachineSpec::from_json(&machine(at, seed)).unwrap()).unwrap();
@@ -141,7 +147,12 @@ fn fault(chance: &mut Chance, client: String) -> Fault {
         }
         3 => {
             fault.matching = leases();
-            fault.effect = Effect::Answer(Vec::from([Reply::Code(500), Reply::Code(409), Reply::Timeout, Reply::Ok]));
+            fault.effect = Effect::Answer(Vec::from([
+                InjectedReply::Code(500),
+                InjectedReply::Code(409),
+                InjectedReply::Timeout,
+                InjectedReply::Ok,
+            ]));
         }
         4 => {
             fault.matching = leases();

@@ -11,10 +11,11 @@ use crate::network::{Call, Identity, NODES, Verb};
 use crate::objects::Text;
 use crate::profile::{Release, Settings};
 use crate::scenario::{
-    Act, Action, Bound, Company, Deed, Expectation, Fact, Feed, FieldTest, Given, HandFedNode, ObjectRef, Outcome,
-    OwnLook, OwnSeen, Position, Predicate, Scenario, Setup, SnapshotKind, Subject, Taint, Verdict, When,
+    Act, Action, Bound, Bystanders, Expectation, Fact, Feed, FieldTest, Given, HandFedNode, ObjectRef, Outcome,
+    OwnLook, OwnSeen, Position, Predicate, Scenario, ScenarioAction, Setup, SnapshotKind, Subject, Taint, Verdict,
+    When,
 };
-use crate::sim::{Options, Own, SetupCache, run_scenario, run_scenario_with};
+use crate::sim::{Own, SetupCache, SimulationOptions, run_scenario, run_scenario_with};
 
 fn sec(seconds: i64) -> SignedDuration {
     SignedDuration::from_secs(seconds)
@@ -39,28 +40,28 @@ fn line(predicate: Predicate, bound: Bound) -> Expectation {
 }
 
 /// Two hand-fed Nodes, of which one does something.
-fn scenario(deed: Deed, expectations: Vec<Expectation>) -> Scenario {
+fn scenario(action: ScenarioAction, expectations: Vec<Expectation>) -> Scenario {
     let node = |name| {
         let mut node = HandFedNode::new(Text::of(name));
         node.labels.push((Text::of("topology.kubernetes.io/zone"), Text::of(name)));
         Given { setup: Setup::HandFedNode(node), position: at(5, "Given a hand-fed Node") }
     };
-    let when = When { deeds: Vec::from([deed]), position: at(6, "When the hand-fed Node \"w1\" falls silent") };
+    let when = When { actions: Vec::from([action]), position: at(6, "When the hand-fed Node \"w1\" falls silent") };
     let mut scenario = Scenario {
         given: Vec::from([node("w1"), node("w2")]),
         acts: Vec::from([Act { when: Vec::from([when]), expectations }]),
         ..Scenario::default()
     };
-    scenario.cluster.company = Company::Nobody;
+    scenario.cluster.bystanders = Bystanders::Nobody;
     scenario
 }
 
-fn silence() -> Deed {
-    Deed::Feed { node: Text::of("w1"), feed: Feed::Silence }
+fn silence() -> ScenarioAction {
+    ScenarioAction::Feed { node: Text::of("w1"), feed: Feed::Silence }
 }
 
 #[track_caller]
-fn passes(scenario: &Scenario, options: Options) -> Outcome {
+fn passes(scenario: &Scenario, options: SimulationOptions) -> Outcome {
     let outcome = run_scenario(scenario, options);
     assert_eq!(outcome.verdict, Verdict::Passed, "{}", outcome.mismatch.unwrap());
     outcome
@@ -82,7 +83,7 @@ fn a_silent_node_becomes_unreachable_after_the_grace_period_of_its_release() {
             ),
             line(Predicate::MatchesSnapshot(SnapshotKind::History), Bound::Act),
         ]);
-        let options = Options { settings: Settings::of(release), ..Options::default() };
+        let options = SimulationOptions { settings: Settings::of(release), ..SimulationOptions::default() };
         let outcome = passes(&scenario(silence(), lines), options);
         let history = outcome.snapshots[0].value.to_string();
         assert!(history.contains("\"status.conditions[Ready].status\":\"True -> Unknown\""), "{history}");
@@ -93,7 +94,7 @@ fn a_silent_node_becomes_unreachable_after_the_grace_period_of_its_release() {
 #[test]
 fn a_miss_says_how_late_it_was_and_why() {
     let lines = Vec::from([line(ready("Unknown"), Bound::Within(sec(30)))]);
-    let outcome = run_scenario(&scenario(silence(), lines), Options::default());
+    let outcome = run_scenario(&scenario(silence(), lines), SimulationOptions::default());
     let text = outcome.mismatch.unwrap().to_string();
     assert!(text.contains("observed  Ready=True (KubeletReady) until +"), "{text}");
     assert!(text.contains(", then Unknown: ") && text.contains("s late\n"), "{text}");
@@ -104,10 +105,10 @@ fn a_miss_says_how_late_it_was_and_why() {
 #[test]
 fn a_fed_node_that_returns_says_since_when() {
     let away = Act {
-        when: Vec::from([When { deeds: Vec::from([silence()]), position: at(6, "When it falls silent") }]),
+        when: Vec::from([When { actions: Vec::from([silence()]), position: at(6, "When it falls silent") }]),
         expectations: Vec::from([line(ready("Unknown"), Bound::Within(sec(60)))]),
     };
-    let resume = Deed::Feed { node: Text::of("w1"), feed: Feed::Resume };
+    let resume = ScenarioAction::Feed { node: Text::of("w1"), feed: Feed::Resume };
     let since = |test| {
         let path = "status.conditions[Ready].lastTransitionTime".parse().unwrap();
         line(Predicate::Field { path, test }.negated(), Bound::AtOnce)
@@ -115,7 +116,7 @@ fn a_fed_node_that_returns_says_since_when() {
     let made = json!("2026-01-01T00:00:00Z");
     let mut scenario = scenario(resume, Vec::from([since(FieldTest::Unchanged), since(FieldTest::Is(made))]));
     scenario.acts.insert(0, away);
-    passes(&scenario, Options::default());
+    passes(&scenario, SimulationOptions::default());
 }
 
 #[test]
@@ -128,7 +129,7 @@ fn a_scenario_that_goes_on_with_the_cluster_of_another_ends_as_it_does_by_itself
     let mut cache = SetupCache::default();
     for seed in 1..=3 {
         for scenario in [&good, &late, &larger, &good] {
-            let options = Options { seed, ..Options::default() };
+            let options = SimulationOptions { seed, ..SimulationOptions::default() };
             let resumed = run_scenario_with(scenario, options.clone(), &Own::default(), &mut cache);
             assert_eq!(resumed, run_scenario(scenario, options));
             assert_eq!(resumed.mismatch.is_some(), *scenario == late);
@@ -142,7 +143,7 @@ fn a_scenario_that_goes_on_with_the_cluster_of_another_ends_as_it_does_by_itself
 #[test]
 fn the_same_seed_gives_the_same_outcome() {
     let lines = || Vec::from([line(ready("Unknown"), Bound::Within(sec(60)))]);
-    let run = || run_scenario(&scenario(silence(), lines()), Options::default());
+    let run = || run_scenario(&scenario(silence(), lines()), SimulationOptions::default());
     let (one, other) = (run(), run());
     assert!(!one.trace.is_empty());
     assert_eq!(one, other);
@@ -151,17 +152,17 @@ fn the_same_seed_gives_the_same_outcome() {
 #[test]
 fn a_request_s_answer_is_judged() {
     let call = Call::new(Verb::Create, NODES, "", "").body(json!({"metadata": {"name": "w1"}}));
-    let create = Deed::from(Action::Api { identity: Identity::admin(), call });
+    let create = ScenarioAction::from(Action::Api { identity: Identity::admin(), call });
     let answered = Predicate::Answered { code: Some(409), text: Some(Text::of("already exists")) };
     let fact = Fact { subject: Subject::Answer, predicate: answered };
     let expectation = Expectation { fact, bound: Bound::AtOnce, position: at(7, "Then it is refused") };
-    passes(&scenario(create, Vec::from([expectation])), Options::default());
+    passes(&scenario(create, Vec::from([expectation])), SimulationOptions::default());
 }
 
 #[test]
 fn taints_are_added_and_taken_off_beside_the_others() {
     let taint = |key| Taint { key: Text::of(key), value: Some(Text::of("v")), effect: Text::of("NoSchedule") };
-    let change = |add: &[&'static str], remove: &[&'static str]| Deed::Taint {
+    let change = |add: &[&'static str], remove: &[&'static str]| ScenarioAction::Taint {
         node: Text::of("w1"),
         add: add.iter().map(|key| taint(key)).collect(),
         remove: remove.iter().map(|key| taint(key)).collect(),
@@ -171,15 +172,15 @@ fn taints_are_added_and_taken_off_beside_the_others() {
         line(Predicate::Taint(taint("a")).negated(), Bound::For(sec(5))),
     ]);
     let mut plan = scenario(change(&["a", "b"], &[]), lines);
-    plan.acts[0].when[0].deeds.push(change(&[], &["a"]));
-    passes(&plan, Options::default());
+    plan.acts[0].when[0].actions.push(change(&[], &["a"]));
+    passes(&plan, SimulationOptions::default());
 }
 
 #[test]
 fn a_flag_that_is_none_fails_the_scenario_before_it_runs() {
     let mut plan = scenario(silence(), Vec::new());
     plan.cluster.flags.push((Text::of("kube-controller-manager.nope"), Text::of("1s")));
-    let outcome = run_scenario(&plan, Options::default());
+    let outcome = run_scenario(&plan, SimulationOptions::default());
     assert_eq!(outcome.mismatch.unwrap().observed, String::from("unknown flag \"kube-controller-manager.nope\""));
 }
 
@@ -205,21 +206,21 @@ fn steps_of_the_users_own_do_things_and_look_at_them() {
             OwnSeen { holds: count == 1, seen: alloc::format!("{count} Nodes are cordoned") }
         }),
     );
-    let deed = |node| Deed::from(Action::Custom { name: Text::of("cordon"), body: json!({"node": node}) });
+    let action = |node| ScenarioAction::from(Action::Custom { name: Text::of("cordon"), body: json!({"node": node}) });
     let holds = |name, bound| {
         let subject = Subject::Own(OwnLook { name: Text::of(name), body: Text::of("{}") });
         let fact = Fact { subject, predicate: Predicate::Holds };
         Expectation { fact, bound, position: at(7, "Then one Node is cordoned") }
     };
     let run = |node, name, bound| {
-        let plan = scenario(deed(node), Vec::from([holds(name, bound)]));
-        let outcome = run_scenario_with(&plan, Options::default(), &own, &mut SetupCache::default());
+        let plan = scenario(action(node), Vec::from([holds(name, bound)]));
+        let outcome = run_scenario_with(&plan, SimulationOptions::default(), &own, &mut SetupCache::default());
         (outcome.verdict, outcome.mismatch.map(|mismatch| mismatch.to_string()).unwrap_or_default())
     };
     assert_eq!(run("w1", "cordoned", Bound::For(sec(20))), (Verdict::Passed, String::new()));
     assert!(run("nobody", "cordoned", Bound::AtOnce).1.contains("\"nobody\" not found"));
     assert!(run("w1", "unknown", Bound::AtOnce).1.contains("nothing was seen by \"unknown\""));
-    let nothing = scenario(Deed::Pass(sec(1)), Vec::from([holds("cordoned", Bound::Within(sec(5)))]));
-    let outcome = run_scenario_with(&nothing, Options::default(), &own, &mut SetupCache::default());
+    let nothing = scenario(ScenarioAction::Pass(sec(1)), Vec::from([holds("cordoned", Bound::Within(sec(5)))]));
+    let outcome = run_scenario_with(&nothing, SimulationOptions::default(), &own, &mut SetupCache::default());
     assert!(outcome.mismatch.unwrap().to_string().contains("0 Nodes are cordoned"));
 }

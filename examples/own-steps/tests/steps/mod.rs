@@ -1,7 +1,7 @@
 //! The sentences of this crate: a fictitious operator that replaces a lost Node by a spare one.
 
 use cucumber::{then, when};
-use nodeproof::own::{Cluster, Draft, Glance, Json, Own, Seen, json};
+use nodeproof::own::{Cluster, ClusterReader, Draft, Json, Own, Seen, json};
 
 const RACK: &str = "/api/v1/namespaces/default/configmaps/rack";
 
@@ -47,7 +47,7 @@ fn replace(cluster: &mut Cluster<'_>, body: &Json) -> Result<(), String> {
     Ok(())
 }
 
-fn in_service(glance: &Glance<'_>, body: &Json) -> Seen {
+fn in_service(glance: &ClusterReader<'_>, body: &Json) -> Seen {
     let is_in_service = |node: &Json| node.at(&["metadata", "labels"]).get("example.com/in-service").as_str().is_some();
     let count = glance.list("/api/v1/nodes").iter().filter(|node| is_in_service(node)).count();
     let wanted = body.get("count").as_i64().unwrap_or_default();

@@ -3,7 +3,7 @@
 use nodeproof_core::json;
 use nodeproof_core::network::{EVENTS, PODS};
 use nodeproof_core::scenario::{
-    Act, Bound, Deed, Expectation, Fact, Feed, FieldTest, Given, ObjectRef, Predicate, Setup, Verdict, When,
+    Act, Bound, Expectation, Fact, Feed, FieldTest, Given, ObjectRef, Predicate, ScenarioAction, Setup, Verdict, When,
 };
 
 use super::*;
@@ -16,26 +16,26 @@ fn position(text: &str) -> Position {
     Position { text: text.into(), ..Position::default() }
 }
 
-fn deed(number: i64) -> Deed {
+fn action(number: i64) -> ScenarioAction {
     let condition = Feed::Condition {
         kind: format!("C{number}").into(),
         status: "True".into(),
         reason: "R".into(),
         message: "m".into(),
     };
-    Deed::Feed { node: "w1".into(), feed: condition }
+    ScenarioAction::Feed { node: "w1".into(), feed: condition }
 }
 
 /// Something is done before the first act; then `spec.step` of Node w1 must be 5 after a second, and stay so for ten.
-fn scenario(deeds: &[i64]) -> Scenario {
-    let given = Given { setup: Setup::Do(deed(0)), position: position("given") };
+fn scenario(actions: &[i64]) -> Scenario {
+    let given = Given { setup: Setup::Do(action(0)), position: position("given") };
     let path = "spec.step".parse().unwrap();
     let fact = Fact {
         subject: Subject::Object(ObjectRef::node("w1")),
         predicate: Predicate::Field { path, test: FieldTest::Is(Json::from(5)) },
     };
     let line = Expectation { fact, bound: Bound::For(SignedDuration::from_secs(10)), position: position("keeps") };
-    let when = When { deeds: deeds.iter().map(|number| deed(*number)).collect(), position: position("when") };
+    let when = When { actions: actions.iter().map(|number| action(*number)).collect(), position: position("when") };
     let act = Act { when: Vec::from([when]), expectations: Vec::from([line]) };
     Scenario { given: Vec::from([given]), acts: Vec::from([act]), ..Scenario::default() }
 }
@@ -63,16 +63,16 @@ fn list(live: &mut LiveRun, millis: i64) {
 
 fn commands(live: &mut LiveRun) -> Vec<String> {
     let name = |command| match command {
-        Command::Perform(id, _) => format!("perform {}", id.0),
-        Command::FinishFeeding => "finish feeding".to_owned(),
-        Command::FindTrouble => "find trouble".to_owned(),
+        DriverCommand::Perform(id, _) => format!("perform {}", id.0),
+        DriverCommand::FinishFeeding => "finish feeding".to_owned(),
+        DriverCommand::FindTrouble => "find trouble".to_owned(),
         other => format!("{other:?}").split('(').next().unwrap_or_default().to_owned(),
     };
     std::iter::from_fn(|| live.poll_command()).map(name).collect()
 }
 
 fn perform(live: &mut LiveRun, number: u32, written: Vec<Written>, millis: i64) {
-    live.handle_performed(Performed { written, ..Performed::of(Observation::Done(DeedId(number))) }, at(millis));
+    live.handle_performed(Performed { written, ..Performed::of(Observation::Done(ActionId(number))) }, at(millis));
 }
 
 /// Plays the scenario up to its `When`, which is being done at 650 ms.
@@ -112,7 +112,7 @@ fn end(live: &mut LiveRun, from: i64, to: i64) {
 #[test]
 fn an_older_change_held_over_a_list_after_410_breaks_no_line_that_keeps() {
     let mut live = in_when();
-    // The deed wrote revision 28, which a list shows: a change before it is held at the same time.
+    // The action wrote revision 28, which a list shows: a change before it is held at the same time.
     perform(&mut live, 2, Vec::from([(NODES, 28)]), 900);
     live.handle_written(Vec::new(), at(900));
     arrive(&mut live, 980, NODES, Seen::Set(node(4, 20)));
@@ -191,7 +191,7 @@ fn the_deeds_of_one_line_follow_each_other_and_end_together() {
 #[test]
 fn a_deed_is_done_when_the_watches_have_shown_its_write() {
     let written = || Vec::from([(NODES, 40)]);
-    let is_done = |live: &LiveRun| !matches!(live.phase, Phase::CatchingUp { .. });
+    let is_done = |live: &LiveRun| !matches!(live.phase, LivePhase::CatchingUp { .. });
     for (shown, done) in [(39, false), (40, true), (41, true)] {
         let mut live = live(scenario(&[1]));
         list(&mut live, 100);

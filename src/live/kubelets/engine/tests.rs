@@ -14,7 +14,7 @@ use nodeproof_core::network::{
 use nodeproof_core::objects::{Json, ObjectKey};
 use nodeproof_core::profile::Settings;
 
-use super::{Engine, HollowError, Order};
+use super::{Engine, HollowError, TransportCommand};
 
 /// An engine and a server that answers at once; time jumps from one deadline to the next.
 struct Bench {
@@ -61,25 +61,25 @@ impl Bench {
     }
 
     fn carry(&mut self) {
-        while let Some(order) = self.engine.poll_order() {
+        while let Some(command) = self.engine.poll_command() {
             let second = self.now.duration_since(self.start).as_secs();
-            let text = match &order {
-                Order::Send { call, .. } => call.to_string(),
-                Order::Cancel(..) => String::from("cancel"),
-                Order::Forget(_) => String::from("forget"),
+            let text = match &command {
+                TransportCommand::Send { call, .. } => call.to_string(),
+                TransportCommand::Cancel(..) => String::from("cancel"),
+                TransportCommand::Forget(_) => String::from("forget"),
             };
             self.orders.push((second, text));
-            match order {
-                Order::Send { client, id, .. } if self.is_server_gone => {
+            match command {
+                TransportCommand::Send { client, id, .. } if self.is_server_gone => {
                     let result = Err(TransportError::Refused);
                     self.engine.handle_message(client, ToClient::Response { id, result }, self.now);
                 }
-                Order::Send { client, id, identity, call, patience } => {
+                TransportCommand::Send { client, id, identity, call, patience } => {
                     let request = Request { id, identity, ask: Ask::Call(call), timeout: patience, because: None };
                     self.server.handle_request(client, request, self.now);
                 }
-                Order::Cancel(client, id) => self.server.handle_cancel(client, id),
-                Order::Forget(client) => self.server.handle_disconnect(client),
+                TransportCommand::Cancel(client, id) => self.server.handle_cancel(client, id),
+                TransportCommand::Forget(client) => self.server.handle_disconnect(client),
             }
             while let Some(output) = self.server.poll_output() {
                 if let ServerOutput::ToClient { client, message } = output {
@@ -102,7 +102,7 @@ impl Bench {
 
     /// Returns when orders were given whose text holds this, in seconds since the start.
     fn times(&self, text: &str) -> Vec<i64> {
-        self.orders.iter().filter(|(_, order)| order.contains(text)).map(|(second, _)| *second).collect()
+        self.orders.iter().filter(|(_, command)| command.contains(text)).map(|(second, _)| *second).collect()
     }
 }
 
@@ -135,11 +135,11 @@ fn renewals_are_written_out_with_the_lease_as_it_was_seen_last() {
     let body = loop {
         bench.now = bench.engine.next_deadline().filter(|at| *at <= until).expect("a renewal is due");
         bench.engine.handle_timeout(bench.now);
-        let order = std::iter::from_fn(|| bench.engine.poll_order()).find_map(|order| match order {
-            Order::Send { call, .. } if call.verb == Verb::Update => Some(call),
+        let command = std::iter::from_fn(|| bench.engine.poll_command()).find_map(|command| match command {
+            TransportCommand::Send { call, .. } if call.verb == Verb::Update => Some(call),
             _ => None,
         });
-        if let Some(Call { body: Body::Json(body), .. }) = order.map(|call| *call) {
+        if let Some(Call { body: Body::Json(body), .. }) = command.map(|call| *call) {
             break body;
         }
     };
@@ -156,7 +156,7 @@ fn a_partition_holds_everything_back_and_a_healed_one_lets_it_through() {
     let rule = bench.engine.add_rule(Fault::disconnect("machine/w1"), bench.now);
     let before = bench.orders.len();
     bench.advance(100);
-    let during: Vec<&str> = bench.orders[before..].iter().map(|(_, order)| order.as_str()).collect();
+    let during: Vec<&str> = bench.orders[before..].iter().map(|(_, command)| command.as_str()).collect();
     assert_eq!(during, ["forget"], "the client notices after its ping, and nothing else leaves the machine");
     bench.engine.remove_rule(rule, bench.now).unwrap();
     bench.advance(60);
@@ -208,8 +208,8 @@ fn each_kubelet_speaks_for_its_own_node() {
     let mut bench = Bench::new();
     let named = MachineSpec::from_json(&json!({"name": "m1", "nodeName": "node-a"})).unwrap();
     bench.engine.add(named, bench.now).unwrap();
-    while let Some(order) = bench.engine.poll_order() {
-        let Order::Send { identity, .. } = order else { continue };
+    while let Some(command) = bench.engine.poll_command() {
+        let TransportCommand::Send { identity, .. } = command else { continue };
         assert_eq!(*identity, *Identity::kubelet("node-a"));
     }
 }

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::super::validation::go_duration;
-use super::{PREEMPTED, Plan, Worker};
+use super::{ContainerPlan, PREEMPTED, Worker};
 use crate::components::host::runtime::{Container, ContainerState};
 use crate::components::host::{Host, uuid};
 use crate::json;
@@ -21,7 +21,7 @@ use crate::profile::Settings;
 const OWNED: [&str; 5] = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
 
 /// What a status is made from.
-pub(super) struct View<'a> {
+pub(super) struct StatusContext<'a> {
     /// The machine.
     pub(super) host: &'a Host,
     /// Release and flags.
@@ -32,7 +32,7 @@ pub(super) struct View<'a> {
     pub(super) now: Timestamp,
 }
 
-impl View<'_> {
+impl StatusContext<'_> {
     fn time(&self, at: Timestamp) -> String {
         to_time(self.host.wall(at))
     }
@@ -54,7 +54,7 @@ pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
 }
 
 /// Builds the status of a pod over the one that the API server has.
-pub(super) fn build(worker: &Worker, server: &Object, view: &View<'_>) -> Json {
+pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) -> Json {
     let stored = server.json();
     let mut status = stored.get("status").clone();
     if !status.is_object() {
@@ -121,13 +121,13 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &View<'_>) -> Json {
     status
 }
 
-fn observed_generation(pod: &Json, view: &View<'_>) -> Option<i64> {
+fn observed_generation(pod: &Json, view: &StatusContext<'_>) -> Option<i64> {
     let is_tracked = view.settings.profile().is("pod-observed-generation");
     pod.at(&["metadata", "generation"]).as_i64().filter(|_| is_tracked)
 }
 
-impl Plan {
-    fn is_ready(&self, worker: &Worker, view: &View<'_>) -> bool {
+impl ContainerPlan {
+    fn is_ready(&self, worker: &Worker, view: &StatusContext<'_>) -> bool {
         let sandbox = view.host.runtime.sandbox(&worker.uid);
         let container = sandbox.and_then(|sandbox| sandbox.container(&self.name));
         container.is_some_and(|own| own.is_running()) && self.ready_at.is_some_and(|at| at <= view.now)
@@ -140,7 +140,7 @@ fn conditions(
     unready: &[&str],
     phase: &str,
     generation: Option<i64>,
-    view: &View<'_>,
+    view: &StatusContext<'_>,
 ) {
     let before = status.get("conditions").clone();
     let is_over = matches!(phase, "Succeeded" | "Failed");
@@ -246,7 +246,7 @@ fn image_id(name: &str) -> String {
     format!("{}@sha256:{digest}", repository(name))
 }
 
-fn container_status(worker: &Worker, plan: &Plan, pod: &Json, view: &View<'_>) -> Json {
+fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &StatusContext<'_>) -> Json {
     let spec =
         pod.at(&["spec", "containers"]).items().iter().find(|item| item.get("name").as_str() == Some(&*plan.name));
     let image = spec.map(|spec| spec.get("image").clone()).unwrap_or_default();
@@ -305,7 +305,7 @@ fn container_status(worker: &Worker, plan: &Plan, pod: &Json, view: &View<'_>) -
     status
 }
 
-fn terminated(container: &Container, view: &View<'_>) -> Json {
+fn terminated(container: &Container, view: &StatusContext<'_>) -> Json {
     let ContainerState::Exited { finished_at, exit_code, reason } = container.state else { return Json::Null };
     json!({
         "containerID": format!("containerd://{}", container.id), "exitCode": exit_code, "reason": reason,

@@ -16,89 +16,89 @@ const NO_CNI_TEXT: &str = "cni plugin not initialized";
 
 impl Kubelet {
     /// Does what is due for pods.
-    pub(in crate::components::kubelet) fn handle_pod_timeout(&mut self, turn: &mut Turn<'_>) {
+    pub(in crate::components::kubelet) fn handle_pod_timeout(&mut self, context: &mut KubeletContext<'_>) {
         if let Some(source) = &mut self.pods.source {
-            source.handle_timeout(turn.outbox, turn.now);
+            source.handle_timeout(context.outbox, context.now);
         }
-        if self.pods.due.is_none_or(|at| at > turn.now) {
+        if self.pods.due.is_none_or(|at| at > context.now) {
             return;
         }
-        let uids = self.pods.workers.uids_awake();
+        let uids = self.pods.workers.active_uids();
         for uid in uids {
-            self.retry_due(&uid, turn);
-            self.start_due(&uid, turn);
+            self.retry_due(&uid, context);
+            self.start_due(&uid, context);
             let Some(worker) = self.pods.workers.get_mut(&uid) else { continue };
-            if worker.sync_at.is_some_and(|at| at <= turn.now) {
+            if worker.sync_at.is_some_and(|at| at <= context.now) {
                 worker.sync_at = None;
                 worker.is_dirty = true;
             }
-            if worker.delete_at.is_some_and(|at| at <= turn.now) {
+            if worker.delete_at.is_some_and(|at| at <= context.now) {
                 worker.delete_at = None;
                 worker.is_dirty = true;
             }
-            if worker.plans.iter().any(|plan| plan.ready_at == Some(turn.now)) {
+            if worker.plans.iter().any(|plan| plan.ready_at == Some(context.now)) {
                 worker.is_dirty = true;
             }
-            self.sync_pod(&uid, turn);
+            self.sync_pod(&uid, context);
         }
-        self.start_preemptors(turn);
-        self.pods.reckon(turn.now);
+        self.start_preemptors(context);
+        self.pods.recompute_deadline(context.now);
     }
 
-    pub(super) fn retry_due(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+    pub(super) fn retry_due(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if worker.retry_at.is_none_or(|at| at > turn.now) {
+        if worker.retry_at.is_none_or(|at| at > context.now) {
             return;
         }
         worker.retry_at = None;
         match worker.stage {
-            Stage::Blocked => self.unblock(uid, turn),
-            Stage::Active => {
+            WorkerStage::Blocked => self.unblock(uid, context),
+            WorkerStage::Active => {
                 for plan in worker.plans.iter_mut().filter(|plan| plan.is_waiting) {
                     plan.is_crash_looping = true;
                     worker.is_dirty = true;
                 }
-                self.settle_pod(uid, turn);
+                self.settle_pod(uid, context);
             }
-            Stage::Stopping => self.settle_pod(uid, turn),
-            Stage::Over => {}
+            WorkerStage::Stopping => self.settle_pod(uid, context),
+            WorkerStage::Over => {}
         }
     }
 
-    pub(super) fn start_due(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+    pub(super) fn start_due(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let cidr = self.cached_node().and_then(|node| node.stable().at(&["spec", "podCIDR"]).as_text().cloned());
-        let possible = self.pod_work_is_possible(turn.host, turn.now, false) && turn.host.is_runtime_up;
-        let has_cni = turn.host.is_cni_installed;
+        let possible = self.pod_work_is_possible(context.host, context.now, false) && context.host.is_runtime_up;
+        let has_cni = context.host.is_cni_installed;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if worker.stage != Stage::Active {
+        if worker.stage != WorkerStage::Active {
             return;
         }
-        let has_sandbox = turn.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
+        let has_sandbox = context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_ready);
         let lacks_network = worker.needs_network() && !has_sandbox && !has_cni;
-        let is_due = |plan: &Plan| plan.start_at.is_some_and(|at| at <= turn.now);
+        let is_due = |plan: &ContainerPlan| plan.start_at.is_some_and(|at| at <= context.now);
         if !possible {
             // No sandbox can be made: the attempt fails until the runtime is back.
             for plan in worker.plans.iter_mut().filter(|plan| is_due(plan)) {
-                plan.start_at = Some(turn.now + SYNC_PERIOD);
+                plan.start_at = Some(context.now + SYNC_PERIOD);
             }
             return;
         }
         if lacks_network && worker.plans.iter().any(is_due) {
-            self.fail_to_make_sandbox(uid, turn);
+            self.fail_to_make_sandbox(uid, context);
             return;
         }
         let mut started = Vec::new();
-        for plan in worker.plans.iter_mut().filter(|plan| plan.start_at.is_some_and(|at| at <= turn.now)) {
+        for plan in worker.plans.iter_mut().filter(|plan| plan.start_at.is_some_and(|at| at <= context.now)) {
             plan.start_at = None;
-            let behaviour = turn.host.runtime.behaviour(&worker.object, &plan.name);
-            let before = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name)).cloned();
+            let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
+            let before = context.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name)).cloned();
             if before.is_some() {
                 plan.restarts += 1;
                 plan.last_end = before;
             }
             (plan.is_waiting, plan.is_crash_looping) = (false, false);
-            turn.host.runtime.start(&worker.object, &plan.name, plan.restarts, cidr.as_deref(), turn.now);
-            plan.ready_at = Some(turn.now + behaviour.ready_after.unwrap_or_default());
+            context.host.runtime.start(&worker.object, &plan.name, plan.restarts, cidr.as_deref(), context.now);
+            plan.ready_at = Some(context.now + behaviour.ready_after.unwrap_or_default());
             started.push(plan.name.clone());
         }
         if started.is_empty() {
@@ -115,33 +115,33 @@ impl Kubelet {
                 ("Started", "event-started", &name),
             ] {
                 let message = self.settings.profile().text(row).replace("{}", subject);
-                self.pod_event(&pod, Some(&name), (Kind::Normal, reason, message), turn);
+                self.pod_event(&pod, Some(&name), (EventType::Normal, reason, message), context);
             }
         }
-        turn.outbox.decide(about(&pod.key()), "containers started", because);
+        context.outbox.decide(about(&pod.key()), "containers started", because);
     }
 
     /// Tells that the network of a new pod could not be made: the kubelet has not noticed yet that there is none.
-    fn fail_to_make_sandbox(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+    fn fail_to_make_sandbox(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        worker.stage = Stage::Blocked;
+        worker.stage = WorkerStage::Blocked;
         worker.plans.iter_mut().for_each(|plan| plan.start_at = None);
         let pod = worker.object.clone();
         let message = format!(
             "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for sandbox \
              \"{}\": {NO_CNI_TEXT}",
-            turn.host.runtime.sandbox_id(uid)
+            context.host.runtime.sandbox_id(uid)
         );
-        self.pod_event(&pod, None, (Kind::Warning, "FailedCreatePodSandBox", message), turn);
-        self.retry_pod(uid, FAILED_SYNC_PAUSE, turn.now);
+        self.pod_event(&pod, None, (EventType::Warning, "FailedCreatePodSandBox", message), context);
+        self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
     }
 
     /// Tells that the network of an ended pod could not be taken down: it stays until that succeeds.
     ///
     /// The second attempt follows the relist that finds the containers ended, each further one after a pause.
-    fn fail_to_end_sandbox(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+    fn fail_to_end_sandbox(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if worker.retry_at.is_some_and(|at| at > turn.now) {
+        if worker.retry_at.is_some_and(|at| at > context.now) {
             return;
         }
         let is_first = !core::mem::replace(&mut worker.has_failed_to_end, true);
@@ -150,22 +150,22 @@ impl Kubelet {
         let message = format!(
             "error killing pod: failed to \"KillPodSandbox\" for \"{uid}\" with KillPodSandboxError: \"rpc error: code = \
              Unknown desc = failed to destroy network for sandbox \\\"{}\\\": {NO_CNI_TEXT}\"",
-            turn.host.runtime.sandbox_id(uid)
+            context.host.runtime.sandbox_id(uid)
         );
-        self.pod_event(&pod, None, (Kind::Warning, "FailedKillPod", message), turn);
+        self.pod_event(&pod, None, (EventType::Warning, "FailedKillPod", message), context);
         if is_first {
-            let at = turn.now + RELIST_PERIOD;
+            let at = context.now + RELIST_PERIOD;
             if let Some(worker) = self.pods.workers.get_mut(uid) {
                 worker.retry_at = Some(at);
             }
         } else {
-            self.retry_pod(uid, FAILED_SYNC_PAUSE, turn.now);
+            self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
         }
     }
 
     /// Ends a pod: SIGTERM now, SIGKILL after its grace.
-    pub(super) fn stop_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
-        let possible = self.pod_work_is_possible(turn.host, turn.now, false) && turn.host.is_runtime_up;
+    pub(super) fn stop_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
+        let possible = self.pod_work_is_possible(context.host, context.now, false) && context.host.is_runtime_up;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if worker.is_over() || !possible {
             return;
@@ -176,14 +176,14 @@ impl Kubelet {
         // What runs without being admitted is ended as an orphan is.
         let of_refused = worker.rejection.as_ref().map(|_| ORPHAN_GRACE_SECONDS);
         let grace = of_refused.or(of_deletion).unwrap_or(of_spec).max(1);
-        worker.stage = Stage::Stopping;
+        worker.stage = WorkerStage::Stopping;
         worker.retry_at = None;
         for plan in &mut worker.plans {
             plan.start_at = None;
         }
         let pod = worker.object.clone();
         let span = SignedDuration::from_secs(grace.max(STOP_MIN_SECONDS));
-        let stopped = turn.host.runtime.stop(uid, Some(&pod), span, turn.now);
+        let stopped = context.host.runtime.stop(uid, Some(&pod), span, context.now);
         if !stopped.is_empty() {
             let why = match self.pods.workers.get(uid) {
                 Some(worker) if worker.is_gone => "the pod is gone from the API",
@@ -195,67 +195,67 @@ impl Kubelet {
                 Because::Fact(String::from(why)),
                 Because::Fact(format!("grace {grace}s, counted from now")),
             ]);
-            turn.outbox.decide(about(&pod.key()), "containers told to end", facts);
+            context.outbox.decide(about(&pod.key()), "containers told to end", facts);
         }
         for name in stopped {
             let message = format!("Stopping container {name}");
-            self.pod_event(&pod, Some(&name), (Kind::Normal, "Killing", message), turn);
+            self.pod_event(&pod, Some(&name), (EventType::Normal, "Killing", message), context);
         }
-        self.settle_pod(uid, turn);
+        self.settle_pod(uid, context);
     }
 
-    pub(super) fn pod_gone(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+    pub(super) fn pod_gone(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.is_gone = true;
         worker.is_dirty = false;
-        if worker.is_over() || turn.host.runtime.sandbox(uid).is_none() {
+        if worker.is_over() || context.host.runtime.sandbox(uid).is_none() {
             self.pods.workers.remove(uid);
-            turn.host.runtime.remove(uid, turn.now);
+            context.host.runtime.remove(uid, context.now);
             return;
         }
-        self.stop_pod(uid, turn);
+        self.stop_pod(uid, context);
     }
 
     /// Takes word that processes of these pods have ended.
-    pub fn handle_ended(&mut self, uids: &[Text], turn: &mut Turn<'_>) {
+    pub fn handle_ended(&mut self, uids: &[Text], context: &mut KubeletContext<'_>) {
         // Without a runtime nobody tells; it is found out when the runtime is back.
-        if !turn.host.is_runtime_up {
+        if !context.host.is_runtime_up {
             return;
         }
         for uid in uids {
             if let Some(worker) = self.pods.workers.get_mut(uid) {
                 worker.is_dirty = !worker.is_gone;
             } else if self.pods.is_filled {
-                turn.host.runtime.remove(uid, turn.now);
+                context.host.runtime.remove(uid, context.now);
             }
-            self.settle_pod(uid, turn);
-            self.sync_pod(uid, turn);
+            self.settle_pod(uid, context);
+            self.sync_pod(uid, context);
         }
-        self.start_preemptors(turn);
-        self.pods.reckon(turn.now);
+        self.start_preemptors(context);
+        self.pods.recompute_deadline(context.now);
     }
 
     /// Finds out what follows from the containers that have ended: a restart, or the end of the pod.
-    pub(super) fn settle_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+    pub(super) fn settle_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
-        if matches!(worker.stage, Stage::Over | Stage::Blocked) {
+        if matches!(worker.stage, WorkerStage::Over | WorkerStage::Blocked) {
             return;
         }
-        if worker.stage == Stage::Stopping {
-            if turn.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running()) {
+        if worker.stage == WorkerStage::Stopping {
+            if context.host.runtime.sandbox(uid).is_some_and(|sandbox| sandbox.is_running()) {
                 return;
             }
-            if worker.needs_network() && !turn.host.is_cni_installed && turn.host.runtime.sandbox(uid).is_some() {
-                self.fail_to_end_sandbox(uid, turn);
+            if worker.needs_network() && !context.host.is_cni_installed && context.host.runtime.sandbox(uid).is_some() {
+                self.fail_to_end_sandbox(uid, context);
                 return;
             }
             worker.retry_at = None;
-            worker.stage = Stage::Over;
+            worker.stage = WorkerStage::Over;
             worker.is_dirty = !worker.is_gone;
-            worker.delete_at = Some(turn.now + RELIST_PERIOD).filter(|_| !worker.is_gone);
+            worker.delete_at = Some(context.now + RELIST_PERIOD).filter(|_| !worker.is_gone);
             if worker.is_gone {
                 self.pods.workers.remove(uid);
-                turn.host.runtime.remove(uid, turn.now);
+                context.host.runtime.remove(uid, context.now);
             }
             return;
         }
@@ -264,7 +264,7 @@ impl Kubelet {
         let mut held_back = Vec::new();
         let mut is_starting = false;
         for plan in &mut worker.plans {
-            let container = turn.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
+            let container = context.host.runtime.sandbox(uid).and_then(|sandbox| sandbox.container(&plan.name));
             let code = container.and_then(Container::exit_code);
             let runs_again = policy == *"Always" || (policy == *"OnFailure" && code != Some(0));
             if let Some(own) = container
@@ -272,8 +272,8 @@ impl Kubelet {
                 && plan.start_at.is_none()
                 && runs_again
             {
-                let delay = turn.host.runtime.behaviour(&worker.object, &plan.name).start_delay();
-                if plan.restart(own, delay, turn.now) {
+                let delay = context.host.runtime.behaviour(&worker.object, &plan.name).start_delay();
+                if plan.restart(own, delay, context.now) {
                     is_starting = true;
                 } else {
                     held_back.push(plan.name.clone());
@@ -284,28 +284,28 @@ impl Kubelet {
         }
         let pod = worker.object.clone();
         if is_over {
-            worker.stage = Stage::Over;
+            worker.stage = WorkerStage::Over;
             worker.is_dirty = true;
-            worker.phase_held_until = Some(turn.now + RELIST_PERIOD);
+            worker.phase_held_until = Some(context.now + RELIST_PERIOD);
             worker.sync_at = worker.phase_held_until;
         }
-        if is_starting && turn.host.runtime.sandbox(uid).is_some_and(|sandbox| !sandbox.is_ready) {
+        if is_starting && context.host.runtime.sandbox(uid).is_some_and(|sandbox| !sandbox.is_ready) {
             let message = String::from("Pod sandbox changed, it will be killed and re-created.");
-            self.pod_event(&pod, None, (Kind::Normal, "SandboxChanged", message), turn);
+            self.pod_event(&pod, None, (EventType::Normal, "SandboxChanged", message), context);
         }
         for name in &held_back {
             let key = pod.key();
             let message =
                 format!("Back-off restarting failed container {name} in pod {}_{}({uid})", key.name, key.namespace);
-            self.pod_event(&pod, Some(name), (Kind::Warning, "BackOff", message), turn);
+            self.pod_event(&pod, Some(name), (EventType::Warning, "BackOff", message), context);
         }
         if !held_back.is_empty() {
-            self.retry_pod(uid, FAILED_SYNC_PAUSE, turn.now);
+            self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
         }
     }
 }
 
-impl Plan {
+impl ContainerPlan {
     /// Plans the restart of a container that has ended, or tells with `false` that it has to wait.
     ///
     /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `doBackOff`, and k8s.io/client-go
@@ -327,12 +327,12 @@ impl Plan {
 }
 
 /// Plans a container; one that ran before a restart of the kubelet goes on counting.
-pub(super) fn plan_of(name: &Text, pod: &Object, host: &Host) -> Plan {
+pub(super) fn plan_of(name: &Text, pod: &Object, host: &Host) -> ContainerPlan {
     let statuses = pod.stable().at(&["status", "containerStatuses"]);
     let stored = statuses.items().iter().find(|status| status.get("name").as_str() == Some(name));
     let known = host.runtime.sandbox(pod.uid()).and_then(|sandbox| sandbox.container(name));
     let counted = stored.and_then(|status| status.get("restartCount").as_i64()).unwrap_or_default();
-    Plan {
+    ContainerPlan {
         name: name.clone(),
         start_at: None,
         ready_at: None,

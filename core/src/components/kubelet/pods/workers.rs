@@ -16,7 +16,7 @@ use crate::objects::Text;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workers {
     all: BTreeMap<Text, Worker>,
-    awake: BTreeSet<Text>,
+    active: BTreeSet<Text>,
 }
 
 impl Workers {
@@ -31,19 +31,19 @@ impl Workers {
     /// Returns a worker to change, which wakes it.
     pub(super) fn get_mut(&mut self, uid: &Text) -> Option<&mut Worker> {
         let worker = self.all.get_mut(uid)?;
-        if !self.awake.contains(uid) {
-            self.awake.insert(uid.clone());
+        if !self.active.contains(uid) {
+            self.active.insert(uid.clone());
         }
         Some(worker)
     }
 
     pub(super) fn insert(&mut self, uid: Text, worker: Worker) {
-        self.awake.insert(uid.clone());
+        self.active.insert(uid.clone());
         self.all.insert(uid, worker);
     }
 
     pub(super) fn remove(&mut self, uid: &Text) {
-        self.awake.remove(uid);
+        self.active.remove(uid);
         self.all.remove(uid);
     }
 
@@ -53,24 +53,24 @@ impl Workers {
     }
 
     /// Returns the UIDs of the pods that have something to do.
-    pub(super) fn uids_awake(&self) -> Vec<Text> {
-        self.awake.iter().cloned().collect()
+    pub(super) fn active_uids(&self) -> Vec<Text> {
+        self.active.iter().cloned().collect()
     }
 
     /// Returns the workers that have something to do.
-    pub(super) fn awake(&self) -> impl Iterator<Item = &Worker> {
-        self.awake.iter().filter_map(|uid| self.all.get(uid))
+    pub(super) fn active(&self) -> impl Iterator<Item = &Worker> {
+        self.active.iter().filter_map(|uid| self.all.get(uid))
     }
 
     /// Lays those to rest that have nothing to do; returns when the next of the others is due.
     pub(super) fn settle(&mut self, now: Timestamp) -> Option<Timestamp> {
         let mut due: Option<Timestamp> = None;
         let all = &self.all;
-        self.awake.retain(|uid| {
+        self.active.retain(|uid| {
             let Some(worker) = all.get(uid) else { return false };
             let next = worker.next(now);
             due = due.into_iter().chain(next).min();
-            next.is_some() || !worker.is_at_rest()
+            next.is_some() || !worker.is_idle()
         });
         due
     }

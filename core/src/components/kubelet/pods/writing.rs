@@ -8,9 +8,9 @@ const STATUS_SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(10);
 
 impl Kubelet {
     /// Notes a status that somebody else has overwritten, for the next look of the status manager.
-    pub(super) fn watch_for_foreign_writes(&mut self, uid: &Text, turn: &Turn<'_>) {
+    pub(super) fn watch_for_foreign_writes(&mut self, uid: &Text, context: &KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get(uid) else { return };
-        let Some(status) = self.status_of(worker, &worker.object, turn) else { return };
+        let Some(status) = self.status_of(worker, &worker.object, context) else { return };
         let has_type = |item: &&Json, kind: &Json| item.get("type") == kind;
         let stored = worker.object.stable().at(&["status", "conditions"]);
         let is_overwritten = stored.items().iter().any(|item| {
@@ -20,17 +20,17 @@ impl Kubelet {
         if !is_overwritten || worker.is_dirty || worker.is_syncing {
             return;
         }
-        let age = turn.now.duration_since(self.started).as_nanos();
+        let age = context.now.duration_since(self.started).as_nanos();
         let rest = STATUS_SYNC_PERIOD.as_nanos() - age.rem_euclid(STATUS_SYNC_PERIOD.as_nanos());
-        let at = turn.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0));
+        let at = context.now + SignedDuration::from_nanos(i64::try_from(rest).unwrap_or(0));
         if let Some(worker) = self.pods.workers.get_mut(uid) {
             worker.sync_at = Some(worker.sync_at.map_or(at, |before| before.min(at)));
         }
     }
 
-    fn status_of(&self, worker: &Worker, server: &Object, turn: &Turn<'_>) -> Option<Json> {
-        let host_ip = self.host_ip(turn.host);
-        let view = View { host: turn.host, settings: &self.settings, host_ip: &host_ip, now: turn.now };
+    fn status_of(&self, worker: &Worker, server: &Object, context: &KubeletContext<'_>) -> Option<Json> {
+        let host_ip = self.host_ip(context.host);
+        let view = StatusContext { host: context.host, settings: &self.settings, host_ip: &host_ip, now: context.now };
         (!worker.is_gone).then(|| build(worker, server, &view))
     }
 
@@ -39,7 +39,7 @@ impl Kubelet {
     }
 
     /// Writes the status of a pod, unless a step for it is under way.
-    pub(super) fn sync_pod(&mut self, uid: &Text, turn: &mut Turn<'_>) {
+    pub(super) fn sync_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if !worker.is_dirty || worker.is_syncing || worker.is_gone {
             return;
@@ -48,57 +48,57 @@ impl Kubelet {
         worker.is_syncing = true;
         let key = worker.object.key();
         let get = Call::new(Verb::Get, PODS, &key.namespace, &key.name);
-        self.call(get, Purpose::Pod(uid.clone(), Step::Get), turn);
+        self.call(get, Purpose::Pod(uid.clone(), PodPurpose::Get), context);
     }
 
     /// Takes an answer.
     pub(in crate::components::kubelet) fn handle_pod_answer(
         &mut self,
         uid: &Text,
-        step: Step,
-        outcome: Outcome,
-        turn: &mut Turn<'_>,
+        step: PodPurpose,
+        outcome: ApiResult,
+        context: &mut KubeletContext<'_>,
     ) {
         let code = outcome.as_ref().map_or(0, |answer| answer.code);
         let object = outcome.ok().and_then(|answer| answer.as_object().cloned());
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         match (step, code, object) {
-            (Step::Get, 200, Some(pod)) if pod.uid() == uid.as_str() => self.write_status(uid, &pod, turn),
-            (Step::Patch, 200, Some(pod)) => self.status_written(uid, &pod, turn),
+            (PodPurpose::Get, 200, Some(pod)) if pod.uid() == uid.as_str() => self.write_status(uid, &pod, context),
+            (PodPurpose::Patch, 200, Some(pod)) => self.status_written(uid, &pod, context),
             // The pod is gone or another one: nothing to write.
             (_, 200 | 404 | 409, _) => {
                 worker.is_syncing = false;
                 worker.sync_at = None;
-                if step == Step::Delete && code == 200 {
-                    turn.host.runtime.remove(uid, turn.now);
+                if step == PodPurpose::Delete && code == 200 {
+                    context.host.runtime.remove(uid, context.now);
                 }
-                self.sync_pod(uid, turn);
+                self.sync_pod(uid, context);
             }
             _ => {
                 worker.is_syncing = false;
-                worker.sync_at = Some(turn.now + STATUS_SYNC_PERIOD);
+                worker.sync_at = Some(context.now + STATUS_SYNC_PERIOD);
             }
         }
-        self.pods.reckon(turn.now);
+        self.pods.recompute_deadline(context.now);
     }
 
-    fn write_status(&mut self, uid: &Text, pod: &Object, turn: &mut Turn<'_>) {
+    fn write_status(&mut self, uid: &Text, pod: &Object, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get(uid) else { return };
-        let Some(status) = self.status_of(worker, pod, turn) else { return };
+        let Some(status) = self.status_of(worker, pod, context) else { return };
         let tree = pod.json();
         let changed = two_way(tree.get("status"), &status);
         if changed.is_empty() || is_terminal_already(&tree, &status) {
-            self.status_written(uid, pod, turn);
+            self.status_written(uid, pod, context);
             return;
         }
         let mut patch = json!({"metadata": {"uid": uid.as_str()}});
         patch.set(&["status"], changed);
         let key = pod.key();
         let call = Call::strategic_patch(PODS, &key.namespace, &key.name, patch).subresource("status");
-        self.call(call, Purpose::Pod(uid.clone(), Step::Patch), turn);
+        self.call(call, Purpose::Pod(uid.clone(), PodPurpose::Patch), context);
     }
 
-    fn status_written(&mut self, uid: &Text, pod: &Object, turn: &mut Turn<'_>) {
+    fn status_written(&mut self, uid: &Text, pod: &Object, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.is_syncing = false;
         let is_terminal = matches!(pod.stable().at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
@@ -109,12 +109,12 @@ impl Kubelet {
                 "preconditions": {"uid": uid.as_str()}});
             let key = pod.key();
             let facts = Vec::from([Because::Fact(String::from("all containers have ended and the status is written"))]);
-            turn.outbox.decide(about(&key), "finally deleted", facts);
+            context.outbox.decide(about(&key), "finally deleted", facts);
             let delete = Call::new(Verb::Delete, PODS, &key.namespace, &key.name).body(body);
-            self.call(delete, Purpose::Pod(uid.clone(), Step::Delete), turn);
+            self.call(delete, Purpose::Pod(uid.clone(), PodPurpose::Delete), context);
             return;
         }
-        self.sync_pod(uid, turn);
+        self.sync_pod(uid, context);
     }
 }
 

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Finding, Judge, State};
+use super::{Finding, Judge, JudgeState};
 use crate::objects::time::{offset, seconds};
 use crate::scenario::run::truth::{Holds, Truth};
 use crate::scenario::{Bound, FieldTest, Predicate, Verdict};
@@ -25,7 +25,7 @@ impl Judge {
             let text = format!("{} up to {}", self.sequence(zero), offset(now, zero));
             self.fail(now, text, now);
         } else {
-            self.state = State::Late;
+            self.state = JudgeState::Late;
         }
     }
 
@@ -88,7 +88,7 @@ impl Judge {
         subject_at: Timestamp,
         because: Option<u32>,
     ) {
-        self.state = State::Decided;
+        self.state = JudgeState::Decided;
         self.finding = Some(Finding { verdict, at, observed, subject_at, because });
     }
 

@@ -20,7 +20,7 @@ impl Judge {
         };
         let (every, tolerance) = (*every, *tolerance);
         let Some(change) = scene.change.filter(|change| self.is_about(change)) else { return };
-        let renewal = |object: &Option<Object>| object.as_ref().and_then(beat);
+        let renewal = |object: &Option<Object>| object.as_ref().and_then(heartbeat_time);
         let new = renewal(&change.after);
         if new.is_none() || new == renewal(&change.before) || !self.is_open() {
             return;
@@ -89,6 +89,6 @@ impl Judge {
 }
 
 /// Returns the time of an object's last heartbeat.
-fn beat(object: &Object) -> Option<Timestamp> {
+fn heartbeat_time(object: &Object) -> Option<Timestamp> {
     object.renew_time().or_else(|| object.heartbeat_time("Ready"))
 }

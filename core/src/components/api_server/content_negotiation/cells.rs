@@ -1,0 +1,362 @@
+//! The cells of a row, by kind.
+//!
+//! Mirrors pkg/printers/internalversion/printers.go (v1.34), `printNode`, `printEvent` and the like. A cell is a text,
+//! a number or a truth value, as its column says; an instant is shown as the time since.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{TableContext, human_duration, pods};
+use crate::objects::{Json, time};
+
+const NONE: &str = "<none>";
+const UNKNOWN: &str = "<unknown>";
+
+/// Returns the cells of an object of a kind, one for each column that the kind has had; a release shows its own.
+pub(super) fn of(plural: &str, object: &Json, view: TableContext<'_>) -> Vec<Json> {
+    let age = age(object.at(&["metadata", "creationTimestamp"]), view);
+    let name = text(object, &["metadata", "name"]);
+    let cells = match plural {
+        "nodes" => node(object, age, view),
+        "pods" => pods::cells(object, age, view),
+        "events" => event(object, view),
+        "leases" => Vec::from([text(object, &["spec", "holderIdentity"]), age]),
+        "namespaces" => Vec::from([text(object, &["status", "phase"]), age]),
+        "daemonsets" => daemon_set(object, age),
+        "deployments" => deployment(object, age),
+        "replicasets" => replica_set(object, age),
+        "statefulsets" => stateful_set(object, age),
+        "jobs" => job(object, age, view),
+        "priorityclasses" => priority_class(object, age),
+        "serviceaccounts" => Vec::from([Json::from(length(object.get("secrets"))), age]),
+        "configmaps" => Vec::from([Json::from(length(object.get("data")) + length(object.get("binaryData"))), age]),
+        "secrets" => Vec::from([text(object, &["type"]), Json::from(length(object.get("data"))), age]),
+        "services" => service(object, age),
+        "volumeattachments" => Vec::from([
+            text(object, &["spec", "attacher"]),
+            text(object, &["spec", "source", "persistentVolumeName"]),
+            text(object, &["spec", "nodeName"]),
+            Json::Bool(object.at(&["status", "attached"]).as_bool().unwrap_or(false)),
+            age,
+        ]),
+        "csinodes" => Vec::from([Json::from(length(object.at(&["spec", "drivers"]))), age]),
+        "poddisruptionbudgets" => budget(object, age),
+        "certificatesigningrequests" => signing_request(object, age),
+        _ => Vec::from([object.at(&["metadata", "creationTimestamp"]).clone()]),
+    };
+    // An Event shows its name last.
+    if plural == "events" {
+        return cells.into_iter().chain([name]).collect();
+    }
+    [name].into_iter().chain(cells).collect()
+}
+
+/// Returns the text at a path; an empty one if there is none.
+pub(super) fn text(object: &Json, path: &[&str]) -> Json {
+    Json::from(object.at(path).as_str().unwrap_or(""))
+}
+
+pub(super) fn text_or(object: &Json, path: &[&str], otherwise: &str) -> Json {
+    Json::from(object.at(path).as_str().filter(|text| !text.is_empty()).unwrap_or(otherwise))
+}
+
+fn number(object: &Json, path: &[&str]) -> i64 {
+    object.at(path).as_i64().unwrap_or(0)
+}
+
+fn count(object: &Json, path: &[&str]) -> Json {
+    Json::Int(number(object, path))
+}
+
+fn length(list: &Json) -> i64 {
+    let count = list.items().len() + list.fields().count();
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Returns how long ago an instant was.
+pub(super) fn since(at: &Json, view: TableContext<'_>) -> Option<String> {
+    let at = at.as_str().and_then(time::parse)?;
+    Some(human_duration(view.now.duration_since(at)))
+}
+
+fn age(at: &Json, view: TableContext<'_>) -> Json {
+    Json::from(since(at, view).unwrap_or_else(|| String::from(UNKNOWN)))
+}
+
+fn node(node: &Json, age: Json, view: TableContext<'_>) -> Vec<Json> {
+    let ready = node.at(&["status", "conditions"]).items().iter().rfind(|it| it.get("type").as_str() == Some("Ready"));
+    let mut status = String::from(match ready.map(|ready| ready.get("status").as_str()) {
+        None => "Unknown",
+        Some(Some("True")) => "Ready",
+        Some(_) => "NotReady",
+    });
+    if node.at(&["spec", "unschedulable"]).as_bool() == Some(true) {
+        status.push_str(",SchedulingDisabled");
+    }
+    let mut roles = BTreeSet::new();
+    for (label, value) in node.at(&["metadata", "labels"]).fields() {
+        let value = value.as_str().unwrap_or("");
+        match label.strip_prefix("node-role.kubernetes.io/") {
+            Some(role) if !role.is_empty() => roles.insert(role),
+            _ if *label == "kubernetes.io/role" && !value.is_empty() => roles.insert(value),
+            _ => false,
+        };
+    }
+    let roles: Vec<&str> = roles.into_iter().collect();
+    let address = |kind: &str| {
+        let found = node.at(&["status", "addresses"]).items().iter().find(|it| it.get("type").as_str() == Some(kind));
+        found.map_or_else(|| Json::from(NONE), |address| text(address, &["address"]))
+    };
+    let info = |field: &str| text_or(node, &["status", "nodeInfo", field], UNKNOWN);
+    let mut kernel = info("kernelVersion");
+    if view.profile.is("node-table-tells-architecture")
+        && let Some(architecture) = node.at(&["status", "nodeInfo", "architecture"]).as_str()
+        && !architecture.is_empty()
+    {
+        kernel = Json::from(format!("{} ({architecture})", kernel.as_str().unwrap_or("")));
+    }
+    Vec::from([
+        Json::from(status),
+        Json::from(if roles.is_empty() { String::from(NONE) } else { roles.join(",") }),
+        age,
+        text(node, &["status", "nodeInfo", "kubeletVersion"]),
+        address("InternalIP"),
+        address("ExternalIP"),
+        info("osImage"),
+        kernel,
+        info("containerRuntimeVersion"),
+    ])
+}
+
+/// An Event of either group: the newer one has other names for most fields.
+fn event(event: &Json, view: TableContext<'_>) -> Vec<Json> {
+    let either = |core: &'static str, newer: &'static str| {
+        let old = event.get(core);
+        if old.is_null() { event.get(newer) } else { old }
+    };
+    let about = either("involvedObject", "regarding");
+    let source = either("source", "deprecatedSource");
+    let first_of = |one: &Json, other: &Json| {
+        let own = one.as_str().filter(|text| !text.is_empty());
+        String::from(own.or(other.as_str()).unwrap_or(""))
+    };
+    let component = first_of(source.get("component"), either("reportingComponent", "reportingController"));
+    let instance = first_of(source.get("host"), event.get("reportingInstance"));
+    let first = since(either("firstTimestamp", "deprecatedFirstTimestamp"), view)
+        .or_else(|| since(event.get("eventTime"), view))
+        .unwrap_or_else(|| String::from(UNKNOWN));
+    let mut last = since(either("lastTimestamp", "deprecatedLastTimestamp"), view).unwrap_or_else(|| first.clone());
+    let mut times = either("count", "deprecatedCount").as_i64().unwrap_or(0);
+    let series = event.get("series");
+    if !series.is_null() {
+        last = since(series.get("lastObservedTime"), view).unwrap_or_else(|| String::from(UNKNOWN));
+        times = number(series, &["count"]);
+    } else if times == 0 {
+        times = 1;
+    }
+    let (kind, name) =
+        (about.get("kind").as_str().unwrap_or("").to_lowercase(), about.get("name").as_str().unwrap_or(""));
+    let target = if name.is_empty() { kind } else { format!("{kind}/{name}") };
+    let source = if instance.is_empty() { component } else { format!("{component}, {instance}") };
+    Vec::from([
+        Json::from(last),
+        text(event, &["type"]),
+        text(event, &["reason"]),
+        Json::from(target),
+        text(about, &["fieldPath"]),
+        Json::from(source),
+        Json::from(either("message", "note").as_str().unwrap_or("").trim()),
+        Json::from(first),
+        Json::Int(times),
+    ])
+}
+
+/// Returns the cells `Containers` and `Images` of what has a template.
+fn containers(object: &Json) -> [Json; 2] {
+    let list = object.at(&["spec", "template", "spec", "containers"]).items();
+    ["name", "image"].map(|field| {
+        let parts: Vec<&str> = list.iter().map(|container| container.get(field).as_str().unwrap_or("")).collect();
+        Json::from(parts.join(","))
+    })
+}
+
+/// Prints labels as `a=b,c=d`.
+fn labels(labels: &Json) -> String {
+    let parts: Vec<String> =
+        labels.fields().map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or(""))).collect();
+    if parts.is_empty() { String::from(NONE) } else { parts.join(",") }
+}
+
+/// Prints a label selector as kubectl takes it. Source: k8s.io/apimachinery pkg/apis/meta/v1/helpers.go (v1.34).
+fn selector(selector: &Json) -> Json {
+    let mut parts: Vec<(String, String)> = selector
+        .get("matchLabels")
+        .fields()
+        .map(|(key, value)| (key.to_string(), format!("{key}={}", value.as_str().unwrap_or(""))))
+        .collect();
+    for term in selector.get("matchExpressions").items() {
+        let key = term.get("key").as_str().unwrap_or("");
+        let mut values: Vec<&str> = term.get("values").items().iter().filter_map(Json::as_str).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        let printed = match term.get("operator").as_str() {
+            Some("In") => format!("{key} in ({values})"),
+            Some("NotIn") => format!("{key} notin ({values})"),
+            Some("DoesNotExist") => format!("!{key}"),
+            _ => String::from(key),
+        };
+        parts.push((String::from(key), printed));
+    }
+    parts.sort();
+    let printed: Vec<String> = parts.into_iter().map(|(_, part)| part).collect();
+    Json::from(if printed.is_empty() { String::from(NONE) } else { printed.join(",") })
+}
+
+fn daemon_set(set: &Json, age: Json) -> Vec<Json> {
+    let counts = [
+        "desiredNumberScheduled",
+        "currentNumberScheduled",
+        "numberReady",
+        "updatedNumberScheduled",
+        "numberAvailable",
+    ];
+    let mut cells: Vec<Json> = counts.iter().map(|field| count(set, &["status", field])).collect();
+    cells.push(Json::from(labels(set.at(&["spec", "template", "spec", "nodeSelector"]))));
+    cells.push(age);
+    cells.extend(containers(set));
+    cells.push(selector(set.at(&["spec", "selector"])));
+    cells
+}
+
+fn ready_of_wanted(object: &Json) -> Json {
+    Json::from(format!("{}/{}", number(object, &["status", "readyReplicas"]), number(object, &["spec", "replicas"])))
+}
+
+fn deployment(deployment: &Json, age: Json) -> Vec<Json> {
+    let mut cells = Vec::from([
+        ready_of_wanted(deployment),
+        count(deployment, &["status", "updatedReplicas"]),
+        count(deployment, &["status", "availableReplicas"]),
+        age,
+    ]);
+    cells.extend(containers(deployment));
+    cells.push(selector(deployment.at(&["spec", "selector"])));
+    cells
+}
+
+fn replica_set(set: &Json, age: Json) -> Vec<Json> {
+    let mut cells = Vec::from([
+        count(set, &["spec", "replicas"]),
+        count(set, &["status", "replicas"]),
+        count(set, &["status", "readyReplicas"]),
+        age,
+    ]);
+    cells.extend(containers(set));
+    cells.push(selector(set.at(&["spec", "selector"])));
+    cells
+}
+
+fn stateful_set(set: &Json, age: Json) -> Vec<Json> {
+    let mut cells = Vec::from([ready_of_wanted(set), age]);
+    cells.extend(containers(set));
+    cells
+}
+
+fn job(job: &Json, age: Json, view: TableContext<'_>) -> Vec<Json> {
+    let succeeded = number(job, &["status", "succeeded"]);
+    let completions = match (job.at(&["spec", "completions"]).as_i64(), number(job, &["spec", "parallelism"])) {
+        (Some(wanted), _) => format!("{succeeded}/{wanted}"),
+        (None, side_by_side) if side_by_side > 1 => format!("{succeeded}/1 of {side_by_side}"),
+        _ => format!("{succeeded}/1"),
+    };
+    let instant = |field: &str| job.at(&["status", field]).as_str().and_then(time::parse);
+    let duration = match (instant("startTime"), instant("completionTime")) {
+        (None, _) => String::new(),
+        (Some(from), to) => human_duration(to.unwrap_or(view.now).duration_since(from)),
+    };
+    let is = |kind: &str| {
+        let conditions = job.at(&["status", "conditions"]).items();
+        conditions.iter().any(|it| it.get("type").as_str() == Some(kind) && it.get("status").as_str() == Some("True"))
+    };
+    let status = if is("Complete") {
+        "Complete"
+    } else if is("Failed") {
+        "Failed"
+    } else if !job.at(&["metadata", "deletionTimestamp"]).is_null() {
+        "Terminating"
+    } else {
+        ["Suspended", "FailureTarget", "SuccessCriteriaMet"].into_iter().find(|kind| is(kind)).unwrap_or("Running")
+    };
+    let mut cells = Vec::from([Json::from(status), Json::from(completions), Json::from(duration), age]);
+    cells.extend(containers(job));
+    cells.push(selector(job.at(&["spec", "selector"])));
+    cells
+}
+
+fn priority_class(class: &Json, age: Json) -> Vec<Json> {
+    let is_default = class.get("globalDefault").as_bool().unwrap_or(false);
+    Vec::from([count(class, &["value"]), Json::Bool(is_default), age, text(class, &["preemptionPolicy"])])
+}
+
+fn service(service: &Json, age: Json) -> Vec<Json> {
+    let ports: Vec<String> = service
+        .at(&["spec", "ports"])
+        .items()
+        .iter()
+        .map(|port| {
+            let (number, node) = (number(port, &["port"]), number(port, &["nodePort"]));
+            let protocol = port.get("protocol").as_str().unwrap_or("TCP");
+            if node > 0 { format!("{number}:{node}/{protocol}") } else { format!("{number}/{protocol}") }
+        })
+        .collect();
+    let outside: Vec<&str> = service.at(&["spec", "externalIPs"]).items().iter().filter_map(Json::as_str).collect();
+    let or_none = |parts: String| Json::from(if parts.is_empty() { String::from(NONE) } else { parts });
+    Vec::from([
+        text(service, &["spec", "type"]),
+        text_or(service, &["spec", "clusterIP"], NONE),
+        or_none(outside.join(",")),
+        or_none(ports.join(",")),
+        age,
+        Json::from(labels(service.at(&["spec", "selector"]))),
+    ])
+}
+
+fn budget(budget: &Json, age: Json) -> Vec<Json> {
+    let share = |field: &str| match budget.at(&["spec", field]) {
+        Json::Null => Json::from("N/A"),
+        Json::Int(number) => Json::from(number.to_string()),
+        other => other.clone(),
+    };
+    Vec::from([share("minAvailable"), share("maxUnavailable"), count(budget, &["status", "disruptionsAllowed"]), age])
+}
+
+fn signing_request(request: &Json, age: Json) -> Vec<Json> {
+    let conditions = request.at(&["status", "conditions"]).items();
+    let is = |kind: &str| conditions.iter().any(|condition| condition.get("type").as_str() == Some(kind));
+    let mut status = String::from(if is("Denied") {
+        "Denied"
+    } else if is("Approved") {
+        "Approved"
+    } else {
+        "Pending"
+    });
+    if is("Failed") {
+        status.push_str(",Failed");
+    }
+    if !request.at(&["status", "certificate"]).is_empty() {
+        status.push_str(",Issued");
+    }
+    let lasts = request
+        .at(&["spec", "expirationSeconds"])
+        .as_i64()
+        .map_or_else(|| String::from(NONE), |seconds| human_duration(jiff::SignedDuration::from_secs(seconds)));
+    Vec::from([
+        age,
+        text_or(request, &["spec", "signerName"], NONE),
+        text(request, &["spec", "username"]),
+        Json::from(lasts),
+        Json::from(status),
+    ])
+}

@@ -1,0 +1,396 @@
+//! The forms of an answer beside the object itself: tables, and metadata alone.
+//!
+//! Mirrors k8s.io/apiserver pkg/endpoints/handlers/{response,get}.go and pkg/endpoints/handlers/negotiation (v1.34).
+//! Inputs: the Accept header, `includeObject`, what the server would answer. Outputs: the same as `Table`,
+//! `PartialObjectMetadata` or `PartialObjectMetadataList` of `meta.k8s.io`. A Status stays what it is.
+//! A client that prefers YAML gets it, failures included.
+//! Left out on purpose: protobuf, instead of which there is JSON.
+
+mod cells;
+mod columns;
+mod pods;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::status;
+use super::workloads::TEMPLATE_GENERATION;
+use crate::json;
+use crate::network::resources::Kind;
+use crate::network::{Answer, Call, Content, Verb, WatchType};
+use crate::objects::{Json, Object, Text, yaml};
+use crate::profile::Profile;
+
+/// The forms of a body that are understood. Source: k8s.io/apimachinery pkg/runtime/serializer (v1.34).
+pub(super) const BODY_TYPES: [&str; 3] =
+    ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+
+/// What a client takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Representation {
+    /// The objects themselves.
+    Plain,
+    /// A table, in a version of `meta.k8s.io`, with so much of each object.
+    Table(&'static str, Include),
+    /// The metadata of one object.
+    Metadata(&'static str),
+    /// The metadata of a list of objects.
+    MetadataList(&'static str),
+}
+
+/// What a row of a table holds of its object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Include {
+    Metadata,
+    Object,
+    Nothing,
+}
+
+const ACCEPTED: &str = "only the following media types are accepted: application/json, application/yaml, \
+                        application/vnd.kubernetes.protobuf";
+
+/// Finds the first form that client and server have in common.
+///
+/// # Errors
+/// 406: there is none.
+pub(super) fn negotiate(call: &Call) -> Result<Representation, Answer> {
+    let Some(accept) = call.header_value("accept").filter(|accept| !accept.is_empty()) else {
+        return Ok(Representation::Plain);
+    };
+    let watches = call.verb == Verb::Watch;
+    let mut clauses: Vec<Clause> = accept.split(',').map(Clause::read).collect();
+    clauses.sort_by_key(|clause| core::cmp::Reverse(clause.quality));
+    let of_call = |representation: Representation| match representation {
+        Representation::Table(version, _) => included(call).map(|include| Representation::Table(version, include)),
+        other => Ok(other),
+    };
+    if let Some(representation) = clauses.iter().find_map(|clause| clause.representation(watches)) {
+        return of_call(representation);
+    }
+    if watches && clauses.iter().all(|clause| clause.parameter("as").is_none()) {
+        let message = "only the following media types are accepted: application/json;stream=watch, \
+                       application/vnd.kubernetes.protobuf;stream=watch";
+        return Err(status::failure(406, "NotAcceptable", message, None));
+    }
+    if clauses.iter().any(|clause| clause.parameter("as").is_some()) {
+        return Err(status::failure(406, "NotAcceptable", ACCEPTED, None));
+    }
+    Err(not_acceptable(&BODY_TYPES))
+}
+
+/// What a path without resource can be answered with, and in which words it refuses anything else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Served {
+    /// JSON alone.
+    Json,
+    /// All forms, checked by the web service.
+    All,
+    /// All forms, checked by the handler.
+    Negotiated,
+}
+
+/// Checks that a client takes what a path without resource is answered with. The aggregated form of discovery counts as
+/// taken: whoever asks for it takes the legacy form too.
+///
+/// # Errors
+/// 406: it does not.
+pub(super) fn check_path(call: &Call, served: Served) -> Result<(), Answer> {
+    let Some(accept) = call.header_value("accept").filter(|accept| !accept.is_empty()) else { return Ok(()) };
+    let types = if served == Served::Json { &BODY_TYPES[..1] } else { &BODY_TYPES[..] };
+    let mut refused = served == Served::Negotiated;
+    for clause in accept.split(',').map(Clause::read) {
+        let is_discovery = clause.parameter("g") == Some("apidiscovery.k8s.io") && clause.parameter("v") == Some("v2");
+        if (types.contains(&clause.media) || clause.media == "*/*")
+            && (clause.parameter("as").is_none() || is_discovery)
+        {
+            return Ok(());
+        }
+        refused |= clause.parameter("as").is_some();
+    }
+    if refused {
+        return Err(status::failure(406, "NotAcceptable", ACCEPTED, None));
+    }
+    Err(not_acceptable(types))
+}
+
+fn not_acceptable(types: &[&str]) -> Answer {
+    let message = format!("406: Not Acceptable\n\nAvailable representations: {}", types.join(", "));
+    status::failure(406, "NotAcceptable", &message, Some(Json::object()))
+}
+
+/// Tells whether a client prefers YAML to the other forms that the server has.
+pub(super) fn wants_yaml(call: &Call) -> bool {
+    let Some(accept) = call.header_value("accept").filter(|accept| accept.contains("yaml")) else { return false };
+    let mut clauses: Vec<Clause> = accept.split(',').map(Clause::read).collect();
+    clauses.sort_by_key(|clause| core::cmp::Reverse(clause.quality));
+    let first = clauses.iter().find(|clause| BODY_TYPES.contains(&clause.media) || clause.media == "*/*");
+    first.is_some_and(|clause| clause.media == "application/yaml")
+}
+
+/// Puts an answer into YAML; plain text and watches stay what they are.
+pub(super) fn in_yaml(mut answer: Answer) -> Answer {
+    if !matches!(answer.content, Content::Text(_) | Content::Watching) {
+        answer.headers.push((Text::of("Content-Type"), Text::of("application/yaml")));
+        answer.content = Content::Text(Text::from(yaml::print(&answer.body())));
+    }
+    answer
+}
+
+/// Reads `includeObject`.
+fn included(call: &Call) -> Result<Include, Answer> {
+    match call.parameter("includeObject").map_or("", Text::as_str) {
+        "" | "Metadata" => Ok(Include::Metadata),
+        "Object" => Ok(Include::Object),
+        "None" => Ok(Include::Nothing),
+        other => Err(status::bad_request(&format!(
+            "Unable to convert to Table as requested: includeObject: Invalid value: {other:?}: must be 'Metadata', \
+             'Object', 'None', or empty"
+        ))),
+    }
+}
+
+/// A media type with its parameters.
+struct Clause<'a> {
+    media: &'a str,
+    parameters: Vec<(&'a str, &'a str)>,
+    /// Thousandths.
+    quality: u32,
+}
+
+impl<'a> Clause<'a> {
+    fn read(text: &'a str) -> Self {
+        let mut parts = text.split(';').map(str::trim);
+        let media = parts.next().unwrap_or("");
+        let parameters: Vec<(&str, &str)> = parts.filter_map(|part| part.split_once('=')).collect();
+        let quality = parameters.iter().find(|(name, _)| *name == "q").and_then(|(_, value)| value.parse::<f32>().ok());
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share from 0 to 1")]
+        let quality = (quality.unwrap_or(1.0).clamp(0.0, 1.0) * 1000.0) as u32;
+        Self { media, parameters, quality }
+    }
+
+    fn parameter(&self, name: &str) -> Option<&'a str> {
+        self.parameters.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
+    }
+
+    fn representation(&self, watches: bool) -> Option<Representation> {
+        let known = BODY_TYPES.contains(&self.media) && !(watches && self.media == "application/yaml");
+        let Some(kind) = self.parameter("as") else {
+            return (known || self.media == "*/*").then_some(Representation::Plain);
+        };
+        let version = match (self.parameter("g"), self.parameter("v")) {
+            (Some("meta.k8s.io"), Some("v1")) => "meta.k8s.io/v1",
+            (Some("meta.k8s.io"), Some("v1beta1")) => "meta.k8s.io/v1beta1",
+            _ => return None,
+        };
+        match kind {
+            // Cells have values of any type, for which protobuf has no form.
+            "Table" if known && self.media != "application/vnd.kubernetes.protobuf" => {
+                Some(Representation::Table(version, Include::Metadata))
+            }
+            "PartialObjectMetadata" if known => Some(Representation::Metadata(version)),
+            "PartialObjectMetadataList" if known => Some(Representation::MetadataList(version)),
+            _ => None,
+        }
+    }
+}
+
+/// What the cells of a table depend on beside the object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TableContext<'a> {
+    pub(super) profile: &'a Profile,
+    pub(super) now: Timestamp,
+}
+
+impl Representation {
+    /// Puts an answer into this form.
+    ///
+    /// # Errors
+    /// 406: a list was asked for as one object, or the other way round.
+    pub(super) fn shape(self, answer: Answer, kind: &Kind, view: TableContext<'_>) -> Result<Answer, Answer> {
+        let is_status = matches!(&answer.content, Content::Json(body) if body.get("kind").as_str() == Some("Status"));
+        let carries = matches!(answer.content, Content::Object(_) | Content::List(_) | Content::Json(_));
+        if self == Self::Plain || is_status || !carries || answer.code >= 300 {
+            return Ok(answer);
+        }
+        let is_list = matches!(answer.content, Content::List(_));
+        let refuse = |wanted: &str, is: &str| {
+            let list = if is_list { "List" } else { "" };
+            let group = kind.resource.group.split('.').next().unwrap_or("");
+            let package = if group.is_empty() { "core" } else { group };
+            let message =
+                format!("you requested {wanted}, but the requested object {is} (*{package}.{}{list})", kind.name);
+            status::failure(406, "NotAcceptable", &message, None)
+        };
+        let body = answer.body();
+        let items: Vec<Json> = match &answer.content {
+            Content::List(list) => list.items.iter().map(Object::json).collect(),
+            _ => Vec::from([body.clone()]),
+        };
+        let shaped = match self {
+            Self::Plain => body,
+            Self::Metadata(_) if is_list => return Err(refuse("PartialObjectMetadata", "is a list")),
+            Self::MetadataList(_) if !is_list => return Err(refuse("PartialObjectMetadataList", "is not a list")),
+            Self::Metadata(version) => metadata(&body, version),
+            Self::MetadataList(version) => {
+                let mut list = json!({"kind": "PartialObjectMetadataList", "apiVersion": version});
+                list.set(&["metadata"], body.get("metadata").clone());
+                list.set(&["items"], items.iter().map(|item| metadata(item, version)).collect::<Json>());
+                list
+            }
+            Self::Table(version, include) => {
+                let mut table = table(&items, kind, (version, include), view);
+                let mut about = Json::object();
+                for field in ["resourceVersion", "continue", "remainingItemCount"] {
+                    let value = body.at(&["metadata", field]);
+                    if !value.is_null() {
+                        about.set(&[field], value.clone());
+                    }
+                }
+                table.set(&["metadata"], about);
+                table
+            }
+        };
+        Ok(Answer { content: Content::Json(shaped), ..answer })
+    }
+
+    /// Puts an event of a watch into this form; a table names its columns in the first event only.
+    pub(super) fn event(
+        self,
+        event: WatchType,
+        object: Object,
+        kind: &Kind,
+        view: TableContext<'_>,
+        is_first: bool,
+    ) -> Object {
+        if self == Self::Plain || event == WatchType::Error {
+            return object;
+        }
+        let tree = object.json();
+        Object::as_received(match self {
+            Self::Plain => tree,
+            Self::Metadata(version) | Self::MetadataList(version) => metadata(&tree, version),
+            Self::Table(version, include) => {
+                let mut table = table(core::slice::from_ref(&tree), kind, (version, include), view);
+                table.set(&["metadata", "resourceVersion"], tree.at(&["metadata", "resourceVersion"]).clone());
+                if !is_first || event == WatchType::Bookmark {
+                    table.set(&["columnDefinitions"], Json::Null);
+                }
+                table
+            }
+        })
+    }
+}
+
+fn metadata(object: &Json, version: &'static str) -> Json {
+    let mut partial = json!({"kind": "PartialObjectMetadata", "apiVersion": version});
+    partial.set(&["metadata"], object.get("metadata").clone());
+    if object.get("kind").as_str() == Some("DaemonSet") {
+        // The annotation is a field of the internal form, from which metadata is taken.
+        partial.remove(&["metadata", "annotations", TEMPLATE_GENERATION]);
+        if partial.at(&["metadata", "annotations"]).is_empty() {
+            partial.remove(&["metadata", "annotations"]);
+        }
+    }
+    partial
+}
+
+fn table(items: &[Json], kind: &Kind, (version, include): (&'static str, Include), view: TableContext<'_>) -> Json {
+    let plural = kind.resource.plural.as_str();
+    let columns = columns::of(plural, view.profile);
+    let definitions: Json = columns
+        .iter()
+        .map(|(_, column)| {
+            json!({"name": column.name, "type": column.kind, "format": column.format, "description": column.about,
+                "priority": column.priority})
+        })
+        .collect();
+    let rows: Json = items
+        .iter()
+        .map(|item| {
+            let mut row = Json::object();
+            let cells = cells::of(plural, item, view);
+            row.set(&["cells"], columns.iter().filter_map(|(place, _)| cells.get(*place).cloned()).collect::<Json>());
+            let conditions = if plural == "pods" { pods::conditions(item) } else { Json::Null };
+            if !conditions.is_null() {
+                row.set(&["conditions"], conditions);
+            }
+            let object = match include {
+                Include::Metadata => metadata(item, version),
+                Include::Object => item.clone(),
+                Include::Nothing => Json::Null,
+            };
+            row.set(&["object"], object);
+            row
+        })
+        .collect();
+    let mut table = json!({"kind": "Table", "apiVersion": version, "metadata": {}});
+    table.set(&["columnDefinitions"], definitions);
+    table.set(&["rows"], rows);
+    table
+}
+
+/// Prints how long something has been, for people: `5m30s`, `3h`, `12d`.
+///
+/// Source: k8s.io/apimachinery pkg/util/duration/duration.go (v1.34), `HumanDuration`.
+pub(super) fn human_duration(duration: SignedDuration) -> String {
+    let seconds = duration.as_secs();
+    if seconds < -1 {
+        return String::from("<invalid>");
+    }
+    if seconds < 0 {
+        return String::from("0s");
+    }
+    let (minutes, hours) = (seconds / 60, seconds / 3600);
+    let two = |whole: i64, unit: char, rest: i64, small: char| {
+        if rest == 0 { format!("{whole}{unit}") } else { format!("{whole}{unit}{rest}{small}") }
+    };
+    match seconds {
+        0..120 => format!("{seconds}s"),
+        120..600 => two(minutes, 'm', seconds % 60, 's'),
+        600..10_800 => format!("{minutes}m"),
+        10_800..28_800 => two(hours, 'h', minutes % 60, 'm'),
+        28_800..172_800 => format!("{hours}h"),
+        172_800..691_200 => two(hours / 24, 'd', hours % 24, 'h'),
+        691_200..63_072_000 => format!("{}d", hours / 24),
+        63_072_000..252_288_000 => two(hours / 8760, 'y', (hours / 24) % 365, 'd'),
+        _ => format!("{}y", hours / 8760),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::human_duration;
+
+    #[test]
+    fn a_duration_is_printed_with_as_many_units_as_people_need() {
+        for (seconds, text) in [
+            (-5, "<invalid>"),
+            (-1, "0s"),
+            (0, "0s"),
+            (119, "119s"),
+            (120, "2m"),
+            (125, "2m5s"),
+            (599, "9m59s"),
+            (600, "10m"),
+            (10_799, "179m"),
+            (10_800, "3h"),
+            (11_460, "3h11m"),
+            (28_800, "8h"),
+            (172_799, "47h"),
+            (172_800, "2d"),
+            (176_400, "2d1h"),
+            (691_200, "8d"),
+            (323 * 86_400, "323d"),
+            (730 * 86_400, "2y"),
+            (731 * 86_400, "2y1d"),
+            (9 * 365 * 86_400, "9y"),
+        ] {
+            assert_eq!(human_duration(SignedDuration::from_secs(seconds)), text, "{seconds}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The cells of a Pod's row: what its containers come to in one word.
+//!
+//! Mirrors pkg/printers/internalversion/printers.go (v1.34), `printPod`. Later rules override earlier ones: the phase,
+//! the reason of the status, the first init container that is not finished, the containers from last to first, the
+//! deletion.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::cells::text_or;
+use super::{TableContext, human_duration};
+use crate::json;
+use crate::objects::{Json, time};
+
+/// What the containers come to.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    word: String,
+    ready: usize,
+    restarts: i64,
+    last_restart: Option<Timestamp>,
+}
+
+impl Sum {
+    fn count(&mut self, status: &Json) {
+        self.restarts += status.get("restartCount").as_i64().unwrap_or(0);
+        let at = status.at(&["lastState", "terminated", "finishedAt"]).as_str().and_then(time::parse);
+        self.last_restart = self.last_restart.max(at);
+    }
+}
+
+/// Returns the cells after the name.
+pub(super) fn cells(pod: &Json, age: Json, view: TableContext<'_>) -> Vec<Json> {
+    let sidecars = pod.at(&["spec", "initContainers"]).items().iter().filter(|container| is_sidecar(container)).count();
+    let total = pod.at(&["spec", "containers"]).items().len() + sidecars;
+    let sum = summary(pod);
+    let restarts = match sum.last_restart {
+        Some(at) if sum.restarts != 0 => {
+            format!("{} ({} ago)", sum.restarts, human_duration(view.now.duration_since(at)))
+        }
+        _ => sum.restarts.to_string(),
+    };
+    let gates = pod.at(&["spec", "readinessGates"]).items();
+    let open = gates.iter().filter(|gate| has_condition(pod, gate.get("conditionType").as_str().unwrap_or(""))).count();
+    let gates = if gates.is_empty() { String::from("<none>") } else { format!("{open}/{}", gates.len()) };
+    let address = pod.at(&["status", "podIPs"]).items().first().cloned().unwrap_or_default();
+    Vec::from([
+        Json::from(format!("{}/{total}", sum.ready)),
+        Json::from(sum.word),
+        Json::from(restarts),
+        age,
+        text_or(&address, &["ip"], "<none>"),
+        text_or(pod, &["spec", "nodeName"], "<none>"),
+        text_or(pod, &["status", "nominatedNodeName"], "<none>"),
+        Json::from(gates),
+    ])
+}
+
+/// Returns the conditions of the row of a Pod that is over.
+pub(super) fn conditions(pod: &Json) -> Json {
+    let (reason, message) = match pod.at(&["status", "phase"]).as_str() {
+        Some("Succeeded") => ("Succeeded", "The pod has completed successfully."),
+        Some("Failed") => ("Failed", "The pod failed."),
+        _ => return Json::Null,
+    };
+    let condition = json!({"type": "Completed", "status": "True", "reason": reason, "message": message});
+    Json::array(Vec::from([condition]))
+}
+
+fn summary(pod: &Json) -> Sum {
+    let status = |field: &str| pod.at(&["status", field]).as_str().unwrap_or("");
+    let mut sum = Sum { word: String::from(status("phase")), ..Sum::default() };
+    if !status("reason").is_empty() {
+        sum.word = String::from(status("reason"));
+    }
+    let scheduled = condition(pod, "PodScheduled").and_then(|condition| condition.get("reason").as_str());
+    if scheduled == Some("SchedulingGated") {
+        sum.word = String::from("SchedulingGated");
+    }
+    let (initializing, sidecars) = init_containers(pod, &mut sum);
+    if !initializing || has_condition(pod, "Initialized") {
+        (sum.restarts, sum.last_restart) = (sidecars.restarts, sidecars.last_restart);
+        containers(pod, &mut sum);
+    }
+    let is_over = ["Succeeded", "Failed"].contains(&status("phase"));
+    let is_deleted = !pod.at(&["metadata", "deletionTimestamp"]).is_null();
+    if is_deleted && status("reason") == "NodeLost" {
+        sum.word = String::from("Unknown");
+    } else if is_deleted && !is_over {
+        sum.word = String::from("Terminating");
+    }
+    sum
+}
+
+/// Goes through the init containers up to the first that is not finished; returns whether there is one, and what those
+/// come to that stay beside the containers.
+fn init_containers(pod: &Json, sum: &mut Sum) -> (bool, Sum) {
+    let mut sidecars = Sum::default();
+    let specs = pod.at(&["spec", "initContainers"]).items();
+    for (at, status) in pod.at(&["status", "initContainerStatuses"]).items().iter().enumerate() {
+        sum.count(status);
+        let name = status.get("name");
+        let stays = specs.iter().any(|spec| spec.get("name") == name && is_sidecar(spec));
+        if stays {
+            sidecars.count(status);
+        }
+        let (ended, delayed_reads) = (status.at(&["state", "terminated"]), status.at(&["state", "waiting", "reason"]));
+        if !ended.is_null() && ended.get("exitCode").as_i64().unwrap_or(0) == 0 {
+            continue;
+        }
+        if stays && status.get("started").as_bool() == Some(true) {
+            sum.ready += usize::from(status.get("ready").as_bool() == Some(true));
+            continue;
+        }
+        sum.word = match delayed_reads.as_str() {
+            _ if !ended.is_null() => format!("Init:{}", end(ended)),
+            Some(reason) if !reason.is_empty() && reason != "PodInitializing" => format!("Init:{reason}"),
+            _ => format!("Init:{at}/{}", specs.len()),
+        };
+        return (true, sidecars);
+    }
+    (false, sidecars)
+}
+
+fn containers(pod: &Json, sum: &mut Sum) {
+    let mut is_running = false;
+    for status in pod.at(&["status", "containerStatuses"]).items().iter().rev() {
+        sum.count(status);
+        let (ended, delayed_reads) = (status.at(&["state", "terminated"]), status.at(&["state", "waiting", "reason"]));
+        let runs = !status.at(&["state", "running"]).is_null();
+        match delayed_reads.as_str() {
+            Some(reason) if !reason.is_empty() => sum.word = String::from(reason),
+            _ if !ended.is_null() => sum.word = end(ended),
+            _ if runs && status.get("ready").as_bool() == Some(true) => {
+                is_running = true;
+                sum.ready += 1;
+            }
+            _ => {}
+        }
+    }
+    if sum.word == "Completed" && is_running {
+        sum.word = String::from(if has_condition(pod, "Ready") { "Running" } else { "NotReady" });
+    }
+}
+
+/// Says how a container ended.
+fn end(ended: &Json) -> String {
+    let number = |field: &str| ended.get(field).as_i64().unwrap_or(0);
+    match ended.get("reason").as_str() {
+        Some(reason) if !reason.is_empty() => String::from(reason),
+        _ if number("signal") != 0 => format!("Signal:{}", number("signal")),
+        _ => format!("ExitCode:{}", number("exitCode")),
+    }
+}
+
+/// A restartable init container: it goes on beside the containers.
+fn is_sidecar(container: &Json) -> bool {
+    container.get("restartPolicy").as_str() == Some("Always")
+}
+
+fn condition<'a>(pod: &'a Json, kind: &str) -> Option<&'a Json> {
+    pod.at(&["status", "conditions"]).items().iter().find(|condition| condition.get("type").as_str() == Some(kind))
+}
+
+fn has_condition(pod: &Json, kind: &str) -> bool {
+    condition(pod, kind).is_some_and(|condition| condition.get("status").as_str() == Some("True"))
+}

@@ -1,0 +1,357 @@
+//! What the scheduler knows of the cluster: nodes in the order in which it looks at them, and what runs where.
+//!
+//! Mirrors pkg/scheduler/backend/cache/{cache,node_tree}.go and pkg/scheduler/framework/types.go, `NodeInfo` (v1.34).
+//! Inputs: Nodes and bound Pods as the watches show them, and Pods that this scheduler has just placed ("assumed").
+//! Outputs: the nodes, zones taking turns, with the sums of what is asked for on each.
+//! Invariant: a Pod counts on its node from the moment it is assumed or seen bound until its object is gone or ended.
+
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::cell::OnceCell;
+
+use crate::components::client::node_name;
+use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests, requests_for_scoring};
+use crate::objects::lifecycle::is_terminal;
+use crate::objects::{Json, Object, ObjectKey, Text};
+
+/// A Pod as the scheduler needs it.
+#[derive(Clone, Debug)]
+pub(super) struct PodInfo {
+    pub(super) key: ObjectKey,
+    pub(super) object: Object,
+    pub(super) requests: Amounts,
+    pub(super) for_scoring: Amounts,
+    pub(super) ports: Vec<HostPort>,
+    pub(super) priority: i64,
+}
+
+impl PodInfo {
+    pub(super) fn of(object: &Object, level: PodLevel) -> Self {
+        let spec = object.stable().get("spec");
+        Self {
+            key: object.key(),
+            object: object.clone(),
+            requests: requests(spec, level),
+            for_scoring: requests_for_scoring(spec, level),
+            ports: HostPort::of(object),
+            priority: priority(object),
+        }
+    }
+
+    pub(super) fn spec(&self) -> &Json {
+        self.object.stable().get("spec")
+    }
+
+    pub(super) fn labels(&self) -> &Json {
+        self.object.stable().at(&["metadata", "labels"])
+    }
+
+    pub(super) fn has_required_anti_affinity(&self) -> bool {
+        let path = ["affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
+        !self.spec().at(&path).items().is_empty()
+    }
+
+    pub(super) fn has_affinity(&self) -> bool {
+        let affinity = self.spec().get("affinity");
+        !affinity.get("podAffinity").is_empty() || !affinity.get("podAntiAffinity").is_empty()
+    }
+}
+
+/// Returns a Pod's priority. Source: k8s.io/component-helpers scheduling/corev1/helpers.go (v1.34), `PodPriority`.
+pub(super) fn priority(pod: &Object) -> i64 {
+    pod.stable().at(&["spec", "priority"]).as_i64().unwrap_or(0)
+}
+
+/// A Node and what is on it.
+#[derive(Clone, Debug)]
+pub(super) struct NodeInfo {
+    pub(super) node: Object,
+    pub(super) allocatable: Amounts,
+    pub(super) requested: Amounts,
+    pub(super) for_scoring: Amounts,
+    pub(super) pods: BTreeMap<ObjectKey, Arc<PodInfo>>,
+    /// Pods that keep others away from their topology.
+    pub(super) anti_affine: usize,
+    images: BTreeMap<Text, i64>,
+}
+
+impl NodeInfo {
+    pub(super) fn name(&self) -> &str {
+        self.node.name()
+    }
+
+    pub(super) fn tree(&self) -> &Json {
+        self.node.stable()
+    }
+
+    pub(super) fn label(&self, key: &str) -> Option<&str> {
+        self.tree().at(&["metadata", "labels", key]).as_str()
+    }
+
+    pub(super) fn taints(&self) -> &[Json] {
+        self.tree().at(&["spec", "taints"]).items()
+    }
+
+    pub(super) fn image_size(&self, image: &str) -> Option<i64> {
+        self.images.get(image).copied()
+    }
+
+    pub(super) fn add(&mut self, pod: Arc<PodInfo>) {
+        self.requested.add(&pod.requests);
+        self.for_scoring.add(&pod.for_scoring);
+        self.anti_affine += usize::from(pod.has_required_anti_affinity());
+        self.pods.insert(pod.key.clone(), pod);
+    }
+
+    pub(super) fn remove(&mut self, key: &ObjectKey) -> Option<Arc<PodInfo>> {
+        let pod = self.pods.remove(key)?;
+        self.requested.subtract(&pod.requests);
+        self.for_scoring.subtract(&pod.for_scoring);
+        self.anti_affine -= usize::from(pod.has_required_anti_affinity());
+        Some(pod)
+    }
+
+    fn set_node(&mut self, node: &Object) {
+        let tree = node.stable();
+        self.allocatable = Amounts::of(tree.at(&["status", "allocatable"]));
+        self.images = images(tree);
+        self.node = node.clone();
+    }
+}
+
+fn images(node: &Json) -> BTreeMap<Text, i64> {
+    let mut found = BTreeMap::new();
+    for image in node.at(&["status", "images"]).items() {
+        let size = image.get("sizeBytes").as_i64().unwrap_or(0);
+        for name in image.get("names").items().iter().filter_map(Json::as_text) {
+            found.insert(name.clone(), size);
+        }
+    }
+    found
+}
+
+/// The nodes and their Pods.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SchedulerCache {
+    nodes: BTreeMap<Text, NodeInfo>,
+    /// The zones in the order in which they were first seen, each with its nodes in the order in which they came.
+    zones: Vec<(Text, Vec<Text>)>,
+    /// The names as the zones take turns, once somebody has asked since a node came or went.
+    order: OnceCell<Vec<Text>>,
+    /// Of each Pod that counts: where.
+    placed: BTreeMap<ObjectKey, Text>,
+    /// Pods on nodes that are not there.
+    pods_without_node: BTreeMap<Text, BTreeMap<ObjectKey, Arc<PodInfo>>>,
+    /// How many nodes have an image.
+    image_nodes: BTreeMap<Text, i64>,
+    /// Whether any Pod keeps others away, or is drawn to others.
+    affine_pods: usize,
+}
+
+impl SchedulerCache {
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&NodeInfo> {
+        self.nodes.get(name)
+    }
+
+    /// Returns the names in the order in which the scheduler looks at the nodes.
+    ///
+    /// Zones take turns. Source: pkg/scheduler/backend/cache/node_tree.go (v1.34), `list`.
+    pub(super) fn order(&self) -> &[Text] {
+        self.order.get_or_init(|| {
+            let longest = self.zones.iter().map(|(_, nodes)| nodes.len()).max().unwrap_or(0);
+            let turns = (0..longest).flat_map(|at| self.zones.iter().filter_map(move |(_, nodes)| nodes.get(at)));
+            turns.cloned().collect()
+        })
+    }
+
+    /// Returns the nodes in the order in which the scheduler looks at them.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeInfo> {
+        self.order().iter().filter_map(|name| self.nodes.get(name))
+    }
+
+    pub(super) fn nodes_with_image(&self, image: &str) -> i64 {
+        self.image_nodes.get(image).copied().unwrap_or(0)
+    }
+
+    /// Tells whether any placed Pod has affinity or anti-affinity to others.
+    pub(super) const fn has_affine_pods(&self) -> bool {
+        self.affine_pods > 0
+    }
+
+    pub(super) fn set_node(&mut self, node: &Object) {
+        let name = Text::from(node.name());
+        let zone = zone_key(node.stable());
+        let old = self.nodes.get(&name).map(|info| (zone_key(info.tree()), info.images.clone()));
+        if let Some(info) = self.nodes.get_mut(&name) {
+            info.set_node(node);
+        } else {
+            let mut info = NodeInfo {
+                node: node.clone(),
+                allocatable: Amounts::default(),
+                requested: Amounts::default(),
+                for_scoring: Amounts::default(),
+                pods: BTreeMap::new(),
+                anti_affine: 0,
+                images: BTreeMap::new(),
+            };
+            info.set_node(node);
+            for pod in self.pods_without_node.remove(&name).unwrap_or_default().into_values() {
+                info.add(pod);
+            }
+            self.nodes.insert(name.clone(), info);
+        }
+        let images = self.nodes[&name].images.clone();
+        if old.as_ref().is_none_or(|(_, before)| *before != images) {
+            self.count_images(old.as_ref().map(|(_, before)| before), -1);
+            self.count_images(Some(&images), 1);
+        }
+        match old {
+            Some((before, _)) if before == zone => {}
+            Some((before, _)) => {
+                self.leave_zone(&before, &name);
+                self.enter_zone(zone, name);
+            }
+            None => self.enter_zone(zone, name),
+        }
+    }
+
+    pub(super) fn remove_node(&mut self, name: &str) {
+        let Some((name, info)) = self.nodes.remove_entry(name) else { return };
+        self.leave_zone(&zone_key(info.tree()), &name);
+        self.count_images(Some(&info.images), -1);
+        if !info.pods.is_empty() {
+            self.pods_without_node.insert(name, info.pods);
+        }
+    }
+
+    fn count_images(&mut self, images: Option<&BTreeMap<Text, i64>>, step: i64) {
+        for name in images.into_iter().flat_map(BTreeMap::keys) {
+            *self.image_nodes.entry(name.clone()).or_default() += step;
+        }
+    }
+
+    fn enter_zone(&mut self, zone: Text, name: Text) {
+        match self.zones.iter_mut().find(|(other, _)| *other == zone) {
+            Some((_, nodes)) => nodes.push(name),
+            None => self.zones.push((zone, Vec::from([name]))),
+        }
+        self.order.take();
+    }
+
+    fn leave_zone(&mut self, zone: &Text, name: &Text) {
+        if let Some((_, nodes)) = self.zones.iter_mut().find(|(other, _)| other == zone) {
+            nodes.retain(|other| other != name);
+        }
+        self.zones.retain(|(_, nodes)| !nodes.is_empty());
+        self.order.take();
+    }
+
+    /// Lets a Pod count on a node, and on no other.
+    pub(super) fn place(&mut self, pod: Arc<PodInfo>, node: &Text) {
+        self.remove_pod(&pod.key);
+        self.affine_pods += usize::from(pod.has_affinity());
+        self.placed.insert(pod.key.clone(), node.clone());
+        match self.nodes.get_mut(node) {
+            Some(info) => info.add(pod),
+            None => {
+                self.pods_without_node.entry(node.clone()).or_default().insert(pod.key.clone(), pod);
+            }
+        }
+    }
+
+    pub(super) fn remove_pod(&mut self, key: &ObjectKey) -> Option<Arc<PodInfo>> {
+        let node = self.placed.remove(key)?;
+        let pod = match self.nodes.get_mut(&node) {
+            Some(info) => info.remove(key),
+            None => self.pods_without_node.get_mut(&node).and_then(|pods| pods.remove(key)),
+        };
+        if pod.as_ref().is_some_and(|pod| pod.has_affinity()) {
+            self.affine_pods -= 1;
+        }
+        pod
+    }
+
+    /// Returns a placed Pod.
+    pub(super) fn pod(&self, key: &ObjectKey) -> Option<&Arc<PodInfo>> {
+        let node = self.placed.get(key)?;
+        self.nodes.get(node).map_or_else(|| self.pods_without_node.get(node)?.get(key), |info| info.pods.get(key))
+    }
+}
+
+/// Returns region and zone in one. Source: k8s.io/component-helpers node/topology/helpers.go (v1.34), `GetZoneKey`.
+fn zone_key(node: &Json) -> Text {
+    let label = |names: [&str; 2]| {
+        let labels = node.at(&["metadata", "labels"]);
+        names.into_iter().find_map(|name| labels.get(name).as_str()).unwrap_or("")
+    };
+    let zone = label(["failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"]);
+    let region = label(["failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"]);
+    if zone.is_empty() && region.is_empty() {
+        return Text::of("");
+    }
+    Text::from(alloc::format!("{region}:\u{0}:{zone}"))
+}
+
+/// Returns the node of a Pod that is bound and has not ended.
+pub(super) fn home(pod: &Object) -> Option<&Text> {
+    node_name(pod).filter(|_| !is_terminal(pod))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+    use alloc::sync::Arc;
+    use alloc::vec::Vec;
+
+    use super::{PodInfo, SchedulerCache};
+    use crate::components::pod_resources::PodLevel;
+    use crate::json;
+    use crate::objects::{Object, Text};
+
+    fn node(name: &str, zone: &str) -> Object {
+        Object::new(
+            json!({"metadata": {"name": name, "labels": {"topology.kubernetes.io/zone": zone}},
+                "status": {"allocatable": {"cpu": "2"}, "images": [{"names": ["a:1"], "sizeBytes": 5}]}}),
+            1,
+        )
+    }
+
+    #[test]
+    fn zones_take_turns_and_a_node_that_moves_comes_last() {
+        let mut cluster = SchedulerCache::default();
+        for (name, zone) in [("a1", "a"), ("a2", "a"), ("b1", "b"), ("a3", "a"), ("b2", "b")] {
+            cluster.set_node(&node(name, zone));
+        }
+        let order = |cluster: &SchedulerCache| cluster.order().iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(order(&cluster), ["a1", "b1", "a2", "b2", "a3"]);
+        cluster.set_node(&node("a1", "b"));
+        assert_eq!(order(&cluster), ["a2", "b1", "a3", "b2", "a1"]);
+        cluster.remove_node("b1");
+        assert_eq!(order(&cluster), ["a2", "b2", "a3", "a1"]);
+        assert_eq!(cluster.nodes_with_image("a:1"), 4);
+    }
+
+    #[test]
+    fn a_pod_counts_on_its_node_even_before_the_node_is_seen() {
+        let mut cluster = SchedulerCache::default();
+        let pod = Object::new(
+            json!({"metadata": {"name": "p", "namespace": "default"},
+                "spec": {"containers": [{"resources": {"requests": {"cpu": "500m"}}}]}}),
+            1,
+        );
+        let info = Arc::new(PodInfo::of(&pod, PodLevel::Ignored));
+        cluster.place(info, &Text::of("w1"));
+        cluster.set_node(&node("w1", ""));
+        assert_eq!(cluster.get("w1").unwrap().requested.get("cpu"), 500);
+        cluster.remove_node("w1");
+        cluster.set_node(&node("w1", ""));
+        assert_eq!(cluster.get("w1").unwrap().requested.get("cpu"), 500);
+        assert!(cluster.remove_pod(&pod.key()).is_some());
+        assert_eq!(cluster.get("w1").unwrap().requested.get("cpu"), 0);
+    }
+}

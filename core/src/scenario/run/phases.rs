@@ -1,0 +1,368 @@
+//! The phases of a run: each `Given` in turn, then each act with its actions, its lines and its faults.
+
+use super::*;
+use crate::components::machine::MachineSpec;
+use crate::network::is_namespaced;
+
+/// A Node that has been ready for this long need not become quieter: a kubelet writes its status that often.
+const SETTLED: SignedDuration = SignedDuration::from_mins(5);
+
+impl Run {
+    pub(super) fn enter_setup(&mut self, given: usize, now: Timestamp) {
+        self.phase = Phase::Setup(given);
+        let scenario = self.scenario.clone();
+        let Some(line) = scenario.given.get(given) else {
+            self.enter_when(0, now);
+            return;
+        };
+        let tasks = match &line.setup {
+            Setup::ReadyNodes(specs) => {
+                specs.iter().map(|spec| Task::Action(Action::AddMachine(spec.clone()).into())).collect()
+            }
+            Setup::HandFedNode(node) => Vec::from([Task::Feed(node.clone())]),
+            Setup::RunningPod { pod } => self.running_pod(pod),
+            Setup::Objects(objects) => {
+                objects.iter().map(|(resource, object)| create(resource.clone(), object)).collect()
+            }
+            Setup::Do(action) => Vec::from([Task::Action(action.clone())]),
+            Setup::Until(_) => Vec::new(),
+        };
+        self.jobs =
+            tasks.into_iter().map(|task| QueuedTask { task, step: line.position.clone(), when: false }).collect();
+        self.next_job(now);
+    }
+
+    /// A Pod on a Node without a kubelet is reported as running by the scenario in the kubelet's place.
+    fn running_pod(&self, pod: &Json) -> Vec<Task> {
+        let mut tasks = Vec::from([create(PODS, pod)]);
+        let node = pod.at(&["spec", "nodeName"]).as_str().unwrap_or("");
+        if self.is_hand_fed(node) {
+            let text = |field| pod.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
+            let namespace = if text("namespace").is_empty() { Text::of("default") } else { text("namespace") };
+            let status = json!({"status": {"phase": "Running", "conditions": [
+                {"type": "Initialized", "status": "True"}, {"type": "Ready", "status": "True"},
+                {"type": "ContainersReady", "status": "True"}, {"type": "PodScheduled", "status": "True"}]}});
+            let call = Call::strategic_patch(PODS, namespace, text("name"), status).subresource("status");
+            tasks.push(Task::Action(Action::Api { identity: Identity::kubelet(node), call }.into()));
+        }
+        tasks
+    }
+
+    fn is_hand_fed(&self, node: &str) -> bool {
+        self.scenario.given.iter().any(|given| matches!(&given.setup, Setup::HandFedNode(fed) if fed.name == node))
+    }
+
+    pub(super) fn enter_waiting(&mut self, given: usize, now: Timestamp) {
+        let condition = |kind, status| Predicate::Condition {
+            kind: Text::of(kind),
+            status: Text::of(status),
+            reason: None,
+            message: None,
+        };
+        let fact = |of, predicate| Fact { subject: Subject::Object(of), predicate };
+        let ready = |node: &Text| {
+            [
+                fact(ObjectRef::node(node), condition("Ready", "True")),
+                fact(ObjectRef::node(node), condition("NetworkUnavailable", "False")),
+                fact(ObjectRef::lease(node), Predicate::Exists),
+            ]
+        };
+        let (facts, quiet) = match &self.scenario.given[given].setup {
+            Setup::ReadyNodes(specs) => {
+                let names: Vec<Text> = specs.iter().map(node_name).collect();
+                (names.iter().flat_map(ready).collect(), names)
+            }
+            Setup::HandFedNode(node) => (ready(&node.name).to_vec(), Vec::from([node.name.clone()])),
+            Setup::RunningPod { pod } => {
+                let text = |field| pod.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
+                let namespace = if text("namespace").is_empty() { Text::of("default") } else { text("namespace") };
+                let of = ObjectRef::pod(namespace, text("name"));
+                (Vec::from([fact(of, Predicate::Phase(Text::of("Running")))]), Vec::new())
+            }
+            Setup::Until(fact) => (Vec::from([fact.clone()]), Vec::new()),
+            Setup::Objects(_) | Setup::Do(_) => (Vec::new(), Vec::new()),
+        };
+        self.phase = Phase::Waiting(given, Waiting { since: now, facts, quiet });
+    }
+
+    /// Two health passes after the last status write, or the end of patience.
+    pub(super) fn waiting_deadline(&self, waiting: &Waiting) -> Timestamp {
+        let end = waiting.since + self.options.patience;
+        let quiet = waiting.quiet.iter().filter_map(|node| self.quiet_since(node)).max();
+        if self.first_untrue(waiting).is_some() { end } else { quiet.map_or(waiting.since, |at| at.min(end)) }
+    }
+
+    /// Two health passes after the last status write. Where the status is written more often than that, a node that
+    /// has been ready for long is as quiet as it gets.
+    fn quiet_since(&self, node: &str) -> Option<Timestamp> {
+        let written = self.view.status_written(node)? + self.options.health_period * 2;
+        let settled = self.view.ready_turned(node).map(|at| at + SETTLED);
+        Some(settled.map_or(written, |settled| settled.min(written)))
+    }
+
+    fn first_untrue(&self, waiting: &Waiting) -> Option<truth::Truth> {
+        waiting
+            .facts
+            .iter()
+            .map(|fact| truth::judge(fact, &self.view, &self.baseline))
+            .find(|truth| truth.holds != Holds::Yes)
+    }
+
+    pub(super) fn check_waiting(&mut self, now: Timestamp) {
+        let Phase::Waiting(given, waiting) = &self.phase else { return };
+        let given = *given;
+        let position = self.scenario.given[given].position.clone();
+        let untrue = self.first_untrue(waiting);
+        let quiet = waiting.quiet.iter().all(|node| self.quiet_since(node).is_none_or(|at| at <= now));
+        if untrue.is_none() && quiet {
+            let at = now.duration_since(self.zero);
+            let observed = format!("there after {}", seconds(now.duration_since(waiting.since)));
+            self.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed });
+            self.enter_setup(given + 1, now);
+        } else if now >= waiting.since + self.options.patience {
+            let seen = untrue.map_or_else(|| String::from("its status is written all the time"), |truth| truth.seen);
+            let expected = format!("it is there within {}", seconds(self.options.patience));
+            self.fail_step(position, expected, seen, now);
+        }
+    }
+
+    pub(super) fn enter_when(&mut self, act: usize, now: Timestamp) {
+        if act >= self.scenario.acts.len() {
+            self.finish(now);
+            return;
+        }
+        self.phase = Phase::When(act);
+        if act == 0 && self.options.lead > SignedDuration::ZERO {
+            self.pause = Some(Pause::Lead(now + self.options.lead));
+        } else {
+            self.begin_when(act, now);
+        }
+    }
+
+    fn begin_when(&mut self, act: usize, now: Timestamp) {
+        let scenario = self.scenario.clone();
+        let next = &scenario.acts[act];
+        self.faults.clear();
+        self.view.begin_act();
+        self.log.begin_actions(now);
+        self.set_baseline(next, now);
+        self.jobs = next.when.iter().flat_map(tasks_of).collect();
+        self.next_job(now);
+    }
+
+    /// Goes on where a pause is over.
+    pub(super) fn check_pause(&mut self, now: Timestamp) {
+        match &self.pause {
+            Some(Pause::Pass(until)) if *until <= now => {}
+            Some(Pause::Lead(until)) if *until <= now => {
+                self.pause = None;
+                return self.begin_when(0, now);
+            }
+            Some(Pause::Until(step, awaited)) => {
+                let untrue = self.first_untrue(awaited);
+                if let Some(untrue) = untrue {
+                    if now >= awaited.since + self.options.patience {
+                        let expected = format!("it comes true within {}", seconds(self.options.patience));
+                        self.fail_step(step.clone(), expected, untrue.seen, now);
+                    }
+                    return;
+                }
+            }
+            _ => return,
+        }
+        self.pause = None;
+        self.rebase(now);
+        self.next_job(now);
+    }
+
+    /// Time that passes belongs to what was before the act's last action.
+    fn rebase(&mut self, now: Timestamp) {
+        if let Phase::When(act) = &self.phase {
+            let scenario = self.scenario.clone();
+            let act = *act;
+            self.set_baseline(&scenario.acts[act], now);
+        }
+    }
+
+    fn set_baseline(&mut self, act: &Act, now: Timestamp) {
+        self.baseline = self.view.clone();
+        let (view, baseline, own) = (&self.view, &self.baseline, ChangeOrigin::Cluster);
+        let scene = Scene { view, baseline, change: None, own, revision: self.revision, now };
+        self.judges = act
+            .expectations
+            .iter()
+            .map(|line| Judge::new(line, paths_named_beside(line, act), self.options.tolerance, scene))
+            .collect();
+    }
+
+    pub(super) fn enter_then(&mut self, act: usize, now: Timestamp) {
+        self.phase = Phase::Then(act);
+        self.zero = now;
+        self.zeros.push(now);
+        self.log.begin_act(now);
+        self.each_judge(None, now, |judge, scene| judge.begin(now, scene));
+    }
+
+    /// The act's end as far as it is known: the largest bound; the end of patience while one hangs in the air; later
+    /// if something is late.
+    pub(super) fn act_end(&self, act: &Act) -> Timestamp {
+        let known = self.zero + act.length();
+        let ends = self.judges.iter().flat_map(|judge| [judge.end(), judge.deadline()]).flatten();
+        let end = ends.max().map_or(known, |end| end.max(known));
+        if self.judges.iter().any(Judge::is_end_unknown) {
+            end.max(self.zero + self.options.patience)
+        } else if self.judges.iter().any(Judge::is_late) {
+            end + self.options.wait_for_late
+        } else {
+            end
+        }
+    }
+
+    /// Ends the act when its time is over.
+    pub(super) fn check_act(&mut self, act: usize, now: Timestamp) {
+        let scenario = self.scenario.clone();
+        if now < self.act_end(&scenario.acts[act]) || self.judges.iter().any(|judge| judge.deadline().is_some()) {
+            return;
+        }
+        for judge in &mut self.judges {
+            judge.end_act(now);
+            judge.end_wait(now);
+        }
+        self.enter_counting(act, now);
+    }
+
+    fn enter_counting(&mut self, act: usize, now: Timestamp) {
+        self.phase = Phase::Counting(act);
+        for (id, _) in &self.faults {
+            self.outputs.push_back(RunOutput::CountHits(*id));
+        }
+        if self.faults.is_empty() {
+            self.end_act(act, Vec::new(), now);
+        }
+    }
+
+    pub(super) fn handle_hits(&mut self, id: ActionId, effect: FaultEffect, now: Timestamp) {
+        let Phase::Counting(act) = self.phase else { return };
+        let Some(at) = self.faults.iter().position(|(fault, _)| *fault == id) else { return };
+        let (_, step) = self.faults.remove(at);
+        if effect == FaultEffect::Messages(0) {
+            self.idle.push(step);
+        }
+        if self.faults.is_empty() {
+            let idle = core::mem::take(&mut self.idle);
+            self.end_act(act, idle, now);
+        }
+    }
+
+    /// Writes down the verdicts of an act, with those of its faults that met nothing.
+    fn end_act(&mut self, act: usize, idle: Vec<Position>, now: Timestamp) {
+        let scenario = self.scenario.clone();
+        for when in &scenario.acts[act].when {
+            let without_effect = idle.contains(&when.position);
+            let verdict = if without_effect { Verdict::Failed } else { Verdict::Passed };
+            let observed = if without_effect { "it met no message up to the end of the act" } else { "done" };
+            self.steps.push(StepVerdict {
+                position: when.position.clone(),
+                verdict,
+                at: SignedDuration::ZERO,
+                observed: String::from(observed),
+            });
+        }
+        self.note_verdicts(now);
+        if let Some(step) = idle.first()
+            && self.mismatch.is_none()
+        {
+            let (why, last) = self.explain_step(now);
+            self.mismatch = Some(Mismatch {
+                step: step.clone(),
+                expected: String::from("the fault meets at least one message by the end of the act"),
+                observed: String::from("the fault did nothing: it met no message"),
+                why,
+                last,
+                replay: String::new(),
+            });
+        }
+        let good = self.judges.iter().all(|judge| judge.finding().is_some_and(|it| it.verdict == Verdict::Passed));
+        if good && idle.is_empty() {
+            self.take_snapshots(act, now);
+            self.enter_when(act + 1, now);
+        } else {
+            self.finish(now);
+        }
+    }
+
+    fn note_verdicts(&mut self, now: Timestamp) {
+        let findings: Vec<_> = self
+            .judges
+            .iter()
+            .filter_map(|judge| Some((judge.expectation().clone(), judge.finding()?.clone())))
+            .collect();
+        for (line, finding) in &findings {
+            self.steps.push(StepVerdict {
+                position: line.position.clone(),
+                verdict: finding.verdict,
+                at: finding.at.duration_since(self.zero),
+                observed: finding.observed.clone(),
+            });
+        }
+        let worst = [Verdict::Failed, Verdict::Inconclusive];
+        let first = worst.iter().find_map(|verdict| findings.iter().find(|(_, finding)| finding.verdict == *verdict));
+        if let Some((line, finding)) = first {
+            let mismatch = self.explain(line, finding, now);
+            self.mismatch.get_or_insert(mismatch);
+        }
+    }
+}
+
+/// The Node's name is the host name's.
+fn node_name(spec: &MachineSpec) -> Text {
+    spec.node_name.clone().unwrap_or_else(|| spec.name.clone())
+}
+
+fn create(resource: Resource, object: &Json) -> Task {
+    let namespace = object.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
+    let namespace = if namespace.is_empty() && is_namespaced(&resource) { Text::of("default") } else { namespace };
+    let call = Call::new(Verb::Create, resource, namespace, "").body(object.clone());
+    Task::Action(Action::Api { identity: Identity::admin(), call }.into())
+}
+
+fn tasks_of(when: &When) -> impl Iterator<Item = QueuedTask> {
+    when.actions.iter().map(|action| QueuedTask {
+        task: Task::Action(action.clone()),
+        step: when.position.clone(),
+        when: true,
+    })
+}
+
+/// Returns the paths that the other lines about the same object name.
+fn paths_named_beside(line: &Expectation, act: &Act) -> Vec<Path> {
+    act.expectations
+        .iter()
+        .filter(|other| other.fact.subject == line.fact.subject)
+        .flat_map(|other| named_paths(&other.fact.predicate))
+        .collect()
+}
+
+fn named_paths(predicate: &Predicate) -> Vec<Path> {
+    let conditions = Path::of(&["status", "conditions"]);
+    match predicate {
+        Predicate::Condition { kind, .. } => Vec::from([conditions.item(kind)]),
+        Predicate::Taint(taint) => {
+            let name = format!("{}:{}", taint.key, taint.effect);
+            Vec::from([Path::of(&["spec", "taints"]).item(name)])
+        }
+        Predicate::Label { key, .. } => Vec::from([Path::of(&["metadata", "labels"]).item(key)]),
+        Predicate::Field { path, .. } => Vec::from([path.clone()]),
+        Predicate::Phase(_) => Vec::from([Path::of(&["status", "phase"])]),
+        Predicate::Reason(_) => Vec::from([Path::of(&["status", "reason"])]),
+        Predicate::Deleted | Predicate::Gone | Predicate::Terminating => Vec::from([
+            Path::of(&["metadata", "deletionTimestamp"]),
+            Path::of(&["metadata", "deletionGracePeriodSeconds"]),
+            Path::of(&["metadata", "generation"]),
+        ]),
+        Predicate::Not(inner) => named_paths(inner),
+        Predicate::Count { of, .. } => named_paths(of),
+        Predicate::All(parts) => parts.iter().flat_map(named_paths).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,77 @@
+//! What every backend does in the same way beside the components of the cluster.
+//!
+//! Requests and Given lines as data: the bystanders of the Nodes that a scenario names, routes as a cloud makes them,
+//! and the change of taints as kubectl makes it. A driver sends the requests and says so if it cannot.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::{Bystanders, Given, Position, Scenario, Setup, Taint};
+use crate::components::machine::MachineSpec;
+use crate::json;
+use crate::network::{Call, Identity, MERGE_PATCH, NODES, Verb};
+use crate::objects::time::to_time;
+use crate::objects::{Json, Text};
+
+/// Returns the Nodes that a cluster made for a scenario has beside those that the scenario names, as its first Given.
+#[must_use]
+pub fn bystanders(scenario: &Scenario) -> Option<Given> {
+    let node = |name: &str, zone: &str| MachineSpec {
+        name: Text::from(name),
+        zone: Some(Text::from(zone)),
+        ..MachineSpec::default()
+    };
+    let (specs, text) = match scenario.cluster.bystanders {
+        Bystanders::Bystander => {
+            (Vec::from([node("bystander", "bystander")]), Text::of("Given a ready Node \"bystander\""))
+        }
+        Bystanders::AsItIs => {
+            let specs = Vec::from([node("node-1", "a"), node("node-2", "a"), node("node-3", "b")]);
+            (specs, Text::of("Given the cluster as it is"))
+        }
+        Bystanders::Nobody => return None,
+    };
+    Some(Given { setup: Setup::ReadyNodes(specs), position: Position { text, ..scenario.position.clone() } })
+}
+
+/// Returns what a cloud's route controller asks for when a Node is new, and as whom.
+///
+/// Source: k8s.io/cloud-provider controllers/route/route_controller.go (v1.34), `updateNetworkingCondition`.
+#[must_use]
+pub fn route(node: &Text, now: Timestamp) -> (Arc<Identity>, Call) {
+    let at = to_time(now);
+    let status = json!({"status": {"conditions": [{
+        "type": "NetworkUnavailable", "status": "False", "reason": "RouteCreated",
+        "message": "RouteController created a route", "lastTransitionTime": at, "lastHeartbeatTime": at,
+    }]}});
+    let controller = Identity::controller("route-controller");
+    let identity = Arc::new(Identity { agent: Text::of("cloud-controller-manager"), ..(*controller).clone() });
+    (identity, Call::strategic_patch(NODES, "", node.clone(), status).subresource("status"))
+}
+
+/// Returns the patch of a Node's whole list of taints, from the Node as it was read: added first, then those that stay.
+///
+/// Source: kubectl pkg/cmd/taint/taint.go (v1.34).
+#[must_use]
+pub fn taints_patch(found: &Json, node: &Text, add: &[Taint], remove: &[Taint]) -> Call {
+    let is = |old: &Json, taint: &Taint| {
+        old.get("key").as_str() == Some(&taint.key) && old.get("effect").as_str() == Some(&taint.effect)
+    };
+    let stays = |old: &&Json| !add.iter().chain(remove).any(|taint| is(old, taint));
+    let added = add.iter().map(|taint| {
+        let mut new = json!({"key": taint.key.as_str(), "effect": taint.effect.as_str()});
+        if let Some(value) = &taint.value {
+            new.set(&["value"], value);
+        }
+        new
+    });
+    let old = found.at(&["spec", "taints"]).items().iter().filter(stays).cloned();
+    let taints: Json = added.chain(old).collect();
+    let mut patch = Json::object();
+    patch.set(&["metadata", "resourceVersion"], found.at(&["metadata", "resourceVersion"]).clone());
+    patch.set(&["spec", "taints"], taints);
+    let call = Call::new(Verb::Patch, NODES, "", node.clone());
+    call.header("content-type", Text::of(MERGE_PATCH)).body(patch)
+}

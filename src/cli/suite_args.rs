@@ -1,0 +1,35 @@
+//! Where the files beside the features are: the options that `run`, `lint` and `explain` share.
+
+use std::path::PathBuf;
+
+use crate::harness::SuitePaths;
+use crate::steps::Own;
+
+/// Options for a suite of one's own.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Files of your own")]
+pub struct SuiteArgs {
+    /// The requirements that @req: may name; default: requirements.yaml beside the features, or else those built in
+    #[arg(long, value_name = "FILE")]
+    requirements: Option<PathBuf>,
+    /// The directory of the snapshots; default: snapshots/ beside the features
+    #[arg(long, value_name = "DIR")]
+    snapshots: Option<PathBuf>,
+    /// The directory of the files in `the objects in "FILE"`; default: fixtures/ beside the features
+    #[arg(long, value_name = "DIR")]
+    fixtures: Option<PathBuf>,
+}
+
+impl SuiteArgs {
+    /// Returns where all files of a suite are.
+    pub(super) fn suite_paths(&self, features: &[PathBuf], own: &Own) -> SuitePaths {
+        SuitePaths {
+            features: features.to_vec(),
+            requirements: self.requirements.clone(),
+            snapshots: self.snapshots.clone(),
+            fixtures: self.fixtures.clone(),
+            own: own.clone(),
+            backend: crate::harness::Backend::Sim,
+        }
+    }
+}

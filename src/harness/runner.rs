@@ -1,0 +1,202 @@
+//! Where scenarios run: on the simulator, or on a live backend that was made once for all of them.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+#[cfg(feature = "live")]
+pub use crate::live::kind::KindOptions;
+#[cfg(feature = "live")]
+use crate::live::{self, LiveBackend, TimeLimit};
+
+/// What is wanted of kind, in a program that does not know it.
+#[cfg(not(feature = "live"))]
+pub type KindOptions = ();
+
+/// What scenarios run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Backend {
+    /// The simulator
+    #[default]
+    Sim,
+    /// Real control planes with hollow nodes, in real time
+    Hollow,
+    /// A cluster made by kind, in real time
+    Kind,
+}
+
+impl Backend {
+    /// All of them.
+    const ALL: [Self; 3] = [Self::Sim, Self::Hollow, Self::Kind];
+
+    /// Returns its name, which is the first part of the names of trials.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sim => "sim",
+            Self::Hollow => "hollow",
+            Self::Kind => "kind",
+        }
+    }
+
+    /// Reads a name.
+    ///
+    /// # Errors
+    /// There is no such backend.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|backend| backend.name() == text.trim());
+        found.ok_or_else(|| format!("{text:?} is no backend: sim, hollow or kind"))
+    }
+}
+
+/// What live backends are asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LiveOptions {
+    /// Where the programs of a control plane are; `None` for `KUBEBUILDER_ASSETS`, then `PATH`.
+    pub assets: Option<PathBuf>,
+    /// Whether scenarios of up to ten minutes are run, beside those of up to two.
+    pub slow: bool,
+    /// Where recordings of the scenarios go; `None` if there are to be none.
+    pub recordings: Option<PathBuf>,
+    /// What is wanted of kind.
+    pub kind: KindOptions,
+}
+
+/// Where scenarios run.
+#[derive(Debug, Clone, Default)]
+pub struct Runner {
+    backend: Backend,
+    #[cfg(feature = "live")]
+    pub(super) live: Option<Live>,
+}
+
+#[cfg(feature = "live")]
+#[derive(Debug, Clone)]
+pub(super) struct Live {
+    pub(super) live_backend: std::sync::Arc<dyn LiveBackend>,
+    pub(super) time_limit: TimeLimit,
+}
+
+impl Runner {
+    /// Makes a runner; what is not to be had is a reason to skip every scenario.
+    ///
+    /// # Errors
+    /// A cluster was named that must not be touched, or none.
+    pub fn set(backend: Backend, options: &LiveOptions) -> Result<Self, String> {
+        #[cfg(not(feature = "live"))]
+        let _ = options;
+        Ok(Self {
+            backend,
+            #[cfg(feature = "live")]
+            live: live_backend(backend, options)?.map(|live_backend| {
+                let time_limit = if options.slow { TimeLimit::Slow } else { TimeLimit::Short };
+                Live { live_backend, time_limit }
+            }),
+        })
+    }
+
+    /// Returns the backend.
+    #[must_use]
+    pub const fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Takes out of a snapshot what is not compared here.
+    pub(super) fn projected(&self, text: &str) -> String {
+        match self.backend {
+            #[cfg(feature = "live")]
+            Backend::Kind => live::kind::projected(text),
+            _ => text.to_owned(),
+        }
+    }
+
+    /// Tells why a field of a Node, as `status.capacity.cpu`, has another value here; `None` if it is compared.
+    #[must_use]
+    pub fn known_difference(&self, field: &str) -> Option<&'static str> {
+        match self.backend {
+            #[cfg(feature = "live")]
+            Backend::Kind => live::kind::reason(field),
+            _ => {
+                let _ = field;
+                None
+            }
+        }
+    }
+
+    /// Lets SIGINT and SIGTERM end a run in real time in order; calls `first` at the first of them.
+    pub fn handle_signals(&self, first: impl FnOnce() + Send + 'static) {
+        #[cfg(feature = "live")]
+        if self.live.is_some() {
+            // Without it a signal ends the process, as it does anyway.
+            let _ = live::interrupt::listen(first);
+        }
+        #[cfg(not(feature = "live"))]
+        drop(first);
+    }
+
+    /// Tells whether no further scenario is to begin.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        #[cfg(feature = "live")]
+        return self.live.is_some() && live::interrupt::is_asked();
+        #[cfg(not(feature = "live"))]
+        false
+    }
+
+    /// Returns how many scenarios run at a time where that does not depend on the cores: in real time most only wait.
+    #[must_use]
+    pub fn threads(&self) -> Option<NonZeroUsize> {
+        #[cfg(feature = "live")]
+        return self.live.as_ref().map(|live| live.live_backend.concurrency());
+        #[cfg(not(feature = "live"))]
+        None
+    }
+
+    /// Returns what people should know before anything is written.
+    #[must_use]
+    pub fn announcement(&self) -> Option<String> {
+        #[cfg(feature = "live")]
+        return self.live.as_ref().and_then(|live| live.live_backend.announcement());
+        #[cfg(not(feature = "live"))]
+        None
+    }
+}
+
+/// Makes what live scenarios stand on; `None` for the simulator.
+#[cfg(feature = "live")]
+fn live_backend(backend: Backend, options: &LiveOptions) -> Result<Option<std::sync::Arc<dyn LiveBackend>>, String> {
+    use std::sync::Arc;
+    Ok(match backend {
+        Backend::Sim => None,
+        Backend::Hollow if options.kind.context.is_some() || options.kind.kubeconfig.is_some() => {
+            if options.recordings.is_some() {
+                return Err("recordings need the audit log of a control plane of our own: name no context".to_owned());
+            }
+            Some(match live::hollow::Attached::open(&options.kind) {
+                Ok(attached) => Arc::new(attached),
+                Err(error) => without(error, options)?,
+            })
+        }
+        Backend::Hollow => Some(match live::hollow::Hollow::find(options.assets.as_deref()) {
+            Ok(hollow) => Arc::new(hollow.recording_into(options.recordings.clone())),
+            Err(why) => Arc::new(live::Unavailable::because(why)),
+        }),
+        Backend::Kind => Some(match live::kind::KindBackend::open(&options.kind) {
+            Ok(kind) => Arc::new(kind),
+            Err(error) => without(error, options)?,
+        }),
+    })
+}
+
+/// Returns where scenarios run without a cluster: nothing, so that all are skipped with the reason. A cluster that
+/// was named has to be there: whoever names one would take a run without a failure for a good one.
+#[cfg(feature = "live")]
+fn without(error: live::kind::NoCluster, options: &LiveOptions) -> Result<std::sync::Arc<dyn LiveBackend>, String> {
+    match (error, &options.kind.context) {
+        (live::kind::NoCluster::Absent(why), None) => Ok(std::sync::Arc::new(live::Unavailable::because(why))),
+        (live::kind::NoCluster::Absent(why), Some(context)) if !why.contains(context.as_str()) => {
+            Err(format!("context {context} cannot be used: {why}"))
+        }
+        (error, _) => Err(error.to_string()),
+    }
+}

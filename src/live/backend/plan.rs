@@ -1,0 +1,231 @@
+//! A scenario on its way to an environment: its settings, whether it needs a control plane for itself, how its names
+//! are mapped.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use nodeproof_core::network::{
+    Body, Call, Endpoint, Identity, NODE_LEASES, NODES, PODS, Resource, Target, Verb, is_namespaced,
+};
+use nodeproof_core::objects::Json;
+use nodeproof_core::profile::Settings;
+use nodeproof_core::scenario::{Action, Bystanders, Scenario, ScenarioAction, Setup, Subject};
+
+use super::LiveBackend;
+use crate::live::aliases::Aliases;
+use crate::live::tolerance::TimeLimit;
+
+/// Why a scenario needs a control plane for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IsolationReason {
+    /// It sets flags of the control plane.
+    Flags,
+    /// It stops controllers.
+    Controllers,
+    /// It is about all Nodes of the cluster.
+    AllNodes,
+    /// The scheduler chooses among all Nodes.
+    Scheduler,
+    /// It looks at whole lists.
+    Lists,
+    /// It uses a namespace of the system.
+    SystemNamespace,
+    /// It makes objects of the whole cluster.
+    ClusterObjects,
+    /// Its names would mean something else with a suffix.
+    OddNames,
+    /// The backend gives every scenario one.
+    Asked(&'static str),
+}
+
+impl IsolationReason {
+    /// Tells whether a cluster will do that was made for the run, has no other Nodes for the time, and where names have
+    /// suffixes.
+    #[must_use]
+    pub const fn can_be_emptied_for(self) -> bool {
+        matches!(self, Self::Flags | Self::AllNodes | Self::Scheduler | Self::Lists)
+    }
+}
+
+impl fmt::Display for IsolationReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Flags => "it sets flags of the control plane",
+            Self::Controllers => "it stops controllers",
+            Self::AllNodes => "it is about all Nodes of the cluster",
+            Self::Scheduler => "the scheduler chooses among all Nodes",
+            Self::Lists => "it looks at whole lists",
+            Self::SystemNamespace => "it uses a namespace of the system",
+            Self::ClusterObjects => "it makes objects of the whole cluster",
+            Self::OddNames => "its names would mean something else with a suffix",
+            Self::Asked(why) => why,
+        })
+    }
+}
+
+/// A scenario on its way to an environment.
+#[derive(Debug, Clone)]
+pub struct ScenarioPlan {
+    /// The scenario, with its aliases.
+    pub scenario: Arc<Scenario>,
+    /// Release, flags and gates in force.
+    pub settings: Settings,
+    /// The seed of free choices that are ours.
+    pub seed: u64,
+    /// Why the scenario needs a control plane for itself; `None` if it can share one.
+    pub alone: Option<IsolationReason>,
+    /// How its names are mapped.
+    pub aliases: Aliases,
+}
+
+impl ScenarioPlan {
+    /// Plans a scenario for a live backend.
+    ///
+    /// # Errors
+    /// A flag is unknown or its value does not fit; the text says which.
+    pub fn of(live_backend: &dyn LiveBackend, scenario: &Scenario, run: &Settings, seed: u64) -> Result<Self, String> {
+        let settings = scenario.cluster.settings(run).map_err(|error| error.to_string())?;
+        let mapped = Aliases::of(scenario, &suffix()).standing_in(live_backend.stand_ins(scenario));
+        let odd = || (!mapped.can_be_mapped()).then_some(IsolationReason::OddNames);
+        // Where all would do with a cluster without other Nodes, odd names would still not.
+        let alone = match alone(scenario) {
+            Some(why) if why.can_be_emptied_for() => odd().or(Some(why)),
+            alone => alone.or_else(odd).or_else(|| live_backend.isolates_all().map(IsolationReason::Asked)),
+        };
+        let aliases = match alone {
+            Some(_) if live_backend.has_dedicated_control_planes() => Aliases::none(),
+            Some(_) if live_backend.is_otherwise_empty() => mapped.without_others(),
+            _ => mapped,
+        };
+        Ok(Self { scenario: Arc::new(scenario.clone()), settings, seed, alone, aliases })
+    }
+
+    /// Tells why the scenario cannot be run on a backend; known when scenarios are listed.
+    #[must_use]
+    pub fn obstacle(&self, live_backend: &dyn LiveBackend, time_limit: TimeLimit) -> Option<String> {
+        let capable = live_backend.capabilities();
+        let own = live_backend.obstacle(self);
+        let missing = || self.scenario.needs().into_iter().find(|need| !capable.contains(need));
+        let is_served = |why: &IsolationReason| {
+            live_backend.has_dedicated_control_planes() || live_backend.is_otherwise_empty() && why.can_be_emptied_for()
+        };
+        let isolated = || self.alone.filter(|why| !is_served(why));
+        own.or_else(|| time_limit.obstacle(&self.scenario))
+            .or_else(|| self.scenario.actions().find_map(of_others).map(str::to_owned))
+            .or_else(|| missing().map(|need| format!("this backend cannot do: {need}")))
+            .or_else(|| isolated().map(|why| format!("it needs a cluster for itself: {why}")))
+    }
+}
+
+/// Tells why a scenario needs a control plane for itself.
+fn alone(scenario: &Scenario) -> Option<IsolationReason> {
+    let made = scenario.given.iter().flat_map(|given| match &given.setup {
+        Setup::RunningPod { pod } => of_object(&PODS, pod).into_iter().collect(),
+        Setup::Objects(objects) => {
+            objects.iter().filter_map(|(resource, object)| of_object(resource, object)).collect()
+        }
+        _ => Vec::new(),
+    });
+    let seen = scenario
+        .expectations()
+        .filter_map(|line| matches!(line.fact.subject, Subject::Table(_)).then_some(IsolationReason::Lists));
+    let flags = (!scenario.cluster.flags.is_empty()).then_some(IsolationReason::Flags);
+    let bystanders = (scenario.cluster.bystanders != Bystanders::Bystander).then_some(IsolationReason::AllNodes);
+    let found: Vec<IsolationReason> =
+        made.chain(scenario.actions().filter_map(of_action)).chain(seen).chain(flags).chain(bystanders).collect();
+    // What a cluster without other Nodes does not serve comes first.
+    found.iter().find(|why| !why.can_be_emptied_for()).or(found.first()).copied()
+}
+
+/// Tells why an action cannot be done to programs that are not ours.
+fn of_others(action: &ScenarioAction) -> Option<&'static str> {
+    let ScenarioAction::Action(action) = action else { return None };
+    match &**action {
+        Action::AddRule(fault) => match &fault.from {
+            Endpoint::Name(name) if name.starts_with("machine/") => None,
+            _ => Some("connections of the control plane's own programs cannot be cut one by one"),
+        },
+        Action::RemoveRule(_) => Some("rules are taken away by their numbers"),
+        _ => None,
+    }
+}
+
+fn of_action(action: &ScenarioAction) -> Option<IsolationReason> {
+    match action {
+        ScenarioAction::Action(action) => match &**action {
+            Action::Api { identity, call } => of_call(identity, call),
+            Action::Controller { .. } => Some(IsolationReason::Controllers),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn of_call(identity: &Identity, call: &Call) -> Option<IsolationReason> {
+    let Target::Resource { resource, name, .. } = &call.target else { return None };
+    match (call.verb, &call.body) {
+        (Verb::Create, Body::Json(object)) => of_object(resource, object),
+        // Others than administrators are refused most of them, and that is what such scenarios look at.
+        (Verb::List | Verb::Watch | Verb::DeleteCollection, _)
+            if name.is_empty() && identity.groups.iter().any(|group| *group == *"system:masters") =>
+        {
+            Some(IsolationReason::Lists)
+        }
+        _ => None,
+    }
+}
+
+fn of_object(resource: &Resource, object: &Json) -> Option<IsolationReason> {
+    let is_bound = !object.at(&["spec", "nodeName"]).is_null();
+    let namespace = object.at(&["metadata", "namespace"]).as_str().unwrap_or("");
+    if namespace.starts_with("kube-") && namespace != NODE_LEASES {
+        return Some(IsolationReason::SystemNamespace);
+    }
+    if *resource == PODS {
+        return (!is_bound).then_some(IsolationReason::Scheduler);
+    }
+    if resource.group == "apps" || resource.group == "batch" {
+        return Some(IsolationReason::Scheduler);
+    }
+    (!is_namespaced(resource) && *resource != NODES).then_some(IsolationReason::ClusterObjects)
+}
+
+/// Returns four letters that no other scenario of this run has, and hardly one of another run.
+fn suffix() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz";
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut number = std::process::id().wrapping_mul(7919).wrapping_add(count.wrapping_mul(104_729));
+    let mut text = String::from("np");
+    for _ in 0..4 {
+        text.push(char::from(LETTERS[number as usize % LETTERS.len()]));
+        number /= 20;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use nodeproof_core::json;
+
+    use super::*;
+
+    #[test]
+    fn each_scenario_has_a_suffix_of_its_own() {
+        let many: BTreeSet<String> = (0..500).map(|_| suffix()).collect();
+        assert_eq!(many.len(), 500);
+    }
+
+    #[test]
+    fn what_the_scheduler_places_needs_a_cluster_alone() {
+        let deployments = Resource::of("apps", "v1", "deployments");
+        let nodes = json!({"metadata": {"name": "n"}});
+        assert!(of_object(&PODS, &json!({"spec": {}})).is_some());
+        assert!(of_object(&PODS, &json!({"spec": {"nodeName": "n"}})).is_none());
+        assert!(of_object(&deployments, &json!({})).is_some());
+        assert!(of_object(&NODES, &nodes).is_none());
+    }
+}

@@ -1,0 +1,189 @@
+//! Does the actions of a scenario on a real cluster, and what they need first: a namespace, its service account.
+//!
+//! Input: a task with the names of the cluster. Output: the observation that it ends with, and what it has written itself.
+//! Invariant: no request is awaited on a cluster that is known to have broken down.
+
+use nodeproof_core::network::{Body, Call, Identity, NAMESPACES, NODES, Resource, Target, Verb};
+use nodeproof_core::objects::time::seconds;
+use nodeproof_core::objects::{Json, ObjectKey, Text};
+use nodeproof_core::scenario::{
+    Action, ActionId, AnswerSeen, Observation, ScenarioAction, Taint, Task, Writer, route, taints_patch,
+};
+
+use super::Driver;
+use super::live_run::Performed;
+use crate::live::cache::revision_of;
+use crate::live::client::is_success;
+use crate::live::timing::{ACCOUNT_PAUSE, ACCOUNT_WAIT, TROUBLE_PERIOD};
+
+impl Driver {
+    pub(super) async fn perform(&mut self, id: ActionId, task: Task) -> Performed {
+        let mut written = Vec::new();
+        let mut writer = None;
+        let done = match task {
+            Task::Feed(node) => {
+                writer = Some(Writer::default());
+                match self.note_creation(&NODES, &node.name) {
+                    Ok(()) => {
+                        let started = self.heartbeat_tasks.start(node, &self.caller, self.clock).await;
+                        started.map(|own| written = own)
+                    }
+                    Err(why) => Err(why),
+                }
+            }
+            Task::Action(ScenarioAction::Action(action)) => match *action {
+                Action::Api { identity, call } => return self.request(id, &identity, &call).await,
+                Action::AddMachine(spec) => {
+                    if self.aliases.is_stand_in(&spec.name) {
+                        // Its Node is not new, and has no route yet.
+                        self.make_route(&spec.name);
+                    }
+                    self.environment.add_machine(spec).await
+                }
+                Action::Machine { name, action } => self.environment.machine_do(&name, action).await,
+                Action::AddRule(fault) => self.environment.add_rule(id, fault).await,
+                Action::RemoveRule(rule) => self.environment.remove_rule(rule).await,
+                Action::Controller { name, action } => self.environment.controller_do(&name, action).await,
+                Action::Custom { name, .. } => Err(format!("{name:?} is a step of the simulator's only")),
+            },
+            Task::Action(ScenarioAction::Heal(endpoint)) => self.environment.heal(endpoint).await,
+            Task::Action(ScenarioAction::Feed { node, feed }) => {
+                writer = Some(Writer::default());
+                self.heartbeat_tasks.change(&node, feed)
+            }
+            Task::Action(ScenarioAction::Taint { node, add, remove }) => {
+                return self.taint(id, &node, &add, &remove).await;
+            }
+            Task::Action(ScenarioAction::Pass(_) | ScenarioAction::Until(_)) => Ok(()),
+        };
+        let observation = match done {
+            Ok(()) => Observation::Done(id),
+            Err(why) => Observation::Refused(id, self.aliases.home_text(&why)),
+        };
+        Performed { written, writer, ..Performed::of(observation) }
+    }
+
+    /// Reads the Node and patches the whole list, as `kubectl taint` does.
+    async fn taint(&mut self, id: ActionId, node: &Text, add: &[Taint], remove: &[Taint]) -> Performed {
+        let admin = Identity::admin();
+        let found = self.unless_broken(self.caller.send(&admin, &Call::new(Verb::Get, NODES, "", node.clone()))).await;
+        if !is_success(&found) {
+            return Performed::of(Observation::Answer(id, self.home_answer(found)));
+        }
+        let call = taints_patch(&found.body, node, add, remove);
+        self.request(id, &admin, &call).await
+    }
+
+    async fn request(&mut self, id: ActionId, identity: &Identity, call: &Call) -> Performed {
+        if call.verb == Verb::Create
+            && let Err(why) = self.prepare(call).await
+        {
+            return Performed::of(Observation::Refused(id, why));
+        }
+        let answer = self.unless_broken(self.caller.send(identity, call)).await;
+        let (mut written, mut writer) = (Vec::new(), None);
+        if !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) && is_success(&answer) {
+            let mut asked = Writer { user: identity.user.clone(), ..Writer::default() };
+            if let Target::Resource { resource, subresource, .. } = &call.target
+                && revision_of(&answer.body) > 0
+            {
+                let named = call.parameter("fieldManager").map(Text::from);
+                asked.manager = named.unwrap_or_else(|| identity.agent.clone());
+                asked.subresource = subresource.clone();
+                written.push((resource.clone(), revision_of(&answer.body)));
+            }
+            writer = Some(asked);
+        }
+        let removed = removed_by(call, &answer.body);
+        Performed { observation: Observation::Answer(id, self.home_answer(answer)), written, removed, writer }
+    }
+
+    /// Waits for an answer; where the cluster turns out to have broken down meanwhile, its reason is the answer.
+    async fn unless_broken(&self, answer: impl Future<Output = AnswerSeen>) -> AnswerSeen {
+        let mut answer = std::pin::pin!(answer);
+        loop {
+            if let Ok(answer) = tokio::time::timeout(TROUBLE_PERIOD.unsigned_abs(), &mut answer).await {
+                return answer;
+            }
+            if let Some(message) = self.environment.trouble() {
+                return AnswerSeen { code: 0, message, body: Json::Null };
+            }
+        }
+    }
+
+    /// Notes what a creation makes, and makes the namespace that it needs.
+    async fn prepare(&mut self, call: &Call) -> Result<(), String> {
+        let Target::Resource { resource, namespace, .. } = &call.target else { return Ok(()) };
+        if let (true, Body::Json(body)) = (*resource == NODES, &call.body) {
+            self.note_creation(resource, body.at(&["metadata", "name"]).as_str().unwrap_or_default())?;
+        }
+        self.make_real_namespace(&namespace.clone()).await
+    }
+
+    /// Has it noted that something is about to be made which others would find; what has a control plane for itself
+    /// goes with it.
+    fn note_creation(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
+        if self.aliases.is_none() || name.is_empty() { Ok(()) } else { self.environment.note_creation(resource, name) }
+    }
+
+    fn home_answer(&self, answer: AnswerSeen) -> AnswerSeen {
+        AnswerSeen {
+            code: answer.code,
+            message: self.aliases.home_text(&answer.message),
+            body: self.aliases.home(&answer.body),
+        }
+    }
+
+    /// Makes the scenario's own namespace behind one that every cluster has.
+    pub(super) async fn make_namespace(&mut self, alias: &str) -> Result<(), String> {
+        self.make_real_namespace(&self.aliases.namespace(alias)).await
+    }
+
+    async fn make_real_namespace(&mut self, name: &Text) -> Result<(), String> {
+        let is_ours = !self.aliases.is_none() && name.ends_with(self.aliases.suffix());
+        if !is_ours || self.namespaces.contains(name) {
+            return Ok(());
+        }
+        self.environment.note_creation(&NAMESPACES, name)?;
+        self.namespaces.insert(name.clone());
+        let mut namespace = nodeproof_core::json!({"kind": "Namespace", "apiVersion": "v1"});
+        namespace.set(&["metadata", "name"], name.clone());
+        let call = Call::new(Verb::Create, NAMESPACES, "", "").body(namespace);
+        let answer = self.unless_broken(self.caller.ask(&call)).await;
+        if !is_success(&answer) && answer.code != 409 {
+            return Err(format!("namespace {name} cannot be made: {}", answer.message));
+        }
+        self.await_service_account(name).await
+    }
+
+    /// Pods are refused until a controller has made the namespace's service account.
+    async fn await_service_account(&self, namespace: &Text) -> Result<(), String> {
+        let accounts = Resource::of("", "v1", "serviceaccounts");
+        let call = Call::new(Verb::Get, accounts, namespace.clone(), "default");
+        let since = self.clock.now();
+        while self.clock.now().duration_since(since) < ACCOUNT_WAIT {
+            if is_success(&self.unless_broken(self.caller.ask(&call)).await) {
+                return Ok(());
+            }
+            if let Some(why) = self.environment.trouble() {
+                return Err(why);
+            }
+            tokio::time::sleep(ACCOUNT_PAUSE).await;
+        }
+        Err(format!("namespace {namespace} gets no service account within {}", seconds(ACCOUNT_WAIT)))
+    }
+
+    /// Does what a cloud's route controller does for a new Node, beside everything else.
+    pub(super) fn make_route(&self, node: &Text) {
+        let (caller, (identity, call)) = (self.caller.clone(), route(node, self.clock.now()));
+        // A Node that is deleted at once needs no route.
+        tokio::spawn(async move { caller.send(&identity, &call).await });
+    }
+}
+
+/// Returns what a deletion has removed, if the answer says that nothing is left of it.
+fn removed_by(call: &Call, answer: &Json) -> Option<(Resource, ObjectKey, Text)> {
+    let Target::Resource { resource, namespace, name, .. } = &call.target else { return None };
+    let uid = answer.at(&["details", "uid"]).as_text().filter(|_| call.verb == Verb::Delete)?;
+    Some((resource.clone(), ObjectKey { namespace: namespace.clone(), name: name.clone() }, uid.clone()))
+}

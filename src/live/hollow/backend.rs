@@ -1,0 +1,247 @@
+//! Where scenarios run: control planes, one that they share and some for those that need one alone.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::SignedDuration;
+use nodeproof_core::objects::Text;
+use nodeproof_core::objects::time::seconds;
+use nodeproof_core::profile::Release;
+use nodeproof_core::scenario::{Capabilities, Capability, Scenario};
+
+use super::environment::{HollowEnvironment, Plane, Recording};
+use super::{ControlPlane, Logging};
+use crate::live::answers::latency;
+use crate::live::assets::Assets;
+use crate::live::record::{OPTIONAL_KINDS, Privacy, REQUIRED_KINDS, Recorder, Title};
+use crate::live::{
+    Clock, Environment, EnvironmentFuture, LiveBackend, NoEnvironment, Permit, Permits, ScenarioPlan, TimingTolerance,
+    expected_length, interrupt,
+};
+
+/// How many scenarios share a control plane at a time. With two or three Nodes each they stay about below the 100 from which
+/// the TTL controller takes a cluster for a larger one, and changes an annotation of all Nodes; 48 did not.
+/// Source: pkg/controller/ttl/ttl_controller.go (v1.34), `ttlBoundaries`.
+const TOGETHER_MAX: usize = 32;
+/// How much memory a control plane takes, in KiB.
+const MEMORY: u64 = 700 << 10;
+
+/// Control planes of real programs.
+#[derive(Debug)]
+pub struct Hollow {
+    assets: Assets,
+    shared: Arc<Mutex<Option<Arc<ControlPlane>>>>,
+    /// For scenarios on the control plane that is shared.
+    together: Arc<Permits>,
+    /// For scenarios with a control plane of their own.
+    alone: Arc<Permits>,
+    /// For control planes that start, each of which takes all cores that it gets.
+    starts: Arc<Permits>,
+    /// Where recordings of all scenarios go; `None` if there are to be none.
+    recordings: Option<PathBuf>,
+}
+
+impl Hollow {
+    /// Looks for the programs; nothing is started before a scenario needs it.
+    ///
+    /// # Errors
+    /// A program is missing or unfit; the text says what helps.
+    pub fn find(assets: Option<&Path>) -> Result<Self, String> {
+        Ok(Self {
+            assets: Assets::find(assets)?,
+            shared: Arc::default(),
+            together: Permits::of(TOGETHER_MAX),
+            alone: Permits::of(alone_max()),
+            starts: Permits::of(1),
+            recordings: None,
+        })
+    }
+
+    /// Records each scenario, into a directory of its own below this one, with the audit log of its API server.
+    #[must_use]
+    pub fn recording_into(self, recordings: Option<PathBuf>) -> Self {
+        Self { recordings, ..self }
+    }
+
+    /// Begins the recording of a scenario, if there is to be one.
+    async fn record(&self, plan: &ScenarioPlan, plane: &ControlPlane) -> Result<Option<Recording>, String> {
+        let Some(root) = &self.recordings else { return Ok(None) };
+        let release = self.assets.release().to_string();
+        let name = recording_name(&plan.scenario);
+        let kinds = REQUIRED_KINDS.iter().chain(OPTIONAL_KINDS.iter()).cloned().collect();
+        let caller = plane.access().caller().await?;
+        let recorder = Recorder::begin(kinds, &caller, Clock::new(), Privacy::Ours).await?;
+        let directory = root.join(&release).join(&name);
+        let shows = format!("{}: {}", plan.scenario.feature, plan.scenario.name);
+        let title = Title { name, shows, kubernetes: release, flags: plane.flags() };
+        Ok(Some(Recording { recorder, title, directory }))
+    }
+
+    /// Returns the release of the programs.
+    #[must_use]
+    pub const fn release(&self) -> Release {
+        self.assets.release()
+    }
+}
+
+/// All scenarios are begun: there are places for those that run, and the longest of each kind go first.
+pub(super) const ALL_ARE_BEGUN: NonZeroUsize = NonZeroUsize::new(1024).expect("not zero");
+
+/// Returns what hollow nodes are capable of, whatever control plane they have.
+pub(super) fn of_hollow_nodes() -> Capabilities {
+    Capabilities::from([
+        Capability::KubeletFlags,
+        Capability::HandFedNodes,
+        Capability::Machines,
+        Capability::Connections,
+        Capability::Requests,
+    ])
+}
+
+impl LiveBackend for Hollow {
+    fn capabilities(&self) -> Capabilities {
+        let mut capabilities = of_hollow_nodes();
+        capabilities.insert(Capability::ControlPlaneFlags);
+        capabilities
+    }
+
+    fn obstacle(&self, plan: &ScenarioPlan) -> Option<String> {
+        self.assets.obstacle(plan.settings.profile().release())
+    }
+
+    fn announcement(&self) -> Option<String> {
+        let release = self.assets.release();
+        Some(format!("hollow nodes on control planes of our own, Kubernetes {release} at 127.0.0.1"))
+    }
+
+    fn has_dedicated_control_planes(&self) -> bool {
+        true
+    }
+
+    fn isolates_all(&self) -> Option<&'static str> {
+        self.recordings.as_ref().map(|_| "it is recorded")
+    }
+
+    fn concurrency(&self) -> NonZeroUsize {
+        ALL_ARE_BEGUN
+    }
+
+    fn room(&self, plan: &ScenarioPlan) -> Option<Permit> {
+        let permits = if plan.alone.is_some() { &self.alone } else { &self.together };
+        Some(permits.take(expected_length(&plan.scenario)))
+    }
+
+    fn dry_run(&self, plan: &ScenarioPlan) -> Vec<String> {
+        let length = seconds(expected_length(&plan.scenario));
+        let place = plan.alone.map_or_else(|| "shared".to_owned(), |why| format!("of its own: {why}"));
+        vec![format!("{length} on a control plane {place}")]
+    }
+
+    fn environment<'a>(&'a self, plan: &'a ScenarioPlan) -> EnvironmentFuture<'a> {
+        Box::pin(async move {
+            let starts = Arc::clone(&self.starts);
+            let plane = if plan.alone.is_some() {
+                let assets = self.assets.clone();
+                let flags = plan.scenario.cluster.flags.clone();
+                let logging = if self.recordings.is_some() { Logging::Recorded } else { Logging::Usual };
+                let made = aside(move || {
+                    let _start = starts.take(SignedDuration::ZERO);
+                    // It may have waited for its turn until now.
+                    if interrupt::is_asked() {
+                        return Err(interrupt::SAID.to_owned());
+                    }
+                    ControlPlane::start(&assets, &flags, logging)
+                });
+                Arc::new(made.await.map_err(|why| {
+                    // What is wrong is told with the program's name first.
+                    let program = |flag: &'a str| flag.split('.').next().unwrap_or(flag);
+                    let is_asked_for =
+                        plan.scenario.cluster.flags.iter().any(|(flag, _)| why.starts_with(program(flag)));
+                    NoEnvironment { why, is_asked_for }
+                })?)
+            } else {
+                let (assets, shared) = (self.assets.clone(), Arc::clone(&self.shared));
+                aside(move || share(&assets, &shared, &starts)).await?
+            };
+            let timing_tolerance = TimingTolerance::of(latency(plane.access()).await?, &plan.settings);
+            let nodes = plane.nodes(&plan.settings, plan.seed)?;
+            let recording = self.record(plan, &plane).await?;
+            let environment: Box<dyn Environment> =
+                Box::new(HollowEnvironment::new(Plane::Own(plane), nodes, timing_tolerance, recording));
+            Ok(environment)
+        })
+    }
+}
+
+/// Names the recording of a scenario: its area, topic and name, as a directory.
+fn recording_name(scenario: &Scenario) -> String {
+    let text = format!("{}-{}-{}", scenario.area, scenario.topic, scenario.name).to_lowercase();
+    let words: Vec<&str> =
+        text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.join("-")
+}
+
+/// Returns the control plane that scenarios share; one that broke down is followed by another.
+fn share(
+    assets: &Assets,
+    shared: &Mutex<Option<Arc<ControlPlane>>>,
+    starts: &Arc<Permits>,
+) -> Result<Arc<ControlPlane>, String> {
+    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plane) = shared.as_ref().filter(|plane| plane.trouble().is_none()) {
+        return Ok(Arc::clone(plane));
+    }
+    // Before all others: most scenarios wait for this one.
+    let _start = starts.take(SignedDuration::MAX);
+    let plane = Arc::new(ControlPlane::start(assets, &for_many(), Logging::Usual)?);
+    *shared = Some(Arc::clone(&plane));
+    Ok(plane)
+}
+
+/// Returns how many control planes for single scenarios run at a time: idle they take a tenth of a core each, and no more than
+/// half of the memory that is free is taken.
+fn alone_max() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let free = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let free = free.and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    let fitting = free.map_or(1, |free| usize::try_from(free / 2 / MEMORY).unwrap_or(usize::MAX));
+    (6 * cores).min(fitting).max(1)
+}
+
+/// Returns the flags of a control plane that many scenarios share: the rate at which the controllers may write is meant
+/// for one cluster, and must not let one scenario wait for another.
+fn for_many() -> Vec<(Text, Text)> {
+    ["kube-controller-manager", "kube-scheduler"]
+        .into_iter()
+        .flat_map(|program| [(program, "kube-api-qps", "1000"), (program, "kube-api-burst", "2000")])
+        .map(|(program, flag, value)| (Text::from(format!("{program}.{flag}")), Text::of(value)))
+        .collect()
+}
+
+/// Does something that blocks beside the runtime.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        // Whoever waits may have gone.
+        let _ = sender.send(work());
+    });
+    receiver.await.unwrap_or_else(|_| Err("the control plane's start broke down".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_named_after_its_scenario() {
+        let scenario = Scenario {
+            area: "health".into(),
+            topic: "unreachable".into(),
+            name: "Silence of any kind counts: machine \"w-1\" freezes".into(),
+            ..Scenario::default()
+        };
+        assert_eq!(recording_name(&scenario), "health-unreachable-silence-of-any-kind-counts-machine-w-1-freezes");
+    }
+}

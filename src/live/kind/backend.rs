@@ -1,0 +1,384 @@
+//! Kind as a live backend: a cluster that all of them share, each with workers of its own.
+//!
+//! Inputs: scenarios with real names. Outputs: environments on which they run, or the reasons why they cannot; for a
+//! dry run, what would be done to which node. Invariant: what kind cannot do is a missing capability or an obstacle,
+//! and known when scenarios are listed.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nodeproof_core::components::machine::{BEHAVIOUR_PREFIX, MachineAction, MachineSpec};
+use nodeproof_core::network::{Body, Call, Endpoint, Fault, NODES, Resource, Target, Verb};
+use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::scenario::{
+    Action, ActionId, Bystanders, Capabilities, Capability, Expectation, FaultEffect, FieldTest, Predicate, Scenario,
+    ScenarioAction, Setup, Subject,
+};
+
+use super::cluster::{KindCluster, KindOptions, NoCluster, Share};
+use super::docker_effects::DockerEffects;
+use super::fault::{self, FaultPlan};
+use super::mask;
+use super::programs;
+use super::settings::KubeletSettings;
+use super::worker::obstacle;
+use crate::live::cleanup::docker::Docker;
+use crate::live::cleanup::node_fault::NodeFault;
+use crate::live::timing::{HEALING_MARGIN, KIND_LATENCY};
+use crate::live::{
+    Access, Environment, EnvironmentFuture, FallibleFuture, IsolationReason, LiveBackend, ScenarioPlan, TimingTolerance,
+};
+
+/// A kind cluster that scenarios share.
+#[derive(Debug)]
+pub struct KindBackend {
+    cluster: Arc<KindCluster>,
+}
+
+impl KindBackend {
+    /// Attaches to a cluster, or creates one that goes with this.
+    ///
+    /// # Errors
+    /// Docker does not answer, or the cluster must not be touched; the text says why, and what would help.
+    pub fn open(options: &KindOptions) -> Result<Self, NoCluster> {
+        let cluster = NoCluster::unless(KindCluster::open(options))?;
+        Ok(Self { cluster: Arc::new(cluster) })
+    }
+}
+
+impl LiveBackend for KindBackend {
+    fn capabilities(&self) -> Capabilities {
+        let mut capabilities = capabilities();
+        if self.is_otherwise_empty() {
+            capabilities.insert(Capability::ControlPlaneFlags);
+        }
+        capabilities
+    }
+
+    fn obstacle(&self, plan: &ScenarioPlan) -> Option<String> {
+        let own = &self.cluster.common.version;
+        let wanted = plan.settings.profile().release().to_string();
+        let minor = |version: &str| version.trim_start_matches('v').split('.').take(2).collect::<Vec<_>>().join(".");
+        if minor(own) != minor(&wanted) {
+            return Some(format!("the cluster runs Kubernetes {own}: --k8s {} fits", minor(own)));
+        }
+        obstacle_in(plan, own)
+    }
+
+    fn announcement(&self) -> Option<String> {
+        Some(self.cluster.target.to_string())
+    }
+
+    fn concurrency(&self) -> NonZeroUsize {
+        // Joining a worker takes a core for two seconds, and one that waits a few hundredths of it.
+        const PER_CORE: NonZeroUsize = NonZeroUsize::new(3).expect("not zero");
+        if !self.cluster.stand_ins.is_empty() {
+            return NonZeroUsize::MIN;
+        }
+        std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN).saturating_mul(PER_CORE)
+    }
+
+    fn stand_ins(&self, scenario: &Scenario) -> BTreeMap<String, String> {
+        let machines = replaceable(scenario).map(ToString::to_string);
+        machines.zip(self.cluster.stand_ins.iter().cloned()).collect()
+    }
+
+    fn is_otherwise_empty(&self) -> bool {
+        self.cluster.is_emptied()
+    }
+
+    fn has_capacity(&self, plan: &ScenarioPlan) -> bool {
+        // A scheduler would choose a Node that is fed by hand, and nobody would run its Pods; and a look at a cluster as it
+        // is would see what the driver writes.
+        plan.alone == Some(IsolationReason::Scheduler) || plan.scenario.cluster.bystanders == Bystanders::AsItIs
+    }
+
+    fn dry_run(&self, plan: &ScenarioPlan) -> Vec<String> {
+        dry_run(plan, &self.cluster.stand_ins)
+    }
+
+    fn environment<'a>(&'a self, plan: &'a ScenarioPlan) -> EnvironmentFuture<'a> {
+        Box::pin(async move {
+            let length = crate::live::expected_length(&plan.scenario);
+            let patience = Duration::try_from(length).unwrap_or_default() + HEALING_MARGIN;
+            let share = self.cluster.share(plan.alone.is_some()).await;
+            let docker_effects = DockerEffects::on(Arc::clone(&self.cluster), patience).await?;
+            docker_effects.run_with(&plan.scenario.cluster.flags).await?;
+            let timing_tolerance = TimingTolerance::of(KIND_LATENCY, &plan.settings);
+            let access = self.cluster.access.clone();
+            Ok(Box::new(KindEnvironment {
+                docker_effects,
+                access,
+                timing_tolerance,
+                rules: BTreeMap::new(),
+                _share: share,
+            }) as Box<dyn Environment>)
+        })
+    }
+}
+
+fn capabilities() -> Capabilities {
+    Capabilities::from([
+        Capability::KubeletFlags,
+        Capability::Machines,
+        Capability::HandFedNodes,
+        Capability::Connections,
+        Capability::Custom,
+    ])
+}
+
+/// Returns the machines of a scenario for which any worker will do: ready ones without wishes, to which only such things
+/// are done as leave no trace behind when they are healed. A Node that somebody else writes to is not as it was, and one
+/// worker of a host boots with the same boot id as before.
+fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
+    let ready = scenario.given.iter().flat_map(|given| match &given.setup {
+        Setup::ReadyNodes(specs) => specs.as_slice(),
+        _ => &[],
+    });
+    let has_wishes = |spec: &MachineSpec| *spec != MachineSpec { name: spec.name.clone(), ..MachineSpec::default() };
+    ready.filter(move |spec| !has_wishes(spec)).map(|spec| &spec.name).filter(move |name| {
+        !scenario.actions().any(|action| match action {
+            ScenarioAction::Taint { node, .. } | ScenarioAction::Feed { node, .. } => node == *name,
+            ScenarioAction::Action(action) => match &**action {
+                Action::Machine { name: machine, action } => machine == *name && leaves_traces(action),
+                Action::Api { call, .. } => {
+                    let is_read = matches!(call.verb, Verb::Get | Verb::List | Verb::Watch);
+                    !is_read && matches!(&call.target, Target::Resource { resource, .. } if *resource == NODES)
+                }
+                _ => false,
+            },
+            _ => false,
+        })
+    })
+}
+
+/// Tells whether something leaves traces on a worker that kind has made, or comes out otherwise there: such a worker starts
+/// again once when it has gone down by itself.
+///
+/// Source: sigs.k8s.io/kind pkg/cluster/internal/providers/docker/provision.go (v0.27), `--restart=on-failure:1`.
+const fn leaves_traces(action: &MachineAction) -> bool {
+    use MachineAction::{Behave, Change, KubeletRestart, PowerOn, Reboot, Shutdown};
+    matches!(
+        action,
+        PowerOn { .. } | Reboot { .. } | Shutdown { .. } | KubeletRestart(Some(_)) | Change(_) | Behave { .. }
+    )
+}
+
+fn machines(plan: &ScenarioPlan) -> impl Iterator<Item = &MachineSpec> {
+    let ready = plan.scenario.given.iter().flat_map(|given| match &given.setup {
+        Setup::ReadyNodes(specs) => specs.as_slice(),
+        _ => &[],
+    });
+    let added = plan.scenario.actions().filter_map(|action| match action {
+        ScenarioAction::Action(action) => match &**action {
+            Action::AddMachine(spec) => Some(spec),
+            _ => None,
+        },
+        _ => None,
+    });
+    ready.chain(added)
+}
+
+/// Says why kind cannot show a scenario.
+fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
+    const WORKERS_MAX: usize = 8;
+    let count = machines(plan).count();
+    if count > WORKERS_MAX {
+        return Some(format!("{count} machines: kind has room for {WORKERS_MAX} a scenario"));
+    }
+    if let Some(why) = machines(plan).find_map(|spec| obstacle(spec, version)) {
+        return Some(why);
+    }
+    if let Some(why) = programs::obstacle(&plan.scenario.cluster.flags) {
+        return Some(why);
+    }
+    if has_behaviour(&plan.scenario) {
+        return Some(fault::BEHAVIOUR.to_owned());
+    }
+    // What is said of the cluster here does not hold of one with other flags.
+    let lines = plan.scenario.expectations();
+    if let Some(why) = lines.filter(|_| plan.scenario.cluster.flags.is_empty()).find_map(of_line) {
+        return Some(why);
+    }
+    let settings = KubeletSettings::default();
+    plan.scenario.actions().find_map(|action| match action {
+        ScenarioAction::Action(action) => match &**action {
+            Action::Machine { action, .. } => fault::of_machine(action, "", &settings).err(),
+            Action::AddRule(fault) => match fault::machine_of(fault) {
+                Some(_) => fault::of_network(fault, "").err(),
+                None => Some("only the connection of a machine can be met".to_owned()),
+            },
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Tells whether a Pod of a scenario says by its annotations how its containers behave.
+fn has_behaviour(scenario: &Scenario) -> bool {
+    let says =
+        |pod: &Json| pod.at(&["metadata", "annotations"]).fields().any(|(name, _)| name.starts_with(BEHAVIOUR_PREFIX));
+    let is_given = scenario.given.iter().any(|given| match &given.setup {
+        Setup::RunningPod { pod } => says(pod),
+        Setup::Objects(objects) => objects.iter().any(|(_, object)| says(object)),
+        _ => false,
+    });
+    is_given
+        || scenario.actions().any(|action| match action {
+            ScenarioAction::Action(action) => {
+                matches!(&**action, Action::Api { call: Call { body: Body::Json(body), .. }, .. } if says(body))
+            }
+            _ => false,
+        })
+}
+
+/// Says why a line cannot hold of a kind node: it wants a value that is another one here.
+fn of_line(line: &Expectation) -> Option<String> {
+    let (Subject::Object(of), Predicate::Field { path, test }) = (&line.fact.subject, &line.fact.predicate) else {
+        return None;
+    };
+    let is_about_value = matches!(test, FieldTest::Is(_) | FieldTest::OneOf(_) | FieldTest::Absent);
+    let why = mask::reason(&path.to_string()).filter(|_| is_about_value && of.resource == NODES)?;
+    Some(format!("{path}: {why}"))
+}
+
+/// Says what a scenario would do to which node, a line each, as commands for people.
+fn dry_run(plan: &ScenarioPlan, stand_ins: &[String]) -> Vec<String> {
+    let mut lines = programs::dry_run(&plan.scenario.cluster.flags);
+    for spec in machines(plan) {
+        let alias = &spec.name;
+        let spec = plan.aliases.machine(spec.clone());
+        if stand_ins.iter().any(|own| *own == *spec.name) {
+            lines.push(format!("{}: stands in for {alias}, and is healed at the end", spec.name));
+            continue;
+        }
+        let zone = spec.zone.as_ref().map(|zone| format!(" in zone {zone}")).unwrap_or_default();
+        lines.push(format!("{}: a worker is added from the node image{zone}, and removed at the end", spec.name));
+    }
+    let settings = KubeletSettings::default();
+    for action in plan.scenario.actions() {
+        let (machine, steps) = match action {
+            ScenarioAction::Action(action) => match &**action {
+                Action::Machine { name, action } => {
+                    let name = plan.aliases.real(name);
+                    (name.clone(), fault::of_machine(action, &name, &settings))
+                }
+                Action::AddRule(fault) => {
+                    let Some(name) = fault::machine_of(fault) else { continue };
+                    let name = plan.aliases.real(name);
+                    (name.clone(), fault::of_network(fault, &name))
+                }
+                _ => continue,
+            },
+            ScenarioAction::Heal(Endpoint::Name(name)) => {
+                let Some(name) = name.strip_prefix("machine/") else { continue };
+                let name = plan.aliases.real(name);
+                (name.clone(), Ok(FaultPlan::heal(NodeFault::Cut, &name)))
+            }
+            _ => continue,
+        };
+        match steps {
+            Ok(steps) => {
+                lines.extend(steps.ops.iter().map(|op| format!("{machine}: {op}")));
+                let revert = steps.makes.map(|node_fault| node_fault.healing(&machine)).unwrap_or_default();
+                lines.extend(revert.iter().map(|op| format!("{machine}: if the run is killed: {op}")));
+            }
+            Err(why) => lines.push(format!("{machine}: cannot be done: {why}")),
+        }
+    }
+    lines
+}
+
+/// One scenario's workers on a kind cluster.
+struct KindEnvironment {
+    docker_effects: DockerEffects,
+    access: Access,
+    timing_tolerance: TimingTolerance,
+    rules: BTreeMap<u32, ActiveFault>,
+    /// Held until the scenario's Nodes are gone.
+    _share: Share,
+}
+
+/// A fault that an action has laid.
+struct ActiveFault {
+    machine: String,
+    /// What it had met when it was taken away.
+    met: Option<u64>,
+}
+
+impl Environment for KindEnvironment {
+    fn access(&self) -> &Access {
+        &self.access
+    }
+
+    fn timing_tolerance(&self) -> TimingTolerance {
+        self.timing_tolerance.clone()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        Docker::trouble()
+    }
+
+    fn add_machine(&mut self, spec: MachineSpec) -> FallibleFuture<'_, ()> {
+        Box::pin(async move { self.docker_effects.add(&spec).await })
+    }
+
+    fn machine_do<'a>(&'a mut self, name: &'a str, action: MachineAction) -> FallibleFuture<'a, ()> {
+        Box::pin(async move { self.docker_effects.act(name, &action).await })
+    }
+
+    fn add_rule(&mut self, id: ActionId, fault: Fault) -> FallibleFuture<'_, ()> {
+        Box::pin(async move {
+            let machine = fault::machine_of(&fault).ok_or("only the connection of a machine can be met")?.to_owned();
+            // Without an interface there are no packets to be met: every connection has ended.
+            if self.docker_effects.cut(&machine, &fault).await? != Some(NodeFault::Detached) {
+                self.rules.insert(id.0, ActiveFault { machine, met: None });
+            }
+            Ok(())
+        })
+    }
+
+    fn heal(&mut self, endpoint: Endpoint) -> FallibleFuture<'_, ()> {
+        Box::pin(async move {
+            let Endpoint::Name(name) = &endpoint else { return Err("a machine is to be named".to_owned()) };
+            let machine = name.strip_prefix("machine/").ok_or("only the connection of a machine can be healed")?;
+            for rule in self.rules.values_mut().filter(|rule| rule.machine == machine && rule.met.is_none()) {
+                rule.met = Some(self.docker_effects.hits(machine).await?);
+            }
+            self.docker_effects.heal(machine).await
+        })
+    }
+
+    fn effect(&mut self, id: ActionId) -> FallibleFuture<'_, FaultEffect> {
+        Box::pin(async move {
+            let Some(rule) = self.rules.get(&id.0) else { return Ok(FaultEffect::Ended) };
+            let met = match rule.met {
+                Some(met) => met,
+                None => self.docker_effects.hits(&rule.machine).await?,
+            };
+            Ok(FaultEffect::Messages(met))
+        })
+    }
+
+    fn note_creation(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
+        self.docker_effects.note_creation(resource, name)
+    }
+
+    fn note_removal(&mut self) -> Result<(), String> {
+        self.docker_effects.note_removal()
+    }
+
+    fn describe<'a>(&'a mut self, name: &'a str) -> FallibleFuture<'a, Json> {
+        Box::pin(async move { self.docker_effects.describe(name).await })
+    }
+
+    fn clean_up(self: Box<Self>) -> FallibleFuture<'static, ()> {
+        Box::pin(async move {
+            let mut own = self;
+            let problems = own.docker_effects.clean_up().await;
+            if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+        })
+    }
+}

@@ -1,0 +1,284 @@
+//! Judges scenarios that only look on a cluster as it is, by what its watches show.
+//!
+//! Inputs: a kubeconfig's context, scenarios that touch nothing. Outputs: an outcome for each. One watch of each kind
+//! serves all of them, side by side: they take as long as the longest alone. Invariants: nothing is ever written, which
+//! the client itself sees to ([`super::read_only`]); where something may have been missed the verdict is inconclusive.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use nodeproof_core::network::{Call, NODES, Resource, Target, Verb};
+use nodeproof_core::objects::Object;
+use nodeproof_core::profile::{Release, Value, row};
+use nodeproof_core::scenario::{ObjectChange, Observation, Outcome, Run, RunOptions, RunOutput, Scenario, Writer};
+use tokio::runtime::Runtime;
+use tokio::time::{sleep, timeout};
+
+use super::Access;
+use super::cache::{Arrival, CacheChange, Seen, WatchCache, revision_of};
+use super::client::{Caller, is_success, request, told};
+use super::clock::Clock;
+use super::interrupt::signalled;
+use super::record::{OPTIONAL_KINDS, Privacy, REQUIRED_KINDS, Recorded, Recorder};
+use super::timing::{LOOK_PATIENCE, LOOK_PERIOD, LOOK_TOLERANCE, STRANGERS_LIST_WAIT};
+use super::watches::{Watches, namespace_of};
+
+/// A cluster that is looked at.
+#[derive(Debug)]
+pub struct ReadOnlyRun {
+    runtime: Runtime,
+    caller: Caller,
+    clock: Clock,
+    /// What the API server says that it is, as `v1.34.4`.
+    pub version: String,
+    /// The release that this is, modelled or not.
+    pub release: Release,
+}
+
+impl ReadOnlyRun {
+    /// Connects, and asks the API server what it is.
+    ///
+    /// # Errors
+    /// There is no answer, or one that makes no sense.
+    pub fn open(access: &Access) -> Result<Self, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
+        let (caller, version) = runtime.block_on(async {
+            let caller = access.reader().await?;
+            let call = Call { target: Target::Path("/version".into()), ..Call::new(Verb::Get, NODES, "", "") };
+            let answer = caller.ask(&call).await;
+            let version = answer.body.get("gitVersion").as_str().map(str::to_owned);
+            let silent = || format!("the API server does not say what it is: {} {}", answer.code, answer.message);
+            version.map(|version| (caller, version)).ok_or_else(silent)
+        })?;
+        let release = release_of(&version).ok_or_else(|| format!("{version:?} is no release of Kubernetes"))?;
+        Ok(Self { runtime, caller, clock: Clock::new(), version, release })
+    }
+
+    /// Checks that some kinds may be listed and watched.
+    ///
+    /// # Errors
+    /// One may not; the text names the right that is missing.
+    pub fn check_rights(&self, kinds: &BTreeSet<Resource>) -> Result<(), String> {
+        self.runtime.block_on(async {
+            for kind in kinds {
+                let list = Call::new(Verb::List, kind.clone(), namespace_of(kind), "").query("limit", "1");
+                let answer = self.caller.ask(&list).await;
+                if !is_success(&answer) {
+                    return Err(missing("list", kind, answer.code, &answer.message));
+                }
+                let watch = Call::new(Verb::Watch, kind.clone(), namespace_of(kind), "").query("timeoutSeconds", "1");
+                let answer = self.caller.client().send(request(None, &watch)?).await.map_err(|error| told(&error))?;
+                if !answer.status().is_success() {
+                    return Err(missing("watch", kind, answer.status().as_u16(), ""));
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns by what Nodes are measured where nobody says otherwise: the defaults of the release.
+    #[must_use]
+    pub fn defaults(&self) -> RunOptions {
+        let duration = |name: &str| match row(name).and_then(|row| row.value_at(self.release)) {
+            Some(Value::Duration(duration)) => duration,
+            _ => SignedDuration::ZERO,
+        };
+        RunOptions {
+            health_period: duration("node-monitor-period"),
+            grace_period: duration("node-monitor-grace-period"),
+            patience: LOOK_PATIENCE,
+            wait_for_late: SignedDuration::ZERO,
+            tolerance: LOOK_TOLERANCE,
+            server: self.release,
+            ..RunOptions::default()
+        }
+    }
+
+    /// Judges scenarios side by side; their outcomes come in their order.
+    ///
+    /// # Errors
+    /// A scenario does more than to look, or what they look at cannot be had.
+    pub fn judge(&self, scenarios: &[Scenario], options: &RunOptions) -> Result<Vec<Outcome>, String> {
+        if let Some(touch) = scenarios.iter().find_map(Scenario::first_touch) {
+            return Err(format!("{}:{}: this does more than to look", touch.file, touch.line));
+        }
+        self.runtime.block_on(self.play(scenarios, options))
+    }
+
+    /// Records what happens for some time, or until Ctrl-C or SIGTERM; returns it with the kinds that may not be watched.
+    ///
+    /// # Errors
+    /// What a replay needs may not be watched, or cannot be had.
+    pub(crate) fn record(&self, length: SignedDuration) -> Result<(Recorded, Vec<Resource>), String> {
+        self.check_rights(&BTreeSet::from(REQUIRED_KINDS))?;
+        let is_open = |kind: &Resource| self.check_rights(&BTreeSet::from([kind.clone()])).is_ok();
+        let (open, closed): (Vec<Resource>, Vec<Resource>) = OPTIONAL_KINDS.iter().cloned().partition(is_open);
+        let kinds = open.into_iter().chain(REQUIRED_KINDS).collect();
+        self.runtime.block_on(async {
+            let recorder = Recorder::begin(kinds, &self.caller, self.clock, Privacy::Redacted).await?;
+            tokio::select! {
+                () = sleep(Duration::try_from(length).unwrap_or_default()) => {}
+                // Where signals cannot be had the time is waited for.
+                () = signalled() => {}
+            }
+            Ok((recorder.end().await?, closed))
+        })
+    }
+
+    async fn play(&self, scenarios: &[Scenario], options: &RunOptions) -> Result<Vec<Outcome>, String> {
+        let kinds = kinds_of(scenarios);
+        let mut watches = Watches::open(kinds.clone(), &self.caller, self.clock);
+        let mut cache = WatchCache::default();
+        let mut awaited = kinds;
+        let mut trouble = String::new();
+        while !awaited.is_empty() {
+            match timeout(STRANGERS_LIST_WAIT, watches.next()).await {
+                Ok(Some(Arrival { seen: Seen::Trouble(why), .. })) => trouble = why,
+                Ok(Some(arrival)) => {
+                    awaited.remove(&arrival.resource);
+                    drop(cache.take(&arrival.resource, arrival.seen));
+                }
+                Ok(None) | Err(_) => return Err(format!("the cluster cannot be looked at: {trouble}")),
+            }
+        }
+        let now = self.clock.now();
+        let mut runs: Vec<Run> = Vec::new();
+        for scenario in scenarios {
+            let mut run = Run::new(Arc::new(scenario.clone()), options.clone(), now);
+            as_created(&cache).for_each(|change| run.handle_observation(Observation::Change(change), now));
+            run.handle_start(now);
+            runs.push(run);
+        }
+        while !settle(&mut runs, self.clock) {
+            let due = runs.iter().filter_map(Run::next_deadline).map(|deadline| deadline.at).min();
+            let pause = due.map_or(LOOK_PERIOD, |at| self.clock.until(at));
+            tokio::select! {
+                biased;
+                Some(arrival) = watches.next() => hand_over(&mut runs, &mut cache, arrival),
+                () = sleep(pause) => {
+                    while let Some(arrival) = watches.try_next() {
+                        hand_over(&mut runs, &mut cache, arrival);
+                    }
+                    let now = self.clock.now();
+                    runs.iter_mut().filter(|run| !run.is_over()).for_each(|run| run.handle_timeout(now));
+                }
+            }
+        }
+        Ok(runs.into_iter().map(Run::into_outcome).collect())
+    }
+}
+
+/// Returns the kinds that scenarios look at; Nodes always.
+#[must_use]
+pub fn kinds_of(scenarios: &[Scenario]) -> BTreeSet<Resource> {
+    scenarios.iter().flat_map(Scenario::looks_at).chain([NODES]).collect()
+}
+
+/// Says which rights a look at some kinds needs.
+#[must_use]
+pub fn rights(kinds: &BTreeSet<Resource>) -> String {
+    let named: Vec<String> = kinds.iter().map(place).collect();
+    format!("get, list and watch of {}", named.join(", "))
+}
+
+fn place(kind: &Resource) -> String {
+    let namespace = namespace_of(kind);
+    if namespace.is_empty() { kind.qualified() } else { format!("{} in namespace {namespace}", kind.qualified()) }
+}
+
+fn missing(verb: &str, kind: &Resource, code: u16, message: &str) -> String {
+    match code {
+        401 => format!("the API server does not know these credentials (401 {message})"),
+        403 => format!("the right to {verb} {} is missing (403 {message})", place(kind)),
+        _ => format!("{} cannot be had: {verb} is answered {code} {message}", place(kind)),
+    }
+}
+
+/// Reads `v1.34.4`, `v1.29.3-eks-adc7111`, `v1.30.5+k3s1`.
+pub(super) fn release_of(version: &str) -> Option<Release> {
+    let mut parts = version.strip_prefix('v')?.split('.');
+    let number = |part: Option<&str>| {
+        let part = part?;
+        part[..part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len())].parse::<u16>().ok()
+    };
+    let (major, minor) = (number(parts.next())?, number(parts.next())?);
+    let patch = number(parts.next()).unwrap_or(0);
+    (major == 1).then(|| Release::new(minor, patch))
+}
+
+/// Lets runs say what they want; true if all of them are over. They want nothing done, or they would not be here.
+fn settle(runs: &mut [Run], clock: Clock) -> bool {
+    for run in runs.iter_mut() {
+        while let Some(output) = run.poll_output() {
+            if let RunOutput::Perform { id, .. } = output {
+                run.handle_observation(Observation::Refused(id, "nothing is done here".to_owned()), clock.now());
+            }
+        }
+    }
+    runs.iter().all(Run::is_over)
+}
+
+/// Tells all runs what a watch has shown.
+fn hand_over(runs: &mut [Run], cache: &mut WatchCache, arrival: Arrival) {
+    let Arrival { at, resource, seen } = arrival;
+    let may_have_missed = matches!(seen, Seen::Listed { .. } | Seen::Trouble(_));
+    let changes = cache.take(&resource, seen).into_iter();
+    let changes: Vec<ObjectChange> = changes.map(|change| told_to_runs(&resource, change)).collect();
+    for run in runs.iter_mut().filter(|run| !run.is_over()) {
+        if may_have_missed {
+            run.handle_observation(Observation::Gap(resource.clone()), at);
+        }
+        for change in &changes {
+            run.handle_observation(Observation::Change(change.clone()), at);
+        }
+    }
+}
+
+/// Returns a change of the cache as runs take it; nobody but the cluster knows who made it.
+fn told_to_runs(resource: &Resource, change: CacheChange) -> ObjectChange {
+    let (revision, writer) = (change.revision, Writer::default());
+    let after = change.after().cloned().map(Object::as_received);
+    let before = change.before.map(Object::as_received);
+    let resource = resource.clone();
+    ObjectChange { resource, key: change.key, before, after, resource_version: revision, writer, because: None }
+}
+
+/// Returns everything as if it had just been created.
+fn as_created(cache: &WatchCache) -> impl Iterator<Item = ObjectChange> {
+    cache.objects().map(|(resource, key, object)| {
+        let (key, object, revision) = (key.clone(), object.clone(), revision_of(object));
+        told_to_runs(resource, CacheChange { key, before: None, object, is_gone: false, revision })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use nodeproof_core::network::LEASES;
+
+    use super::*;
+
+    #[test]
+    fn releases_of_all_providers_are_read() {
+        for (version, release) in [
+            ("v1.34.4", Some(Release::new(34, 4))),
+            ("v1.29.3-eks-adc7111", Some(Release::new(29, 3))),
+            ("v1.30.5+k3s1", Some(Release::new(30, 5))),
+            ("v1.35.0-alpha.1", Some(Release::new(35, 0))),
+            ("v2.0.0", None),
+            ("unknown", None),
+        ] {
+            assert_eq!(release_of(version), release, "{version}");
+        }
+    }
+
+    #[test]
+    fn the_missing_right_is_named() {
+        assert_eq!(
+            missing("watch", &LEASES, 403, "no"),
+            "the right to watch leases.coordination.k8s.io in namespace kube-node-lease is missing (403 no)"
+        );
+    }
+}
