@@ -150,5 +150,4 @@ system:kube-scheduler: get,list,watch csinodes @storage.k8s.io => get,list,watch
              https://kubernetes.io/docs/concepts/configuration/secret",
         ),
     ],
-    ..NOTHING
 };

@@ -149,5 +149,4 @@ system:node-proxier: create,patch,update events @core,events.k8s.io => create,pa
              deployment.",
         ),
     ],
-    ..NOTHING
 };

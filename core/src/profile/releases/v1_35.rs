@@ -118,5 +118,4 @@ system:aggregate-to-view: get,list,watch namespaces => get,list,watch namespaces
 system:node: create,patch,update events => create,patch,update events @core,events.k8s.io\n\
 ",
     columns: &[Gone("serviceaccounts", "Secrets")],
-    ..NOTHING
 };
