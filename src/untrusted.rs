@@ -34,7 +34,8 @@ pub fn sentence(bytes: &[u8]) {
         let when = if keyword == "Then" { "    When 1s passes\n" } else { "" };
         feature(
             format!(
-                "Feature: x\n  Scenario: y\n    Given a ready Node \"worker-1\" in zone \"a\"\n    And a Pod \"web\" on Node \"worker-1\"\n{when}    {keyword} {words}\n"
+                "Feature: x\n  Scenario: y\n    Given a ready Node \"worker-1\" in zone \"a\"\n    And a Pod \"web\" \
+                    on Node \"worker-1\"\n{when}    {keyword} {words}\n"
             )
             .as_bytes(),
         );

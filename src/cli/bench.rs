@@ -1,8 +1,9 @@
 //! `nodeproof bench`: measures the simulator on a cluster of any size.
 //!
-//! The cluster is built first and settles until nothing but heartbeats is written, or for as long as anybody would wait:
-//! controllers look at new nodes one after the other, at twenty requests a second. What is measured begins after that, and
-//! what building it cost is printed beside it. User time and memory are read from `/proc` and are absent elsewhere.
+//! The cluster is built first and settles until nothing but heartbeats is written, or for as long as anybody would
+//! wait: controllers look at new nodes one after the other, at twenty requests a second. What is measured begins after
+//! that, and what building it cost is printed beside it. User time and memory are read from `/proc` and are absent
+//! elsewhere.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -191,7 +192,8 @@ fn pass(sim: &mut Simulation, args: &BenchArgs) {
 fn print_for_people(report: &Json) {
     let shown = |name: &str| report.get(name).to_string();
     line(format_args!(
-        "{} nodes in {} zones, {} pods, of which {} were deleted: {} s of virtual time in {} s ({} s of processor time), {} times real time\n\
+        "{} nodes in {} zones, {} pods, of which {} were deleted: {} s of virtual time in {} s ({} s of processor \
+            time), {} times real time\n\
          {} events, {} ns each; built in {} s; {} MiB of memory at most",
         shown("nodes"),
         shown("zones"),

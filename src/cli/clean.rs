@@ -1,4 +1,5 @@
-//! `nodeproof clean`: repairs and removes what earlier runs have left on kind clusters, and on others that were allowed.
+//! `nodeproof clean`: repairs and removes what earlier runs have left on kind clusters, and on others that were
+//! allowed.
 
 use std::fs;
 use std::path::PathBuf;

@@ -36,9 +36,12 @@ Examples:
 Runs each scenario on the simulator and on a real cluster, and compares what became of the objects that it names:
 which fields changed, to what, by whom, in which order, and when, as far as the phases of two runs let instants be the
 same. Lists are compared by their keys. A difference is unexplained unless the ledger has an entry for it, whose
-`recording` is compare/BACKEND/AREA/TOPIC/SCENARIO, or what another kind of machine has of its own excuses it. A scenario
-with an unexplained difference, or an inconclusive one, is played again at the end: if then nothing is unexplained, it is
-unsteady, since real controllers race and the first difference was chance. --json prints one object a scenario: name, k8s,
+`recording` is compare/BACKEND/AREA/TOPIC/SCENARIO, or what another kind of machine has of its own excuses it. A \
+scenario
+with an unexplained difference, or an inconclusive one, is played again at the end: if then nothing is unexplained, \
+it is
+unsteady, since real controllers race and the first difference was chance. --json prints one object a scenario: name, \
+k8s,
 sim, real, differences, unexplained, unsteady (how many differences did not come again), wallSeconds; reason where a run
 saw too little or broke down.
 
@@ -56,8 +59,8 @@ pub struct CompareArgs {
     /// A ledger of known differences in place of the one that belongs to this version
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
-    /// Record each real run into RELEASE/SCENARIO below a directory, for `nodeproof replay`, with the API server's audit
-    /// log; each scenario gets a control plane of its own. With hollow only [default: recordings]
+    /// Record each real run into RELEASE/SCENARIO below a directory, for `nodeproof replay`, with the API server's
+    /// audit log; each scenario gets a control plane of its own. With hollow only [default: recordings]
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, default_missing_value = "recordings")]
     update_recordings: Option<PathBuf>,
     /// Print one JSON object a line for each scenario

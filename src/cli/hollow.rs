@@ -2,8 +2,8 @@
 //!
 //! Inputs: a kubeconfig, what the machines are made of, control calls as JSON lines on standard input. Outputs: answers
 //! on standard output, what people want to know on standard error. Invariants: nothing is written to a context that was
-//! not named on the command line and may not be touched, nor before it has been told; Nodes that were there before are never taken over; what
-//! was made is removed at the end unless `--keep` is given.
+//! not named on the command line and may not be touched, nor before it has been told; Nodes that were there before are
+//! never taken over; what was made is removed at the end unless `--keep` is given.
 
 use std::io::BufRead as _;
 use std::path::PathBuf;
@@ -39,7 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
   $ nodeproof hollow --nodes 2000 --context NAME --kubeconfig FILE
   {\"id\": 1, \"call\": \"POST machines/hollow-7/do\", \"body\": {\"action\": \"kubelet-kill\"}}
-  {\"id\": 2, \"call\": \"POST network/rules\", \"body\": {\"from\": \"machine/hollow-8\", \"to\": \"api\", \"effect\": \"drop\"}}")]
+  {\"id\": 2, \"call\": \"POST network/rules\", \"body\": \
+  {\"from\": \"machine/hollow-8\", \"to\": \"api\", \"effect\": \"drop\"}}")]
 pub struct HollowArgs {
     /// Number of nodes
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -189,7 +190,8 @@ async fn attend(nodes: &HollowNodes, count: usize, lasts: Option<Duration>) -> R
             _ = read_only.tick() => {
                 let heartbeating = if usage.is_none() { nodes.heartbeating() } else { count };
                 if usage.is_none() && (heartbeating == count || began.elapsed() > PATIENCE) {
-                    note(format_args!("{heartbeating} of {} renewed and posted; Ctrl-C ends it", counted(count, "node")));
+                    note(format_args!("{heartbeating} of {} renewed and posted; Ctrl-C ends it", counted(count,
+                        "node")));
                     usage = Usage::now();
                 }
                 if lasts.is_some_and(|lasts| usage.as_ref().is_some_and(|usage| usage.at.elapsed() >= lasts)) {

@@ -33,8 +33,8 @@ pub(super) struct LiveArgs {
     /// Run scenarios that take up to ten minutes, beside those of up to two
     #[arg(long)]
     slow: bool,
-    /// The context of the kind cluster to run on, as kind-NAME, of the cluster to look at with --read-only, or of the one
-    /// on which hollow nodes are to live; default: NODEPROOF_CONTEXT
+    /// The context of the kind cluster to run on, as kind-NAME, of the cluster to look at with --read-only, or of the
+    /// one on which hollow nodes are to live; default: NODEPROOF_CONTEXT
     #[arg(long, value_name = "NAME", conflicts_with = "create")]
     pub(super) context: Option<String>,
     /// The kubeconfig that has the context; default: KUBECONFIG, or else ~/.kube/config
@@ -58,8 +58,8 @@ pub(super) struct LiveArgs {
     /// Say what would be done to which node, and do nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Where the journal of a run is kept, for `nodeproof clean`; default: NODEPROOF_STATE_DIR, or else nodeproof/ in the
-    /// user's state directory
+    /// Where the journal of a run is kept, for `nodeproof clean`; default: NODEPROOF_STATE_DIR, or else nodeproof/ in
+    /// the user's state directory
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 }

@@ -110,7 +110,8 @@ fn target() -> String {
         format!("version = {:?}", env!("CARGO_PKG_VERSION"))
     };
     format!(
-        "[dev-dependencies]\nnodeproof = {{ {place}, default-features = false }}\n\n[[test]]\nname = \"scenarios\"\nharness = false\n"
+        "[dev-dependencies]\nnodeproof = {{ {place}, default-features = false }}\n\n[[test]]\nname \
+            = \"scenarios\"\nharness = false\n"
     )
 }
 
@@ -123,7 +124,8 @@ fn manifest(root: &Path) -> String {
     // A package must not have the name of what it depends on.
     let name = if name == "nodeproof" { "scenarios".to_owned() } else { name };
     format!(
-        "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\nautotests = false\n\n{}\n[workspace]\n",
+        "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\nautotests = \
+            false\n\n{}\n[workspace]\n",
         target()
     )
 }

@@ -58,7 +58,8 @@ fn defaults() -> Vec<(&'static str, Json, &'static str)> {
         (
             "bystander",
             json!("bystander"),
-            "healthy Node in a zone of its own in every scenario that does not say \"no other Node\"; control and replay start empty",
+            "healthy Node in a zone of its own in every scenario that does not say \"no other Node\"; control and \
+                replay start empty",
         ),
         ("latency", json!("0s"), "time that a message takes on a healthy connection"),
         ("kubeletPhase", json!("by name and seed"), "where in its periods a kubelet starts"),

@@ -1,7 +1,7 @@
 //! `nodeproof run --read-only`: judges the scenarios that only look, on a cluster as it is.
 //!
-//! Inputs: feature files, a context. Outputs: verdicts on standard output; which cluster it is and what is read of it on
-//! standard error, before anything is asked of its objects. Invariant: nothing is written to the cluster.
+//! Inputs: feature files, a context. Outputs: verdicts on standard output; which cluster it is and what is read of it
+//! on standard error, before anything is asked of its objects. Invariant: nothing is written to the cluster.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -109,7 +109,8 @@ impl ReadOnlyCommand<'_> {
         let (grace, period, tolerance) =
             (seconds(measures.grace_period), seconds(measures.health_period), seconds(measures.tolerance));
         note(format_args!(
-            "measures  --node-monitor-grace-period {grace}, --node-monitor-period {period}; bounds may be missed by {tolerance}"
+            "measures  --node-monitor-grace-period {grace}, --node-monitor-period {period}; bounds may be missed by \
+                {tolerance}"
         ));
         run.check_rights(&kinds)?;
         for (planned, outcome) in chosen.iter().zip(run.judge(&scenarios, &measures)?) {
@@ -139,7 +140,8 @@ impl ReadOnlyCommand<'_> {
         let kubeconfig = self.live.kubeconfig.as_ref().map(|file| format!(" --kubeconfig {}", file.display()));
         let context = self.live.context.as_deref().unwrap_or_default();
         format!(
-            "{}:{}: {}\n  expected  {}\n  observed  {}\n  replay    nodeproof run --read-only --context {context}{} --only {LOOK}::{}",
+            "{}:{}: {}\n  expected  {}\n  observed  {}\n  replay    nodeproof run --read-only --context {context}{} \
+                --only {LOOK}::{}",
             step.file,
             step.line,
             step.text,

@@ -26,7 +26,8 @@ Only get, list and watch are asked for. What a Pod runs with, addresses and ids 
 messages that are not Kubernetes' own do not reach a file; names and labels do: about.yaml lists what is left out.
 
 Without an audit log nobody tells who wrote: a replay judges what can be told from the changes of Nodes, which is node
-lifecycle, the ttl annotation and, where the recording began without Nodes, the blocks of Pod addresses. Ctrl-C ends a recording early, and keeps it.
+lifecycle, the ttl annotation and, where the recording began without Nodes, the blocks of Pod addresses. Ctrl-C ends \
+a recording early, and keeps it.
 
 Exit code: 0 recorded, 2 misuse, or a cluster that cannot be watched.")]
 pub struct RecordArgs {
@@ -42,7 +43,8 @@ pub struct RecordArgs {
     /// The directory of the recording; default: recordings/RELEASE/CONTEXT
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// A flag of the cluster's that is not the default, as kube-controller-manager.node-monitor-period=2s; can be repeated
+    /// A flag of the cluster's that is not the default, as kube-controller-manager.node-monitor-period=2s; can be
+    /// repeated
     #[arg(long, value_name = "COMPONENT.FLAG=VALUE", value_parser = flag)]
     flag: Vec<(String, String)>,
 }

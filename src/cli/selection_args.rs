@@ -38,8 +38,8 @@ impl SelectionArgs {
         Ok(options)
     }
 
-    /// Returns the scenarios that are meant. Those that have to wait until no other runs come last: what runs side by side
-    /// would wait for them in turn.
+    /// Returns the scenarios that are meant. Those that have to wait until no other runs come last: what runs side by
+    /// side would wait for them in turn.
     ///
     /// # Errors
     /// There is none of the name, or none that the tags select.

@@ -93,12 +93,12 @@ pub struct Tolerances {
 }
 
 impl Default for Tolerances {
-    /// API times are whole seconds, and a real cluster is given two more before the first act, so that a time of before is
-    /// so much earlier there.
+    /// API times are whole seconds, and a real cluster is given two more before the first act, so that a time of before
+    /// is so much earlier there.
     ///
-    /// Health passes come each 5 s and evictions of a zone each 10 s; a kubelet looks at its Node each 10 s with jitter, and
-    /// what it writes of a Pod follows the loops of others; a Pod that did not fit is tried again after up to 10 s. What a
-    /// health pass finds is put right by the next one: a taint for a Node that is about to be ready.
+    /// Health passes come each 5 s and evictions of a zone each 10 s; a kubelet looks at its Node each 10 s with
+    /// jitter, and what it writes of a Pod follows the loops of others; a Pod that did not fit is tried again after up
+    /// to 10 s. What a health pass finds is put right by the next one: a taint for a Node that is about to be ready.
     ///
     /// A status is reported each 5 minutes, and after a change up to half of that later.
     ///
@@ -205,8 +205,8 @@ fn parts(texts: &str) -> Vec<&str> {
     if parts.iter().all(comes_or_goes) { parts } else { vec![texts] }
 }
 
-/// Compares the histories of an object. News take time on a real cluster: what the simulator writes twice within a moment
-/// may be one write there.
+/// Compares the histories of an object. News take time on a real cluster: what the simulator writes twice within a
+/// moment may be one write there.
 fn history(
     object: &str,
     (here, there): (Option<&History>, Option<&History>),
@@ -267,8 +267,8 @@ fn paths<'a>(
     found
 }
 
-/// Leaves out what one run has and another with fewer steps on a path need not have: what came before the first act, which
-/// begins later on a real cluster, and what was taken back by the next pass.
+/// Leaves out what one run has and another with fewer steps on a path need not have: what came before the first act,
+/// which begins later on a real cluster, and what was taken back by the next pass.
 fn drop_chance<'a>(
     steps: &mut Vec<PathChange<'a>>,
     before: &[PathChange<'a>],
@@ -319,7 +319,8 @@ fn is_taken_back(one: &str, other: &str) -> bool {
     taken(one, other) || taken(other, one)
 }
 
-/// Leaves out changes of instants that are none, but as many of a run as the other has that are some: those nearest to them.
+/// Leaves out changes of instants that are none, but as many of a run as the other has that are some: those nearest to
+/// them.
 fn without_same_instants<'a>(
     (own, other): (Vec<PathChange<'a>>, Vec<PathChange<'a>>),
     base: SignedDuration,
@@ -337,8 +338,8 @@ fn without_same_instants<'a>(
     (left(&own, &other), left(&other, &own))
 }
 
-/// Tells whether a change of an instant is none within what instants may be apart: what one run writes in the same second
-/// again, another writes in the next.
+/// Tells whether a change of an instant is none within what instants may be apart: what one run writes in the same
+/// second again, another writes in the next.
 pub(super) fn is_same_instant(text: &str, base: SignedDuration) -> bool {
     let instant = |text: &str| {
         let whole = OFFSET.find(text).filter(|found| found.len() == text.len());
@@ -591,7 +592,8 @@ mod tests {
         };
         let one =
             json!({"spec": {"taints": [{"key": "a", "effect": "E", "timeAdded": "+5s"}, {"key": "b", "effect": "E"}]}});
-        let same = json!({"spec": {"taints": [{"key": "b", "effect": "E"}, {"key": "a", "effect": "E", "timeAdded": "+7.5s"}]}});
+        let same = json!({"spec": {"taints": [{"key": "b", "effect": "E"}, {"key": "a", "effect": "E",
+            "timeAdded": "+7.5s"}]}});
         check(&with(one.clone()), &with(same), &[]);
         let posted = |at: &str| with(json!({"status": {"conditions": [{"type": "Ready", "lastHeartbeatTime": at}]}}));
         check(&posted("+479.6s"), &posted("+571.747s"), &[]);

@@ -39,8 +39,8 @@ pub struct Tests {
 }
 
 impl Tests {
-    /// The scenarios below `features/` of a directory, with its `features/requirements.yaml` (without one, `@req:` takes
-    /// any id), `snapshots/` and `fixtures/`.
+    /// The scenarios below `features/` of a directory, with its `features/requirements.yaml` (without one, `@req:`
+    /// takes any id), `snapshots/` and `fixtures/`.
     #[must_use]
     pub fn of(root: impl AsRef<Path>) -> Self {
         let root = root.as_ref().to_owned();

@@ -1,8 +1,9 @@
-//! Holds the history of a real object against a stored one: the same writes, in the same order as far as it is no chance.
+//! Holds the history of a real object against a stored one: the same writes, in the same order as far as it is no
+//! chance.
 //!
-//! Rules, each with its reason: offsets are not compared, since the steps' bounds judge time. Writers that do not wait for
-//! each other race, so writes that the stored history has within a few seconds may come in any order. An object whose
-//! creator set no field that the server keeps an account of (a Node with nothing but a name and a status) has no
+//! Rules, each with its reason: offsets are not compared, since the steps' bounds judge time. Writers that do not wait
+//! for each other race, so writes that the stored history has within a few seconds may come in any order. An object
+//! whose creator set no field that the server keeps an account of (a Node with nothing but a name and a status) has no
 //! `managedFields`, then or later, so who wrote is not known; nor is it of a deletion, which keeps no account.
 //! Source: k8s.io/apimachinery pkg/util/managedfields/internal/skipnonapplied.go (v1.34), `Update`.
 

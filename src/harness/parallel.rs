@@ -22,8 +22,8 @@ pub struct PlannedRun<'a> {
     pub skipped: Option<String>,
 }
 
-/// Runs scenarios on so many threads, or on all cores, and calls `done` for each, in their order, as soon as it and those
-/// before it are judged; in real time as soon as it is judged itself, since others may take minutes.
+/// Runs scenarios on so many threads, or on all cores, and calls `done` for each, in their order, as soon as it and
+/// those before it are judged; in real time as soon as it is judged itself, since others may take minutes.
 pub fn run_all<'a>(
     jobs: &[PlannedRun<'a>],
     threads: Option<NonZeroUsize>,

@@ -44,8 +44,8 @@ pub fn json_line(planned: &Planned, options: &SuiteOptions, judged: &Judged) -> 
     Value::Object(line).to_string()
 }
 
-/// Writes trace (if it was kept), decisions and histories of a scenario: `DIR/area/topic/scenario.trace.jsonl` and so on.
-/// Nothing in them depends on the wall clock.
+/// Writes trace (if it was kept), decisions and histories of a scenario: `DIR/area/topic/scenario.trace.jsonl` and so
+/// on. Nothing in them depends on the wall clock.
 ///
 /// # Errors
 /// The directory cannot be written.

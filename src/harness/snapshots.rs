@@ -1,7 +1,7 @@
 //! Stored snapshots: where they are, whether a scenario still gives the same, and which are used by nobody.
 //!
-//! A file is `snapshots/<area>/<topic>/<scenario>.<what>.snap`; a release that truly differs has `…@1.31.snap` beside it.
-//! Under `cargo test` insta writes what is new; the command never writes.
+//! A file is `snapshots/<area>/<topic>/<scenario>.<what>.snap`; a release that truly differs has `…@1.31.snap` beside
+//! it. Under `cargo test` insta writes what is new; the command never writes.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,8 +157,8 @@ impl Store {
 
 /// Returns `area/topic/scenario.what` for each snapshot that a scenario asks for, in its order.
 ///
-/// The object's name is part of it where the scenario asks for several of a kind, and a number where it asks for the same
-/// one in several acts.
+/// The object's name is part of it where the scenario asks for several of a kind, and a number where it asks for the
+/// same one in several acts.
 fn expected(planned: &Planned) -> Vec<String> {
     let lines = planned.compiled.scenario.expectations();
     let asked: Vec<(SnapshotKind, String)> = lines
@@ -234,7 +234,8 @@ fn contents(name: &str, raw: &str) -> Result<String, String> {
 
 fn unreadable(name: &str, why: &str) -> String {
     format!(
-        "  snapshot  snapshots/{name} cannot be used: {why}\n  remedy    restore it from version control, or delete it and accept it anew"
+        "  snapshot  snapshots/{name} cannot be used: {why}\n  remedy    restore it from version control, or delete \
+            it and accept it anew"
     )
 }
 
@@ -273,7 +274,8 @@ fn through_insta(directory: &Path, stem: &str, planned: &Planned, text: &str) ->
         Err(payload) => match message(payload.as_ref()) {
             message if message.starts_with("snapshot assertion") => Ok(false),
             message => Err(format!(
-                "  snapshot  snapshots/{stem}.snap cannot be written: {message}\n  remedy    make the directory writable, or set INSTA_UPDATE=no"
+                "  snapshot  snapshots/{stem}.snap cannot be written: {message}\n  remedy    make the directory \
+                    writable, or set INSTA_UPDATE=no"
             )),
         },
     }

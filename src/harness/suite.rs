@@ -189,8 +189,8 @@ impl Suite {
     }
 }
 
-/// Returns the directory in which a suite keeps its other files: the one that holds `features`; where the features stand
-/// in a directory of another name, the nearest one upwards that has such files, or else that directory itself.
+/// Returns the directory in which a suite keeps its other files: the one that holds `features`; where the features
+/// stand in a directory of another name, the nearest one upwards that has such files, or else that directory itself.
 fn beside(paths: &[PathBuf]) -> PathBuf {
     let Some(first) = paths.first() else { return PathBuf::new() };
     let absolute = std::path::absolute(first).unwrap_or_else(|_| first.clone());
@@ -210,7 +210,8 @@ fn is_whole(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "features") || has("features") || has("snapshots")
 }
 
-/// Reads the `requirements.yaml` that belongs to some features: in the directory itself, in its `features`, or above it.
+/// Reads the `requirements.yaml` that belongs to some features: in the directory itself, in its `features`, or above
+/// it.
 fn requirements_beside(paths: &[PathBuf]) -> (Requirements, Option<Problem>) {
     for path in paths {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -244,8 +245,8 @@ mod tests {
     use super::super::options::SuiteOptions;
     use super::*;
 
-    /// A run without a trace is told less of what nobody looks at, heartbeats in it are not sent, and it goes along with
-    /// the scenarios before it as far as it can. A second thread halves the time of the longest test of the crate.
+    /// A run without a trace is told less of what nobody looks at, heartbeats in it are not sent, and it goes along
+    /// with the scenarios before it as far as it can. A second thread halves the time of the longest test of the crate.
     #[test]
     fn a_run_comes_to_the_same_outcome_with_and_without_a_trace() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -71,8 +71,8 @@ impl Aliases {
         if self.is_none() { self } else { Self { stand_ins, ..self } }
     }
 
-    /// Leaves the zones of Nodes alone that name none: there are no others from which they are to be kept apart, and the
-    /// scheduler spreads Pods by zones.
+    /// Leaves the zones of Nodes alone that name none: there are no others from which they are to be kept apart, and
+    /// the scheduler spreads Pods by zones.
     #[must_use]
     pub fn without_others(self) -> Self {
         Self { is_alone: true, ..self }
@@ -254,8 +254,8 @@ impl Aliases {
         }
     }
 
-    /// Tells whether every name may have a suffix: one that is no name of a Node, or nearly too long, would become another
-    /// case.
+    /// Tells whether every name may have a suffix: one that is no name of a Node, or nearly too long, would become
+    /// another case.
     #[must_use]
     pub fn can_be_mapped(&self) -> bool {
         const LONGEST: usize = 200;
@@ -526,7 +526,8 @@ mod tests {
     fn nodes_without_a_zone_get_one_that_nobody_sees() {
         let aliases = aliases();
         let node = aliases.fed(HandFedNode::new("w1"));
-        let shown = json!({"metadata": {"name": node.name, "labels": {"topology.kubernetes.io/zone": node.labels[0].1, "a": "b"}}});
+        let shown = json!({"metadata": {"name": node.name, "labels": {"topology.kubernetes.io/zone": node.labels[0].1,
+            "a": "b"}}});
         assert_eq!(aliases.home(&shown), json!({"metadata": {"name": "w1", "labels": {"a": "b"}}}));
     }
 }

@@ -1,5 +1,5 @@
-//! How long the API server takes to answer: before a scenario, which says how far bounds may be missed, and while it lasts,
-//! which says whether that was enough; and after a failure, whether it still does.
+//! How long the API server takes to answer: before a scenario, which says how far bounds may be missed, and while it
+//! lasts, which says whether that was enough; and after a failure, whether it still does.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -44,8 +44,8 @@ async fn answer(caller: &Caller) -> SignedDuration {
     SignedDuration::try_from(asked_at.elapsed()).unwrap_or_default()
 }
 
-/// Tells what is wrong with a cluster on which a scenario has failed, and did not show yet: the connections of a program
-/// end before it does, and a full store refuses writes before it is asked how it is.
+/// Tells what is wrong with a cluster on which a scenario has failed, and did not show yet: the connections of a
+/// program end before it does, and a full store refuses writes before it is asked how it is.
 pub(super) async fn late_trouble(trouble: impl Fn() -> Option<String>, caller: &Caller) -> Option<String> {
     tokio::time::sleep(LATE_TROUBLE).await;
     if let Some(why) = trouble() {

@@ -77,7 +77,8 @@ fn missing(program: &str, named: Option<&Path>) -> String {
     };
     format!(
         "no {program} {place}: a control plane needs {}; \
-         `export KUBEBUILDER_ASSETS=$(setup-envtest use -p path 1.34)` brings the first two, --assets DIR names another place",
+         `export KUBEBUILDER_ASSETS=$(setup-envtest use -p path 1.34)` brings the first two, --assets DIR names \
+         another place",
         PROGRAMS.join(", ")
     )
 }

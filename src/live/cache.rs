@@ -1,8 +1,8 @@
 //! The objects of a cluster as its watches have shown them: one cache for the driver, for looks and for recordings.
 //!
-//! Inputs: what watches show ([`Seen`]), each kind in its own order. Outputs: what has changed by it, each with the object
-//! before and after. Invariants: an older change never replaces a newer one, whoever hands it over and whenever; a list
-//! replaces what was known of its kind; nothing is reported twice. Pure: no clock, no connection.
+//! Inputs: what watches show ([`Seen`]), each kind in its own order. Outputs: what has changed by it, each with the
+//! object before and after. Invariants: an older change never replaces a newer one, whoever hands it over and whenever;
+//! a list replaces what was known of its kind; nothing is reported twice. Pure: no clock, no connection.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,8 +68,8 @@ impl Held {
         self.0.iter().map(|arrival| arrival.at).min()
     }
 
-    /// Gives away those that arrived up to an instant, in the order of their revisions; a list and a bookmark stand behind
-    /// the changes that they cover.
+    /// Gives away those that arrived up to an instant, in the order of their revisions; a list and a bookmark stand
+    /// behind the changes that they cover.
     pub(super) fn ripe(&mut self, until: Timestamp) -> Vec<Arrival> {
         let (mut ripe, held): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|arrival| arrival.at <= until);
         self.0 = held;
@@ -206,7 +206,8 @@ mod tests {
         Timestamp::UNIX_EPOCH + SignedDuration::from_millis(millis)
     }
 
-    /// Plays arrivals of Nodes, all held together, and returns each change as `NAME@REVISION`, with a `-` if it is gone.
+    /// Plays arrivals of Nodes, all held together, and returns each change as `NAME@REVISION`, with a `-` if it is
+    /// gone.
     fn check(arrivals: Vec<Seen>, wanted: &[&str]) -> WatchCache {
         let (mut held, mut cache) = (Held::default(), WatchCache::default());
         for (millis, seen) in (0..).zip(arrivals) {

@@ -1,7 +1,8 @@
 //! Sends the core's requests over HTTPS and reads the answers.
 //!
 //! Whoever a request comes from is acted as by impersonation, so authorisation and admission judge it as his; the field
-//! manager follows from the `User-Agent`, as with the clients of Kubernetes. Nothing is repeated: a refusal is an answer.
+//! manager follows from the `User-Agent`, as with the clients of Kubernetes. Nothing is repeated: a refusal is an
+//! answer.
 
 use std::path::Path;
 

@@ -53,8 +53,8 @@ impl HeartbeatTasks {
         Ok(written)
     }
 
-    /// Changes how a Node is fed, and waits for nothing: many Nodes change together, as on the simulator, or a pass of a
-    /// controller comes in between.
+    /// Changes how a Node is fed, and waits for nothing: many Nodes change together, as on the simulator, or a pass of
+    /// a controller comes in between.
     pub(super) fn change(&mut self, node: &Text, feed: Feed) -> Result<(), String> {
         let unknown = || format!("Node {:?} is not hand-fed", node.as_str());
         let commands = self.commands.get(node).ok_or_else(unknown)?;

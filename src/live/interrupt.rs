@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM: the scenarios under way end with what happened and put everything back, and no other begins.
 //!
-//! Input: the process's signals. Output: a mark that the driver looks at. A second signal ends the process at once; what
-//! it started ends with it then, and what it changed is put back by the timers that were armed before each fault.
+//! Input: the process's signals. Output: a mark that the driver looks at. A second signal ends the process at once;
+//! what it started ends with it then, and what it changed is put back by the timers that were armed before each fault.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -108,7 +108,8 @@ impl ReadOnlyRun {
         self.runtime.block_on(self.play(scenarios, options))
     }
 
-    /// Records what happens for some time, or until Ctrl-C or SIGTERM; returns it with the kinds that may not be watched.
+    /// Records what happens for some time, or until Ctrl-C or SIGTERM; returns it with the kinds that may not be
+    /// watched.
     ///
     /// # Errors
     /// What a replay needs may not be watched, or cannot be had.

@@ -8,7 +8,8 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::request::Builder;
 use nodeproof_core::network::{Body, Call, Target, Verb};
 
-/// Begins a request: the method, the address below this origin (none for a client that has its own), the call's headers.
+/// Begins a request: the method, the address below this origin (none for a client that has its own), the call's
+/// headers.
 pub(super) fn begun(origin: &str, call: &Call) -> Builder {
     let mut request = Builder::new().method(call.verb.method()).uri(address(origin, call));
     for (name, value) in &call.headers {

@@ -163,7 +163,8 @@ mod tests {
             (
                 "staging-2",
                 &allowed,
-                "context staging-2 is no kind cluster and was not allowed: nothing is written to it; allowed are staging",
+                "context staging-2 is no kind cluster and was not allowed: nothing is written to it; allowed are \
+                    staging",
             ),
             (
                 "kind-",

@@ -18,8 +18,8 @@ pub(super) const OWN_WRITE_WAIT: SignedDuration = SignedDuration::from_secs(3);
 pub(super) const QUIET: SignedDuration = SignedDuration::from_millis(400);
 /// How long quiet is awaited at most.
 pub(super) const QUIET_WAIT: SignedDuration = SignedDuration::from_secs(1);
-/// How long the first act waits at least after all that was given is there: taints and annotations that controllers make
-/// of a new Node or of a condition are there by then.
+/// How long the first act waits at least after all that was given is there: taints and annotations that controllers
+/// make of a new Node or of a condition are there by then.
 pub(super) const LEAD: SignedDuration = SignedDuration::from_secs(2);
 /// How often machines are looked at that lines speak of.
 pub(super) const MACHINE_PERIOD: SignedDuration = SignedDuration::from_millis(250);
@@ -42,8 +42,8 @@ pub(super) const WAIT_FOR_LATE: SignedDuration = SignedDuration::from_secs(30);
 pub(super) const LATE_TROUBLE: Duration = Duration::from_secs(4);
 /// How often an answer is measured while a scenario lasts: a few hundred a minute for all that run side by side.
 pub(super) const PROBE_PERIOD: Duration = Duration::from_secs(3);
-/// How long the service account of a new namespace is awaited. It is made in one write, so this is only ever used up by a
-/// manager that is busy or has just been elected: a lease of its is worth 15 s, and twice that leaves room for load.
+/// How long the service account of a new namespace is awaited. It is made in one write, so this is only ever used up by
+/// a manager that is busy or has just been elected: a lease of its is worth 15 s, and twice that leaves room for load.
 pub(super) const ACCOUNT_WAIT: SignedDuration = SignedDuration::from_secs(30);
 /// The pause between two looks for it.
 pub(super) const ACCOUNT_PAUSE: Duration = Duration::from_millis(100);
@@ -68,8 +68,8 @@ pub(super) const LOST_AFTER: SignedDuration = SignedDuration::from_secs(50);
 
 /// What a whole second loses when it is written to the API and read again.
 pub(super) const API_SECOND: SignedDuration = SignedDuration::from_secs(1);
-/// The widest tolerance. More would let wrong behaviour pass: on a machine that is busier than this nothing can be said of
-/// what is late.
+/// The widest tolerance. More would let wrong behaviour pass: on a machine that is busier than this nothing can be said
+/// of what is late.
 pub(super) const TOLERANCE_MAX: SignedDuration = SignedDuration::from_secs(5);
 /// How long a request to the API server of a kind cluster takes, with a watch event back, on a machine that is busy.
 pub(super) const KIND_LATENCY: SignedDuration = SignedDuration::from_millis(100);
@@ -83,8 +83,8 @@ pub(super) const LOOK_TOLERANCE: SignedDuration = SignedDuration::from_secs(1);
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a watch may stay silent: the server sends a bookmark every minute.
 pub(super) const SILENCE_MAX: Duration = Duration::from_secs(150);
-/// The pause before a broken watch is opened again; it doubles up to [`WATCH_PAUSE_MAX`]. Shorter than client-go's: what
-/// happens while a watch is away is seen late.
+/// The pause before a broken watch is opened again; it doubles up to [`WATCH_PAUSE_MAX`]. Shorter than client-go's:
+/// what happens while a watch is away is seen late.
 pub(super) const WATCH_PAUSE: SignedDuration = SignedDuration::from_millis(100);
 /// The longest such pause.
 pub(super) const WATCH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(3);
@@ -145,8 +145,8 @@ pub(super) const DOCKER_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) const SCRIPT_TIMEOUT: Duration = Duration::from_secs(60);
 /// The pause between two runs of a script that is run until it succeeds.
 pub(super) const SCRIPT_PAUSE: Duration = Duration::from_millis(200);
-/// How long a container may take from its start until its systemd and containerd answer: seventeen seconds were seen under
-/// load.
+/// How long a container may take from its start until its systemd and containerd answer: seventeen seconds were seen
+/// under load.
 pub(super) const BOOT_WAIT: Duration = Duration::from_secs(90);
 /// How long a bootstrap token is used; it lives for twice as long.
 pub(super) const TOKEN_LIFE: Duration = Duration::from_mins(15);
@@ -161,7 +161,8 @@ pub(super) const HEALING_MARGIN: Duration = Duration::from_mins(5);
 pub(super) const GUARD_PERIOD: Duration = Duration::from_secs(5);
 /// How long the guard tries again when Docker does not answer.
 pub(super) const GUARD_PATIENCE: Duration = Duration::from_mins(10);
-/// How long a run that is over waits for its guard. To remove a cluster takes it seconds, on a busy machine half a minute.
+/// How long a run that is over waits for its guard. To remove a cluster takes it seconds, on a busy machine half a
+/// minute.
 pub(super) const FAREWELL: Duration = Duration::from_mins(1);
 /// How often the run looks whether its guard is done.
 pub(super) const FAREWELL_PERIOD: Duration = Duration::from_millis(50);

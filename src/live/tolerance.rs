@@ -63,8 +63,8 @@ pub fn expected_length(scenario: &Scenario) -> SignedDuration {
     given.chain(scenario.actions().map(pass)).chain(acts).sum()
 }
 
-/// Returns how long a fact is awaited that a scenario names as a state: Pods leave a lost Node when its grace period and
-/// the default toleration are over, and anything else that is awaited comes within a grace period.
+/// Returns how long a fact is awaited that a scenario names as a state: Pods leave a lost Node when its grace period
+/// and the default toleration are over, and anything else that is awaited comes within a grace period.
 fn comes_after(fact: &Fact) -> SignedDuration {
     match fact.predicate {
         Predicate::Deleted | Predicate::Gone | Predicate::Terminating => EVICTED_AFTER,
@@ -100,8 +100,9 @@ impl TimingTolerance {
     /// its write, our watch, each with a busy machine's queue before it.
     const WAYS: i32 = 20;
 
-    /// How many requests make a health pass longer, one after the other: those about a Node that falls silent, its status
-    /// and its Pods'. The next pass comes a period after the end of one, so that a grace period takes longer by all of them.
+    /// How many requests make a health pass longer, one after the other: those about a Node that falls silent, its
+    /// status and its Pods'. The next pass comes a period after the end of one, so that a grace period takes longer by
+    /// all of them.
     ///
     /// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34), `Run` and `monitorNodeHealth`.
     const PASS_WAYS: i32 = 3;
@@ -120,8 +121,8 @@ impl TimingTolerance {
         Self { latency, tolerance, ways, health_period }
     }
 
-    /// Tells whether a machine on which a single way took so long is too slow for the tolerance: what was measured before
-    /// the scenario does not hold of it any more.
+    /// Tells whether a machine on which a single way took so long is too slow for the tolerance: what was measured
+    /// before the scenario does not hold of it any more.
     #[must_use]
     pub fn is_overrun_by(&self, slowest: SignedDuration) -> bool {
         slowest * Self::SLOW_WAYS > self.tolerance
@@ -182,7 +183,8 @@ impl fmt::Display for TimingTolerance {
         let most = seconds(TOLERANCE_MAX);
         write!(
             f,
-            "bounds may be missed by {tolerance}: API times are whole seconds, and {ways} ways of {latency}, at most {most}"
+            "bounds may be missed by {tolerance}: API times are whole seconds, and {ways} ways of {latency}, at most \
+                {most}"
         )
     }
 }

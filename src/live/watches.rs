@@ -1,13 +1,13 @@
 //! Watches of the kinds that are looked at: list, watch, resume where the connection broke, list again on 410.
 //!
-//! A task for each kind. Inputs: the API server's streams. Outputs: what was seen with the instant of its arrival, in the
-//! order of each kind; whoever needs an order of all kinds puts them in that of their revisions. Invariant: nothing is
-//! left out without a [`Seen::Listed`] that says so.
+//! A task for each kind. Inputs: the API server's streams. Outputs: what was seen with the instant of its arrival, in
+//! the order of each kind; whoever needs an order of all kinds puts them in that of their revisions. Invariant: nothing
+//! is left out without a [`Seen::Listed`] that says so.
 //!
 //! Not `kube::runtime::watcher`, which lists, watches and backs off just so, for what its events leave out: neither the
-//! revision of a list nor bookmarks come out of it. A list is put in order with changes of other kinds by its revision, and
-//! a bookmark says that the watch has come past a write which it did not show, or that the API server answers again.
-//! Its objects also come by way of a Rust type, where the judge reads the JSON as it was sent.
+//! revision of a list nor bookmarks come out of it. A list is put in order with changes of other kinds by its revision,
+//! and a bookmark says that the watch has come past a write which it did not show, or that the API server answers
+//! again. Its objects also come by way of a Rust type, where the judge reads the JSON as it was sent.
 
 use http_body_util::BodyExt as _;
 use jiff::{SignedDuration, Timestamp};

@@ -1,9 +1,10 @@
 //! Who wrote a change, as far as `managedFields` tell: the manager and the subresource, never the user.
 //!
-//! A write renews the time of its manager's entry, in whole seconds, when what stands in it changes. Whoever removes what
-//! another manager had set leaves no entry of his own: the other's only shrinks. Then, and within a second of the last
-//! write, the fields tell: what the node lifecycle controller alone may remove was removed by it, anything else by whoever
-//! has most of the fields that changed. A deletion leaves nothing by which anybody could be told, nor does an eviction.
+//! A write renews the time of its manager's entry, in whole seconds, when what stands in it changes. Whoever removes
+//! what another manager had set leaves no entry of his own: the other's only shrinks. Then, and within a second of the
+//! last write, the fields tell: what the node lifecycle controller alone may remove was removed by it, anything else by
+//! whoever has most of the fields that changed. A deletion leaves nothing by which anybody could be told, nor does an
+//! eviction.
 //!
 //! Source: sigs.k8s.io/structured-merge-diff v6 merge/update.go, `Update`; k8s.io/apimachinery
 //! pkg/util/managedfields/internal/managedfieldsupdater.go (v1.34).
@@ -92,8 +93,8 @@ fn place(change: &FieldChange) -> (String, String) {
     (names.next().unwrap_or_default(), names.next().unwrap_or_default())
 }
 
-/// Tells whether an object was marked for deletion, or is to be gone earlier. A deletion keeps no `managedFields`: who asked
-/// for it is not known, and nobody who has written before is any likelier than another.
+/// Tells whether an object was marked for deletion, or is to be gone earlier. A deletion keeps no `managedFields`: who
+/// asked for it is not known, and nobody who has written before is any likelier than another.
 ///
 /// Source: k8s.io/apiserver pkg/registry/rest/delete.go (v1.34), `BeforeDelete`.
 fn is_deletion(change: &FieldChange) -> bool {
@@ -101,8 +102,8 @@ fn is_deletion(change: &FieldChange) -> bool {
     first == "metadata" && matches!(second.as_str(), "deletionTimestamp" | "deletionGracePeriodSeconds")
 }
 
-/// Tells whether a condition came, which gives an entry a field. Without one it was the API server itself: an eviction marks
-/// its Pod on the way to the deletion.
+/// Tells whether a condition came, which gives an entry a field. Without one it was the API server itself: an eviction
+/// marks its Pod on the way to the deletion.
 ///
 /// Source: pkg/registry/core/pod/storage/eviction.go (v1.34), `addConditionAndDeletePod`.
 fn is_new_condition(change: &FieldChange) -> bool {
@@ -144,7 +145,10 @@ mod tests {
 
     #[test]
     fn the_entry_that_changed_is_the_writers() {
-        let entry = |manager: &str, time: &str, subresource: &str| json!({"manager": manager, "time": time, "subresource": subresource});
+        let entry = |manager: &str, time: &str, subresource: &str| {
+            json!({"manager": manager, "time": time,
+            "subresource": subresource})
+        };
         let object = |entries: Vec<Json>| json!({"metadata": {"managedFields": Json::array(entries)}});
         let old =
             object(vec![entry("kubelet", "2026-01-01T00:00:09Z", "status"), entry("a", "2026-01-01T00:00:01Z", "")]);
@@ -159,7 +163,8 @@ mod tests {
     fn a_deletion_names_nobody() {
         let object = |metadata: Json| {
             let mut object = json!({"kind": "Pod", "metadata": metadata, "status": {"phase": "Running"}});
-            let entry = json!({"manager": "kubelet", "time": "t", "subresource": "status", "fieldsV1": {"f:status": {"f:phase": {}}}});
+            let entry = json!({"manager": "kubelet", "time": "t", "subresource": "status",
+                "fieldsV1": {"f:status": {"f:phase": {}}}});
             object.set(&["metadata", "managedFields"], Json::array(vec![entry]));
             object
         };

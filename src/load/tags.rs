@@ -257,7 +257,8 @@ mod tests {
 
     #[test]
     fn the_known_tags_pass() {
-        let tags = "@core @extended @provisional @read-only @slow @req:NC-03 @since:1.24 @until:1.31\n  @gate:NodeSwap @sim-only:hours @live-only:kernel # a comment";
+        let tags = "@core @extended @provisional @read-only @slow @req:NC-03 @since:1.24 @until:1.31\n  \
+            @gate:NodeSwap @sim-only:hours @live-only:kernel # a comment";
         assert_eq!(check(tags), []);
     }
 

@@ -1,10 +1,10 @@
 //! Judges admission: the recorded creations of Nodes and Pods go through the API server of the model, and so do all
 //! requests of a recording in which the real server refused some for lack of rights.
 //!
-//! Compared is the whole object as the server made it: admission, defaults, first status; without what no model can know
-//! (uid, version). Inputs: the creations of `actions.jsonl` that were accepted, each on a server that holds the
-//! namespaces and priority classes made before, and the pod's Node. Outputs: differences. Creations by controllers are not recorded whole
-//! and cannot be judged.
+//! Compared is the whole object as the server made it: admission, defaults, first status; without what no model can
+//! know (uid, version). Inputs: the creations of `actions.jsonl` that were accepted, each on a server that holds the
+//! namespaces and priority classes made before, and the pod's Node. Outputs: differences. Creations by controllers are
+//! not recorded whole and cannot be judged.
 
 use std::sync::Arc;
 
@@ -71,8 +71,8 @@ fn is_refusal(action: &ActionLine) -> bool {
     matches!(action.response.get("code").as_i64(), Some(401 | 403))
 }
 
-/// Judges code and message of what was refused, each on the state that all requests before it have made; the scheduler's
-/// bindings are taken from the recording.
+/// Judges code and message of what was refused, each on the state that all requests before it have made; the
+/// scheduler's bindings are taken from the recording.
 fn refusals(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<WriteDifference>) {
     let (mut judged, mut found) = (0, Vec::new());
     if !recording.actions.iter().any(is_refusal) {

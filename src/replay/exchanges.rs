@@ -1,7 +1,8 @@
 //! Recordings of single requests and their answers: sends each to the model's API server and compares what comes back.
 //!
-//! A directory `api-RELEASE` holds one file a topic (`nodes-crud.jsonl`), one case a line: requests that prepare it, the
-//! request, its answer or the stream of a watch. Each case gets a server of its own that holds what `given.yaml` says.
+//! A directory `api-RELEASE` holds one file a topic (`nodes-crud.jsonl`), one case a line: requests that prepare it,
+//! the request, its answer or the stream of a watch. Each case gets a server of its own that holds what `given.yaml`
+//! says.
 //! Inputs: the directory. Outputs: an [`ExchangeReport`]. Invariants: ids, resourceVersions and instants differ between
 //! the two sides but stand in a one-to-one relation within a case; everything else is compared as it is. Lines of other
 //! forms (a session of kubectl or of an informer) are counted and not judged.

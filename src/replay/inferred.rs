@@ -1,8 +1,8 @@
 //! Kinds that a recording does not watch, as far as the requests of its script tell of them: Deployments and Services.
 //!
-//! Inputs: creations in `actions.jsonl`. Outputs: the objects as the server made them (the model's server sets defaults,
-//! the recording's answer tells uid and version), and whether that is all there is to know. Invariant: what a writer
-//! reads is known whole or the writer is not judged; later writes to such an object are the writer's own.
+//! Inputs: creations in `actions.jsonl`. Outputs: the objects as the server made them (the model's server sets
+//! defaults, the recording's answer tells uid and version), and whether that is all there is to know. Invariant: what a
+//! writer reads is known whole or the writer is not judged; later writes to such an object are the writer's own.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ pub const DEPLOYMENTS: Resource = Resource::of("apps", "v1", "deployments");
 /// `services`.
 pub const SERVICES: Resource = Resource::of("", "v1", "services");
 
-/// Returns the objects of a kind that the script made, each with the earliest instant at which it can have been seen: when
-/// the request was sent.
+/// Returns the objects of a kind that the script made, each with the earliest instant at which it can have been seen:
+/// when the request was sent.
 #[must_use]
 pub fn made(recording: &Recording, resource: &Resource) -> Vec<(Micros, Object)> {
     let settings = Arc::new(Settings::of(recording.about.release));

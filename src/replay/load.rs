@@ -1,7 +1,8 @@
 //! Reads a recording's files: `about.yaml`, `watch.jsonl`, `writes.jsonl`, `actions.jsonl`, each also as `.gz`.
 //!
 //! Inputs: a directory. Outputs: typed lines in the order of the files, or the first mistake with file and line.
-//! Invariant: a line that cannot be understood is an error, never left out. `log.jsonl` and `summary.md` are for people.
+//! Invariant: a line that cannot be understood is an error, never left out. `log.jsonl` and `summary.md` are for
+//! people.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,7 +26,8 @@ pub type Micros = i64;
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The directory holds no recording.
-    #[error("{dir} is not a recording: it has no {missing}; give the directory that holds about.yaml, watch.jsonl, writes.jsonl and actions.jsonl (or .jsonl.gz)", dir = dir.display())]
+    #[error("{dir} is not a recording: it has no {missing}; give the directory that holds about.yaml, watch.jsonl, \
+        writes.jsonl and actions.jsonl (or .jsonl.gz)", dir = dir.display())]
     NotARecording {
         /// The directory.
         dir: PathBuf,
@@ -33,7 +35,8 @@ pub enum LoadError {
         missing: &'static str,
     },
     /// The watches of the recording delivered nothing.
-    #[error("{dir}: watch.jsonl holds no line, so there is nothing to replay: copy the recording again", dir = dir.display())]
+    #[error("{dir}: watch.jsonl holds no line, so there is nothing to replay: copy the recording again",
+        dir = dir.display())]
     Empty {
         /// The directory.
         dir: PathBuf,

@@ -1,7 +1,7 @@
 //! The model's API server at one instant, asked one request after the other.
 //!
-//! Inputs: requests with their senders. Outputs: the answers. What a recording does not say of an object (defaults, first
-//! status), this server says.
+//! Inputs: requests with their senders. Outputs: the answers. What a recording does not say of an object (defaults,
+//! first status), this server says.
 
 use std::sync::Arc;
 

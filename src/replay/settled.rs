@@ -1,5 +1,5 @@
-//! Statuses of workloads, and slices of endpoints, as they settle: how many syncs a burst of changes takes is chance, what
-//! they end with is not.
+//! Statuses of workloads, and slices of endpoints, as they settle: how many syncs a burst of changes takes is chance,
+//! what they end with is not.
 //!
 //! Each sync of a controller writes the status of what its cache shows then; of several changes within milliseconds a
 //! sync may see one or all. Inputs: a run and the recorded writes. Outputs: a difference for each instant at which one
@@ -33,7 +33,8 @@ pub fn is_judged(writer: Writer, verb: Verb, place: &WriteTarget) -> bool {
     }
 }
 
-/// Tells whether a write only counts how often a sync said the same: as many as a burst of changes took, which is chance.
+/// Tells whether a write only counts how often a sync said the same: as many as a burst of changes took, which is
+/// chance.
 /// `object_writes` are the writes of the other side.
 #[must_use]
 pub fn counts_syncs<'a>(
@@ -54,7 +55,8 @@ struct ObjectWrites<'a> {
 }
 
 impl ObjectWrites<'_> {
-    /// Returns the difference of a burst in which only one side wrote, where the recording does not hold what was written.
+    /// Returns the difference of a burst in which only one side wrote, where the recording does not hold what was
+    /// written.
     fn one_sided(
         &self,
         writer: Writer,

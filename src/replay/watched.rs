@@ -23,7 +23,8 @@ const CONTROLLERS: &str = "kube-controller-manager";
 /// Source: k8s.io/api core/v1/annotation_key_constants.go (v1.34), `ObjectTTLAnnotationKey`.
 const TTL: &str = "node.alpha.kubernetes.io/ttl";
 
-/// The label that says who keeps a slice. Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelManagedBy`.
+/// The label that says who keeps a slice. Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34),
+/// `LabelManagedBy`.
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 /// Source: pkg/controller/endpointslice/endpointslice_controller.go (v1.34), `ControllerName`.
 const SLICES_MANAGER: &str = "endpointslice-controller.k8s.io";
@@ -51,7 +52,8 @@ pub fn writes(watch: &[WatchLine]) -> Vec<WriteLine> {
     found
 }
 
-/// Returns the writes of slices of endpoints: no audit log of a recording holds them, and one controller alone makes them.
+/// Returns the writes of slices of endpoints: no audit log of a recording holds them, and one controller alone makes
+/// them.
 #[must_use]
 pub fn slices(watch: &[WatchLine]) -> Vec<WriteLine> {
     let mut known: BTreeMap<(Text, Text), u64> = BTreeMap::new();

@@ -80,8 +80,8 @@ fn kubelet_starts_with(draft: &mut Draft, node: String, step: &Step) {
     }
 }
 
-/// The kubelet gets SIGTERM (stops), SIGKILL (is killed), SIGSTOP (freezes) or SIGCONT (thaws), or is started; containers
-/// go on without it.
+/// The kubelet gets SIGTERM (stops), SIGKILL (is killed), SIGSTOP (freezes) or SIGCONT (thaws), or is started;
+/// containers go on without it.
 #[given(regex = r#"^the kubelet on "(?P<node>[^"]*)" (?P<what>stops|is killed|starts|restarts|freezes|thaws)$"#)]
 #[when(regex = r#"^the kubelet on "(?P<node>[^"]*)" (?P<what>stops|is killed|starts|restarts|freezes|thaws)$"#)]
 fn kubelet_does(draft: &mut Draft, node: String, what: String) {
@@ -105,8 +105,9 @@ fn kubelet_restarts_with(draft: &mut Draft, node: String, step: &Step) {
     draft.machine_does(&node, &body);
 }
 
-/// The whole machine: without a warning to the kubelet. Frozen, nothing on it runs while time goes on; under load, other
-/// processes want all of its CPUs until it is relieved. A shutdown is one by systemd, which can be announced before.
+/// The whole machine: without a warning to the kubelet. Frozen, nothing on it runs while time goes on; under load,
+/// other processes want all of its CPUs until it is relieved. A shutdown is one by systemd, which can be announced
+/// before.
 #[given(
     regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
 )]

@@ -1,8 +1,8 @@
 //! The vocabulary: the sentences of scenarios, one file for each area, and what each of them means.
 //!
 //! A sentence's function parses words and writes Actions or Expectations into the [`Draft`]; it holds no logic and does
-//! nothing to a cluster. Captures are lenient (anything between quotes) and are read as typed values afterwards, so that
-//! a wrong word is a problem with its place, not an unknown sentence. The comment above a function is what
+//! nothing to a cluster. Captures are lenient (anything between quotes) and are read as typed values afterwards, so
+//! that a wrong word is a problem with its place, not an unknown sentence. The comment above a function is what
 //! `nodeproof steps` prints.
 
 mod bound;

@@ -10,8 +10,9 @@ use super::draft::{Draft, NodeEntry, NodeKind};
 use super::words;
 use crate::load::near::nearest;
 
-/// Nothing passes between the machine and the API server, in both directions, or between it and anybody; or again. A machine
-/// that is refused its connection finds nobody who listens: what is under way breaks off, and each new attempt fails at once.
+/// Nothing passes between the machine and the API server, in both directions, or between it and anybody; or again. A
+/// machine that is refused its connection finds nobody who listens: what is under way breaks off, and each new attempt
+/// fails at once.
 #[given(
     regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection to the API server|network)$"#
 )]

@@ -40,7 +40,8 @@ fn ready_zone(draft: &mut Draft, count: String, zone: String) {
     draft.ready_nodes(bodies);
 }
 
-/// A Node without a kubelet: the scenario writes its status and renews its Lease as a kubelet would, until told otherwise.
+/// A Node without a kubelet: the scenario writes its status and renews its Lease as a kubelet would, until told
+/// otherwise.
 #[given(regex = r#"^a hand-fed Node "(?P<node>[^"]*)"(?: in zone "(?P<zone>[^"]*)")?$"#)]
 fn hand_fed_node(draft: &mut Draft, node: String, zone: String) {
     let zone = Some(zone.as_str()).filter(|zone| !zone.is_empty());
@@ -107,8 +108,8 @@ fn feed_of_zone(draft: &mut Draft, count: String, zone: String, what: String) {
     draft.feed_zone(&count, &zone, &feed);
 }
 
-/// The hand-fed Nodes of a zone, or the first of them, write a condition at once, as their kubelets would, and from then
-/// on.
+/// The hand-fed Nodes of a zone, or the first of them, write a condition at once, as their kubelets would, and from
+/// then on.
 #[given(
     regex = r#"^the (?:first (?P<count>\d+) )?Nodes of zone "(?P<zone>[^"]*)" post condition (?P<condition>[^ ,]+)$"#
 )]

@@ -1,10 +1,10 @@
 //! Finds the function of a step's sentence without compiling the pattern of every sentence.
 //!
-//! Mirrors cucumber 0.23, `step::Collection::find`. A pattern is read where it stands, in the source of its attribute; the
-//! text outside of its groups must stand in a step, in that order, or it cannot fit, and only one that may is compiled. A
-//! run of one scenario so compiles a few of two hundred. Invariants (tested): what is read is the pattern, and what is
-//! found is what cucumber's own collection finds. Left out on purpose: sentences of other crates are always compiled,
-//! since their source need not be at hand.
+//! Mirrors cucumber 0.23, `step::Collection::find`. A pattern is read where it stands, in the source of its attribute;
+//! the text outside of its groups must stand in a step, in that order, or it cannot fit, and only one that may is
+//! compiled. A run of one scenario so compiles a few of two hundred. Invariants (tested): what is read is the pattern,
+//! and what is found is what cucumber's own collection finds. Left out on purpose: sentences of other crates are always
+//! compiled, since their source need not be at hand.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

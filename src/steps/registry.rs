@@ -1,4 +1,5 @@
-//! From checked text to scenarios: each step writes into the draft by its sentence, and what is no sentence is a problem.
+//! From checked text to scenarios: each step writes into the draft by its sentence, and what is no sentence is a
+//! problem.
 //!
 //! Input: a feature file. Output: its scenarios, and the problems with what their authors may have meant.
 

@@ -109,7 +109,8 @@ fn user_deletes_pod(draft: &mut Draft, pod: String) {
 }
 
 /// A request to the API server: `the user sends GET /api/v1/nodes/worker-1`. Who sends it is `the user`, who may do
-/// everything, `user "jane"`, `service account "namespace/name"` or `the kubelet on "worker-1"`, that is its credentials.
+/// everything, `user "jane"`, `service account "namespace/name"` or `the kubelet on "worker-1"`, that is its
+/// credentials.
 #[given(
     regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$"#
 )]

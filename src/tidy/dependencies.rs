@@ -1,7 +1,7 @@
 //! Each dependency that a manifest names is used by the sources of its package, and each unused one is a problem.
 //!
-//! Input: the manifests and sources of the tree. A dependency is used where code says `name::`; comments and strings are
-//! no use. Left out on purpose: features of dependencies, which leave no name in the code.
+//! Input: the manifests and sources of the tree. A dependency is used where code says `name::`; comments and strings
+//! are no use. Left out on purpose: features of dependencies, which leave no name in the code.
 
 use std::fs;
 use std::path::Path;
@@ -75,8 +75,10 @@ fn every_dependency_is_used() {
 
 #[test]
 fn an_unused_dependency_is_found() {
-    let manifest = "[package]\nname = \"x\"\n[dependencies]\nserde-json = \"1\"\nlibm = { version = \"1\" }\nhttp.workspace = true\n\
-        # a = \"1\"\n[dev-dependencies]\nh2 = \"0.4\"\n[target.'cfg(unix)'.dependencies.kube]\nversion = \"5\"\n[features]\na = []\n";
+    let manifest = "[package]\nname = \"x\"\n[dependencies]\nserde-json = \"1\"\nlibm = { version = \"1\" \
+        }\nhttp.workspace = true\n\
+        # a = \"1\"\n[dev-dependencies]\nh2 = \"0.4\"\n[target.'cfg(unix)'.dependencies.kube]\nversion \
+        = \"5\"\n[features]\na = []\n";
     let source = "use serde_json::{Value};\nlet a = hyper::http::Uri; // http::Uri, libm::sin, kube::Client\n\"h2::\"";
     let (sources, tests) = ([source.to_owned()], ["use h2::server;".to_owned()]);
     assert_eq!(unused(manifest, &sources, &tests), ["libm", "http", "kube"]);

@@ -62,7 +62,8 @@ impl Dice {
 }
 
 /// What is put into texts, separated by blanks.
-const BITS: &str = "\" | < > \n \r \t \0 \"\"\" @ : # Feature: Examples: Rule: Given 99999999999h é \u{feff} \u{202e} \\ { [ - -1 \
+const BITS: &str = "\" | < > \n \r \t \0 \"\"\" @ : # Feature: Examples: Rule: Given 99999999999h \
+    é \u{feff} \u{202e} \\ { [ - -1 \
     9223372036854775808 1e400 null {} [] } ] , = ! ( ) ~ / &a *a $patch";
 
 /// Changes a text in a few places, so that most of it stays what it was.

@@ -97,7 +97,11 @@ fn outlines_and_languages() -> Result<(), String> {
         ),
     ])?;
     let world = World::new();
-    world.write("features/a/german.feature", "# language: de\nFunktionalit\u{e4}t: x\n  Szenario: y\n    Angenommen a ready Node \"w\"\n    Wenn 1s passes\n    Dann Node \"w\" exists at once\n");
+    world.write(
+        "features/a/german.feature",
+        "# language: de\nFunktionalit\u{e4}t: x\n  Szenario: y\n    Angenommen a ready Node \"w\"\n    Wenn 1s \
+            passes\n    Dann Node \"w\" exists at once\n",
+    );
     world.write("features/a/windows.feature", GOOD.replace('\n', "\r\n"));
     world.write("features/a/marked.feature", format!("\u{feff}{GOOD}"));
     world.call(&["run"]).ends(0)?.says("3 passed")?;

@@ -1,4 +1,5 @@
-//! Suites of a user's own: begun by `nodeproof new`, or any directory with its own requirements, fixtures and snapshots.
+//! Suites of a user's own: begun by `nodeproof new`, or any directory with its own requirements, fixtures and
+//! snapshots.
 
 use nodeproof_core::profile::RELEASES;
 use serde_json::Value;

@@ -95,7 +95,8 @@ impl World {
     pub(crate) fn paste(&self, line: &str) -> Answer {
         let door = std::env::current_exe().expect("this program has a path");
         let script = format!(
-            "nodeproof() {{ \"$COMMAND\" \"$@\"; }}\ncargo() {{ shift 4; {DOOR_OF}=\"$PWD\" \"$DOOR\" \"$@\"; }}\n{line}\n"
+            "nodeproof() {{ \"$COMMAND\" \"$@\"; }}\ncargo() {{ shift 4; {DOOR_OF}=\"$PWD\" \"$DOOR\" \"$@\"; \
+                }}\n{line}\n"
         );
         let mut shell = clean(Command::new("sh"));
         shell.arg("-c").arg(script).current_dir(&self.root);

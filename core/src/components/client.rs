@@ -1,4 +1,5 @@
-//! What client-go gives every component: informer caches fed by watches, work queues, a rate limit, and what errors mean.
+//! What client-go gives every component: informer caches fed by watches, work queues, a rate limit, and what errors
+//! mean.
 //!
 //! Mirrors k8s.io/client-go rest/request.go and util/flowcontrol (v1.34) for the client; caches and queues stand below.
 //! Inputs: requests, time. Outputs: requests when there is a token for them.

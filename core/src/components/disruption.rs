@@ -1,10 +1,10 @@
 //! Says how many pods of a PodDisruptionBudget may be evicted now.
 //!
-//! Mirrors kube-controller-manager's `disruption-controller` (pkg/controller/disruption/disruption.go, v1.34). A pod that
-//! is Ready and not on its way out is healthy, unless the eviction of it is under way (`status.disruptedPods`, believed
-//! for two minutes). Pods without an owner count as healthy but not as expected, where owners are counted.
-//! Inputs: PodDisruptionBudgets, Pods, their owners, answers, time. Outputs: statuses, Events, and the end of a condition
-//! DisruptionTarget that no deletion followed for two minutes.
+//! Mirrors kube-controller-manager's `disruption-controller` (pkg/controller/disruption/disruption.go, v1.34). A pod
+//! that is Ready and not on its way out is healthy, unless the eviction of it is under way (`status.disruptedPods`,
+//! believed for two minutes). Pods without an owner count as healthy but not as expected, where owners are counted.
+//! Inputs: PodDisruptionBudgets, Pods, their owners, answers, time. Outputs: statuses, Events, and the end of a
+//! condition DisruptionTarget that no deletion followed for two minutes.
 //! Left out on purpose: owners of kinds of one's own with a subresource `scale`, and ReplicationControllers.
 
 use alloc::collections::BTreeMap;
@@ -135,7 +135,8 @@ impl Disruption {
         let fact = format!("DisruptionTarget is True since {}, and nobody deletes it", to_time(since));
         let because =
             runtime.decide(format!("pod/{pod}"), "DisruptionTarget -> False", Vec::from([Because::Fact(fact)]));
-        let mut condition = json!({"type": "DisruptionTarget", "status": "False", "lastProbeTime": null, "lastTransitionTime": to_time(now)});
+        let mut condition = json!({"type": "DisruptionTarget", "status": "False", "lastProbeTime": null,
+            "lastTransitionTime": to_time(now)});
         let generation = object.stable().at(&["metadata", "generation"]);
         if self.tells_generation && !generation.is_null() {
             condition.set(&["observedGeneration"], generation.clone());
@@ -243,8 +244,8 @@ impl Disruption {
         self.write(key, &budget, status, fact, runtime, now)
     }
 
-    /// Allows nothing while the number of pods is not known; what the budget said before stays. Once that is written the
-    /// failure is dealt with, and the next change of the budget or its pods brings the next try.
+    /// Allows nothing while the number of pods is not known; what the budget said before stays. Once that is written
+    /// the failure is dealt with, and the next change of the budget or its pods brings the next try.
     ///
     /// Source: disruption.go (v1.34), `failSafe`.
     fn fail(
@@ -336,8 +337,10 @@ fn unscaled(owner: &Json, kind: &str, pod: &str) -> String {
 /// Says that a budget selects pods without an owner.
 fn unmanaged(selector: &Json) -> String {
     format!(
-        "Pods selected by this PodDisruptionBudget (selector: {}) were found to be unmanaged. As a result, the status of \
-         the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please \
+        "Pods selected by this PodDisruptionBudget (selector: {}) were found to be unmanaged. As a result, the status \
+            of \
+         the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods \
+         please \
          set \".spec.minAvailable\" field of the PDB to an integer value.",
         printed(selector)
     )

@@ -1,9 +1,9 @@
 //! Tells where the pods of a Service can be reached: EndpointSlices, as far as nodes show in them.
 //!
-//! Mirrors kube-controller-manager's `endpointslice-controller` (pkg/controller/endpointslice/endpointslice_controller.go
-//! and k8s.io/endpointslice {reconciler,utils}.go, v1.34). An endpoint is ready while its pod is Ready and not on its way
-//! out; it names the pod's node and that node's zone. A pod whose Node is gone is left out, and the sync is tried again;
-//! but a change of a Node alone begins none.
+//! Mirrors kube-controller-manager's `endpointslice-controller`
+//! (pkg/controller/endpointslice/endpointslice_controller.go and k8s.io/endpointslice {reconciler,utils}.go, v1.34). An
+//! endpoint is ready while its pod is Ready and not on its way out; it names the pod's node and that node's zone. A pod
+//! whose Node is gone is left out, and the sync is tried again; but a change of a Node alone begins none.
 //! Inputs: Services, Pods, Nodes, EndpointSlices, answers, time. Outputs: EndpointSlices, Events.
 //! Left out on purpose: topology hints, IPv6 and dual stack, ports by name, Services without selector, the mirror of
 //! Endpoints, and the packing of slices beyond filling the first that has room.

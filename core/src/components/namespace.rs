@@ -1,9 +1,10 @@
 //! Empties namespaces that are being deleted, and lets them go.
 //!
 //! Mirrors kube-controller-manager's `namespace-controller` (pkg/controller/namespace/namespace_controller.go and
-//! deletion/namespaced_resources_deleter.go, v1.34). Five seconds after a namespace is found to be going, all that is in
-//! it is deleted kind by kind, its Pods first where the release says so; what remains is counted, told in conditions,
-//! and looked at again after half of the longest grace. Nothing left: `spec.finalizers` is emptied, and it is gone.
+//! deletion/namespaced_resources_deleter.go, v1.34). Five seconds after a namespace is found to be going, all that is
+//! in it is deleted kind by kind, its Pods first where the release says so; what remains is counted, told in
+//! conditions, and looked at again after half of the longest grace. Nothing left: `spec.finalizers` is emptied, and it
+//! is gone.
 //! Inputs: Namespaces, answers, time. Outputs: reads, deletions of collections, updates of `status` and `finalize`.
 //! Left out on purpose: discovery, whose result is the table of kinds; upstream goes through the kinds in no order.
 

@@ -1,8 +1,8 @@
 //! What a Pod takes of its Node: resources and host ports.
 //!
-//! Mirrors k8s.io/component-helpers resource/helpers.go, `PodRequests`, and pkg/scheduler/framework/types.go, `Resource`
-//! and `HostPortInfo` (v1.34): containers add up, the largest init container counts if it is larger, sidecars count
-//! with both, overhead comes on top.
+//! Mirrors k8s.io/component-helpers resource/helpers.go, `PodRequests`, and pkg/scheduler/framework/types.go,
+//! `Resource` and `HostPortInfo` (v1.34): containers add up, the largest init container counts if it is larger,
+//! sidecars count with both, overhead comes on top.
 //! Inputs: the Pod's spec. Outputs: amounts, CPU in thousandths, the others in whole units, rounded up.
 //! Left out on purpose: the allocated resources of a resize under way.
 

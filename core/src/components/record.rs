@@ -191,7 +191,8 @@ impl Record {
         if self.trace.is_none() {
             return;
         }
-        let mut fields = json!({"from": component_name(name).as_str(), "to": "api", "id": request.id.0, "request": request.ask.to_string()});
+        let mut fields = json!({"from": component_name(name).as_str(), "to": "api", "id": request.id.0,
+            "request": request.ask.to_string()});
         if let Some(number) = request.because.and_then(|id| self.numbers.get(&(client, id))) {
             fields.set(&["because"], json!([{"id": format!("d{number}")}]));
         }

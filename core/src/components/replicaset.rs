@@ -3,8 +3,8 @@
 //! Mirrors kube-controller-manager's `replicaset-controller` (pkg/controller/replicaset/{replica_set,
 //! replica_set_utils}.go, v1.34). A pod that ends or is being deleted counts no more, so that its replacement is made
 //! when its deletion begins. A pod that its selector selects and that nobody owns is taken, and one of its own whose
-//! labels changed is let go, before they are counted. Creations go in batches of 1, 2, 4 …, at most 500 in one sync. The
-//! status is that of the pods before the sync made or deleted any.
+//! labels changed is let go, before they are counted. Creations go in batches of 1, 2, 4 …, at most 500 in one sync.
+//! The status is that of the pods before the sync made or deleted any.
 //! Inputs: ReplicaSets, Pods, answers, time. Outputs: pods made, deleted, taken and let go, statuses, Events.
 //! Left out on purpose: the ranks of pods on one node among those of related ReplicaSets.
 

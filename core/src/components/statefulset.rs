@@ -1,9 +1,9 @@
 //! Keeps the pods of a StatefulSet: one for each ordinal, in order, each name used by one pod at a time.
 //!
 //! Mirrors kube-controller-manager's `statefulset-controller` (pkg/controller/statefulset/{stateful_set,
-//! stateful_set_control,stateful_set_utils,stateful_pod_control}.go, v1.34). A pod is made again only when the object of
-//! the same name is gone; with `OrderedReady` one step is made at a time, and a pod that ends, or is not ready, holds up
-//! all that come after it. A pod that has ended is deleted. The status is that of the pods before the step.
+//! stateful_set_control,stateful_set_utils,stateful_pod_control}.go, v1.34). A pod is made again only when the object
+//! of the same name is gone; with `OrderedReady` one step is made at a time, and a pod that ends, or is not ready,
+//! holds up all that come after it. A pod that has ended is deleted. The status is that of the pods before the step.
 //! Inputs: StatefulSets, Pods, ControllerRevisions, claims, answers, time. Outputs: pods, claims and revisions made,
 //! pods deleted, statuses, Events.
 //! Left out on purpose: adoption, old revisions beyond the limit, retention of claims.
@@ -33,7 +33,8 @@ use crate::objects::{Json, Object, ObjectKey};
 
 /// `persistentvolumeclaims`.
 const CLAIMS: Resource = Resource::of("", "v1", "persistentvolumeclaims");
-/// The label that names a pod's revision. Source: k8s.io/api apps/v1/types.go (v1.34), `ControllerRevisionHashLabelKey`.
+/// The label that names a pod's revision. Source: k8s.io/api apps/v1/types.go (v1.34),
+/// `ControllerRevisionHashLabelKey`.
 const REVISION_LABEL: &str = "controller-revision-hash";
 /// Tries to write a status while others write it too. Source: k8s.io/client-go util/retry (v1.34), `DefaultBackoff`.
 const STATUS_TRIES: u32 = 4;

@@ -1,9 +1,10 @@
 //! Does a toleration tolerate a taint, and how long may a pod stay on a node with NoExecute taints?
 //!
 //! Mirrors `ToleratesTaint` (k8s.io/api core/v1/toleration.go, v1.36) and `getMinTolerationTime`,
-//! `GetMatchingTolerations` (pkg/controller/tainteviction/taint_eviction.go, pkg/apis/core/v1/helper/helpers.go, v1.34).
-//! Left out on purpose: the gate of the operators `Lt` and `Gt` in each component: while it is off the API server lets no
-//! Pod have them.
+//! `GetMatchingTolerations` (pkg/controller/tainteviction/taint_eviction.go, pkg/apis/core/v1/helper/helpers.go,
+//! v1.34).
+//! Left out on purpose: the gate of the operators `Lt` and `Gt` in each component: while it is off the API server lets
+//! no Pod have them.
 
 use alloc::vec::Vec;
 

@@ -1,7 +1,8 @@
 //! The kinds of objects that the API has: the table that routing, discovery and strategies read.
 //!
 //! Source: discovery of kube-apiserver v1.34 and the strategies in pkg/registry (`AllowCreateOnUpdate`,
-//! `AllowUnconditionalUpdate`, `ReturnDeletedObject`). Kinds of other groups and CustomResourceDefinitions are left out.
+//! `AllowUnconditionalUpdate`, `ReturnDeletedObject`). Kinds of other groups and CustomResourceDefinitions are left
+//! out.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -359,8 +359,8 @@ impl Network {
         self.deliveries.push_back(Delivery::ToClient { client, message });
     }
 
-    /// Ends a connection, lost or closed: whatever was on it fails, and the client dials anew. Returns the requests that
-    /// failed.
+    /// Ends a connection, lost or closed: whatever was on it fails, and the client dials anew. Returns the requests
+    /// that failed.
     fn give_up(&mut self, client: ClientId, lost: bool) -> BTreeSet<RequestId> {
         let link = self.link_mut(client);
         let watches = core::mem::take(&mut link.watches);

@@ -28,8 +28,8 @@ pub fn canonical(object: &Json, zero: Timestamp, names: &BTreeMap<String, String
     walk("", &object, zero, names)
 }
 
-/// Hands none of its arguments on in the place of another: LLVM 21 and 22 take such a call for one with the arguments of
-/// the first (llvm/llvm-project#219503), and an address here was then never replaced in a build with `lto = "fat"`.
+/// Hands none of its arguments on in the place of another: LLVM 21 and 22 take such a call for one with the arguments
+/// of the first (llvm/llvm-project#219503), and an address here was then never replaced in a build with `lto = "fat"`.
 fn walk(field: &str, value: &Json, zero: Timestamp, names: &BTreeMap<String, String>) -> Json {
     match value {
         Json::Object(fields) => {
@@ -60,7 +60,8 @@ fn walk(field: &str, value: &Json, zero: Timestamp, names: &BTreeMap<String, Str
     }
 }
 
-/// Replaces the addresses of a Node but its host name: an address stands beside its type, which decides whether it is chance.
+/// Replaces the addresses of a Node but its host name: an address stands beside its type, which decides whether it is
+/// chance.
 fn without_chance_addresses(mut value: Json) -> Json {
     match &value {
         Json::Array(items) => Json::array(items.iter().cloned().map(without_chance_addresses).collect()),
@@ -72,8 +73,8 @@ fn without_chance_addresses(mut value: Json) -> Json {
     }
 }
 
-/// Prints a field as snapshots have it: an instant as an offset, what chance decides as a placeholder; `None` for a field
-/// that is printed as it is.
+/// Prints a field as snapshots have it: an instant as an offset, what chance decides as a placeholder; `None` for a
+/// field that is printed as it is.
 #[must_use]
 pub fn masked(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
     placeholder(field, value, &|_| None).or_else(|| offset_of(field, value, zero))
@@ -128,7 +129,8 @@ mod tests {
                 "spec": {"taints": [{"key": "a", "effect": "NoExecute"},
                     {"key": "b", "effect": "NoSchedule", "timeAdded": "+45.886s"}]},
                 "status": {
-                    "addresses": [{"type": "Hostname", "address": "w1"}, {"type": "InternalIP", "address": "[address]"}],
+                    "addresses": [{"type": "Hostname", "address": "w1"}, {"type": "InternalIP",
+                        "address": "[address]"}],
                     "conditions": [{"type": "DiskPressure", "status": "False"}, {"type": "Ready", "status": "True"}],
                     "nodeInfo": {"bootID": "[bootID]", "machineID": "[machineID]", "kubeletVersion": "[release]"}},
             })

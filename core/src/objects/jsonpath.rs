@@ -3,7 +3,8 @@
 //! Mirrors k8s.io/client-go/util/jsonpath/{parser,jsonpath}.go (v1.34), with the relaxed form without braces that
 //! kubectl's `--for=jsonpath` takes (k8s.io/kubectl pkg/cmd/get/customcolumn.go, `RelaxedJSONPathExpression`).
 //! Inputs: an expression, a tree. Outputs: the values found, in order. A field that is missing yields nothing.
-//! Left out on purpose: text around the braces, `range`/`end` and several pairs of braces, since one value is asked for.
+//! Left out on purpose: text around the braces, `range`/`end` and several pairs of braces, since one value is asked
+//! for.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -426,8 +427,10 @@ mod tests {
     fn expressions_find_what_kubectl_finds() {
         let node = json!({
             "metadata": {"name": "w1", "labels": {"kubernetes.io/arch": "amd64"}},
-            "spec": {"unschedulable": true, "taints": [{"key": "a", "n": 1}, {"key": "b", "n": 2}, {"key": "c", "n": 3}]},
-            "status": {"conditions": [{"type": "DiskPressure", "status": "False"}, {"type": "Ready", "status": "Unknown"}]},
+            "spec": {"unschedulable": true, "taints": [{"key": "a", "n": 1}, {"key": "b", "n": 2}, {"key": "c",
+                "n": 3}]},
+            "status": {"conditions": [{"type": "DiskPressure", "status": "False"}, {"type": "Ready",
+                "status": "Unknown"}]},
         });
         for (expression, printed) in [
             ("{.metadata.name}", "w1"),

@@ -328,7 +328,8 @@ mod tests {
         let at = "2026-01-01T00:00:10.123456789Z".parse().unwrap();
         let renewed = lease.renewed(at, 8).renewed(at, 9);
         let written = Object::new(
-            json!({"metadata": {"name": "w1"}, "spec": {"holderIdentity": "w1", "renewTime": "2026-01-01T00:00:10.123456Z"}}),
+            json!({"metadata": {"name": "w1"}, "spec": {"holderIdentity": "w1",
+                "renewTime": "2026-01-01T00:00:10.123456Z"}}),
             9,
         );
         assert_eq!(renewed.json(), written.json());

@@ -234,7 +234,8 @@ mod tests {
     fn a_path_finds_its_place_by_key_name_and_number() {
         let node = json!({
             "metadata": {"labels": {"a.b/c": "d", "zone": "a"}},
-            "spec": {"taints": [{"key": "k", "effect": "NoSchedule"}, {"key": "k", "effect": "NoExecute", "value": "v"}]},
+            "spec": {"taints": [{"key": "k", "effect": "NoSchedule"}, {"key": "k", "effect": "NoExecute",
+                "value": "v"}]},
             "status": {"conditions": [{"type": "Ready", "status": "True"}]},
         });
         let look = |path: &str| path.parse::<Path>().unwrap().look_up(&node).clone();

@@ -16,7 +16,8 @@ use super::{Json, Text, time};
 
 /// A field of a document that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{field}: {message}{}", did_you_mean.as_ref().map(|near| format!(": did you mean {near:?}?")).unwrap_or_default())]
+#[error("{field}: {message}{}",
+    did_you_mean.as_ref().map(|near| format!(": did you mean {near:?}?")).unwrap_or_default())]
 pub struct FieldError {
     /// The field's path, as `match.verb` or `answers[1]`; empty for the document itself.
     pub field: String,

@@ -510,7 +510,8 @@ mod tests {
             ("a<=1", "unable to parse requirement: found '=', expected: identifier"),
             (
                 "a>x",
-                "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
+                "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value \
+                    must be an integer",
             ),
         ];
         for (text, message) in cases {

@@ -1,8 +1,8 @@
 //! JSON as YAML, as the API server prints it for clients that ask for `application/yaml`.
 //!
-//! Mirrors go.yaml.in/yaml/v2 encode.go, resolve.go and emitterc.go (v2.4), as sigs.k8s.io/yaml uses them: which texts need
-//! quotes and which, where long ones are folded, lists as far in as the field that holds them. Inputs: a value. Outputs:
-//! its text. Left out on purpose: anchors, tags and the flow style, which JSON never needs.
+//! Mirrors go.yaml.in/yaml/v2 encode.go, resolve.go and emitterc.go (v2.4), as sigs.k8s.io/yaml uses them: which texts
+//! need quotes and which, where long ones are folded, lists as far in as the field that holds them. Inputs: a value.
+//! Outputs: its text. Left out on purpose: anchors, tags and the flow style, which JSON never needs.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -324,12 +324,16 @@ mod tests {
     fn objects_and_lists_are_printed_as_kubernetes_prints_them() {
         let value = json!({
             "kind": "Node", "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}, {"key": "b"}], "podCIDRs": []},
-            "status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 0}}, "nodeInfo": {}, "lists": [["x"], [1, null]]},
+            "status": {"daemonEndpoints": {"kubeletEndpoint": {"Port": 0}}, "nodeInfo": {}, "lists": [["x"], [1,
+                null]]},
             "metadata": {"creationTimestamp": "2026-01-01T00:00:00Z", "labels": {"on": "yes"}, "resourceVersion": "7"},
         });
-        let text = "kind: Node\nmetadata:\n  creationTimestamp: \"2026-01-01T00:00:00Z\"\n  labels:\n    \"on\": \"yes\"\n  \
-                    resourceVersion: \"7\"\nspec:\n  podCIDRs: []\n  taints:\n  - effect: NoSchedule\n    key: a\n  - key: b\n\
-                    status:\n  daemonEndpoints:\n    kubeletEndpoint:\n      Port: 0\n  lists:\n  - - x\n  - - 1\n    - null\n  \
+        let text = "kind: Node\nmetadata:\n  creationTimestamp: \"2026-01-01T00:00:00Z\"\n  \
+            labels:\n    \"on\": \"yes\"\n  \
+                    resourceVersion: \"7\"\nspec:\n  podCIDRs: []\n  taints:\n  - effect: NoSchedule\n    key: a\n  - \
+                    key: b\n\
+                    status:\n  daemonEndpoints:\n    kubeletEndpoint:\n      Port: 0\n  lists:\n  - - x\n  - - 1\n    \
+                    - null\n  \
                     nodeInfo: {}\n";
         assert_eq!(print(&value), text);
     }

@@ -166,7 +166,8 @@ mod tests {
             (
                 "AllowOverwriteTerminationGracePeriodSeconds=true",
                 36,
-                "cannot set feature gate AllowOverwriteTerminationGracePeriodSeconds to true, feature is locked to false",
+                "cannot set feature gate AllowOverwriteTerminationGracePeriodSeconds to true, feature is locked to \
+                    false",
             ),
             ("NodeDeclaredFeatures=true", 34, "unrecognized feature gate: NodeDeclaredFeatures"),
             (

@@ -29,7 +29,8 @@ impl Race {
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::PassBeforeQuarantineEnds => {
-                "a pass of the pod garbage collector came just before the end of a Node's quarantine of 40 s, and the next \
+                "a pass of the pod garbage collector came just before the end of a Node's quarantine of 40 s, and the \
+                    next \
                  one 20 s later"
             }
         }
@@ -51,7 +52,8 @@ pub struct Settings {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SettingsError {
     /// No component has the flag.
-    #[error("unknown flag {flag:?}{}", did_you_mean.as_ref().map(|near| alloc::format!(": did you mean {near:?}?")).unwrap_or_default())]
+    #[error("unknown flag {flag:?}{}",
+        did_you_mean.as_ref().map(|near| alloc::format!(": did you mean {near:?}?")).unwrap_or_default())]
     UnknownFlag {
         /// The flag as it was given.
         flag: String,

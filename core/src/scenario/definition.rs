@@ -163,8 +163,8 @@ pub enum ScenarioAction {
     Pass(SignedDuration),
     /// The next action waits until this is true, as a `Given` does.
     Until(Fact),
-    /// Taints are added and taken off, the others stay: as `kubectl taint` does it, which reads the Node and patches the
-    /// whole list with its resourceVersion.
+    /// Taints are added and taken off, the others stay: as `kubectl taint` does it, which reads the Node and patches
+    /// the whole list with its resourceVersion.
     ///
     /// Source: kubectl pkg/cmd/taint/taint.go (v1.34).
     Taint {

@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn a_history_does_not_say_which_addresses_and_uids_there_were_and_an_explanation_does() {
         let before = json!({"metadata": {}, "spec": {}, "status": {}});
-        let after = json!({"metadata": {"ownerReferences": [{"uid": "70873bd9-e16d-4dba-8439-74d6cf039299"}]}, "spec": {"podCIDR": "10.244.1.0/24", "podCIDRs": ["10.244.1.0/24", "fd00::/64"]},
+        let after = json!({"metadata": {"ownerReferences": [{"uid": "70873bd9-e16d-4dba-8439-74d6cf039299"}]},
+            "spec": {"podCIDR": "10.244.1.0/24", "podCIDRs": ["10.244.1.0/24", "fd00::/64"]},
             "status": {"hostIPs": [{"ip": "172.18.0.2"}], "podIP": "10.244.1.2", "podIPs": [{"ip": "10.244.1.2"}]}});
         let texts = |zero| -> Vec<String> {
             let changes = diff(&before, &after);

@@ -9,8 +9,8 @@
 //!   late still races with what is not, such as people;
 //! * woken once after a long absence: a round that was missed many times is made once, so that nothing is due any more.
 //!
-//! Between any two inputs a component is polled until it has nothing to say, and then once more, and asked twice when it
-//! wants to be woken.
+//! Between any two inputs a component is polled until it has nothing to say, and then once more, and asked twice when
+//! it wants to be woken.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -339,7 +339,8 @@ fn run(timers: TimerWheel) -> Cluster {
         cluster.refuse(name, 20);
     }
     // The garbage collection of Pods is for those that nobody else deletes.
-    let alone = json!({"metadata": {"name": "alone"}, "spec": {"nodeName": "w3", "tolerations": [{"operator": "Exists"}],
+    let alone = json!({"metadata": {"name": "alone"}, "spec": {"nodeName": "w3",
+        "tolerations": [{"operator": "Exists"}],
         "containers": [{"name": "main", "image": "pause"}]}});
     cluster.ask(create(PODS, "default", alone));
     cluster.act("w2", "kubelet-stop");
@@ -362,8 +363,8 @@ fn exactly(commit: &Commit) -> String {
     format!("{} {:?} {} {:?} {}", commit.at, commit.event, commit.identity.user, commit.verb, commit.object.json())
 }
 
-/// Says of each object who wrote it how, without heartbeats; what has a random name stands under what its name begins with,
-/// and an Event under its reason.
+/// Says of each object who wrote it how, without heartbeats; what has a random name stands under what its name begins
+/// with, and an Event under its reason.
 fn roughly(cluster: &Cluster) -> BTreeMap<String, Vec<String>> {
     let mut objects: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for commit in &cluster.commits {

@@ -30,7 +30,10 @@ fn cluster(seed: u64) -> Simulation {
 fn disturb(sim: &mut Simulation, chance: &mut Chance) {
     let name = format!("w{}", chance.below(NODES_OF_A_CLUSTER));
     let patch = |resource, namespace, body: Json| Call::strategic_patch(resource, namespace, name.as_str(), body);
-    let ready = |status: &str| json!({"status": {"conditions": [{"type": "Ready", "status": status, "reason": "Test", "message": "posted"}]}});
+    let ready = |status: &str| {
+        json!({"status": {"conditions": [{"type": "Ready", "status": status, "reason": "Test",
+        "message": "posted"}]}})
+    };
     let mut machine = |action: &str| {
         let action = MachineAction::from_json(&json!({"action": action})).unwrap();
         let _ = sim.machine_do(&name, action);

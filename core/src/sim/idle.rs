@@ -1,10 +1,11 @@
 //! The heartbeats of idle kubelets, done where they are due and not sent.
 //!
-//! In a quiet cluster nearly all that happens is that kubelets renew their Leases. Where no rule lies on the connections
-//! and nobody traces messages or is told of each renewal, the driver runs the loops of these kubelets itself: it renews
-//! the Lease in the store and tells the controllers that watch. Bookmarks go to their informers alone.
-//! Anything else makes the heartbeat a message again: another input of the kubelet, a rule, an unusual watch, a Lease
-//! that somebody else wrote. Inputs: the queue of wakes. Outputs: what the messages would have done, in the same order.
+//! In a quiet cluster nearly all that happens is that kubelets renew their Leases. Where no rule lies on the
+//! connections and nobody traces messages or is told of each renewal, the driver runs the loops of these kubelets
+//! itself: it renews the Lease in the store and tells the controllers that watch. Bookmarks go to their informers
+//! alone. Anything else makes the heartbeat a message again: another input of the kubelet, a rule, an unusual watch, a
+//! Lease that somebody else wrote. Inputs: the queue of wakes. Outputs: what the messages would have done, in the same
+//! order.
 //! Invariants: all kubelets have their loops while nothing runs, and each has them before its next input (tested:
 //! [`Heartbeats::Sent`] gives the same commits, objects and watch events, byte for byte).
 

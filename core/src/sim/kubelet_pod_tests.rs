@@ -141,7 +141,8 @@ fn without_a_network_a_pod_waits_and_says_so_each_two_seconds_while_one_of_the_h
     let said = events(&mut sim, "NetworkNotReady");
     assert_eq!(
         said[0].0,
-        "network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized"
+        "network is not ready: container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady \
+            message:Network plugin returns error: cni plugin not initialized"
     );
     assert!((4..=7).contains(&said[0].1), "{said:?}");
     act(&mut sim, json!({"action": "cni-install"}));
@@ -170,7 +171,8 @@ fn without_a_runtime_nothing_is_done_with_pods_until_it_is_back() {
 #[test]
 fn a_pod_that_does_not_fit_is_refused_for_the_first_reason() {
     let mut sim = ready_node();
-    let taints = json!({"spec": {"taints": [{"key": "k", "value": "v", "effect": "NoExecute"}, {"key": "s", "effect": "NoSchedule"}]}});
+    let taints = json!({"spec": {"taints": [{"key": "k", "value": "v", "effect": "NoExecute"}, {"key": "s",
+        "effect": "NoSchedule"}]}});
     sim.request(Identity::admin(), Call::strategic_patch(NODES, "", "w1", taints)).unwrap();
     let tolerant = json!([{"key": "k", "operator": "Exists"}]);
     let with = |more: Json| {
@@ -178,7 +180,10 @@ fn a_pod_that_does_not_fit_is_refused_for_the_first_reason() {
         spec.set(&["tolerations"], tolerant.clone());
         spec
     };
-    let ports = |port: i64| json!({"containers": [{"name": "main", "image": "app:1", "ports": [{"containerPort": 80, "hostPort": port}]}]});
+    let ports = |port: i64| {
+        json!({"containers": [{"name": "main", "image": "app:1", "ports": [{"containerPort": 80,
+        "hostPort": port}]}]})
+    };
     bind(&mut sim, "holder", with(ports(80)));
     let cases = [
         (with(json!({})), None),
@@ -202,9 +207,8 @@ fn a_pod_that_does_not_fit_is_refused_for_the_first_reason() {
         ),
         (with(ports(81)), None),
         (
-            with(
-                json!({"nodeSelector": {"disk": "ssd"}, "containers": [{"name": "main", "image": "app:1", "resources": {"requests": {"cpu": "5"}}}]}),
-            ),
+            with(json!({"nodeSelector": {"disk": "ssd"}, "containers": [{"name": "main", "image": "app:1",
+                    "resources": {"requests": {"cpu": "5"}}}]})),
             Some(("OutOfcpu", "Node didn't have enough resource: cpu, requested: 5000, used: 0, capacity: 4000")),
         ),
     ];
@@ -309,7 +313,10 @@ fn a_critical_pod_takes_the_room_of_others_and_starts_when_they_have_ended() {
     let mut sim = cluster();
     add(&mut sim, json!({"name": "w1", "capacity": {"cpu": "2", "memory": "4Gi"}}));
     advance(&mut sim, 30_000);
-    let cpu = |amount: &str| json!({"containers": [{"name": "main", "image": "app:1", "resources": {"requests": {"cpu": amount}}}]});
+    let cpu = |amount: &str| {
+        json!({"containers": [{"name": "main", "image": "app:1",
+        "resources": {"requests": {"cpu": amount}}}]})
+    };
     bind(&mut sim, "small", cpu("300m"));
     bind(&mut sim, "large", cpu("1500m"));
     annotate(&mut sim, "large", "nodeproof.dev/main.stops-after", "4s");

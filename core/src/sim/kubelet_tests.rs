@@ -108,7 +108,8 @@ fn a_deleted_node_is_not_created_again_by_the_same_process_and_has_no_lease() {
     assert!(get(&sim, &NODES, "", "w1").is_null());
     assert!(get(&sim, &LEASES, NODE_LEASES, "w1").is_null());
     let leases: Vec<String> = requests(&sim, since, "leases").into_iter().map(|(_, text)| text).collect();
-    // One update finds the Lease gone; from then on there is nothing to update, and without its owner nothing to create.
+    // One update finds the Lease gone; from then on there is nothing to update, and without its owner nothing to
+    // create.
     assert_eq!(leases[0], "PUT leases/kube-node-lease/w1");
     assert!(leases[1..].iter().all(|text| text == "GET leases/kube-node-lease/w1"), "{leases:?}");
     assert!(!requests(&sim, since, "nodes").iter().any(|(_, text)| text.starts_with("POST")));
@@ -127,7 +128,8 @@ fn a_restarted_kubelet_takes_over_its_node_and_puts_only_well_known_fields_right
     act(
         &mut sim,
         json!({"action": "kubelet-restart", "kubelet": {
-            "flags": {"node-labels": "disk=hdd,new=x,topology.kubernetes.io/zone=b", "register-with-taints": "k=v:NoSchedule"},
+            "flags": {"node-labels": "disk=hdd,new=x,topology.kubernetes.io/zone=b",
+                "register-with-taints": "k=v:NoSchedule"},
             "config": {"maxPods": 20}}}),
     );
     advance(&mut sim, 5_000);
@@ -244,7 +246,8 @@ fn a_shutdown_is_announced_called_off_and_carried_out() {
     assert!(requests(&sim, start, "leases").len() >= 10);
 }
 
-/// How the requests of the kubelet's informers for its Pods begin, from an instant on: offset in milliseconds, and verb.
+/// How the requests of the kubelet's informers for its Pods begin, from an instant on: offset in milliseconds, and
+/// verb.
 fn informer_requests(sim: &Simulation, since: jiff::Timestamp) -> Vec<(i128, &'static str)> {
     let own = requests(sim, since, "pods").into_iter();
     own.map(|(at, text)| (at, if text.contains("watch=true") { "watch" } else { "list" })).collect()

@@ -146,8 +146,8 @@ struct ActorSlot {
     name: Text,
 }
 
-/// A simulated cluster. A copy goes on by itself from the same state, and does the same to the byte if the same is done to
-/// it.
+/// A simulated cluster. A copy goes on by itself from the same state, and does the same to the byte if the same is done
+/// to it.
 #[derive(Clone)]
 pub struct Simulation {
     options: SimulationOptions,

@@ -1,9 +1,10 @@
 //! What scenarios of one seed have in common: a control plane that has just started, and what the last one was given.
 //!
-//! A scenario that wants the same cluster as the one before it, and begins with the same `Given` lines, goes on with a copy
-//! of that cluster; its run takes the same inputs again, since its lines stand elsewhere and look at other objects.
-//! Inputs: scenarios, one after the other. Outputs: where each may begin. Invariant (tested in `harness`): the outcome is
-//! that of a scenario that began by itself.
+//! A scenario that wants the same cluster as the one before it, and begins with the same `Given` lines, goes on with a
+//! copy of that cluster; its run takes the same inputs again, since its lines stand elsewhere and look at other
+//! objects.
+//! Inputs: scenarios, one after the other. Outputs: where each may begin. Invariant (tested in `harness`): the outcome
+//! is that of a scenario that began by itself.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;

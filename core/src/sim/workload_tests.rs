@@ -111,7 +111,8 @@ fn a_replica_set_takes_pods_that_nobody_owns_and_lets_those_go_that_it_no_longer
         owners.iter().map(|owner| owner.get("name").as_str().unwrap().to_string()).collect::<Vec<_>>()
     };
     pod(&mut sim, json!({"name": "alone", "labels": {"app": "web"}}));
-    let body = json!({"kind": "ReplicaSet", "apiVersion": "apps/v1", "metadata": {"name": "web", "namespace": "default"},
+    let body = json!({"kind": "ReplicaSet", "apiVersion": "apps/v1", "metadata": {"name": "web",
+        "namespace": "default"},
         "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}},
             "template": {"metadata": {"labels": {"app": "web"}},
                 "spec": {"containers": [{"name": "main", "image": "pause"}]}}}});
@@ -341,7 +342,8 @@ fn ended_pods_beyond_the_threshold_go_the_oldest_first() {
     let mut sim = Simulation::new(options);
     for at in 0..4 {
         let called = format!("p{at}");
-        let body = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": called.as_str(), "namespace": "default"},
+        let body = json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": called.as_str(),
+            "namespace": "default"},
             "spec": {"containers": [{"name": "main", "image": "pause"}], "nodeName": "w1"}});
         assert_eq!(ask(&mut sim, Call::new(Verb::Create, PODS, "default", "").body(body)).code, 201);
         let patch = json!({"status": {"phase": "Succeeded"}});

@@ -35,7 +35,8 @@ pub fn run_scenario(scenario: &Scenario, options: SimulationOptions) -> Outcome 
     run_scenario_with(scenario, options, &Own::default(), &mut SetupCache::default())
 }
 
-/// Runs a scenario as [`run_scenario`] does, with steps of the user's own; clusters of the scenarios before speed it up.
+/// Runs a scenario as [`run_scenario`] does, with steps of the user's own; clusters of the scenarios before speed it
+/// up.
 #[must_use]
 pub fn run_scenario_with(
     scenario: &Scenario,
@@ -454,8 +455,8 @@ fn is_of_containers(predicate: &Predicate) -> bool {
     }
 }
 
-/// Where in a period of the health pass the first act of a scenario begins: seed 1 at once, and the seeds after it spread
-/// over the period evenly, as multiples of the golden ratio do.
+/// Where in a period of the health pass the first act of a scenario begins: seed 1 at once, and the seeds after it
+/// spread over the period evenly, as multiples of the golden ratio do.
 fn phase(seed: u64) -> f64 {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     let steps = seed.wrapping_sub(1).wrapping_mul(GOLDEN) >> 32;

@@ -67,7 +67,8 @@ pub trait LiveBackend: Debug + Send + Sync {
         None
     }
 
-    /// Returns machines that are there already and stand in for machines of a scenario, by the names that it has for them.
+    /// Returns machines that are there already and stand in for machines of a scenario, by the names that it has for
+    /// them.
     fn stand_ins(&self, scenario: &Scenario) -> BTreeMap<String, String> {
         let _ = scenario;
         BTreeMap::new()

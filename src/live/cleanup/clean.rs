@@ -1,7 +1,7 @@
 //! What earlier runs have left on kind clusters, and how it is put right.
 //!
-//! Inputs: the journals of runs that are over, containers with a run's label, marks on nodes. Outputs: [`Remnant`]s with
-//! the operations that remove them, in an order in which they can be carried out.
+//! Inputs: the journals of runs that are over, containers with a run's label, marks on nodes. Outputs: [`Remnant`]s
+//! with the operations that remove them, in an order in which they can be carried out.
 //! Invariants: what belongs to a run that goes on is left alone; what cannot be shown to be ours is never touched.
 
 use std::collections::BTreeSet;
@@ -98,8 +98,8 @@ impl Remnant {
     }
 }
 
-/// Undoes a change; what was made through an API server alone needs no Docker. With a container that is no more, what was
-/// changed in it is gone too.
+/// Undoes a change; what was made through an API server alone needs no Docker. With a container that is no more, what
+/// was changed in it is gone too.
 pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &UndoableChange) -> Result<(), DockerError> {
     for op in &change.undo {
         if matches!(op, Op::Delete { .. }) {

@@ -1,9 +1,10 @@
 //! The guard: a process beside a run that puts things right when the run cannot any more.
 //!
-//! A paused or switched-off container cannot heal itself, and nothing runs in a process that was killed. So each run that
-//! changes something starts its own program once more, in a process group of its own, with a pipe between them. When the
-//! pipe ends, because the run is over or was killed, the guard undoes what the run's journal still holds; and while the
-//! run goes on, it undoes what should have been undone by now. If Docker does not answer, the guard tries again.
+//! A paused or switched-off container cannot heal itself, and nothing runs in a process that was killed. So each run
+//! that changes something starts its own program once more, in a process group of its own, with a pipe between them.
+//! When the pipe ends, because the run is over or was killed, the guard undoes what the run's journal still holds; and
+//! while the run goes on, it undoes what should have been undone by now. If Docker does not answer, the guard tries
+//! again.
 //! Inputs: the journal, the end of the pipe, time. Outputs: what `nodeproof clean` does, for one run.
 //! Left out on purpose: what happens if the guard is killed as well; timers on the nodes and `nodeproof clean` remain.
 
@@ -61,8 +62,9 @@ impl Drop for Guard {
     }
 }
 
-/// Prepares a program that gets nothing of what this process was left by its own parent beside standard input and output:
-/// a lock that is held by an open file, as that of `flock FILE nodeproof run`, would last as long as the guard does.
+/// Prepares a program that gets nothing of what this process was left by its own parent beside standard input and
+/// output: a lock that is held by an open file, as that of `flock FILE nodeproof run`, would last as long as the guard
+/// does.
 fn alone(program: &Path) -> Command {
     // What this program opens itself is closed in its children anyway; a shell can name descriptors up to 9.
     const SCRIPT: &str = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec \"$0\" \"$@\"";

@@ -1,7 +1,7 @@
 //! What a run changes, written down before it changes it, so that whoever comes later can put it right.
 //!
-//! One file a run, `runs/RUN.jsonl` below the state directory: a header, then a line before each change and one after it
-//! was undone. A run that ends well removes its file; what is left is what `nodeproof clean` repairs.
+//! One file a run, `runs/RUN.jsonl` below the state directory: a header, then a line before each change and one after
+//! it was undone. A run that ends well removes its file; what is left is what `nodeproof clean` repairs.
 //! Inputs: changes with the operations that undo them. Outputs: the file, flushed to disk at each line.
 //! Invariants: nothing is changed before its line is on disk; a last line that was torn off is no obstacle to reading.
 
@@ -19,7 +19,8 @@ use super::op::Op;
 /// The variable that says where the state is.
 pub const STATE_DIR: &str = "NODEPROOF_STATE_DIR";
 
-/// Returns the directory of the state: as given, or `NODEPROOF_STATE_DIR`, or below `XDG_STATE_HOME` or the home directory.
+/// Returns the directory of the state: as given, or `NODEPROOF_STATE_DIR`, or below `XDG_STATE_HOME` or the home
+/// directory.
 ///
 /// # Errors
 /// None of them is set.

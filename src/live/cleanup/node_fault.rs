@@ -1,7 +1,7 @@
 //! What a node of a kind cluster suffers from because of us, and what heals it.
 //!
-//! Inputs: the ill and the node's container. Outputs: operations and scripts that mend it, from outside or by a timer of
-//! the node's own; the marks by which it is found later. Nothing is done here.
+//! Inputs: the ill and the node's container. Outputs: operations and scripts that mend it, from outside or by a timer
+//! of the node's own; the marks by which it is found later. Nothing is done here.
 //! Invariant: healing operations mend what was broken, also after a restart of the container or twice.
 
 use std::time::Duration;
@@ -118,7 +118,8 @@ impl NodeFault {
             Self::KubeletDown => format!("rm -f {DROP_IN}; systemctl daemon-reload; {start}"),
             Self::KubeletFrozen => "systemctl kill -s CONT kubelet".to_owned(),
             Self::KubeletChanged => format!(
-                "if [ -d {KUBELET_ASIDE} ]; then cp -a {KUBELET_ASIDE}/. /var/lib/kubelet/ && rm -rf {KUBELET_ASIDE} && \
+                "if [ -d {KUBELET_ASIDE} ]; then cp -a {KUBELET_ASIDE}/. /var/lib/kubelet/ && rm -rf {KUBELET_ASIDE} \
+                    && \
                  systemctl restart --no-block kubelet; fi"
             ),
             Self::Cut => for_both_families(&format!(
@@ -129,7 +130,8 @@ impl NodeFault {
             // containerd notices a file that is written, and not one that is moved into the directory.
             Self::CniGone => {
                 format!(
-                    "for t in {CNI_TEMPLATES}; do if [ -f {CNI_TEMPLATE_ASIDE} ]; then cat {CNI_TEMPLATE_ASIDE} > $t && \
+                    "for t in {CNI_TEMPLATES}; do if [ -f {CNI_TEMPLATE_ASIDE} ]; then cat {CNI_TEMPLATE_ASIDE} > $t \
+                        && \
                      rm {CNI_TEMPLATE_ASIDE}; fi; done; \
                      if [ -d {CNI_ASIDE} ]; then cp {CNI_ASIDE}/* /etc/cni/net.d/ && rm -rf {CNI_ASIDE}; fi; true"
                 )
@@ -167,7 +169,8 @@ impl NodeFault {
         let (unit, seconds) = (self.unit(), after.as_secs().max(1));
         Some(format!(
             "{}; mkdir -p {MARKS} && touch {MARKS}/{} && \
-             systemd-run --quiet --collect --unit={unit} --on-active={seconds}s --timer-property=AccuracySec=1s sh -c {}",
+             systemd-run --quiet --collect --unit={unit} --on-active={seconds}s --timer-property=AccuracySec=1s sh -c \
+             {}",
             self.disarming_script(),
             self.name(),
             quoted(&script)

@@ -1,7 +1,7 @@
 //! What is done to the containers of a kind cluster, as data: it can be shown, written down, and done later by others.
 //!
-//! Outputs: a command line for people (`docker pause np-worker`), and JSON for the journal. The same operations are what
-//! a dry run prints, what a fault does, and what heals it after the run is gone; who executes them is `docker`.
+//! Outputs: a command line for people (`docker pause np-worker`), and JSON for the journal. The same operations are
+//! what a dry run prints, what a fault does, and what heals it after the run is gone; who executes them is `docker`.
 //! Invariant: healing operations may be done twice, and to a machine that is healthy.
 
 use std::fmt;

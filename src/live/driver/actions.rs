@@ -1,6 +1,7 @@
 //! Does the actions of a scenario on a real cluster, and what they need first: a namespace, its service account.
 //!
-//! Input: a task with the names of the cluster. Output: the observation that it ends with, and what it has written itself.
+//! Input: a task with the names of the cluster. Output: the observation that it ends with, and what it has written
+//! itself.
 //! Invariant: no request is awaited on a cluster that is known to have broken down.
 
 use nodeproof_core::network::{Body, Call, Identity, NAMESPACES, NODES, Resource, Target, Verb};

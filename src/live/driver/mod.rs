@@ -1,9 +1,9 @@
 //! Plays a scenario on a real cluster: the counterpart of the simulator's world, in real time.
 //!
-//! What is to be done and what comes of it is decided in [`live_run`] and [`verdict`], which are pure; here are the clock,
-//! the watches and everything that waits. How actions are done stands in [`actions`]. What no component of the cluster
-//! does is done here as well: routes for Nodes as a cloud makes them, and the feeding of Nodes without a kubelet. A
-//! failed scenario is never run again.
+//! What is to be done and what comes of it is decided in [`live_run`] and [`verdict`], which are pure; here are the
+//! clock, the watches and everything that waits. How actions are done stands in [`actions`]. What no component of the
+//! cluster does is done here as well: routes for Nodes as a cloud makes them, and the feeding of Nodes without a
+//! kubelet. A failed scenario is never run again.
 
 mod actions;
 mod live_run;

@@ -1,7 +1,7 @@
 //! Removes what a scenario has made on a cluster that others use as well.
 //!
-//! Inputs: the names that the scenario's own are mapped to, the namespaces that were made for it, whether the cluster is in
-//! order. Output: what could not be removed.
+//! Inputs: the names that the scenario's own are mapped to, the namespaces that were made for it, whether the cluster
+//! is in order. Output: what could not be removed.
 
 use std::collections::BTreeSet;
 

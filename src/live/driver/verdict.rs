@@ -1,4 +1,5 @@
-//! What a run on a live cluster comes to, by what the judge says and by how the cluster and this machine were meanwhile.
+//! What a run on a live cluster comes to, by what the judge says and by how the cluster and this machine were
+//! meanwhile.
 //!
 //! Inputs: the judge's outcome, what was wrong with the cluster, how long answers took. Output: the outcome that people
 //! read. Invariants: what may have been missed, or was late on a machine that is too slow, is inconclusive and never
@@ -90,8 +91,8 @@ pub(super) fn undecided(scenario: &Scenario, why: String, start: Timestamp) -> O
     Outcome { verdict: Verdict::Inconclusive, ..broken(scenario, why, start) }
 }
 
-/// Ends the outcome of a scenario that could not go on: nothing can be said of what was not seen. What had failed before an
-/// interruption has failed; on a cluster that has broken down a line may have been missed for that reason.
+/// Ends the outcome of a scenario that could not go on: nothing can be said of what was not seen. What had failed
+/// before an interruption has failed; on a cluster that has broken down a line may have been missed for that reason.
 fn cut_short(mut outcome: Outcome, scenario: &Scenario, trouble: Trouble) -> Outcome {
     match &trouble {
         Trouble::Interrupted => outcome.verdict = Verdict::Inconclusive.max(outcome.verdict),
@@ -106,7 +107,8 @@ fn cut_short(mut outcome: Outcome, scenario: &Scenario, trouble: Trouble) -> Out
     outcome
 }
 
-/// Tells whether a line was missed that could have held on a faster machine: what an answer says does not depend on that.
+/// Tells whether a line was missed that could have held on a faster machine: what an answer says does not depend on
+/// that.
 fn depends_on_time(outcome: &Outcome, scenario: &Scenario) -> bool {
     let Some(mismatch) = &outcome.mismatch else { return false };
     !scenario.expectations().any(|line| line.fact.subject == Subject::Answer && line.position == mismatch.step)

@@ -20,8 +20,8 @@ use crate::live::{
     expected_length, interrupt,
 };
 
-/// How many scenarios share a control plane at a time. With two or three Nodes each they stay about below the 100 from which
-/// the TTL controller takes a cluster for a larger one, and changes an annotation of all Nodes; 48 did not.
+/// How many scenarios share a control plane at a time. With two or three Nodes each they stay about below the 100 from
+/// which the TTL controller takes a cluster for a larger one, and changes an annotation of all Nodes; 48 did not.
 /// Source: pkg/controller/ttl/ttl_controller.go (v1.34), `ttlBoundaries`.
 const TOGETHER_MAX: usize = 32;
 /// How much memory a control plane takes, in KiB.
@@ -199,8 +199,8 @@ fn share(
     Ok(plane)
 }
 
-/// Returns how many control planes for single scenarios run at a time: idle they take a tenth of a core each, and no more than
-/// half of the memory that is free is taken.
+/// Returns how many control planes for single scenarios run at a time: idle they take a tenth of a core each, and no
+/// more than half of the memory that is free is taken.
 fn alone_max() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();

@@ -1,10 +1,10 @@
 //! A control plane of real programs on the loopback interface: etcd, kube-apiserver, kube-controller-manager,
 //! kube-scheduler, with fresh certificates, Node and RBAC authorisation and NodeRestriction.
 //!
-//! Inputs: the programs, a release's settings, the scenario's flags. Outputs: an [`Access`] once `/readyz` says so, or the
-//! reason with the last lines of the program that did not come up. Everything lies in a temporary directory that goes
-//! with it. Audit is on where a run is recorded. Left out on purpose: the aggregation layer's front proxy, anonymous requests;
-//! etcd does not fsync.
+//! Inputs: the programs, a release's settings, the scenario's flags. Outputs: an [`Access`] once `/readyz` says so, or
+//! the reason with the last lines of the program that did not come up. Everything lies in a temporary directory that
+//! goes with it. Audit is on where a run is recorded. Left out on purpose: the aggregation layer's front proxy,
+//! anonymous requests; etcd does not fsync.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -302,7 +302,8 @@ impl Ports {
 /// Writes a kubeconfig as JSON, which is YAML as well.
 fn kubeconfig(server: &str, authority: &str, who: &Certified) -> String {
     let cluster = json!({"server": server, "certificate-authority-data": base64::encode(authority.as_bytes())});
-    let user = json!({"client-certificate-data": base64::encode(who.certificate.as_bytes()), "client-key-data": base64::encode(who.key.as_bytes())});
+    let user = json!({"client-certificate-data": base64::encode(who.certificate.as_bytes()),
+        "client-key-data": base64::encode(who.key.as_bytes())});
     json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "nodeproof",
         "clusters": [{"name": "nodeproof", "cluster": cluster}],

@@ -1,4 +1,5 @@
-//! A scenario's place on a control plane: its machines are the core's, each with a kubelet that has an identity of its own.
+//! A scenario's place on a control plane: its machines are the core's, each with a kubelet that has an identity of its
+//! own.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Hollow nodes on a real control plane.
 //!
-//! The control plane is made of the real programs; scenarios that touch only their own Nodes share one, others get one of
-//! their own. Nodes that scenarios feed by hand need nothing else; machines have the core's kubelets. Where a context was
-//! named, all share its cluster instead.
+//! The control plane is made of the real programs; scenarios that touch only their own Nodes share one, others get one
+//! of their own. Nodes that scenarios feed by hand need nothing else; machines have the core's kubelets. Where a
+//! context was named, all share its cluster instead.
 
 mod attached;
 mod backend;

@@ -90,8 +90,8 @@ impl LiveBackend for KindBackend {
     }
 
     fn has_capacity(&self, plan: &ScenarioPlan) -> bool {
-        // A scheduler would choose a Node that is fed by hand, and nobody would run its Pods; and a look at a cluster as it
-        // is would see what the driver writes.
+        // A scheduler would choose a Node that is fed by hand, and nobody would run its Pods; and a look at a cluster
+        // as it is would see what the driver writes.
         plan.alone == Some(IsolationReason::Scheduler) || plan.scenario.cluster.bystanders == Bystanders::AsItIs
     }
 
@@ -129,9 +129,9 @@ fn capabilities() -> Capabilities {
     ])
 }
 
-/// Returns the machines of a scenario for which any worker will do: ready ones without wishes, to which only such things
-/// are done as leave no trace behind when they are healed. A Node that somebody else writes to is not as it was, and one
-/// worker of a host boots with the same boot id as before.
+/// Returns the machines of a scenario for which any worker will do: ready ones without wishes, to which only such
+/// things are done as leave no trace behind when they are healed. A Node that somebody else writes to is not as it was,
+/// and one worker of a host boots with the same boot id as before.
 fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
     let ready = scenario.given.iter().flat_map(|given| match &given.setup {
         Setup::ReadyNodes(specs) => specs.as_slice(),
@@ -154,8 +154,8 @@ fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
     })
 }
 
-/// Tells whether something leaves traces on a worker that kind has made, or comes out otherwise there: such a worker starts
-/// again once when it has gone down by itself.
+/// Tells whether something leaves traces on a worker that kind has made, or comes out otherwise there: such a worker
+/// starts again once when it has gone down by itself.
 ///
 /// Source: sigs.k8s.io/kind pkg/cluster/internal/providers/docker/provision.go (v0.27), `--restart=on-failure:1`.
 const fn leaves_traces(action: &MachineAction) -> bool {

@@ -1,8 +1,8 @@
 //! A kind cluster in the hands of a run: found and checked, or created; its journal and its guard.
 //!
-//! Inputs: options of the command line. Outputs: what all scenarios on the cluster share. Invariants: nothing is written
-//! to a cluster before its context is permitted and its containers and Nodes have shown that it is the kind cluster of
-//! that name here; a cluster that a run has created is removed by that run, and no other.
+//! Inputs: options of the command line. Outputs: what all scenarios on the cluster share. Invariants: nothing is
+//! written to a cluster before its context is permitted and its containers and Nodes have shown that it is the kind
+//! cluster of that name here; a cluster that a run has created is removed by that run, and no other.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -89,7 +89,8 @@ pub(crate) struct KindCluster {
     token: tokio::sync::Mutex<Option<(String, Instant)>>,
     /// Read by scenarios side by side, written by one that has the cluster for itself.
     shares: Arc<RwLock<()>>,
-    /// What its control plane runs with; changed by a scenario that has the cluster for itself, put back by the next one.
+    /// What its control plane runs with; changed by a scenario that has the cluster for itself, put back by the next
+    /// one.
     programs: tokio::sync::Mutex<Programs>,
     /// Whether its own Nodes are away.
     is_emptied: bool,
@@ -292,8 +293,8 @@ impl KindCluster {
         if whole { Share::Whole(shares.write_owned().await) } else { Share::Beside(shares.read_owned().await) }
     }
 
-    /// Lets the control plane run with the flags of a scenario, or as kubeadm has started it. Whoever changes something has
-    /// the cluster for itself, or is one of many who want it back as it was.
+    /// Lets the control plane run with the flags of a scenario, or as kubeadm has started it. Whoever changes something
+    /// has the cluster for itself, or is one of many who want it back as it was.
     pub(crate) async fn run_with(&self, docker: &Docker, flags: &[(Text, Text)]) -> Result<(), NoEnvironment> {
         self.programs.lock().await.run_with(docker, &self.common.control_plane, flags).await
     }

@@ -2,8 +2,8 @@
 //!
 //! Inputs: machines and what happens to them, faults on their connections. Outputs: effects through Docker, and the
 //! journal.
-//! Invariants: before a change is made, it stands in the journal with what undoes it, and where the node can heal itself
-//! its timer is armed; a worker that is removed takes all its faults with it.
+//! Invariants: before a change is made, it stands in the journal with what undoes it, and where the node can heal
+//! itself its timer is armed; a worker that is removed takes all its faults with it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -224,7 +224,8 @@ fn cut(direction: Direction, what: &str) -> String {
 /// Returns the script that prints how many packets our rules have met.
 pub(crate) fn count_script() -> String {
     format!(
-        "for i in iptables ip6tables; do $i -w -nvxL {CHAIN} 2>/dev/null; done | awk '$3 == \"DROP\" || $3 == \"REJECT\" {{n += $1}} END {{print n + 0}}'"
+        "for i in iptables ip6tables; do $i -w -nvxL {CHAIN} 2>/dev/null; done | awk '$3 == \"DROP\" || $3 \
+            == \"REJECT\" {{n += $1}} END {{print n + 0}}'"
     )
 }
 

@@ -1,7 +1,8 @@
 //! What the tools on a kind node show: its kubelet's process and its containers.
 //!
 //! Mirrors the fields of `GET machines/NAME` that expectations ask for: `state`, `processes`, `containers`.
-//! Inputs: the output of systemd and containerd's `ctr`. Outputs: JSON of the core; the words of a kubelet that refuses.
+//! Inputs: the output of systemd and containerd's `ctr`. Outputs: JSON of the core; the words of a kubelet that
+//! refuses.
 
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
@@ -63,8 +64,8 @@ pub(crate) fn read(name: &str, node: &str, state: &str, output: &str) -> Json {
 
 /// Returns the words of a kubelet that has ended by itself, as it prints them for people.
 ///
-/// Source: k8s.io/component-base cli/run.go and k8s.io/klog/v2 internal/serialize/keyvalues.go (v1.34): `"command failed"
-/// err="…"`, the error quoted as Go does; one of several lines stands indented between `<` and `>`.
+/// Source: k8s.io/component-base cli/run.go and k8s.io/klog/v2 internal/serialize/keyvalues.go (v1.34): `"command
+/// failed" err="…"`, the error quoted as Go does; one of several lines stands indented between `<` and `>`.
 pub(crate) fn refusal(said: &str) -> String {
     if let Some((_, lines)) = said.split_once("err=<\n") {
         let lines = lines.lines().take_while(|line| *line != " >").map(|line| line.strip_prefix('\t').unwrap_or(line));

@@ -1,8 +1,9 @@
-//! What is said of a simulated node and does not hold of a kind node: fields that snapshots lose before they are compared,
-//! and of which scenarios cannot want a value.
+//! What is said of a simulated node and does not hold of a kind node: fields that snapshots lose before they are
+//! compared, and of which scenarios cannot want a value.
 //!
 //! Inputs: the text of a snapshot, or a field. Outputs: the text without masked fields, and without writes of a history
-//! that changed nothing else; the reason why a field is another one. Invariant: each line of the mask has its reason; nothing that a component of Kubernetes decides is masked.
+//! that changed nothing else; the reason why a field is another one. Invariant: each line of the mask has its reason;
+//! nothing that a component of Kubernetes decides is masked.
 
 use std::sync::LazyLock;
 
@@ -83,7 +84,8 @@ mod tests {
     fn what_is_the_hosts_is_not_compared_and_all_else_is() {
         let node = |cpu: u32, address: &str| {
             format!(
-                "kind: Node\nspec: {{}}\nstatus:\n  addresses:\n  - address: {address}\n  capacity:\n    cpu: \"{cpu}\"\n"
+                "kind: Node\nspec: {{}}\nstatus:\n  addresses:\n  - address: {address}\n  capacity:\n    \
+                    cpu: \"{cpu}\"\n"
             )
         };
         assert_eq!(projected(&node(4, "a")), projected(&node(2, "a")));

@@ -1,8 +1,8 @@
 //! The control plane of a cluster that a run has created: its programs get the flags of a scenario, and their own back.
 //!
-//! kubeadm starts them as static Pods, so a flag is a line of a manifest: its kubelet sees that the file is another one and
-//! starts the program anew. A program starts anew for each scenario with flags, also with the same as before: it must not
-//! know anything of Nodes that are gone.
+//! kubeadm starts them as static Pods, so a flag is a line of a manifest: its kubelet sees that the file is another one
+//! and starts the program anew. A program starts anew for each scenario with flags, also with the same as before: it
+//! must not know anything of Nodes that are gone.
 //! Inputs: flags. Outputs: programs that run with them and answer, or the reason why one does not, in its own words.
 //! Invariant: whoever has the cluster beside others finds the programs as kubeadm has started them.
 
@@ -161,11 +161,13 @@ fn script(program: &str, health: &str, manifest: &str) -> String {
          logs() {{ ls -d /var/log/pods/kube-system_{program}-*/{program} 2>/dev/null; }}\n\
          last() {{ tail -qn 3 $(ls -t $@ 2>/dev/null | head -1) | cut -d ' ' -f 4- >&2; }}\n\
          was=$(own); before=$(logs)\n\
-         umask 077; printf %s {text} > /etc/kubernetes/nodeproof.yaml && mv /etc/kubernetes/nodeproof.yaml {path} || exit 1\n\
+         umask 077; printf %s {text} > /etc/kubernetes/nodeproof.yaml && mv /etc/kubernetes/nodeproof.yaml {path} || \
+         exit 1\n\
          for i in $(seq {tries}); do\n\
            is=$(own)\n\
            [ -n \"$is\" ] && [ \"$is\" != \"$was\" ] && curl -fskm1 -o /dev/null {health} && exit 0\n\
-           for new in $(logs | grep -vxF \"$before\"); do [ -e $new/1.log ] && {{ last $new/0.log; exit {HAS_ENDED}; }}; done\n\
+           for new in $(logs | grep -vxF \"$before\"); do [ -e $new/1.log ] && {{ last $new/0.log; exit {HAS_ENDED}; \
+           }}; done\n\
            sleep 0.2\n\
          done\n\
          last $(logs | sed 's|$|/*.log|')\n\

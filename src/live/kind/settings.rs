@@ -1,7 +1,8 @@
-//! With which flags and configuration the kubelet in a kind node is started: the cluster's own, and a scenario's over them.
+//! With which flags and configuration the kubelet in a kind node is started: the cluster's own, and a scenario's over
+//! them.
 //!
-//! Mirrors what kubeadm leaves on a node: `/var/lib/kubelet/config.yaml` and `/var/lib/kubelet/kubeadm-flags.env`, which
-//! the unit reads (kubernetes/release cmd/krel/templates/latest/kubeadm/10-kubeadm.conf).
+//! Mirrors what kubeadm leaves on a node: `/var/lib/kubelet/config.yaml` and `/var/lib/kubelet/kubeadm-flags.env`,
+//! which the unit reads (kubernetes/release cmd/krel/templates/latest/kubeadm/10-kubeadm.conf).
 //! Inputs: the text of the cluster's own files, a `KubeletSpec`. Outputs: the texts to write, and the plan that writes
 //! them. Invariant: what is there is put aside once, before it is first overwritten.
 
@@ -190,7 +191,8 @@ cgroupDriver: systemd
         let script = base.with(&spec).unwrap().writing_script();
         assert_eq!(
             script,
-            "mkdir -p /var/lib/kubelet && printf %s '{\"authentication\":{\"anonymous\":{\"enabled\":true},\"webhook\":{\"cacheTTL\":\"0s\"}},\
+            "mkdir -p /var/lib/kubelet && printf %s \
+                '{\"authentication\":{\"anonymous\":{\"enabled\":true},\"webhook\":{\"cacheTTL\":\"0s\"}},\
              \"cgroupDriver\":\"systemd\",\"evictionHard\":{\"imagefs.available\":\"0%\",\
              \"memory.available\":\"100Mi\"},\"imageGCHighThresholdPercent\":100,\"kind\":\"KubeletConfiguration\",\"nodeStatusUpdateFrequency\":\"4s\"}' > \
              /var/lib/kubelet/config.yaml && printf %s 'KUBELET_KUBEADM_ARGS=\"--node-labels=zone=a,a=b \

@@ -1,10 +1,11 @@
 //! A worker that lives as long as a scenario: a container of the cluster's own node image, joined without kubeadm.
 //!
 //! Mirrors what `kubeadm join` leaves on a node, and writes it by hand: so nothing but the kubelet speaks to the API
-//! server, and each flag and field of its configuration is free. testcontainers starts the container and removes it when
-//! it is dropped; it can say all that kind says to Docker (privileged, tmpfs, cgroup namespace, security options,
+//! server, and each flag and field of its configuration is free. testcontainers starts the container and removes it
+//! when it is dropped; it can say all that kind says to Docker (privileged, tmpfs, cgroup namespace, security options,
 //! anonymous volume), but for the terminal, which systemd does without.
-//! Inputs: what the scenario says of a machine, what all workers of a cluster have in common. Outputs: a running kubelet.
+//! Inputs: what the scenario says of a machine, what all workers of a cluster have in common. Outputs: a running
+//! kubelet.
 //! Left out on purpose: parts of a machine that a container shares with its host; those are refused with the reason.
 
 use nodeproof_core::components::machine::{Credentials, Hardware, KUBECONFIG, MachineSpec};
@@ -59,8 +60,8 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Makes the container and starts its kubelet. The machine's name is the container's, and its host name unless it says
-    /// otherwise.
+    /// Makes the container and starts its kubelet. The machine's name is the container's, and its host name unless it
+    /// says otherwise.
     ///
     /// # Errors
     /// Docker or a script inside refuses; the container is gone again then.
@@ -205,7 +206,8 @@ fn joining_script(common: &Common, settings: &KubeletSettings, spec: &MachineSpe
 fn boot_script() -> String {
     format!(
         "[ -e /run/nodeproof-boot ] && exit 0\n\
-         if [ -e {NEXT_BOOT_ID} ]; then mv {NEXT_BOOT_ID} {BOOT_ID}; else cat /proc/sys/kernel/random/uuid > {BOOT_ID}; fi\n\
+         if [ -e {NEXT_BOOT_ID} ]; then mv {NEXT_BOOT_ID} {BOOT_ID}; else cat /proc/sys/kernel/random/uuid > \
+         {BOOT_ID}; fi\n\
          touch /run/nodeproof-boot\n"
     )
 }

@@ -1,9 +1,9 @@
 //! As whom a hollow node comes to the API server, and how it gets what proves it.
 //!
 //! With the cluster's CA key a client certificate is signed here; without it one is asked for, as a kubelet's bootstrap
-//! does (certificates.k8s.io/v1, signer `kubernetes.io/kube-apiserver-client-kubelet`), and approved; or an administrator
-//! impersonates the node. In all three the API server sees the user `system:node:NAME` of the group `system:nodes`, so
-//! that NodeRestriction and the Node authoriser are met.
+//! does (certificates.k8s.io/v1, signer `kubernetes.io/kube-apiserver-client-kubelet`), and approved; or an
+//! administrator impersonates the node. In all three the API server sees the user `system:node:NAME` of the group
+//! `system:nodes`, so that NodeRestriction and the Node authoriser are met.
 //! Left out on purpose: renewal of certificates, since no run lasts as long as they do.
 
 use std::sync::Arc;

@@ -27,7 +27,8 @@ use super::wire::{self, Head};
 use crate::live::timing::{DIAL_TIMEOUT, PING_TIMEOUT, READ_IDLE, REQUEST_TIMEOUT};
 
 /// How many nodes share a connection: each has two watches open and a request now and then, and a server allows 100
-/// streams on one connection. Source: k8s.io/apiserver pkg/server/secure_serving.go (v1.34), `MaxConcurrentStreams: 100`.
+/// streams on one connection. Source: k8s.io/apiserver pkg/server/secure_serving.go (v1.34), `MaxConcurrentStreams:
+/// 100`.
 const NODES_PER_CONNECTION: u32 = 40;
 
 type Sender = SendRequest<Full<Bytes>>;

@@ -1,8 +1,8 @@
 //! The audit log of an API server of ours, as lines of `writes.jsonl` and `actions.jsonl`.
 //!
-//! Inputs: the log's text, one JSON event a line. Outputs: what controllers and the scheduler wrote and read is a write;
-//! what anybody else wrote is an action, of the kubelet, the cloud or the user. Events are left out, since the watches
-//! show them, and so are renewals of Leases.
+//! Inputs: the log's text, one JSON event a line. Outputs: what controllers and the scheduler wrote and read is a
+//! write; what anybody else wrote is an action, of the kubelet, the cloud or the user. Events are left out, since the
+//! watches show them, and so are renewals of Leases.
 //!
 //! Source: k8s.io/apiserver pkg/apis/audit/v1/types.go (v1.34).
 

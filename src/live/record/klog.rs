@@ -1,10 +1,10 @@
 //! The passes of two slow loops, as far as the controller manager's log shows them.
 //!
-//! Inputs: the log's text, with times of day in UTC. Outputs: instants in seconds since the start. A health pass is shown
-//! by the first of the lines that only it writes; each pass of the pod garbage collector has a line of its own.
+//! Inputs: the log's text, with times of day in UTC. Outputs: instants in seconds since the start. A health pass is
+//! shown by the first of the lines that only it writes; each pass of the pod garbage collector has a line of its own.
 //!
-//! Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go, `tryUpdateNodeHealth`, `processTaintBaseEviction`;
-//! pkg/controller/podgc/gc_controller.go, `gcTerminating` (v1.34).
+//! Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go, `tryUpdateNodeHealth`,
+//! `processTaintBaseEviction`; pkg/controller/podgc/gc_controller.go, `gcTerminating` (v1.34).
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -85,13 +85,15 @@ mod tests {
     fn passes_are_read_to_the_millisecond_and_over_midnight() {
         let started = "2026-01-01T23:59:58.000000Z".parse().unwrap();
         let log = "\
-I0101 23:59:50.000000    9 gc_controller.go:255] \"GC'ing terminating pods that are on out-of-service nodes\" logger=\"x\"
+I0101 23:59:50.000000    9 gc_controller.go:255] \"GC'ing terminating pods that are on out-of-service nodes\" \
+logger=\"x\"
 I0101 23:59:59.123456    9 node_lifecycle_controller.go:900] \"Missing timestamp for Node. Assuming now as a timestamp\"
 I0101 23:59:59.124456    9 node_lifecycle_controller.go:900] \"Missing timestamp for Node. Assuming now as a timestamp\"
 I0101 23:59:59.200000    9 node_lifecycle_controller.go:700] \"Controller observed a Node deletion\"
 not a line of a log
 I0102 00:00:04.125999    9 node_lifecycle_controller.go:950] \"Node is unresponsive. Adding it to the Taint queue\"
-I0102 00:00:05.000000    9 gc_controller.go:255] \"GC'ing terminating pods that are on out-of-service nodes\" logger=\"x\"
+I0102 00:00:05.000000    9 gc_controller.go:255] \"GC'ing terminating pods that are on out-of-service nodes\" \
+logger=\"x\"
 ";
         assert_eq!(passes(log, started, 60.0), Passes { health: vec![1.123, 6.125], podgc: vec![7.0] });
     }

@@ -1,9 +1,9 @@
 //! Recordings of what a cluster did: the files that `nodeproof replay` reads.
 //!
 //! Inputs: the watches of a cluster, and where the API server is ours its audit log and the controller manager's log.
-//! Outputs: `about.yaml`, `watch.jsonl`, `writes.jsonl`, `actions.jsonl`. Without an audit log nobody tells who wrote and
-//! what was refused: `about.yaml` then says `writes: watch`, and `writes.jsonl` is empty. Invariants: nothing is written
-//! to the cluster; what would give away more than a replay needs is taken out before it reaches a file.
+//! Outputs: `about.yaml`, `watch.jsonl`, `writes.jsonl`, `actions.jsonl`. Without an audit log nobody tells who wrote
+//! and what was refused: `about.yaml` then says `writes: watch`, and `writes.jsonl` is empty. Invariants: nothing is
+//! written to the cluster; what would give away more than a replay needs is taken out before it reaches a file.
 
 mod audit;
 mod klog;

@@ -1,7 +1,8 @@
 //! What is taken out of objects before they reach a file.
 //!
 //! Names, labels and selectors stay: without them nothing can be replayed. Everything that a program runs with, or that
-//! tells more of a machine than its size, goes. Invariant: the shape of an object stays, so that what is left can be read.
+//! tells more of a machine than its size, goes. Invariant: the shape of an object stays, so that what is left can be
+//! read.
 
 use nodeproof_core::components::registry::ROWS;
 use nodeproof_core::objects::{Json, Text};
@@ -25,7 +26,8 @@ impl Privacy {
         match self {
             Self::Ours => &[],
             Self::Redacted => &[
-                "managedFields of all objects; annotations whose keys are not of Kubernetes, and last-applied-configuration",
+                "managedFields of all objects; annotations whose keys are not of Kubernetes, and \
+                    last-applied-configuration",
                 "of containers: commands, arguments, environment, images, handlers of probes and of the lifecycle",
                 "of Nodes: addresses, provider id, machine, system and boot ids, images",
                 "messages of Events that no controller of Kubernetes wrote",
@@ -195,16 +197,20 @@ mod tests {
 
     #[test]
     fn what_a_program_runs_with_does_not_reach_a_file() {
-        let container = json!({"name": "a", "image": "registry.example/secret", "command": ["run"], "args": ["--token=secret"],
-            "env": [{"name": "TOKEN", "value": "secret"}, {"name": "B", "valueFrom": {"secretKeyRef": {"name": "secret"}}}],
-            "livenessProbe": {"periodSeconds": 5, "httpGet": {"path": "/?key=secret"}}, "resources": {"requests": {"cpu": "1"}}});
+        let container = json!({"name": "a", "image": "registry.example/secret", "command": ["run"],
+            "args": ["--token=secret"],
+            "env": [{"name": "TOKEN", "value": "secret"}, {"name": "B",
+                "valueFrom": {"secretKeyRef": {"name": "secret"}}}],
+            "livenessProbe": {"periodSeconds": 5, "httpGet": {"path": "/?key=secret"}},
+                "resources": {"requests": {"cpu": "1"}}});
         let annotations = json!({"example.com/key": "secret", "node.alpha.kubernetes.io/ttl": "0",
             "kubectl.kubernetes.io/last-applied-configuration": "secret"});
         let pod = json!({"metadata": {"name": "p", "annotations": annotations, "managedFields": ["secret"]},
             "spec": {"nodeName": "w1", "containers": [container]},
             "status": {"containerStatuses": [{"image": "secret", "imageID": "secret", "ready": true,
                 "lastState": {"terminated": {"message": "secret", "exitCode": 1}}}]}});
-        let set = json!({"spec": {"template": {"metadata": {"annotations": {"a": "secret"}}, "spec": {"containers": [container]}}}});
+        let set = json!({"spec": {"template": {"metadata": {"annotations": {"a": "secret"}},
+            "spec": {"containers": [container]}}}});
         let node = json!({"metadata": {"name": "w1"}, "spec": {"providerID": "aws:///secret"}, "status": {
             "addresses": [{"type": "InternalIP", "address": "secret"}], "images": [{"names": ["secret"]}],
             "nodeInfo": {"machineID": "secret", "kubeletVersion": "v1.34.4"}}});

@@ -1,9 +1,9 @@
 //! The lines of a recording, made of what the watches show.
 //!
-//! Inputs: arrivals in order, writers from elsewhere. Outputs: lines of `watch.jsonl` and `actions.jsonl`. A renewal of a
-//! Lease that changes nothing but the time is one short line. Lines are kept as they will be written, and renewals, which
-//! are most of what a quiet cluster does, as little more than their instants. Invariant: what was not seen is not invented:
-//! a watch that had to begin anew is an oddity of the recording.
+//! Inputs: arrivals in order, writers from elsewhere. Outputs: lines of `watch.jsonl` and `actions.jsonl`. A renewal of
+//! a Lease that changes nothing but the time is one short line. Lines are kept as they will be written, and renewals,
+//! which are most of what a quiet cluster does, as little more than their instants. Invariant: what was not seen is not
+//! invented: a watch that had to begin anew is an oddity of the recording.
 
 use std::collections::BTreeMap;
 

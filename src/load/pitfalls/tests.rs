@@ -246,7 +246,8 @@ fn an_outline_is_expanded_row_by_row() {
 #[test]
 fn no_bytes_make_it_panic() {
     let seeds: [&[u8]; 6] = [
-        b"@core\nFeature: x\n  Scenario Outline: y\n    Given <a>\n      | b |\n    Examples:\n      | a |\n      | 1 |\n",
+        b"@core\nFeature: x\n  Scenario Outline: y\n    Given <a>\n      | b |\n    Examples:\n      | a |\n      | 1 \
+            |\n",
         b"# language: de\nFunktion: x\n  Szenario: y\n    Angenommen z\n      \"\"\"yaml\n      a\n      \"\"\"\n",
         b"Feature: \xc3\xa9\n  Rule: z\n    Background:\n      * a\n    Scenario: b\n      When \xe2\x82\xac\n",
         b"|||\\|\\\\|\n\"\"\"\n```\n@@@ : # language:\n",

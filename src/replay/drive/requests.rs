@@ -1,5 +1,5 @@
-//! What becomes of a component's requests: reads are answered from the recorded world, each write is looked for among the
-//! recorded ones.
+//! What becomes of a component's requests: reads are answered from the recorded world, each write is looked for among
+//! the recorded ones.
 //!
 //! Inputs: a request, the present instant. Outputs: its answer on the agenda, the prediction, the differences.
 

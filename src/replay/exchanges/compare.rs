@@ -2,8 +2,9 @@
 //!
 //! Those stand in a one-to-one relation that is built on the way: where the recorded side repeats an id, the model must
 //! repeat its own. Instants that a request of the case has named must be equal. The order of causes over a map's keys,
-//! which the real server does not fix, is free. A cell of a table that shows an instant shows the time since: it is free
-//! as the instant is. How a server was built, as `/version` tells it, is free. Answers in YAML are compared by what they say.
+//! which the real server does not fix, is free. A cell of a table that shows an instant shows the time since: it is
+//! free as the instant is. How a server was built, as `/version` tells it, is free. Answers in YAML are compared by
+//! what they say.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -196,7 +196,8 @@ fn the_nearest_sentences_are_those_that_may_be_meant() {
 #[test]
 fn what_is_not_understood_leads_to_no_further_problems() {
     let (_, problems) = read(
-        "Given one fine Node \"w\" with Pod \"p\"\nWhen the kubelet on \"w\" stops\nThen Pod \"p\" stays for 5s\nAnd Node \"v\" exists at noon",
+        "Given one fine Node \"w\" with Pod \"p\"\nWhen the kubelet on \"w\" stops\nThen Pod \"p\" stays for 5s\nAnd \
+            Node \"v\" exists at noon",
     );
     let messages: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
     assert_eq!(messages.len(), 3, "{messages:?}");
@@ -230,15 +231,18 @@ fn wrong_words_have_their_place() {
 #[test]
 fn wrong_rows_and_texts_have_their_line() {
     let (_, problems) = read(
-        "Given a ready Node \"w\"\nAnd kube-controller-manager runs with:\n| node-monitor-grace-perod | 20s |\nWhen 1s passes\nThen Node \"w\" exists at once",
+        "Given a ready Node \"w\"\nAnd kube-controller-manager runs with:\n| node-monitor-grace-perod | 20s |\nWhen \
+            1s passes\nThen Node \"w\" exists at once",
     );
     assert_eq!((problems.len(), problems[0].line), (1, 5), "{}", problems[0]);
     let (_, problems) = read(
-        "Given the object:\n\"\"\"yaml\napiVersion: v1\nkind: [\n\"\"\"\nWhen 1s passes\nThen the request is answered with 200",
+        "Given the object:\n\"\"\"yaml\napiVersion: v1\nkind: [\n\"\"\"\nWhen 1s passes\nThen the request is answered \
+            with 200",
     );
     assert!(problems.len() == 1 && problems[0].line >= 6, "{}", problems[0]);
     let (_, problems) = read(
-        "Given a machine \"w\"\nAnd whose kubelet runs with:\n| node-status-update-frequency | fast |\nWhen 1s passes\nThen Node \"w\" exists at once",
+        "Given a machine \"w\"\nAnd whose kubelet runs with:\n| node-status-update-frequency | fast |\nWhen 1s \
+            passes\nThen Node \"w\" exists at once",
     );
     assert!(problems.len() <= 1);
 }
@@ -262,7 +266,8 @@ fn steps_have_an_order() {
 
 #[test]
 fn a_problem_of_an_outline_names_its_row_and_comes_once() {
-    let text = "Feature: x\n  Scenario Outline: y\n    Given a ready Node \"w\"\n    When it rains\n    And <time> passes\n    Then Node \"w\" exists at once\n    Examples:\n      | time |\n      | 5s |\n      | 5x |\n";
+    let text = "Feature: x\n  Scenario Outline: y\n    Given a ready Node \"w\"\n    When it rains\n    And <time> \
+        passes\n    Then Node \"w\" exists at once\n    Examples:\n      | time |\n      | 5s |\n      | 5x |\n";
     let file = check_one(&Source::new("features/a/b.feature", text.as_bytes().to_vec()), &Requirements::default());
     let (_, problems) = compile(&file);
     let [unknown, unit] = problems.as_slice() else { panic!("{problems:?}") };
@@ -272,7 +277,8 @@ fn a_problem_of_an_outline_names_its_row_and_comes_once() {
 
 #[test]
 fn a_step_that_lost_its_keyword_is_found() {
-    let text = "Feature: x\n  Whenever the kubelet on \"worker-1\" is killed\n  Scenario: y\n    Given a ready Node \"w\"\n    When 1s passes\n    Then Node \"w\" exists at once\n";
+    let text = "Feature: x\n  Whenever the kubelet on \"worker-1\" is killed\n  Scenario: y\n    Given a ready \
+        Node \"w\"\n    When 1s passes\n    Then Node \"w\" exists at once\n";
     let file = check_one(&Source::new("features/a/b.feature", text.as_bytes().to_vec()), &Requirements::default());
     let (_, problems) = compile(&file);
     assert_eq!((problems.len(), problems[0].line), (1, 2));

@@ -1,6 +1,7 @@
 //! What a request asks for, as authorisers see it, and how the refusal of it reads.
 //!
-//! Mirrors k8s.io/apiserver pkg/{endpoints/request/requestinfo.go, endpoints/handlers/responsewriters/errors.go} (v1.34).
+//! Mirrors k8s.io/apiserver pkg/{endpoints/request/requestinfo.go, endpoints/handlers/responsewriters/errors.go}
+//! (v1.34).
 //! Inputs: a request. Outputs: its attributes; a 403 about them.
 
 use alloc::format;

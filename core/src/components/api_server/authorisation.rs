@@ -1,9 +1,9 @@
 //! Who may do what: the chain of authorisers.
 //!
 //! Mirrors k8s.io/apiserver pkg/{endpoints/filters/authorization.go, authorization/union} (v1.34) with
-//! `--authorization-mode=Node,RBAC`: the group `system:masters` may do everything, then the Node authoriser is asked, then RBAC. Each says yes or has no
-//! opinion; the reasons of all follow the refusal. Inputs: an identity and the attributes of its request. Outputs: yes,
-//! or 403. Left out on purpose: webhooks and ABAC.
+//! `--authorization-mode=Node,RBAC`: the group `system:masters` may do everything, then the Node authoriser is asked,
+//! then RBAC. Each says yes or has no opinion; the reasons of all follow the refusal. Inputs: an identity and the
+//! attributes of its request. Outputs: yes, or 403. Left out on purpose: webhooks and ABAC.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,7 +1,7 @@
 //! What stands in a certificate signing request, as far as admission reads it.
 //!
-//! Mirrors pkg/apis/certificates/helpers.go (v1.34), `ParseCSR`. Inputs: `spec.request`, PEM in base64. Outputs: the common
-//! name of the subject. Left out on purpose: signatures and extensions, which no plugin here looks at.
+//! Mirrors pkg/apis/certificates/helpers.go (v1.34), `ParseCSR`. Inputs: `spec.request`, PEM in base64. Outputs: the
+//! common name of the subject. Left out on purpose: signatures and extensions, which no plugin here looks at.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,9 +1,9 @@
 //! Reads of a revision that is still to come wait for it.
 //!
 //! Mirrors k8s.io/apiserver pkg/storage/cacher/watch_cache.go (v1.34), `waitUntilFreshAndBlock`, and which requests the
-//! cache serves (pkg/storage/cacher/delegator.go). Inputs: requests that have been admitted, commits, time. Outputs: the
-//! answer as soon as the store has the revision, or else a refusal when the wait is over. What etcd itself serves does
-//! not wait. Invariant: those who wait stand in the order in which their waits end.
+//! cache serves (pkg/storage/cacher/delegator.go). Inputs: requests that have been admitted, commits, time. Outputs:
+//! the answer as soon as the store has the revision, or else a refusal when the wait is over. What etcd itself serves
+//! does not wait. Invariant: those who wait stand in the order in which their waits end.
 
 use alloc::collections::VecDeque;
 

@@ -277,7 +277,8 @@ pub(super) fn check_preconditions(kind: &Kind, current: &Object, delete: &Delete
     Ok(())
 }
 
-/// Returns the grace of a pod's deletion in seconds. Source: pkg/registry/core/pod/strategy.go (v1.34), `CheckGracefulDelete`.
+/// Returns the grace of a pod's deletion in seconds. Source: pkg/registry/core/pod/strategy.go (v1.34),
+/// `CheckGracefulDelete`.
 fn grace_of(pod: &Json, delete: &DeleteOptions) -> i64 {
     let unscheduled = pod.at(&["spec", "nodeName"]).as_str().unwrap_or("").is_empty();
     let finished = matches!(pod.at(&["status", "phase"]).as_str(), Some("Succeeded" | "Failed"));
@@ -302,8 +303,8 @@ fn mark(tree: &mut Json, now: Timestamp, grace: i64) {
     }
 }
 
-/// Brings the end of an object nearer, but not before the earliest instant where there is one: then whoever stops it still
-/// gets a second, if it gets anything.
+/// Brings the end of an object nearer, but not before the earliest instant where there is one: then whoever stops it
+/// still gets a second, if it gets anything.
 ///
 /// Source: k8s.io/apiserver pkg/registry/rest/delete.go (v0.34), `BeforeDelete`.
 fn shorten(tree: &mut Json, stored: i64, wanted: i64, earliest: Option<Timestamp>) {
@@ -318,7 +319,8 @@ fn shorten(tree: &mut Json, stored: i64, wanted: i64, earliest: Option<Timestamp
     tree.set(&["metadata", "deletionGracePeriodSeconds"], grace);
 }
 
-/// Sets the finalizers that a propagation policy asks for. Source: store.go (v1.34), `deletionFinalizersForGarbageCollection`.
+/// Sets the finalizers that a propagation policy asks for. Source: store.go (v1.34),
+/// `deletionFinalizersForGarbageCollection`.
 fn set_policy_finalizers(tree: &mut Json, kind: &Kind, delete: &DeleteOptions) {
     const ORPHAN: &str = "orphan";
     const FOREGROUND: &str = "foregroundDeletion";

@@ -1,10 +1,10 @@
 //! Events go when their time is over.
 //!
-//! Mirrors k8s.io/apiserver pkg/storage/etcd3/lease_manager.go (v1.34): what is written within a minute shares one lease
-//! of etcd, which is as much longer, and each write of an Event is given a lease anew; and etcd 3.6
-//! server/lease/lessor.go, which looks for leases that are over twice a second. Inputs: commits of Events, time. Outputs:
-//! when to look, and which Events go. Invariant: an Event goes with the lease of its last write. Known difference: etcd
-//! removes all that belongs to one lease under one revision; here each removal has its own.
+//! Mirrors k8s.io/apiserver pkg/storage/etcd3/lease_manager.go (v1.34): what is written within a minute shares one
+//! lease of etcd, which is as much longer, and each write of an Event is given a lease anew; and etcd 3.6
+//! server/lease/lessor.go, which looks for leases that are over twice a second. Inputs: commits of Events, time.
+//! Outputs: when to look, and which Events go. Invariant: an Event goes with the lease of its last write. Known
+//! difference: etcd removes all that belongs to one lease under one revision; here each removal has its own.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

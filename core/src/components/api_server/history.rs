@@ -30,8 +30,8 @@ pub(super) struct Event {
     pub(super) before: Option<Object>,
 }
 
-/// One write as it is kept. Most are renewals of Leases, of which a few numbers are all that is new: their tree is the one
-/// that the Lease still has, or had when it was written in full the next time.
+/// One write as it is kept. Most are renewals of Leases, of which a few numbers are all that is new: their tree is the
+/// one that the Lease still has, or had when it was written in full the next time.
 #[derive(Clone, Debug)]
 enum StoredWrite {
     /// When a Lease was renewed, its stamp before, revision and time after.

@@ -178,8 +178,8 @@ impl Table {
     }
 }
 
-/// The API server. It keeps the contract of [`Component`](super::Component) with inputs and outputs of its own: requests of
-/// many clients, and answers and commits.
+/// The API server. It keeps the contract of [`Component`](super::Component) with inputs and outputs of its own:
+/// requests of many clients, and answers and commits.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
     outputs: VecDeque<ServerOutput>,

@@ -1,9 +1,9 @@
 //! The Node authoriser: what a kubelet may read and write.
 //!
-//! Mirrors plugin/pkg/auth/authorizer/node/{node_authorizer,graph}.go and pkg/auth/nodeidentifier (v1.31, v1.34, v1.36). The
-//! paths of upstream's graph (secret, ConfigMap, claim, account <- Pod <- node; volume <- claim) are followed from the
-//! store when somebody asks, and not kept beside it. Inputs: an identity, attributes. Outputs: yes, or why not; an empty
-//! reason where it has no opinion. Invariant: mirror Pods lead nowhere but to themselves.
+//! Mirrors plugin/pkg/auth/authorizer/node/{node_authorizer,graph}.go and pkg/auth/nodeidentifier (v1.31, v1.34,
+//! v1.36). The paths of upstream's graph (secret, ConfigMap, claim, account <- Pod <- node; volume <- claim) are
+//! followed from the store when somebody asks, and not kept beside it. Inputs: an identity, attributes. Outputs: yes,
+//! or why not; an empty reason where it has no opinion. Invariant: mirror Pods lead nowhere but to themselves.
 //! Left out on purpose: PodCertificateRequests, which are off in all releases.
 
 use alloc::format;

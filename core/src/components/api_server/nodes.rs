@@ -27,8 +27,8 @@ pub(super) fn default(tree: &mut Json) {
     }
 }
 
-/// Drops what belongs to gates that are off, where the Node itself is written: what a kubelet posts with its status stays,
-/// the handlers until the Node is written again.
+/// Drops what belongs to gates that are off, where the Node itself is written: what a kubelet posts with its status
+/// stays, the handlers until the Node is written again.
 pub(super) fn drop_disabled(tree: &mut Json, old: Option<&Json>, settings: &Settings) {
     let is_on = |gate: &str| settings.is_gate_on(gate);
     let handlers = ["status", "runtimeHandlers"];

@@ -1,6 +1,7 @@
 //! Which admission plugins run: those that kubeadm turns on, less what a flag turns off.
 //!
-//! Mirrors pkg/kubeapiserver/options/plugins.go and k8s.io/apiserver pkg/server/options/admission.go (v1.34), `Validate`.
+//! Mirrors pkg/kubeapiserver/options/plugins.go and k8s.io/apiserver pkg/server/options/admission.go (v1.34),
+//! `Validate`.
 //! Left out on purpose: the plugins that are off by default cannot be turned on, and `NamespaceLifecycle` not off.
 
 use alloc::format;
@@ -28,8 +29,9 @@ enum PluginMode {
     Off,
 }
 
-/// The plugins by name. Source: pkg/kubeapiserver/options/plugins.go (v1.34), `AllOrderedPlugins`, `DefaultOffAdmissionPlugins`;
-/// kubeadm turns `NodeRestriction` on, cmd/kubeadm/app/phases/controlplane/manifests.go (v1.34).
+/// The plugins by name. Source: pkg/kubeapiserver/options/plugins.go (v1.34), `AllOrderedPlugins`,
+/// `DefaultOffAdmissionPlugins`; kubeadm turns `NodeRestriction` on, cmd/kubeadm/app/phases/controlplane/manifests.go
+/// (v1.34).
 const PLUGINS: &[(&str, PluginMode)] = &[
     ("AlwaysAdmit", PluginMode::Off),
     ("NamespaceAutoProvision", PluginMode::Off),
@@ -78,8 +80,8 @@ impl Plugins {
     /// Reads the flags.
     ///
     /// # Errors
-    /// A plugin is unknown, is both turned on and off, or cannot be had so; kube-apiserver does not start with the first
-    /// two.
+    /// A plugin is unknown, is both turned on and off, or cannot be had so; kube-apiserver does not start with the
+    /// first two.
     pub fn of(settings: &Settings) -> Result<Self, FlagError> {
         let on = read(settings, ENABLE)?;
         let off = read(settings, DISABLE)?;

@@ -1,6 +1,7 @@
 //! Priorities: which number a Pod's class means, and that there is one default class at most.
 //!
-//! Mirrors plugin/pkg/admission/priority/admission.go (v1.34). Inputs: a Pod or a PriorityClass, and the stored classes.
+//! Mirrors plugin/pkg/admission/priority/admission.go (v1.34). Inputs: a Pod or a PriorityClass, and the stored
+//! classes.
 //! Outputs: `spec.priority`, `spec.preemptionPolicy` and perhaps the name of the default class; or 403.
 
 use alloc::format;

@@ -1,9 +1,10 @@
 //! The RBAC authoriser: what the roles that are bound to somebody allow.
 //!
 //! Mirrors plugin/pkg/auth/authorizer/rbac/rbac.go, pkg/registry/rbac/validation/rule.go and
-//! pkg/apis/rbac/v1/evaluation_helpers.go (v1.34). Inputs: the stored roles and bindings; until somebody asks for those,
-//! the tables that they are made of, which say the same. Invariant: an identity's rules are gathered once and forgotten
-//! with the next write to a role or binding. Left out on purpose: the check that nobody grants more than he has.
+//! pkg/apis/rbac/v1/evaluation_helpers.go (v1.34). Inputs: the stored roles and bindings; until somebody asks for
+//! those, the tables that they are made of, which say the same. Invariant: an identity's rules are gathered once and
+//! forgotten with the next write to a role or binding. Left out on purpose: the check that nobody grants more than he
+//! has.
 
 use alloc::collections::BTreeMap;
 use alloc::format;

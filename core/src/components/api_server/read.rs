@@ -205,7 +205,8 @@ impl ApiServer {
     }
 }
 
-/// Answers for a subresource that a kubelet would serve. Source: pkg/registry/core/pod/rest/{log,subresources}.go (v1.34).
+/// Answers for a subresource that a kubelet would serve. Source: pkg/registry/core/pod/rest/{log,subresources}.go
+/// (v1.34).
 fn connect(kind: &Kind, subresource: &str, object: &Object) -> Result<Answer, Answer> {
     let unbound = object.stable().at(&["spec", "nodeName"]).as_str().unwrap_or("").is_empty();
     match subresource {

@@ -1,8 +1,8 @@
 //! The two heartbeats in their typed form: the renewal of a Lease, and a Node's status that changes times alone.
 //!
-//! Each does what the PUT or PATCH does that it stands for (a test holds them equal). A renewal can also be made without
-//! messages: [`ApiServer::renewal_readers`] says who sees it, [`ApiServer::renew`] commits it, and the caller tells the
-//! readers, in their order.
+//! Each does what the PUT or PATCH does that it stands for (a test holds them equal). A renewal can also be made
+//! without messages: [`ApiServer::renewal_readers`] says who sees it, [`ApiServer::renew`] commits it, and the caller
+//! tells the readers, in their order.
 
 use alloc::format;
 use alloc::string::String;
@@ -54,7 +54,8 @@ impl ApiServer {
         current.is_some_and(|current| current.stamp() == lease && node_of(holder) == Some(current.name()))
     }
 
-    /// Renews a Lease for its holder, who knows this revision as the last one; `None` if it is not, or if nothing changes.
+    /// Renews a Lease for its holder, who knows this revision as the last one; `None` if it is not, or if nothing
+    /// changes.
     ///
     /// Whoever does so tells [`Self::renewal_readers`].
     pub(crate) fn renew(

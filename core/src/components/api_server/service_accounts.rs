@@ -1,9 +1,9 @@
 //! Gives a new Pod its service account and the volume with its token.
 //!
 //! Mirrors plugin/pkg/admission/serviceaccount/admission.go (v1.34). The controller that makes the account `default` of
-//! each namespace is no part of the server: an account `default` that is not there, and any account of a namespace that has
-//! none at all, is taken for one that is, but no token is mounted. A server that is told that all accounts are there
-//! refuses a Pod whose account is missing.
+//! each namespace is no part of the server: an account `default` that is not there, and any account of a namespace that
+//! has none at all, is taken for one that is, but no token is mounted. A server that is told that all accounts are
+//! there refuses a Pod whose account is missing.
 
 use alloc::format;
 use alloc::string::String;

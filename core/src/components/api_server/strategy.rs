@@ -49,7 +49,8 @@ pub(super) fn initial_objects() -> Vec<(Resource, Json)> {
         class(
             "system-cluster-critical",
             2_000_000_000,
-            "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+            "Used for system critical pods that must run in the cluster, but can be moved to another node if \
+                necessary.",
         ),
     ])
 }
@@ -116,7 +117,8 @@ pub(super) fn resets_status(kind: &Kind) -> bool {
     kind.subresource("status").is_some() && !own.contains(&kind.name)
 }
 
-/// Tells whether the release knows a kind under another version too. Source: the `install` packages in pkg/apis (v1.34).
+/// Tells whether the release knows a kind under another version too. Source: the `install` packages in pkg/apis
+/// (v1.34).
 pub(super) fn has_version(kind: &Kind, found: &str, version: &str) -> bool {
     let others: &[&str] = match kind.name {
         "Lease" => &["coordination.k8s.io/v1beta1", "coordination.k8s.io/v1alpha2"],
@@ -301,7 +303,8 @@ pub(super) fn may_delete(kind: &Kind, name: &str) -> Result<(), Answer> {
     Ok(())
 }
 
-/// Returns the key in etcd. Source: pkg/kubeapiserver/default_storage_factory_builder.go (v1.34), `SpecialDefaultResourcePrefixes`.
+/// Returns the key in etcd. Source: pkg/kubeapiserver/default_storage_factory_builder.go (v1.34),
+/// `SpecialDefaultResourcePrefixes`.
 pub(super) fn storage_key(kind: &Kind, info: &RequestInfo) -> String {
     let prefix = match kind.resource.plural.as_str() {
         "nodes" => "minions",

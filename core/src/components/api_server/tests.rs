@@ -56,7 +56,8 @@ impl Fixture {
 
     fn create_node(&mut self, name: &str) -> Object {
         let body = json!({"kind": "Node", "apiVersion": "v1", "metadata": {"name": name}, "status": {"conditions": [
-            {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}});
+            {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:00:00Z",
+                "lastTransitionTime": "2026-01-01T00:00:00Z"}]}});
         self.call(Call::new(Verb::Create, NODES, "", "").body(body)).as_object().unwrap().clone()
     }
 

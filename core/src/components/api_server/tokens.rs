@@ -1,8 +1,8 @@
 //! Tokens of service accounts.
 //!
 //! Mirrors pkg/registry/core/serviceaccount/storage/token.go and pkg/apis/authentication/validation (v1.34). Inputs: a
-//! TokenRequest. Outputs: the same with a token, which the server takes as a credential from then on. Left out on purpose:
-//! signatures: the text has the form of a JWT and is known by itself; that a token ends.
+//! TokenRequest. Outputs: the same with a token, which the server takes as a credential from then on. Left out on
+//! purpose: signatures: the text has the form of a JWT and is known by itself; that a token ends.
 
 use alloc::format;
 use alloc::string::String;

@@ -42,7 +42,8 @@ fn pod(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {
     let problems = names::label(name, wording);
     if !problems.is_empty() {
         warnings.push(format!(
-            "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is \
+            "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label \
+                is \
              recommended: [{}]",
             problems.join(" ")
         ));

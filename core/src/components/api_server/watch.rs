@@ -1,7 +1,8 @@
 //! The open watches of one kind, indexed so that a write touches only those that can match.
 //!
 //! Mirrors k8s.io/apiserver pkg/storage/cacher (v1.34): the triggers by `metadata.name` and `spec.nodeName`, the
-//! change of type when an object starts or stops matching, bookmarks about each minute, and the end by `timeoutSeconds`.
+//! change of type when an object starts or stops matching, bookmarks about each minute, and the end by
+//! `timeoutSeconds`.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

@@ -1,7 +1,7 @@
 //! When each watch wants its bookmark or its end.
 //!
-//! Inputs: instants with the number of a watch. Outputs: the earliest; equal instants go by that number. Nearly all are a
-//! minute ahead when they are set, so that they come in order and need no sorting; the others go to a sorted set.
+//! Inputs: instants with the number of a watch. Outputs: the earliest; equal instants go by that number. Nearly all are
+//! a minute ahead when they are set, so that they come in order and need no sorting; the others go to a sorted set.
 //! Invariant (tested): the order is that of one sorted set.
 
 use alloc::collections::{BTreeSet, VecDeque};

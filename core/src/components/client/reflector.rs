@@ -1,8 +1,8 @@
 //! An informer cache: the objects of one list, kept current by a watch.
 //!
 //! Mirrors k8s.io/client-go tools/cache/reflector.go (v1.34): list, then watch from the list's revision; a stream that
-//! ends is opened again from the last revision seen, after a back-off where the server refuses connections or has too much
-//! to do; `410 Gone` and all that fails otherwise begin anew with a list after a back-off.
+//! ends is opened again from the last revision seen, after a back-off where the server refuses connections or has too
+//! much to do; `410 Gone` and all that fails otherwise begin anew with a list after a back-off.
 //! Inputs: answers and watch events of this cache's own requests, time. Outputs: requests, and what changed.
 //! A watch event costs one look-up in a hash table, since 100,000 renewed Leases are the traffic of a quiet cluster.
 //! Left out on purpose: resync (controllers here set none), and streaming lists.
@@ -24,11 +24,13 @@ use crate::network::{
 use crate::objects::{HeartbeatStamp, Object, ObjectKey, Text};
 
 /// First pause after a failed list or watch, doubled up to [`BACKOFF_MAX`], each with a jitter of up to its own length.
-/// Source: k8s.io/client-go tools/cache/reflector.go (v1.34), `wait.Backoff{Duration: 800ms, Cap: 30s, Factor: 2, Jitter: 1}`.
+/// Source: k8s.io/client-go tools/cache/reflector.go (v1.34), `wait.Backoff{Duration: 800ms, Cap: 30s, Factor: 2,
+/// Jitter: 1}`.
 const BACKOFF_FIRST: SignedDuration = SignedDuration::from_millis(800);
 /// Longest pause after a failed list or watch. Source: as [`BACKOFF_FIRST`].
 const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(30);
-/// A quiet time after which the back-off begins anew. Source: as [`BACKOFF_FIRST`], `NewBackoffManager(.., 2*time.Minute, ..)`.
+/// A quiet time after which the back-off begins anew. Source: as [`BACKOFF_FIRST`], `NewBackoffManager(..,
+/// 2*time.Minute, ..)`.
 const BACKOFF_RESET: SignedDuration = SignedDuration::from_secs(120);
 
 /// A change of a cache.
@@ -94,8 +96,9 @@ enum ResumeWith {
 }
 
 impl ResumeWith {
-    /// Says what follows on a watch that was answered with a code. Source: as [`BACKOFF_FIRST`], `isWatchErrorRetriable`
-    /// and `watch`: a list comes after the back-off too, since `wait.BackoffUntil` ends each round with it.
+    /// Says what follows on a watch that was answered with a code. Source: as [`BACKOFF_FIRST`],
+    /// `isWatchErrorRetriable` and `watch`: a list comes after the back-off too, since `wait.BackoffUntil` ends each
+    /// round with it.
     const fn after(code: i64) -> Self {
         if code == 429 { Self::Watch } else { Self::List }
     }
@@ -186,8 +189,8 @@ impl Reflector {
         match message {
             ToClient::Response { result, .. } => self.handle_response(result, outbox, now),
             ToClient::Watch { event, object, .. } => self.handle_event(event, object, outbox, now),
-            // Source: k8s.io/apimachinery pkg/watch/streamwatcher.go (v1.34), `receive`: a connection that is lost is an
-            // error event, and its code, 500, is none that the reflector tries the watch again after.
+            // Source: k8s.io/apimachinery pkg/watch/streamwatcher.go (v1.34), `receive`: a connection that is lost is
+            // an error event, and its code, 500, is none that the reflector tries the watch again after.
             ToClient::WatchEnded { lost: true, .. } => self.wait(ResumeWith::List, now),
             // A stream that ends in good order is opened again at once, from where it stopped.
             ToClient::WatchEnded { lost: false, .. } => self.send_watch(outbox),

@@ -1,9 +1,9 @@
 //! Controllers that sync one object at a time: a queue of keys with back-off, and the requests under way for each.
 //!
-//! Mirrors the workers of pkg/controller (v1.34): informers put keys into a rate-limited queue; workers sync one key each,
-//! and a sync is a sequence of steps, each one a set of requests side by side.
-//! A controller is a [`Reconciler`]; [`KeyedController`] makes a component of it. Invariant: a key is synced by one worker
-//! at a time, and its next step begins when all requests of the step before are answered.
+//! Mirrors the workers of pkg/controller (v1.34): informers put keys into a rate-limited queue; workers sync one key
+//! each, and a sync is a sequence of steps, each one a set of requests side by side.
+//! A controller is a [`Reconciler`]; [`KeyedController`] makes a component of it. Invariant: a key is synced by one
+//! worker at a time, and its next step begins when all requests of the step before are answered.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -48,8 +48,8 @@ pub(in crate::components) trait Reconciler: Clone + Debug + Send + 'static {
     /// Begins to work on a key.
     fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Self::Purpose>, now: Timestamp) -> Flow;
 
-    /// Takes the answer to a request of a key. Where several are under way, the worst of what is returned counts, that of
-    /// [`Self::sync`] included.
+    /// Takes the answer to a request of a key. Where several are under way, the worst of what is returned counts, that
+    /// of [`Self::sync`] included.
     fn handle_reply(
         &mut self,
         _key: &ObjectKey,

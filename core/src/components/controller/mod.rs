@@ -142,8 +142,8 @@ pub trait Controller: Component + Duplicate + Send {
         false
     }
 
-    /// Returns the informer that a watch feeds. A bookmark goes to it alone, as long as the controller has nothing else to
-    /// do: it changes nothing but the revision that the watch goes on from.
+    /// Returns the informer that a watch feeds. A bookmark goes to it alone, as long as the controller has nothing else
+    /// to do: it changes nothing but the revision that the watch goes on from.
     fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
         self.runtime_mut().informer(watch)
     }

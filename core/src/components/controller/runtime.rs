@@ -2,8 +2,8 @@
 //!
 //! Mirrors what kube-controller-manager hands to each controller (cmd/kube-controller-manager/app, v1.34): a service
 //! account, informers that start at once, and one client for all requests.
-//! Inputs: what is watched, messages, time. Outputs: changes of caches, requests, decisions and log lines, in the order in
-//! which they were caused.
+//! Inputs: what is watched, messages, time. Outputs: changes of caches, requests, decisions and log lines, in the order
+//! in which they were caused.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,9 +1,9 @@
 //! Keeps one pod of a DaemonSet on each node that fits it.
 //!
-//! Mirrors kube-controller-manager's `daemonset-controller` (pkg/controller/daemon/daemon_controller.go, v1.34). Pods are
-//! made for a node by its name in their affinity, and bound by the scheduler. A node that may have no new pod keeps the
-//! one it has, unless a NoExecute taint that the pod does not tolerate says otherwise. A pod that failed is deleted, after
-//! a growing pause; one that is on its way out keeps its place until it has ended.
+//! Mirrors kube-controller-manager's `daemonset-controller` (pkg/controller/daemon/daemon_controller.go, v1.34). Pods
+//! are made for a node by its name in their affinity, and bound by the scheduler. A node that may have no new pod keeps
+//! the one it has, unless a NoExecute taint that the pod does not tolerate says otherwise. A pod that failed is
+//! deleted, after a growing pause; one that is on its way out keeps its place until it has ended.
 //! Inputs: DaemonSets, Pods, Nodes, ControllerRevisions, answers, time. Outputs: pods made and deleted, revisions,
 //! statuses, Events. A change of a node counts only if its labels or taints changed.
 //! Left out on purpose: adoption, surges of an update, old revisions beyond the limit.
@@ -34,7 +34,8 @@ use crate::network::{Call, NODES, PODS, Verb};
 use crate::objects::lifecycle::{is_ending, is_ready, is_terminal, phase};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
-/// The label that names a pod's revision. Source: k8s.io/api apps/v1/types.go (v1.34), `DefaultDaemonSetUniqueLabelKey`.
+/// The label that names a pod's revision. Source: k8s.io/api apps/v1/types.go (v1.34),
+/// `DefaultDaemonSetUniqueLabelKey`.
 const REVISION_LABEL: &str = "controller-revision-hash";
 /// Pods made or deleted in one sync at most. Source: daemon_controller.go (v1.34), `BurstReplicas`.
 const BURST: usize = 250;

@@ -160,7 +160,8 @@ mod tests {
             (json!([{"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["4"]}]}]), true),
             (json!([{"matchExpressions": [{"key": "cores", "operator": "Lt", "values": ["4"]}]}]), false),
             (
-                json!([{"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}, {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["w1"]}]}]),
+                json!([{"matchExpressions": [{"key": "gpu", "operator": "Exists"}]},
+                    {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["w1"]}]}]),
                 true,
             ),
             (json!([{}]), false),

@@ -2,8 +2,8 @@
 //!
 //! Mirrors kube-controller-manager's `deployment-controller` (pkg/controller/deployment/{deployment_controller,sync,
 //! rolling,recreate,progress}.go, v1.34). Each sync makes one step: it makes the new ReplicaSet, or scales one up, or
-//! scales old ones down, and writes the status. The status that tells of a new ReplicaSet makes the next one of the same
-//! sync meet a conflict, as upstream's does; it is tried again 5 ms later.
+//! scales old ones down, and writes the status. The status that tells of a new ReplicaSet makes the next one of the
+//! same sync meet a conflict, as upstream's does; it is tried again 5 ms later.
 //! Inputs: Deployments, ReplicaSets, answers, time. Outputs: ReplicaSets made and scaled, statuses, Events.
 //! Left out on purpose: adoption, collisions of hashes, roll-backs, pauses in the middle of a scaling of several
 //! ReplicaSets (the newest takes it all), and ReplicaSets beyond the history's limit.

@@ -1,7 +1,7 @@
 //! Events of a controller: written beside its work, counted when they repeat, held back when they flood.
 //!
-//! Mirrors k8s.io/client-go tools/record/event.go (v1.34), `recorderImpl`. What is written of them is `sink`'s, what they
-//! have to do with each other `correlator`'s; a kubelet has its own way of saying them and shares both.
+//! Mirrors k8s.io/client-go tools/record/event.go (v1.34), `recorderImpl`. What is written of them is `sink`'s, what
+//! they have to do with each other `correlator`'s; a kubelet has its own way of saying them and shares both.
 //! Inputs: what to say, answers, time. Outputs: requests of the controller's own client.
 
 mod correlator;

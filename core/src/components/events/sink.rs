@@ -1,8 +1,9 @@
 //! Events on their way to the API server: one at a time in the order in which they were emitted, tried again.
 //!
-//! Mirrors k8s.io/client-go tools/record/event.go (v1.34): a refused Event is dropped; one without answer is tried twelve
-//! times, ten seconds apart, the first pause being a random part of that, and all others wait; a repeated one is a PATCH,
-//! and where the Event that it counts up is gone it is made again by the same name, count and first instant included.
+//! Mirrors k8s.io/client-go tools/record/event.go (v1.34): a refused Event is dropped; one without answer is tried
+//! twelve times, ten seconds apart, the first pause being a random part of that, and all others wait; a repeated one is
+//! a PATCH, and where the Event that it counts up is gone it is made again by the same name, count and first instant
+//! included.
 //! Inputs: Events, answers, time. Outputs: calls.
 
 use alloc::collections::VecDeque;

@@ -142,7 +142,8 @@ mod tests {
     fn a_call_and_annotations_say_the_same() {
         let called = PodBehaviour::from_json(&json!({"container": "main", "stopsAfter": "5s", "exitCode": 3})).unwrap();
         let annotated = ContainerBehaviour::from_annotations(
-            &json!({"nodeproof.dev/main.stops-after": "5s", "nodeproof.dev/main.exit-code": "3", "nodeproof.dev/other.ready-after": "1s"}),
+            &json!({"nodeproof.dev/main.stops-after": "5s", "nodeproof.dev/main.exit-code": "3",
+                "nodeproof.dev/other.ready-after": "1s"}),
             "main",
         );
         assert_eq!(called.process, annotated);

@@ -444,8 +444,10 @@ mod tests {
             "name": "w1", "nodeName": "node-1", "zone": "a", "clockSkew": "-3s", "powered": false,
             "capacity": {"cpu": 8, "memory": "32Gi", "pods": "20", "example.com/gpu": "2"},
             "addresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
-            "devicePlugins": [{"resource": "example.com/fpga", "devices": [{"id": "a"}, {"id": "b", "healthy": false}]}],
-            "kubelet": {"version": "1.31", "flags": {"node-labels": "a=b", "--register-node": false}, "config": {"maxPods": 30}},
+            "devicePlugins": [{"resource": "example.com/fpga", "devices": [{"id": "a"}, {"id": "b",
+                "healthy": false}]}],
+            "kubelet": {"version": "1.31", "flags": {"node-labels": "a=b", "--register-node": false},
+                "config": {"maxPods": 30}},
         }))
         .unwrap();
         assert_eq!(spec.clock_skew.as_secs(), -3);

@@ -1,8 +1,8 @@
 //! Admission: whether a pod that was bound to the node fits there.
 //!
 //! Mirrors pkg/kubelet/sysctl/allowlist.go, pkg/kubelet/lifecycle/predicate.go, pkg/scheduler/eventhandlers.go,
-//! `AdmissionCheck`, and pkg/security/apparmor/validate.go (v1.34): sysctls, operating system, resources against what is
-//! allocatable, affinity, name, host ports, NoExecute taints and AppArmor, in this order; the first that fails is
+//! `AdmissionCheck`, and pkg/security/apparmor/validate.go (v1.34): sysctls, operating system, resources against what
+//! is allocatable, affinity, name, host ports, NoExecute taints and AppArmor, in this order; the first that fails is
 //! reported. The kernel has no AppArmor.
 //! A kubelet that starts asks again of every pod that has not ended, running or not.
 //! A critical pod that nothing but room is missing for has others end for it.

@@ -168,8 +168,10 @@ mod tests {
         assert_eq!(
             conditions,
             json!([
-                {"type": "MemoryPressure", "status": "False", "reason": "Other", "lastTransitionTime": "t0", "lastHeartbeatTime": "t1"},
-                {"type": "DiskPressure", "status": "False", "reason": "KubeletHasNoDiskPressure", "message": "kubelet has no disk pressure",
+                {"type": "MemoryPressure", "status": "False", "reason": "Other", "lastTransitionTime": "t0",
+                    "lastHeartbeatTime": "t1"},
+                {"type": "DiskPressure", "status": "False", "reason": "KubeletHasNoDiskPressure",
+                    "message": "kubelet has no disk pressure",
                  "lastTransitionTime": "t1", "lastHeartbeatTime": "t1"},
             ])
         );

@@ -64,7 +64,8 @@ pub struct KubeletConfig {
     pub max_images: i64,
     /// `allowedUnsafeSysctls`: names, or beginnings that end in `*`.
     pub unsafe_sysctls: Vec<Text>,
-    /// Whether a shutdown of the machine waits for the kubelet: `shutdownGracePeriod`, or one by priority. Default false.
+    /// Whether a shutdown of the machine waits for the kubelet: `shutdownGracePeriod`, or one by priority. Default
+    /// false.
     pub holds_up_shutdowns: bool,
     /// What allocatable is less than capacity.
     pub reservations: Reservations,
@@ -181,7 +182,9 @@ impl KubeletConfig {
             );
         }
         if !hardware.swap.is_zero() && merged.get("failSwapOn").as_bool().unwrap_or(true) {
-            return Err("failed to run Kubelet: running with swap on is not supported, please disable swap or set --fail-swap-on flag to false".to_string());
+            return Err("failed to run Kubelet: running with swap on is not supported, please disable swap or set \
+                --fail-swap-on flag to false"
+                .to_string());
         }
         Ok(())
     }
@@ -243,8 +246,8 @@ fn parse_pairs(text: &str, between: char) -> Option<Json> {
         .map(|pairs| pairs.into_iter().collect())
 }
 
-/// Source: pkg/util/flag/flags.go and pkg/util/taints/taints.go (v1.34), `ParseTaints`: a spec that ends in `-` is one to
-/// take off, and here nothing is.
+/// Source: pkg/util/flag/flags.go and pkg/util/taints/taints.go (v1.34), `ParseTaints`: a spec that ends in `-` is one
+/// to take off, and here nothing is.
 fn parse_taints(text: &str) -> Result<Json, String> {
     let mut taints: Vec<Json> = Vec::new();
     if text.is_empty() {
@@ -330,12 +333,14 @@ fn cloud_provider(name: Option<&str>) -> Result<bool, String> {
         "" => Ok(false),
         "external" => Ok(true),
         other => Err(format!(
-            "failed to run Kubelet: cloud provider \"{other}\" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider"
+            "failed to run Kubelet: cloud provider \"{other}\" was specified, but built-in cloud providers are \
+                disabled. Please set --cloud-provider=external and migrate to an external cloud provider"
         )),
     }
 }
 
-/// Returns the name of the Node that a machine's kubelet answers for: its `--hostname-override`, or else the machine's own.
+/// Returns the name of the Node that a machine's kubelet answers for: its `--hostname-override`, or else the machine's
+/// own.
 ///
 /// Source: pkg/util/node/node.go (v1.34), `GetHostname`: trimmed and in lower case.
 ///
@@ -410,7 +415,10 @@ impl Decoder<'_> {
             _ => "object",
         };
         read(value).map(Some).ok_or_else(|| {
-            format!("failed to load kubelet config file, error: failed to decode: json: cannot unmarshal {found} into Go struct field KubeletConfiguration.{name} of type {go}")
+            format!(
+                "failed to load kubelet config file, error: failed to decode: json: cannot unmarshal {found} into \
+                Go struct field KubeletConfiguration.{name} of type {go}"
+            )
         })
     }
 

@@ -147,7 +147,8 @@ impl Kubelet {
         }
         self.csi.attempts = 0;
         let text = format!(
-            "failed to initialize CSINode: error updating CSINode annotation: timed out waiting for the condition; caused by: {why}"
+            "failed to initialize CSINode: error updating CSINode annotation: timed out waiting for the condition; \
+                caused by: {why}"
         );
         self.log(text.clone(), context);
         self.csi.failed = Some(Text::from(text));

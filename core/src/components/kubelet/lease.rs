@@ -16,11 +16,13 @@ use crate::network::{Ask, Call, LEASES, NODE_LEASES, Verb};
 use crate::objects::time::{seconds, to_micro_time, whole_micros};
 use crate::objects::{HeartbeatStamp, Json, Object, Text};
 
-/// The part of its duration after which a lease is renewed. Source: pkg/kubelet/kubelet.go (v1.34), `nodeLeaseRenewIntervalFraction`.
+/// The part of its duration after which a lease is renewed. Source: pkg/kubelet/kubelet.go (v1.34),
+/// `nodeLeaseRenewIntervalFraction`.
 pub(super) const RENEW_FRACTION: f64 = 0.25;
 /// Immediate updates. Source: lease/controller.go (v1.34), `maxUpdateRetries`.
 const UPDATES_MAX: u8 = 5;
-/// The pause that the first back-off doubles. Source: as above, `backoffEnsureLease`: `sleep := 100 * time.Millisecond`.
+/// The pause that the first back-off doubles. Source: as above, `backoffEnsureLease`: `sleep := 100 *
+/// time.Millisecond`.
 const BACKOFF_BASE: SignedDuration = SignedDuration::from_millis(100);
 /// The longest pause. Source: as above, `maxBackoff`.
 const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(7);

@@ -113,7 +113,8 @@ type ApiResult = Result<Answer, TransportError>;
 /// Why a kubelet's process ended by itself.
 pub type Fatal = String;
 
-/// The process; its machine keeps the contract of [`Component`](super::Component) with it. What each wake needs stands together at the front: a cluster has many kubelets.
+/// The process; its machine keeps the contract of [`Component`](super::Component) with it. What each wake needs stands
+/// together at the front: a cluster has many kubelets.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Kubelet {
@@ -202,10 +203,11 @@ impl Kubelet {
         kubelet
     }
 
-    /// The modules that need the Node ask for it, and where the cache has none, one is made up for each of them, with all
-    /// that is said about a new Node's conditions.
+    /// The modules that need the Node ask for it, and where the cache has none, one is made up for each of them, with
+    /// all that is said about a new Node's conditions.
     ///
-    /// Source: pkg/kubelet/kubelet.go, initializeRuntimeDependentModules, and kubelet_getters.go (v1.34), getNodeAnyWay.
+    /// Source: pkg/kubelet/kubelet.go, initializeRuntimeDependentModules, and kubelet_getters.go (v1.34),
+    /// getNodeAnyWay.
     fn start_modules(&mut self, context: &mut KubeletContext<'_>) {
         const ASKING: usize = 2;
         for _ in 0..if self.cached_node().is_some() { 0 } else { ASKING } {

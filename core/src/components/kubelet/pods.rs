@@ -38,9 +38,11 @@ use workers::Workers;
 /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `minimumGracePeriodInSeconds`.
 const STOP_MIN_SECONDS: i64 = 2;
 /// Pause after a failed attempt to bring a pod forward, up to half longer.
-/// Source: pkg/kubelet/kubelet.go and pkg/kubelet/pod_workers.go (v1.34), `backOffPeriod`, `workerBackOffPeriodJitterFactor`.
+/// Source: pkg/kubelet/kubelet.go and pkg/kubelet/pod_workers.go (v1.34), `backOffPeriod`,
+/// `workerBackOffPeriodJitterFactor`.
 const FAILED_SYNC_PAUSE: SignedDuration = SignedDuration::from_secs(10);
-/// The same for a pod that waits for the network. Source: pkg/kubelet/pod_workers.go (v1.34), `backOffOnTransientErrorPeriod`.
+/// The same for a pod that waits for the network. Source: pkg/kubelet/pod_workers.go (v1.34),
+/// `backOffOnTransientErrorPeriod`.
 const NETWORK_PAUSE: SignedDuration = SignedDuration::from_secs(1);
 /// Source: pkg/kubelet/pod_workers.go (v1.34), `workerBackOffPeriodJitterFactor`.
 const PAUSE_JITTER: f64 = 0.5;
@@ -207,7 +209,8 @@ impl Kubelet {
         let Some(source) = &mut self.pods.source else { return };
         let changes: Vec<_> = source.handle_message(message, context.outbox, context.now).into_iter().collect();
         let is_first = !self.pods.is_filled && source.synced();
-        // Without a runtime the kubelet does nothing with what it hears; it looks at its cache once the runtime is back.
+        // Without a runtime the kubelet does nothing with what it hears; it looks at its cache once the runtime is
+        // back.
         if !self.pod_work_is_possible(context.host, context.now, false) {
             return;
         }

@@ -172,12 +172,14 @@ mod tests {
     #[test]
     fn of_an_existing_node_only_well_known_labels_and_the_annotation_are_put_right() {
         let existing = json!({
-            "metadata": {"name": "w1", "labels": {"disk": "ssd", "kubernetes.io/hostname": "other", "topology.kubernetes.io/zone": "a"}},
+            "metadata": {"name": "w1", "labels": {"disk": "ssd", "kubernetes.io/hostname": "other",
+                "topology.kubernetes.io/zone": "a"}},
             "spec": {"taints": [{"key": "mine", "effect": "NoSchedule"}]},
             "status": {"capacity": {"cpu": "1"}, "allocatable": {"cpu": "1"}},
         });
         let initial = json!({
-            "metadata": {"name": "w1", "labels": {"disk": "hdd", "new": "x", "kubernetes.io/hostname": "w1", "topology.kubernetes.io/zone": "b"},
+            "metadata": {"name": "w1", "labels": {"disk": "hdd", "new": "x", "kubernetes.io/hostname": "w1",
+                "topology.kubernetes.io/zone": "b"},
                 "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}},
             "spec": {"taints": [{"key": "theirs", "effect": "NoExecute"}], "providerID": "p"},
             "status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}},
@@ -185,7 +187,8 @@ mod tests {
         assert_eq!(
             reconciled(&existing, &initial),
             json!({
-                "metadata": {"name": "w1", "labels": {"disk": "ssd", "kubernetes.io/hostname": "w1", "topology.kubernetes.io/zone": "b"},
+                "metadata": {"name": "w1", "labels": {"disk": "ssd", "kubernetes.io/hostname": "w1",
+                    "topology.kubernetes.io/zone": "b"},
                     "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}},
                 "spec": {"taints": [{"key": "mine", "effect": "NoSchedule"}]},
                 "status": {"capacity": {"cpu": "1"}, "allocatable": {"cpu": "1"}},

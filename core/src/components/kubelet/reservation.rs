@@ -101,7 +101,8 @@ impl Reservations {
             let text = value.as_str().map_or_else(|| value.to_string(), ToString::to_string);
             let amount = config_quantity(&Json::from(text.as_str())).ok_or_else(|| {
                 failed(format!(
-                    "failed to parse quantity \"{text}\" for \"{name}\" resource: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+                    "failed to parse quantity \"{text}\" for \"{name}\" resource: quantities must match the regular \
+                        expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
                 ))
             })?;
             if amount.is_negative() {
@@ -125,7 +126,8 @@ impl Reservations {
         ] {
             if kept > capacity {
                 return Err(format!(
-                    "Failed to start ContainerManager: invalid Node Allocatable configuration. Resource \"{name}\" has a reservation of {} but capacity of {}. Expected capacity >= reservation.",
+                    "Failed to start ContainerManager: invalid Node Allocatable configuration. Resource \"{name}\" \
+                        has a reservation of {} but capacity of {}. Expected capacity >= reservation.",
                     go_struct(kept),
                     go_struct(capacity)
                 ));

@@ -13,16 +13,19 @@ use super::validation::go_duration;
 use super::{Kubelet, KubeletContext, Timer};
 use crate::components::host::Host;
 
-/// How often the runtime is asked. Source: pkg/kubelet/kubelet.go (v1.34), `wait.Until(kl.updateRuntimeUp, 5*time.Second)`.
+/// How often the runtime is asked. Source: pkg/kubelet/kubelet.go (v1.34), `wait.Until(kl.updateRuntimeUp,
+/// 5*time.Second)`.
 const POLL_PERIOD: SignedDuration = SignedDuration::from_secs(5);
-/// Silence after which the runtime counts as down. Source: pkg/kubelet/kubelet.go (v1.34), `maxWaitForContainerRuntime`.
+/// Silence after which the runtime counts as down. Source: pkg/kubelet/kubelet.go (v1.34),
+/// `maxWaitForContainerRuntime`.
 const DOWN_AFTER: SignedDuration = SignedDuration::from_secs(30);
 /// How often containers are listed. Source: pkg/kubelet/kubelet.go (v1.34), `genericPlegRelistPeriod`.
 pub(super) const RELIST_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 /// Age of the last list from which it counts as unhealthy. Source: as above, `genericPlegRelistThreshold`.
 const RELIST_MAX: SignedDuration = SignedDuration::from_secs(180);
 /// What containerd says without a network configuration. Source: containerd/containerd internal/cri/server/status.go.
-const NO_CNI: &str = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized";
+const NO_CNI: &str = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady \
+    message:Network plugin returns error: cni plugin not initialized";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Network {

@@ -27,8 +27,8 @@ const NAMES_PER_IMAGE_MAX: usize = 5;
 /// What the setters found worth an Event: type, reason, message.
 pub(super) type StatusEvents = Vec<(super::events::EventType, &'static str, String)>;
 
-/// What a machine has and what Pods may have of it, as the lists of a Node's status; they hold as long as neither machine
-/// nor kubelet changes.
+/// What a machine has and what Pods may have of it, as the lists of a Node's status; they hold as long as neither
+/// machine nor kubelet changes.
 #[derive(Clone, Debug)]
 pub(super) struct Resources {
     /// The generations of machine and kubelet.
@@ -73,7 +73,8 @@ impl Kubelet {
             }
         }
         if config.external_cloud {
-            taints.push(json!({"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true", "effect": "NoSchedule"}));
+            taints.push(json!({"key": "node.cloudprovider.kubernetes.io/uninitialized", "value": "true",
+                "effect": "NoSchedule"}));
         }
         if !taints.is_empty() {
             node.set(&["spec", "taints"], taints);
@@ -296,8 +297,8 @@ impl Kubelet {
         }
     }
 }
-/// Tells whether an address can be a Node's. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `validateNodeIP`; whether
-/// an interface of the machine has it is not looked at.
+/// Tells whether an address can be a Node's. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `validateNodeIP`;
+/// whether an interface of the machine has it is not looked at.
 fn is_of_node(ip: &str) -> bool {
     match ip.parse::<IpAddr>() {
         Ok(IpAddr::V4(ip)) => !(ip.is_loopback() || ip.is_multicast() || ip.is_link_local() || ip.is_unspecified()),

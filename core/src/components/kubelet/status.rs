@@ -30,9 +30,10 @@ pub(super) const FAST_PERIOD: SignedDuration = SignedDuration::from_millis(100);
 /// How long the fast loop runs at most. Source: pkg/kubelet/kubelet.go (v1.34), `nodeReadyGracePeriod`.
 const FAST_FOR: SignedDuration = SignedDuration::from_secs(120);
 
-/// How long before its status loop a kubelet starts its volume plug-ins, which look for the CSINode: without it a kubelet
-/// that starts again would call itself not ready for a moment. Where a Node is registered first, the pause before the
-/// first attempt is as long and hides it. Source: seen with v1.34.4; pkg/kubelet/kubelet.go, `NewMainKubelet` and `Run`.
+/// How long before its status loop a kubelet starts its volume plug-ins, which look for the CSINode: without it a
+/// kubelet that starts again would call itself not ready for a moment. Where a Node is registered first, the pause
+/// before the first attempt is as long and hides it. Source: seen with v1.34.4; pkg/kubelet/kubelet.go,
+/// `NewMainKubelet` and `Run`.
 const FIRST_TICK_PAUSE: SignedDuration = BACKOFF_FIRST;
 
 /// What an answer is for.

@@ -29,7 +29,9 @@ pub(super) fn node_labels(labels: &[(Text, Text)]) -> Result<(), String> {
         .collect();
     if !unknown.is_empty() {
         return Err(format!(
-            "unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [{}]\n--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix ({}) or be in the specifically allowed set ({})",
+            "unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [{}]\n--node-labels in the \
+                'kubernetes.io' namespace must begin with an allowed prefix ({}) or be in the specifically allowed \
+                set ({})",
             unknown.join(" "),
             KUBELET_PREFIXES.join(", "),
             KUBELET_LABELS.join(", "),
@@ -168,7 +170,8 @@ pub(super) fn configuration(
         refuse(
             !["", "LimitedSwap", "NoSwap"].contains(&behaviour),
             format!(
-                "invalid configuration: memorySwap.swapBehavior \"{behaviour}\" must be one of: \"\", \"LimitedSwap\" or \"NoSwap\""
+                "invalid configuration: memorySwap.swapBehavior \"{behaviour}\" must be one of: \"\", \"LimitedSwap\" \
+                    or \"NoSwap\""
             ),
         );
     }
@@ -214,7 +217,9 @@ fn shutdown_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
     }
     refuse(
         !merged.get("shutdownGracePeriodByPodPriority").items().is_empty() && !total.is_zero(),
-        "invalid configuration: Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time".to_string(),
+        "invalid configuration: Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the \
+            same time"
+            .to_string(),
     );
 }
 
@@ -232,18 +237,23 @@ fn enforcement_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
         refuse(
             enforced[..at].contains(value),
             format!(
-                "invalid configuration: duplicated enforcements \"{value}\" in enforceNodeAllocatable (--enforce-node-allocatable)"
+                "invalid configuration: duplicated enforcements \"{value}\" in enforceNodeAllocatable \
+                    (--enforce-node-allocatable)"
             ),
         );
         refuse(
             !VALID.contains(value),
             format!(
-                "invalid configuration: option \"{value}\" specified for enforceNodeAllocatable (--enforce-node-allocatable). Valid options are \"pods\", \"system-reserved\", \"system-reserved-compressible\", \"kube-reserved\", \"kube-reserved-compressible\" or \"none\""
+                "invalid configuration: option \"{value}\" specified for enforceNodeAllocatable \
+                    (--enforce-node-allocatable). Valid options \
+                    are \"pods\", \"system-reserved\", \"system-reserved-compressible\", \"kube-reserved\", \"kube-reserved-compressible\" or \"none\""
             ),
         );
         refuse(
             *value == "none" && enforced.len() > 1,
-            "invalid configuration: enforceNodeAllocatable (--enforce-node-allocatable) may not contain additional enforcements when \"none\" is specified".to_string(),
+            "invalid configuration: enforceNodeAllocatable (--enforce-node-allocatable) may not contain additional \
+                enforcements when \"none\" is specified"
+                .to_string(),
         );
         for (kind, field, flag) in [
             ("kube", "kubeReservedCgroup", "--kube-reserved-cgroup"),
@@ -253,7 +263,9 @@ fn enforcement_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
             refuse(
                 value.strip_prefix(kind).is_some_and(|rest| rest.starts_with("-reserved")) && !named,
                 format!(
-                    "invalid configuration: {field} ({flag}) must be specified when \"{kind}-reserved\" or \"{kind}-reserved-compressible\" included in enforceNodeAllocatable (--enforce-node-allocatable)"
+                    "invalid configuration: {field} ({flag}) must be specified when \"{kind}-reserved\" \
+                        or \"{kind}-reserved-compressible\" included in enforceNodeAllocatable \
+                        (--enforce-node-allocatable)"
                 ),
             );
         }

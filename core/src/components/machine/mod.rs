@@ -1,7 +1,7 @@
 //! A machine: the host under a kubelet, with its power, its container runtime and its clock.
 //!
-//! Mirrors what a kubelet needs of a Linux host, and the systemd unit that starts it. Faults act here and on the network,
-//! never on the kubelet's insides.
+//! Mirrors what a kubelet needs of a Linux host, and the systemd unit that starts it. Faults act here and on the
+//! network, never on the kubelet's insides.
 //! Inputs: messages for its kubelet, actions, time. Outputs: those of the kubelet, under the client `machine/NAME`.
 //! Invariants: on a frozen machine nothing runs, and what arrives waits; what arrives for a frozen kubelet waits, too;
 //! containers outlive the kubelet's process.
@@ -336,7 +336,8 @@ impl Machine {
         self.frozen = Some(FrozenState { scope, messages: Vec::new(), ended: Vec::new() });
     }
 
-    /// Timers come before what has arrived: a process that goes on finds its timers expired before it reads its sockets.
+    /// Timers come before what has arrived: a process that goes on finds its timers expired before it reads its
+    /// sockets.
     fn go_on(&mut self, now: Timestamp) {
         let Some(frozen) = self.frozen.take() else { return };
         if let (Some(kubelet), false) = (&mut self.kubelet, frozen.ended.is_empty()) {
@@ -377,8 +378,8 @@ impl Machine {
 
     /// Whether a kubelet would have systemd wait with a shutdown after this: the one that runs with a shutdown that is
     /// asked for, or one that starts with a shutdown that is announced.
-    /// Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `NewManager`: without a period there is no
-    /// lock.
+    /// Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `NewManager`: without a period there is
+    /// no lock.
     fn would_hold_up(&self, action: &MachineAction) -> bool {
         let spec = match action {
             MachineAction::Shutdown { .. } => {
@@ -395,8 +396,8 @@ impl Machine {
         config.is_ok_and(|config| config.holds_up_shutdowns)
     }
 
-    /// Ends all that runs, as systemd does where nobody holds it up: kubelet and containers get SIGTERM side by side, so
-    /// that the kubelet tells nobody what became of them.
+    /// Ends all that runs, as systemd does where nobody holds it up: kubelet and containers get SIGTERM side by side,
+    /// so that the kubelet tells nobody what became of them.
     fn shut_down(&mut self, now: Timestamp) {
         // Where no kubelet runs there is none to end.
         drop(self.stop_kubelet("SIGTERM"));

@@ -1,8 +1,9 @@
 //! Networks of IPv4 and IPv6 as the allocator handles them, and the set of blocks of one cluster network.
 //!
 //! Mirrors pkg/controller/nodeipam/ipam/cidrset/cidr_set.go (v1.34) and, for reading, `net.ParseCIDR` of Go with the
-//! leading zeros that k8s.io/utils `ParseCIDRSloppy` lets pass. Invariant: the next block is searched from the one after
-//! the last that was given out, round and round, so that a released block is not given out before the end was reached.
+//! leading zeros that k8s.io/utils `ParseCIDRSloppy` lets pass. Invariant: the next block is searched from the one
+//! after the last that was given out, round and round, so that a released block is not given out before the end was
+//! reached.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -112,7 +113,8 @@ impl CidrSet {
     pub fn new(cluster: Cidr, node_prefix: u32) -> Result<Self, String> {
         if cluster.prefix > node_prefix {
             return Err(String::from(
-                "Controller: Invalid clusterCIDR, mask size of clusterCIDR must be less than or equal to configured CIDR mask size",
+                "Controller: Invalid clusterCIDR, mask size of clusterCIDR must be less than or equal to configured \
+                    CIDR mask size",
             ));
         }
         if node_prefix > cluster.width() {

@@ -87,7 +87,8 @@ fn masks(settings: &Settings, cluster: &[Cidr]) -> Result<Vec<u32>, FlagError> {
         if set(ipv4).is_some() || set(ipv6).is_some() {
             return refuse(
                 both,
-                "usage of --node-cidr-mask-size-ipv4 and --node-cidr-mask-size-ipv6 is not allowed if --node-cidr-mask-size is set. For dual-stack clusters please unset it",
+                "usage of --node-cidr-mask-size-ipv4 and --node-cidr-mask-size-ipv6 is not allowed if \
+                    --node-cidr-mask-size is set. For dual-stack clusters please unset it",
             );
         }
         return Ok(cluster.iter().map(|_| bits(both, MASK_IPV4)).collect());

@@ -125,7 +125,8 @@ impl NodeIpam {
             let cidr = Cidr::parse(text).ok_or_else(|| format!("failed to parse node {name}, CIDR {text}"))?;
             let set = self.sets.get_mut(at).ok_or_else(|| {
                 format!(
-                    "node:{name} has an allocated cidr: {cidr} at index:{at} that does not exist in cluster cidrs configuration"
+                    "node:{name} has an allocated cidr: {cidr} at index:{at} that does not exist in cluster cidrs \
+                        configuration"
                 )
             })?;
             mark(set, &cidr)?;

@@ -1,9 +1,9 @@
 //! Is a node alive? The signs of life of one node, and what a health pass makes of them.
 //!
 //! Mirrors `tryUpdateNodeHealth` (pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34).
-//! Inputs: what the caches hold, the instants of the passes. Outputs: whether the node counts as silent, and the status to
-//! write. Invariant: no clock but the controller's own decides; the times that a kubelet writes are only compared with
-//! each other. A renewed Lease costs a comparison: which pass saw it first is worked out when somebody asks.
+//! Inputs: what the caches hold, the instants of the passes. Outputs: whether the node counts as silent, and the status
+//! to write. Invariant: no clock but the controller's own decides; the times that a kubelet writes are only compared
+//! with each other. A renewed Lease costs a comparison: which pass saw it first is worked out when somebody asks.
 
 use alloc::format;
 use alloc::string::String;

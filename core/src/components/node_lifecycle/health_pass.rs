@@ -317,8 +317,8 @@ impl NodeLifecycle {
         }
     }
 
-    /// Looks at a node that the last look found well, and that is the same but for heartbeats: as long as it does not fall
-    /// silent nothing follows from the look. `None` for any other node.
+    /// Looks at a node that the last look found well, and that is the same but for heartbeats: as long as it does not
+    /// fall silent nothing follows from the look. `None` for any other node.
     fn look_again(&mut self, id: NodeId, node: &Object, now: Timestamp) -> Option<Found> {
         let pass = self.next_pass() - 1;
         let own = &mut self.table[id as usize];

@@ -6,9 +6,9 @@
 //! Loops: the health pass each node monitor period (`health_pass`), the NoExecute pass on a grid of 100 ms (`tick`),
 //! and two work queues that Node and Pod events feed (`items`).
 //!
-//! Determined where upstream is a race: a NoExecute pass that falls into a health pass waits until it is over, unless the
-//! health pass has nothing left to do but to mark pods and will change no zone's state. So a node that was queued by the
-//! pass that finds all zones disrupted is never tainted.
+//! Determined where upstream is a race: a NoExecute pass that falls into a health pass waits until it is over, unless
+//! the health pass has nothing left to do but to mark pods and will change no zone's state. So a node that was queued
+//! by the pass that finds all zones disrupted is never tainted.
 //! A health pass looks at what changed, at nodes whose grace is over and at nodes that are not ready; a test holds it
 //! against the literal pass over all nodes.
 //! Left out on purpose: metrics, and the lease circuit breaker of 1.37.
@@ -57,7 +57,8 @@ const NODE_CACHE: usize = 0;
 const POD_CACHE: usize = 1;
 const LEASE_CACHE: usize = 2;
 
-/// What is known of one node. What each renewal of a Lease touches stands together at the front: a cluster has many nodes.
+/// What is known of one node. What each renewal of a Lease touches stands together at the front: a cluster has many
+/// nodes.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Node {

@@ -1,7 +1,8 @@
 //! The nodes of one zone that wait for a NoExecute taint, and the limiter that lets them go.
 //!
 //! Mirrors pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go (v1.34): an order by time, and a set of names
-//! that outlives it. A node that was taken out of the order stays in the set and cannot come back until it is forgotten.
+//! that outlives it. A node that was taken out of the order stays in the set and cannot come back until it is
+//! forgotten.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -107,7 +108,8 @@ impl TaintQueue {
         self.order.values().copied()
     }
 
-    /// Takes the first node that waits, if the limiter grants it; a node that is not yet due costs the token all the same.
+    /// Takes the first node that waits, if the limiter grants it; a node that is not yet due costs the token all the
+    /// same.
     pub(super) fn try_next(&mut self, now: Timestamp) -> Option<NodeId> {
         let ((due, _), node) = self.order.first_key_value().map(|(place, node)| (*place, *node))?;
         (self.limiter.try_take(now) && due <= now).then_some(node)

@@ -156,8 +156,8 @@ pub(super) struct TaintWrite {
 }
 
 impl TaintWrite {
-    /// Adds taints, then removes others, as `SwapNodeControllerTaint`: two patches, the second only if the first went well
-    /// and the node as it was read from the cache has one of the taints to remove.
+    /// Adds taints, then removes others, as `SwapNodeControllerTaint`: two patches, the second only if the first went
+    /// well and the node as it was read from the cache has one of the taints to remove.
     #[must_use]
     pub(super) fn swap(
         cached: &Object,

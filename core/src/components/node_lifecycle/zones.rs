@@ -217,7 +217,8 @@ impl Zones {
         }
     }
 
-    /// Returns a zone's queue. A zone that a label brought up in the middle of a round gets one (upstream crashes there).
+    /// Returns a zone's queue. A zone that a label brought up in the middle of a round gets one (upstream crashes
+    /// there).
     pub(super) fn queue(&mut self, key: &ZoneKey, rates: &Rates, now: Timestamp) -> &mut TaintQueue {
         &mut self.0.entry(key.clone()).or_insert_with(|| Zone::new(rates, now)).queue
     }

@@ -4,7 +4,8 @@
 //! podtopologyspread,interpodaffinity} (v1.34), `Filter`.
 //! Inputs: the Pod, the node with what is on it, and what was counted over all nodes before. Outputs: nothing, or the
 //! reasons. `Ready` is not among them: taints and `spec.unschedulable` alone keep Pods away.
-//! Left out on purpose: which volumes a node reaches, and `NodeName`, which never rejects here since bound Pods are not scheduled.
+//! Left out on purpose: which volumes a node reaches, and `NodeName`, which never rejects here since bound Pods are not
+//! scheduled.
 
 use alloc::format;
 use alloc::vec::Vec;

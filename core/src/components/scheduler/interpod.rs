@@ -1,8 +1,10 @@
 //! Pods that want to be near others, or away from them.
 //!
-//! Mirrors pkg/scheduler/framework/plugins/interpodaffinity/{filtering,scoring}.go and pkg/scheduler/framework/types.go,
+//! Mirrors pkg/scheduler/framework/plugins/interpodaffinity/{filtering,scoring}.go and
+//! pkg/scheduler/framework/types.go,
 //! `AffinityTerm` (v1.34).
-//! Inputs: the Pod, all nodes with their Pods, the namespaces' labels. Outputs: rejections, and the weights of topologies.
+//! Inputs: the Pod, all nodes with their Pods, the namespaces' labels. Outputs: rejections, and the weights of
+//! topologies.
 //! Left out on purpose: `matchLabelKeys`, which the API server merges into the selector.
 
 use alloc::collections::{BTreeMap, BTreeSet};

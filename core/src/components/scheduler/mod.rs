@@ -2,12 +2,12 @@
 //!
 //! Mirrors kube-scheduler (pkg/scheduler/schedule_one.go, eventhandlers.go, backend/queue, framework/plugins; v1.31,
 //! v1.34, v1.36) with the default profile `default-scheduler`.
-//! Inputs: Pods, Nodes and what selects them, answers, time. Outputs: bindings, the condition PodScheduled, nominations,
-//! deletions of preempted Pods, Events.
-//! Invariants: one Pod is tried at a time, and the next one only when the status of the last was written; a Pod that was
-//! given a node counts there from that moment, seen or not. An attempt itself takes no time.
-//! Left out on purpose: which volumes a node reaches, dynamic resources, extenders, other profiles, gangs, and the reuse of scores for equal
-//! Pods (1.35 on), which may only change the choice among good nodes.
+//! Inputs: Pods, Nodes and what selects them, answers, time. Outputs: bindings, the condition PodScheduled,
+//! nominations, deletions of preempted Pods, Events.
+//! Invariants: one Pod is tried at a time, and the next one only when the status of the last was written; a Pod that
+//! was given a node counts there from that moment, seen or not. An attempt itself takes no time.
+//! Left out on purpose: which volumes a node reaches, dynamic resources, extenders, other profiles, gangs, and the
+//! reuse of scores for equal Pods (1.35 on), which may only change the choice among good nodes.
 
 mod attempt;
 mod cache;

@@ -1,7 +1,9 @@
 //! Which Pods have to go so that one with a higher priority fits.
 //!
-//! Mirrors pkg/scheduler/framework/preemption/preemption.go and plugins/defaultpreemption/default_preemption.go (v1.34).
-//! Inputs: the Pod, what the nodes said, the PodDisruptionBudgets. Outputs: a node with its victims, or why there is none.
+//! Mirrors pkg/scheduler/framework/preemption/preemption.go and plugins/defaultpreemption/default_preemption.go
+//! (v1.34).
+//! Inputs: the Pod, what the nodes said, the PodDisruptionBudgets. Outputs: a node with its victims, or why there is
+//! none.
 //! Left out on purpose: extenders, and the limit to a tenth of the nodes in clusters of more than a hundred candidates.
 
 use alloc::format;

@@ -90,7 +90,8 @@ impl Recorder {
             "metadata": {"name": name, "namespace": &*key.namespace},
             "eventTime": to_micro_time(now),
             "reportingController": self.controller, "reportingInstance": format!("{}-control-plane", self.controller),
-            "action": text_of_event.action, "reason": text_of_event.reason, "note": text_of_event.note, "type": text_of_event.kind,
+            "action": text_of_event.action, "reason": text_of_event.reason, "note": text_of_event.note,
+                "type": text_of_event.kind,
         });
         event.set(&["regarding"], reference(pod));
         if let Some(related) = text_of_event.related {

@@ -1,6 +1,7 @@
 //! Whether the claims of a Pod's volumes are ready for it, before any node is asked.
 //!
-//! Mirrors pkg/scheduler/framework/plugins/volumebinding (v1.34), `PreFilter` with `podHasPVCs` and `GetPodVolumeClaims`.
+//! Mirrors pkg/scheduler/framework/plugins/volumebinding (v1.34), `PreFilter` with `podHasPVCs` and
+//! `GetPodVolumeClaims`.
 //! Inputs: the Pod, its claims, the classes of storage. Outputs: nothing, or the reason why no node can take the Pod.
 //! Left out on purpose: which volumes a node reaches, and the choice of a volume for a claim that waits for its first
 //! consumer; such a claim keeps no Pod waiting here.

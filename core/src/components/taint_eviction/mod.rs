@@ -1,6 +1,7 @@
 //! Evicts pods from nodes with NoExecute taints, at once or when their toleration runs out.
 //!
-//! Mirrors kube-controller-manager's `taint-eviction-controller` (pkg/controller/tainteviction/taint_eviction.go, v1.34).
+//! Mirrors kube-controller-manager's `taint-eviction-controller` (pkg/controller/tainteviction/taint_eviction.go,
+//! v1.34).
 //! Inputs: Nodes, Pods, answers, time. Outputs: DisruptionTarget conditions, deletions, Events.
 //! The clock of a toleration starts when this process first sees taint and pod together, never at `timeAdded`; another
 //! taint does not start it anew, the absence of all does. Two changes at one instant keep the timer, since upstream's

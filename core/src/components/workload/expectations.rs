@@ -1,7 +1,7 @@
 //! What a controller has asked for and not yet seen in its cache.
 //!
-//! Mirrors `UIDTrackingControllerExpectations` (pkg/controller/controller_utils.go, v1.34): after creations and deletions
-//! a key is not acted on again until all of them were seen, or five minutes have passed.
+//! Mirrors `UIDTrackingControllerExpectations` (pkg/controller/controller_utils.go, v1.34): after creations and
+//! deletions a key is not acted on again until all of them were seen, or five minutes have passed.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 

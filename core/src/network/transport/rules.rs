@@ -274,6 +274,7 @@ fn canned(code: u16, ask: &Ask) -> Answer {
     };
     Answer::json(
         code,
-        json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason, "code": code}),
+        json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,
+            "reason": reason, "code": code}),
     )
 }

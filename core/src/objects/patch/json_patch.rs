@@ -244,7 +244,8 @@ mod tests {
             let patched = JsonPatch::parse(&patch).unwrap().apply(&original).unwrap();
             assert_eq!(patched.at(&["metadata", "labels"]), &labels, "{patch}");
         }
-        let appended = json!([{"op": "add", "path": "/spec/taints/-", "value": {"key": "z"}}, {"op": "remove", "path": "/spec/taints/0"}]);
+        let appended = json!([{"op": "add", "path": "/spec/taints/-", "value": {"key": "z"}}, {"op": "remove",
+            "path": "/spec/taints/0"}]);
         let patched = JsonPatch::parse(&appended).unwrap().apply(&original).unwrap();
         assert_eq!(patched.at(&["spec", "taints"]), &json!([{"key": "y"}, {"key": "z"}]));
     }

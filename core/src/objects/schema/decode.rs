@@ -506,17 +506,20 @@ mod tests {
             (
                 "Node",
                 json!({"metadata": {"labels": []}}),
-                "json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type map[string]string",
+                "json: cannot unmarshal array into Go struct field ObjectMeta.metadata.labels of type \
+                    map[string]string",
             ),
             (
                 "Lease",
                 json!({"spec": {"leaseDurationSeconds": 1.5}}),
-                "json: cannot unmarshal number 1.5 into Go struct field LeaseSpec.spec.leaseDurationSeconds of type int32",
+                "json: cannot unmarshal number 1.5 into Go struct field LeaseSpec.spec.leaseDurationSeconds of type \
+                    int32",
             ),
             (
                 "Lease",
                 json!({"spec": {"leaseDurationSeconds": 2_147_483_648_i64}}),
-                "json: cannot unmarshal number 2147483648 into Go struct field LeaseSpec.spec.leaseDurationSeconds of type int32",
+                "json: cannot unmarshal number 2147483648 into Go struct field LeaseSpec.spec.leaseDurationSeconds of \
+                    type int32",
             ),
             (
                 "Lease",
@@ -526,7 +529,8 @@ mod tests {
             (
                 "Lease",
                 json!({"spec": {"renewTime": "2026-01-02T03:04:05.1Z"}}),
-                "parsing time \"2026-01-02T03:04:05.1Z\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \".1Z\" as \".000000\"",
+                "parsing time \"2026-01-02T03:04:05.1Z\" as \"2006-01-02T15:04:05.000000Z07:00\": cannot \
+                    parse \".1Z\" as \".000000\"",
             ),
             (
                 "Node",

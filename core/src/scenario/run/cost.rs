@@ -2,8 +2,8 @@
 //!
 //! Counted are the writes that a kubelet makes to its Node's status and to its Lease once they are there: what it sends
 //! (the whole Lease in a PUT, of the status the strategic merge patch) and what the store keeps (each version whole).
-//! Left out on purpose: headers; `managedFields`, which the simulator's objects do not have; and protobuf, in which a real
-//! kubelet sends Leases and the store keeps everything and which takes about half of that.
+//! Left out on purpose: headers; `managedFields`, which the simulator's objects do not have; and protobuf, in which a
+//! real kubelet sends Leases and the store keeps everything and which takes about half of that.
 
 use alloc::string::ToString;
 

@@ -579,7 +579,8 @@ fn an_act_ends_at_its_largest_bound() {
     assert_eq!(
         printed,
         "[{\"at\":\"+20s\",\"by\":\"kcm/status\",\"changed\":{\"status.conditions[Ready].status\":\"True -> False\"}},\
-         {\"at\":\"+30s\",\"by\":\"kcm/status\",\"changed\":{\"status.conditions[Ready].status\":\"False -> Unknown\"}}]"
+         {\"at\":\"+30s\",\"by\":\"kcm/status\",\"changed\":{\"status.conditions[Ready].status\":\"False -> \
+         Unknown\"}}]"
     );
 }
 
@@ -607,7 +608,8 @@ fn a_failure_reads_as_the_guide_says() {
   expected  Ready=Unknown within 40s
   observed  Ready=True (R) until +46.251s, then Unknown: 6.251s late
   why       d17 node-lifecycle-controller at +46.251s: Ready -> Unknown: 50.010s > grace period 50s
-  last      +46.251s Node w1: kcm/status wrote status.conditions[Ready].status · +0s the kubelet on w1 is killed (line 8) · +0s Node w1: kcm/status wrote object
+  last      +46.251s Node w1: kcm/status wrote status.conditions[Ready].status · +0s the kubelet on w1 is killed \
+  (line 8) · +0s Node w1: kcm/status wrote object
   replay    nodeproof run"
     );
 }

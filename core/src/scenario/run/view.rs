@@ -48,8 +48,8 @@ struct KnownObject {
 /// What is known of the cluster.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClusterView {
-    /// The objects that were there at some time, by their kinds in order. Lines look them up by the million, and there are
-    /// few kinds, so these are told apart first.
+    /// The objects that were there at some time, by their kinds in order. Lines look them up by the million, and there
+    /// are few kinds, so these are told apart first.
     objects: Vec<(Resource, BTreeMap<ObjectKey, KnownObject>)>,
     status_written: BTreeMap<Text, Timestamp>,
     /// When a Node's Ready condition got another status last.

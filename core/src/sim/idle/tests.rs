@@ -30,7 +30,8 @@ fn machine(at: u64, seed: u64) -> Json {
     let mut body = json!({"name": format!("w{at}"), "zone": format!("z{}", at % 2), "clockSkew": skew});
     match (at, seed) {
         (2, 5..) => {
-            let config = json!({"nodeLeaseDurationSeconds": 4, "nodeStatusUpdateFrequency": "1s", "nodeStatusReportFrequency": "20s"});
+            let config = json!({"nodeLeaseDurationSeconds": 4, "nodeStatusUpdateFrequency": "1s",
+                "nodeStatusReportFrequency": "20s"});
             body.set(&["kubelet", "config"], config);
         }
         (3, 5..) => body.set(&["kubelet", "config"], json!({"nodeStatusReportFrequency": "1m"})),

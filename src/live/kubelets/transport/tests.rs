@@ -33,8 +33,8 @@ async fn attend(stream: TcpStream, seen: mpsc::UnboundedSender<String>, mut hang
     }
 }
 
-/// Answers a list with nothing, a watch with a bookmark, after which only one from there stays open, and all else with a
-/// refusal.
+/// Answers a list with nothing, a watch with a bookmark, after which only one from there stays open, and all else with
+/// a refusal.
 fn answer(target: &str, mut respond: SendResponse<Bytes>) -> Option<h2::SendStream<Bytes>> {
     let stays_open = target.ends_with("resourceVersion=17");
     let (code, body) = if target.contains("watch=true") {

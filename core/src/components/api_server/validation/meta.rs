@@ -71,7 +71,8 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
             errors.push(FieldError::forbidden(
                 "metadata.finalizers",
                 format!(
-                    "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+                    "no new finalizers can be added if the object is being deleted, found new finalizers \
+                        []string{{{}}}",
                     names.join(", ")
                 ),
             ));
@@ -145,7 +146,8 @@ fn validate_owners(owners: &Json, errors: &mut Vec<FieldError>) {
             let named = format!("{}/{}", text("kind"), text("name"));
             if let Some(first) = &controller {
                 let detail = format!(
-                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {named}"
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and \
+                        {named}"
                 );
                 errors.push(FieldError::new("metadata.ownerReferences", Problem::Invalid, quoted(owners), detail));
             } else {

@@ -1,6 +1,7 @@
 //! Validation of the kinds around a node's life: budgets, priority classes, CSINodes, Events of their own group.
 //!
-//! Mirrors pkg/apis/{policy,scheduling,storage}/validation/validation.go and pkg/apis/core/validation/events.go (v1.34).
+//! Mirrors pkg/apis/{policy,scheduling,storage}/validation/validation.go and pkg/apis/core/validation/events.go
+//! (v1.34).
 
 use alloc::format;
 use alloc::string::String;
@@ -76,7 +77,8 @@ pub(in super::super) fn budget_status(tree: &Json, errors: &mut Vec<FieldError>)
     }
 }
 
-/// Checks a selector of labels. Source: k8s.io/apimachinery pkg/apis/meta/v1/validation (v1.34), `ValidateLabelSelector`.
+/// Checks a selector of labels. Source: k8s.io/apimachinery pkg/apis/meta/v1/validation (v1.34),
+/// `ValidateLabelSelector`.
 pub(in super::super) fn label_selector(selector: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     meta::validate_labels(selector.get("matchLabels"), &format!("{path}.matchLabels"), wording, errors);
     for (at, term) in selector.get("matchExpressions").items().iter().enumerate() {
@@ -154,8 +156,8 @@ pub(in super::super) fn csi_node(tree: &Json, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Checks a VolumeAttachment. Source: pkg/apis/storage/validation/validation.go (v1.34), `ValidateVolumeAttachment` and,
-/// for what came with v1, `ValidateVolumeAttachmentV1`.
+/// Checks a VolumeAttachment. Source: pkg/apis/storage/validation/validation.go (v1.34), `ValidateVolumeAttachment`
+/// and, for what came with v1, `ValidateVolumeAttachmentV1`.
 pub(in super::super) fn volume_attachment(
     tree: &Json,
     wording: Wording,

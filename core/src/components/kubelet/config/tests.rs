@@ -32,7 +32,8 @@ fn without_flags_everything_has_its_default() {
 #[test]
 fn flags_win_and_the_update_frequency_alone_sets_the_report_frequency_too() {
     let config = resolve(
-        json!({"node-status-update-frequency": "4s", "max-pods": 30, "register-with-taints": "a=b:NoSchedule,c:NoExecute"}),
+        json!({"node-status-update-frequency": "4s", "max-pods": 30,
+            "register-with-taints": "a=b:NoSchedule,c:NoExecute"}),
         json!({"nodeStatusUpdateFrequency": "20s", "maxPods": 50}),
     )
     .unwrap();
@@ -66,47 +67,68 @@ fn a_kubelet_refuses_in_its_own_words() {
         (
             json!({"node-labels": "node-role.kubernetes.io/worker=,foo.k8s.io/x=y"}),
             json!({}),
-            "failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [foo.k8s.io/x node-role.kubernetes.io/worker]\n--node-labels in the 'kubernetes.io' namespace must begin with an allowed prefix (kubelet.kubernetes.io, node.kubernetes.io) or be in the specifically allowed set (beta.kubernetes.io/arch, beta.kubernetes.io/instance-type, beta.kubernetes.io/os, failure-domain.beta.kubernetes.io/region, failure-domain.beta.kubernetes.io/zone, kubernetes.io/arch, kubernetes.io/hostname, kubernetes.io/os, node.kubernetes.io/instance-type, topology.kubernetes.io/region, topology.kubernetes.io/zone)",
+            "failed to validate kubelet flags: unknown 'kubernetes.io' or 'k8s.io' labels specified with \
+                --node-labels: [foo.k8s.io/x node-role.kubernetes.io/worker]\n--node-labels in the 'kubernetes.io' \
+                namespace must begin with an allowed prefix (kubelet.kubernetes.io, node.kubernetes.io) or be in the \
+                specifically allowed set (beta.kubernetes.io/arch, beta.kubernetes.io/instance-type, \
+                beta.kubernetes.io/os, failure-domain.beta.kubernetes.io/region, \
+                failure-domain.beta.kubernetes.io/zone, kubernetes.io/arch, kubernetes.io/hostname, kubernetes.io/os, \
+                node.kubernetes.io/instance-type, topology.kubernetes.io/region, topology.kubernetes.io/zone)",
         ),
         (
             json!({"node-labels": "a/b/c=d"}),
             json!({}),
-            "failed to validate kubelet flags: invalid node labels: 'a/b/c' - a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+            "failed to validate kubelet flags: invalid node labels: 'a/b/c' - a qualified name must consist of \
+                alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. \
+                'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
+                '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. \
+                'example.com/MyName')",
         ),
         (
             json!({"max-pods": -5}),
             json!({}),
-            "failed to validate kubelet configuration, error: invalid configuration: maxPods (--max-pods) -5 must not be a negative number, path: &TypeMeta{Kind:,APIVersion:,}",
+            "failed to validate kubelet configuration, error: invalid configuration: maxPods (--max-pods) -5 must not \
+                be a negative number, path: &TypeMeta{Kind:,APIVersion:,}",
         ),
         (
             json!({}),
             json!({"shutdownGracePeriod": "-5s"}),
-            "failed to validate kubelet configuration, error: [invalid configuration: shutdownGracePeriodCriticalPods {0s} must be <= shutdownGracePeriod {-5s}, invalid configuration: shutdownGracePeriod {-5s} must be either zero or otherwise >= 1 sec], path: &TypeMeta{Kind:,APIVersion:,}",
+            "failed to validate kubelet configuration, error: [invalid configuration: shutdownGracePeriodCriticalPods \
+                {0s} must be <= shutdownGracePeriod {-5s}, invalid configuration: shutdownGracePeriod {-5s} must be \
+                either zero or otherwise >= 1 sec], path: &TypeMeta{Kind:,APIVersion:,}",
         ),
         (
             json!({}),
             json!({"registerWithTaints": [{"key": "a", "value": "b", "effect": "Never"}]}),
-            "failed to validate kubelet configuration, error: invalid taint: {a b Never <nil>}, path: &TypeMeta{Kind:,APIVersion:,}",
+            "failed to validate kubelet configuration, error: invalid taint: {a b Never <nil>}, path: \
+                &TypeMeta{Kind:,APIVersion:,}",
         ),
         (
             json!({"register-with-taints": ":NoSchedule"}),
             json!({}),
-            "failed to parse kubelet flag: invalid argument \":NoSchedule\" for \"--register-with-taints\" flag: invalid taint spec: :NoSchedule, name part must be non-empty; name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
+            "failed to parse kubelet flag: invalid argument \":NoSchedule\" for \"--register-with-taints\" flag: \
+                invalid taint spec: :NoSchedule, name part must be non-empty; name part must consist of alphanumeric \
+                characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  \
+                or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
         ),
         (
             json!({"register-with-taints": "dedicated"}),
             json!({}),
-            "failed to parse kubelet flag: invalid argument \"dedicated\" for \"--register-with-taints\" flag: invalid taint spec: dedicated",
+            "failed to parse kubelet flag: invalid argument \"dedicated\" for \"--register-with-taints\" flag: \
+                invalid taint spec: dedicated",
         ),
         (
             json!({"register-with-taints": "a=b:NoSchedule,a=c:NoSchedule"}),
             json!({}),
-            "failed to parse kubelet flag: invalid argument \"a=b:NoSchedule,a=c:NoSchedule\" for \"--register-with-taints\" flag: duplicated taints with the same key and effect: {a c NoSchedule <nil>}",
+            "failed to parse kubelet flag: invalid argument \"a=b:NoSchedule,a=c:NoSchedule\" \
+                for \"--register-with-taints\" flag: duplicated taints with the same key and effect: {a c NoSchedule \
+                <nil>}",
         ),
         (
             json!({"node-status-update-frequency": "10"}),
             json!({}),
-            "failed to parse kubelet flag: invalid argument \"10\" for \"--node-status-update-frequency\" flag: time: missing unit in duration \"10\"",
+            "failed to parse kubelet flag: invalid argument \"10\" for \"--node-status-update-frequency\" flag: time: \
+                missing unit in duration \"10\"",
         ),
         (
             json!({}),
@@ -116,7 +138,8 @@ fn a_kubelet_refuses_in_its_own_words() {
         (
             json!({"node-ip": "1.2.3.4,1.2.3.5"}),
             json!({}),
-            "failed to run Kubelet: bad --node-ip \"1.2.3.4,1.2.3.5\": must contain either a single IP or a dual-stack pair of IPs",
+            "failed to run Kubelet: bad --node-ip \"1.2.3.4,1.2.3.5\": must contain either a single IP or a \
+                dual-stack pair of IPs",
         ),
         (
             json!({"hostname-override": " "}),
@@ -131,7 +154,8 @@ fn a_kubelet_refuses_in_its_own_words() {
         (
             json!({"cloud-provider": "aws"}),
             json!({}),
-            "failed to run Kubelet: cloud provider \"aws\" was specified, but built-in cloud providers are disabled. Please set --cloud-provider=external and migrate to an external cloud provider",
+            "failed to run Kubelet: cloud provider \"aws\" was specified, but built-in cloud providers are disabled. \
+                Please set --cloud-provider=external and migrate to an external cloud provider",
         ),
         (
             json!({}),
@@ -146,7 +170,8 @@ fn a_kubelet_refuses_in_its_own_words() {
         (
             json!({}),
             json!({"nodeLeaseDurationSeconds": -1}),
-            "failed to validate kubelet configuration, error: invalid configuration: nodeLeaseDurationSeconds must be greater than 0, path: &TypeMeta{Kind:,APIVersion:,}",
+            "failed to validate kubelet configuration, error: invalid configuration: nodeLeaseDurationSeconds must be \
+                greater than 0, path: &TypeMeta{Kind:,APIVersion:,}",
         ),
     ] {
         assert_eq!(resolve(flags, config).unwrap_err(), message);

@@ -258,7 +258,8 @@ fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &St
     let Some(container) = container else {
         let state = if worker.is_over() {
             // Source: pkg/kubelet/kubelet_pods.go (v1.34): a container of which nothing is known when its pod ends.
-            json!({"terminated": {"exitCode": 137, "reason": "ContainerStatusUnknown", "startedAt": null, "finishedAt": null,
+            json!({"terminated": {"exitCode": 137, "reason": "ContainerStatusUnknown", "startedAt": null,
+                "finishedAt": null,
                 "message": "The container could not be located when the pod was terminated"}})
         } else {
             json!({"waiting": {"reason": "ContainerCreating"}})

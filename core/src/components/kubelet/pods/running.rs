@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// The first pause before a crashed container is started again. Source: pkg/kubelet/kubelet.go (v1.34), `containerBackOffPeriod`.
+/// The first pause before a crashed container is started again. Source: pkg/kubelet/kubelet.go (v1.34),
+/// `containerBackOffPeriod`.
 const CRASH_PAUSE_FIRST: SignedDuration = SignedDuration::from_secs(10);
 /// The longest such pause. Source: pkg/kubelet/kubelet.go (v1.34), `MaxCrashLoopBackOff`.
 const CRASH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
@@ -11,7 +12,8 @@ const CRASH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `HandlePodCleanups`.
 const ORPHAN_GRACE_SECONDS: i64 = 1;
 
-/// What the runtime says without a network. Source: github.com/containerd/go-cni errors.go (v1.1), `ErrCNINotInitialized`.
+/// What the runtime says without a network. Source: github.com/containerd/go-cni errors.go (v1.1),
+/// `ErrCNINotInitialized`.
 const NO_CNI_TEXT: &str = "cni plugin not initialized";
 
 impl Kubelet {
@@ -148,7 +150,8 @@ impl Kubelet {
         worker.is_dirty = !worker.is_gone;
         let pod = worker.object.clone();
         let message = format!(
-            "error killing pod: failed to \"KillPodSandbox\" for \"{uid}\" with KillPodSandboxError: \"rpc error: code = \
+            "error killing pod: failed to \"KillPodSandbox\" for \"{uid}\" with KillPodSandboxError: \"rpc error: \
+                code = \
              Unknown desc = failed to destroy network for sandbox \\\"{}\\\": {NO_CNI_TEXT}\"",
             context.host.runtime.sandbox_id(uid)
         );

@@ -1,8 +1,9 @@
 //! The workers of a kubelet's pods, apart those that have something to do.
 //!
-//! Mirrors `podSyncStatuses` (pkg/kubelet/pod_workers.go, v1.34), which keeps ended pods until they are deleted. Inputs:
-//! workers and time. Outputs: the workers, and when the next one is due. Invariant: a worker at rest has ended and waits
-//! for nothing, so that a look at all pods costs what runs and not what ever ran; whoever changes a worker wakes it.
+//! Mirrors `podSyncStatuses` (pkg/kubelet/pod_workers.go, v1.34), which keeps ended pods until they are deleted.
+//! Inputs: workers and time. Outputs: the workers, and when the next one is due. Invariant: a worker at rest has ended
+//! and waits for nothing, so that a look at all pods costs what runs and not what ever ran; whoever changes a worker
+//! wakes it.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
