@@ -86,16 +86,7 @@ pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
     let suite = Suite::load(&suite_paths);
     #[cfg(feature = "live")]
     if args.read_only.read_only {
-        let (selection, only) = (&options.selection, args.selection_args.only.as_deref());
-        return ReadOnlyCommand {
-            args: &args.read_only,
-            live: &args.live,
-            suite: &suite,
-            selection,
-            only,
-            json: args.json,
-        }
-        .run();
+        return read_only(args, &options, &suite);
     }
     options.runner.announcement().iter().for_each(note);
     let problems: Vec<String> = suite.problems().map(ToString::to_string).collect();
@@ -149,6 +140,14 @@ pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
         (true, 0) => ExitCode::SUCCESS,
         (true, _) => ExitCode::FAILURE,
     }
+}
+
+/// Judges a cluster as it is.
+#[cfg(feature = "live")]
+fn read_only(args: &RunArgs, options: &SuiteOptions, suite: &Suite) -> ExitCode {
+    let (selection, only) = (&options.selection, args.selection_args.only.as_deref());
+    let (live, read_only) = (&args.live, &args.read_only);
+    ReadOnlyCommand { args: read_only, live, suite, selection, only, json: args.json }.run()
 }
 
 /// Returns what is asked for: options first, then variables, then defaults.
