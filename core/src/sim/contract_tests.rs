@@ -64,8 +64,9 @@ struct Cluster {
     commits: Vec<Commit>,
     refused: Vec<String>,
     asked: u64,
-    /// Whose timers are forgotten for now.
+    /// Who is not woken for now, and what arrives for it meanwhile.
     absent: Option<ClientId>,
+    held: Vec<ToClient>,
 }
 
 impl Cluster {
@@ -88,6 +89,7 @@ impl Cluster {
             refused: Vec::new(),
             asked: 0,
             absent: None,
+            held: Vec::new(),
         };
         cluster.add(Text::of("user/admin"), Actor::Person);
         for name in processes() {
@@ -213,6 +215,10 @@ impl Cluster {
     }
 
     fn take(&mut self, client: ClientId, message: ToClient) {
+        if self.absent == Some(client) {
+            self.held.push(message);
+            return;
+        }
         if let (Actor::Person, ToClient::Response { result: Ok(answer), .. }) =
             (&self.actors[client.0 as usize].1, &message)
             && !answer.is_success()
@@ -421,6 +427,9 @@ fn a_component_that_was_away_makes_what_it_missed_once() {
         cluster.wake(client);
         let due = cluster.due(client);
         assert!(due.is_none_or(|at| at > cluster.now), "{name} was woken and is late all the same");
+        for message in core::mem::take(&mut cluster.held) {
+            cluster.take(client, message);
+        }
         cluster.pass(20);
     }
 }
