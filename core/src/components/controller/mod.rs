@@ -2,7 +2,7 @@
 //!
 //! Mirrors the common shape of pkg/controller (v1.34). A controller holds a [`ControllerRuntime`] and says what it does
 //! with a change of a cache, an answer, and what is due; [`Component`] is made of that. Those that sync one object at a
-//! time are a [`Reconciler`] and need no more than that.
+//! time are a `Reconciler` and need no more than that.
 //! Invariant: after each input a controller has done all that it can do now, and its Events are on their way.
 //! The trait stands below the controllers, which implement it; the list of all of them stands above, in
 //! [`super::registry`].
