@@ -16,6 +16,7 @@ pub use serde_json;
 
 pub mod chance;
 pub mod components;
+pub mod event_loop;
 pub mod network;
 pub mod objects;
 pub mod profile;

@@ -52,7 +52,6 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/node_lifecycle/mod.rs", 507),
         ("core/src/components/statefulset.rs", 569),
         ("core/src/profile/rows.rs", 777),
-        ("core/src/sim/mod.rs", 750),
         ("src/replay/recorded.rs", 623),
         ("src/replay/writers.rs", 560),
     ],

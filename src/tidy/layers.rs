@@ -26,7 +26,7 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         &["chance", "profile"],
         &["network"],
         &["components"],
-        &["scenario"],
+        &["event_loop", "scenario"],
         &["sim"],
     ])),
     (&["core", "components"], Rows(&[

@@ -66,8 +66,8 @@ fn disturb(sim: &mut Simulation, chance: &mut Chance) {
 }
 
 fn look_at_all(sim: &mut Simulation) {
-    let named = sim.by_name["controller/node-lifecycle-controller"];
-    let Actor::Controller(_, Some(controller)) = &mut sim.slots[named.0 as usize].actor else { panic!("it runs") };
+    let named = sim.event_loop.find("controller/node-lifecycle-controller").unwrap();
+    let Actor::Controller(_, Some(controller)) = sim.event_loop.get_mut(named) else { panic!("it runs") };
     controller.prefer(FreeChoice::LookAtAll);
 }
 

@@ -18,7 +18,6 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Actor, Simulation};
-use crate::components::Deadline;
 use crate::components::api_server::WatcherRef;
 use crate::network::{ClientId, ToClient, WatchType};
 use crate::objects::HeartbeatStamp;
@@ -36,14 +35,14 @@ pub enum Heartbeats {
 impl Simulation {
     /// Lets time pass until an instant, or until something else is due than heartbeats and bookmarks.
     pub(super) fn run_idle(&mut self, until: Timestamp) {
-        if self.options.heartbeats == Heartbeats::Sent || self.record.is_traced() {
+        if self.options.heartbeats == Heartbeats::Sent || self.record().is_traced() {
             return;
         }
         let readers = self.renewal_readers();
         // What waits in the network is held back by rules, and no heartbeat changes it.
-        let limit = self.network.next_deadline();
-        while self.network.is_idle() {
-            let wake = self.next_wake();
+        let limit = self.event_loop.network.next_deadline();
+        while self.event_loop.network.is_idle() {
+            let wake = self.event_loop.next_wake();
             let timer = self.api.next_deadline().map(|deadline| deadline.at);
             let Some(at) = wake.map(|(at, _)| at).into_iter().chain(timer).min() else { return };
             if at > until || limit.is_some_and(|limit| at >= limit) {
@@ -51,7 +50,7 @@ impl Simulation {
             }
             let is_done = match (wake, &readers) {
                 _ if timer == Some(at) => self.give_bookmark(at),
-                (Some((_, client)), Some(readers)) => self.run_loops(ClientId(client), at, readers),
+                (Some((_, client)), Some(readers)) => self.run_loops(client, at, readers),
                 _ => false,
             };
             if !is_done {
@@ -62,9 +61,9 @@ impl Simulation {
 
     /// Finds who hears of renewals; `None` if they have to be sent.
     fn renewal_readers(&self) -> Option<Vec<WatcherRef>> {
-        let is_short = |(client, watch): &WatcherRef| match &self.slots[client.0 as usize].actor {
+        let is_short = |(client, watch): &WatcherRef| match self.event_loop.get(*client) {
             Actor::Controller(_, Some(controller)) => {
-                controller.takes_renewals(*watch) && self.network.is_clear(*client)
+                controller.takes_renewals(*watch) && self.event_loop.network.is_clear(*client)
             }
             _ => false,
         };
@@ -73,84 +72,57 @@ impl Simulation {
 
     /// Does the renewal of an idle kubelet; false, with nothing done, if something else is due.
     fn run_loops(&mut self, client: ClientId, now: Timestamp, readers: &[WatcherRef]) -> bool {
-        let index = client.0 as usize;
-        if self.idle[index].is_none() {
+        if matches!(self.event_loop.get(client), Actor::Machine(_, None)) {
             self.take_loops(client);
         }
-        let Some(loops) = &mut self.idle[index] else { return false };
+        let Actor::Machine(_, Some(loops)) = self.event_loop.get_mut(client) else { return false };
         if loops.next_deadline() <= now {
             let lease = loops.lease();
             let Some(renew_time) = loops.due_renewal(now) else { return false };
             let Some(renewed) = self.api.renew(lease, renew_time, now) else { return false };
             loops.handle_renewed(renewed, now);
             self.now = now;
+            self.event_loop.network.touch(client, now);
             self.tell_renewal(lease, renewed, readers);
         }
-        self.timers.pop();
-        self.await_loops(client);
+        self.event_loop.skip_wake(client);
         true
     }
 
     /// Takes the loops of a kubelet, if it is idle and nothing can happen to its heartbeats.
     fn take_loops(&mut self, client: ClientId) {
-        let Actor::Machine(machine) = &self.slots[client.0 as usize].actor else { return };
-        let Some(loops) = machine.idle_loops().filter(|_| self.network.is_clear(client)) else { return };
+        let is_clear = self.event_loop.network.is_clear(client);
+        let Actor::Machine(machine, own) = self.event_loop.get_mut(client) else { return };
+        let Some(loops) = machine.idle_loops().filter(|_| is_clear) else { return };
         if machine.kubelet().is_some_and(|kubelet| self.api.is_own_renewal(loops.lease(), kubelet.identity())) {
-            self.idle[client.0 as usize] = Some(Box::new(loops));
-            self.idlers.push(client);
+            *own = Some(Box::new(loops));
+            self.idle.push(client);
         }
-    }
-
-    fn await_loops(&mut self, client: ClientId) {
-        let index = client.0 as usize;
-        if let Some(loops) = &self.idle[index] {
-            let at = loops.next_deadline();
-            self.deadlines[index] = Some(Deadline { at, reason: "heartbeat" });
-            self.timers.push((at, client.0));
-        }
-    }
-
-    /// Gives a kubelet its loops back, before anything else happens to it.
-    pub(super) fn return_loops(&mut self, client: ClientId) {
-        // A status tick that is due at this instant comes after whatever else is in hand.
-        self.return_loops_at(client, self.now);
     }
 
     /// Gives all kubelets their loops back: nobody outside sees that they were away.
     pub(super) fn return_all_loops(&mut self) {
         let after_now = self.now + SignedDuration::from_nanos(1);
-        for client in core::mem::take(&mut self.idlers) {
-            self.return_loops_at(client, after_now);
+        for client in core::mem::take(&mut self.idle) {
+            self.event_loop.get_mut(client).return_loops(after_now);
+            self.event_loop.schedule(client);
         }
-    }
-
-    fn return_loops_at(&mut self, client: ClientId, end: Timestamp) {
-        let index = client.0 as usize;
-        let Some(mut loops) = self.idle[index].take() else { return };
-        loops.tick_until(end);
-        if let Some(at) = loops.renewed_at() {
-            self.network.touch(client, at);
-        }
-        if let Actor::Machine(machine) = &mut self.slots[index].actor {
-            machine.take_idle_loops(&loops);
-        }
-        self.schedule(client);
     }
 
     fn tell_renewal(&mut self, before: HeartbeatStamp, after: HeartbeatStamp, readers: &[WatcherRef]) {
         for (reader, id) in readers {
-            self.network.touch(*reader, self.now);
-            let is_taken = match &mut self.slots[reader.0 as usize].actor {
+            self.event_loop.network.touch(*reader, self.now);
+            let is_taken = match self.event_loop.get_mut(*reader) {
                 Actor::Controller(_, Some(controller)) => controller.handle_renewal(*id, before, after),
                 _ => false,
             };
             if !is_taken {
                 let (id, event, object) = (*id, WatchType::Modified, self.api.lease_at(after));
-                self.take_message(*reader, ToClient::Watch { id, event, object });
+                self.event_loop.hand_over(*reader, ToClient::Watch { id, event, object }, self.now);
             }
         }
         // The request, its answer, and an event for each reader.
-        self.deliveries += 2 + readers.len() as u64;
+        self.direct_messages += 2 + readers.len() as u64;
         self.direct_renewals += 1;
     }
 
@@ -158,10 +130,10 @@ impl Simulation {
     fn give_bookmark(&mut self, now: Timestamp) -> bool {
         let Some((client, watch)) = self.api.next_bookmark() else { return false };
         let revision = self.api.resource_version();
-        let is_free = self.deadlines[client.0 as usize].is_none_or(|deadline| deadline.at > now);
-        let is_noted = self.network.is_clear(client)
-            && match &mut self.slots[client.0 as usize].actor {
-                Actor::Machine(machine) => machine.handle_bookmark(watch, revision),
+        let is_free = self.event_loop.deadline(client).is_none_or(|deadline| deadline.at > now);
+        let is_noted = self.event_loop.network.is_clear(client)
+            && match self.event_loop.get_mut(client) {
+                Actor::Machine(machine, _) => machine.handle_bookmark(watch, revision),
                 Actor::Controller(_, Some(controller)) if is_free => {
                     controller.informer(watch).is_some_and(|informer| informer.handle_bookmark(revision))
                 }
@@ -170,8 +142,8 @@ impl Simulation {
         if is_noted {
             self.now = now;
             self.api.skip_bookmark(now);
-            self.network.touch(client, now);
-            self.deliveries += 1;
+            self.event_loop.network.touch(client, now);
+            self.direct_messages += 1;
         }
         is_noted
     }

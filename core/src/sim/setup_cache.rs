@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::world::Cluster;
+use super::world::ClusterState;
 use super::{Simulation, SimulationOptions};
 use crate::components::api_server::Tap;
 use crate::network::Resource;
@@ -51,7 +51,7 @@ pub(super) struct SetupKey {
 /// A cluster to which all was given up to some line, and what the run was told by then.
 #[derive(Clone)]
 pub(super) struct Prepared {
-    pub(super) cluster: Cluster,
+    pub(super) cluster: ClusterState,
     pub(super) inputs: Vec<RunInput>,
 }
 

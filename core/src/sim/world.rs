@@ -74,7 +74,7 @@ struct Looked {
 
 /// The cluster, and what the driver knows of it beside its run.
 #[derive(Clone)]
-pub(super) struct Cluster {
+pub(super) struct ClusterState {
     simulation: Simulation,
     heartbeat_writers: BTreeMap<Text, HeartbeatWriter>,
     /// The rules that actions have laid on the network.
@@ -90,7 +90,7 @@ struct World<'a> {
     /// What the user's own steps do.
     own: &'a Own,
     looks: Looks,
-    cluster: Cluster,
+    cluster: ClusterState,
     run: Run,
     /// What the run was told, if the next scenario may need it.
     inputs: Option<Vec<RunInput>>,
@@ -98,7 +98,7 @@ struct World<'a> {
     bound: Option<Option<Timestamp>>,
 }
 
-impl Cluster {
+impl ClusterState {
     /// Returns the number of the cluster's objects.
     pub(super) fn size(&self) -> usize {
         self.simulation.api().size()
@@ -143,7 +143,7 @@ impl<'a> World<'a> {
         let mut simulation = cache.start(options);
         simulation.tap(tap);
         let looked = |(name, of_containers)| (name, Looked { shown: Json::Null, of_containers });
-        let cluster = Cluster {
+        let cluster = ClusterState {
             simulation,
             heartbeat_writers: BTreeMap::new(),
             rules: BTreeMap::new(),

@@ -66,11 +66,6 @@ impl IdleLoops {
         self.renewals
     }
 
-    /// Returns when the last of these renewals was.
-    pub(crate) const fn renewed_at(&self) -> Option<Timestamp> {
-        self.renewed_at
-    }
-
     /// Returns when something is due that others may see: a status tick that finds nothing is not.
     pub(crate) fn next_deadline(&self) -> Timestamp {
         self.lease_at.min(self.until)

@@ -67,11 +67,6 @@ impl Network {
         self.ended.iter()
     }
 
-    /// Returns the clients on whose connections a rule lies, if there is such a rule.
-    pub(crate) fn clients_under(&self, id: RuleId) -> Vec<ClientId> {
-        self.rules.get(&id).map(|rule| self.clients_of(rule)).unwrap_or_default()
-    }
-
     /// Returns the clients on whose connections a rule lies.
     fn clients_of(&self, rule: &Rule) -> Vec<ClientId> {
         match (&rule.fault.from, &rule.fault.to) {
