@@ -17,8 +17,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::Because;
 use super::client::CacheEvent;
 use super::controller::{
-    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
-    Watched, code, failure,
+    ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
+    Retries, Watched, code, failure,
 };
 use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Rounding, Selections, controller_of, number, owner_key, scaled};
@@ -44,8 +44,6 @@ const DEPLOYMENT_CACHE: usize = 3;
 const STATEFUL: usize = 4;
 
 const CONFIG: ControllerConfig = ControllerConfig {
-    account: "disruption-controller",
-    events: Some("controllermanager"),
     queue: "disruption",
     workers: 1,
     retries: Retries::ENDLESS,
@@ -59,7 +57,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
 };
 
 /// Starts the controller with empty caches.
-pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     let tells_generation = context.settings.profile().is("pod-conditions-observe-generation");
     KeyedController::new(Disruption { tells_generation, ..Disruption::default() }, &CONFIG, context, now)
 }

@@ -18,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Because;
 use super::client::{CacheEvent, node_name};
 use super::controller::{
-    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
+    Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
 };
 use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Selections, labels, reference_to};
@@ -50,8 +50,6 @@ const NODE_CACHE: usize = 2;
 const SLICE_CACHE: usize = 3;
 
 const CONFIG: ControllerConfig = ControllerConfig {
-    account: "endpointslice-controller",
-    events: Some("endpoint-slice-controller"),
     queue: "endpoint_slice",
     workers: 5,
     // Source: endpointslice_controller.go (v1.34), `defaultSyncBackOff` and `maxRetries`.
@@ -60,7 +58,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
 };
 
 /// Starts the controller with empty caches.
-pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     KeyedController::new(EndpointSlices::default(), &CONFIG, context, now)
 }
 

@@ -17,8 +17,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::client::{CacheEvent, RequestOutcome};
 use super::controller::{
-    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
-    Watched, code,
+    ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
+    Retries, Watched, code,
 };
 use super::{Because, DecisionId};
 use crate::json;
@@ -55,8 +55,6 @@ const CONTENT_REMAINING: &str = "NamespaceContentRemaining";
 const FINALIZERS_REMAINING: &str = "NamespaceFinalizersRemaining";
 
 const CONFIG: ControllerConfig = ControllerConfig {
-    account: "namespace-controller",
-    events: None,
     queue: "namespace",
     // Source: pkg/controller/namespace/config/v1alpha1/defaults.go (v1.34), `ConcurrentNamespaceSyncs`.
     workers: 10,
@@ -65,7 +63,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
 };
 
 /// Starts the controller with an empty cache.
-pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     let pods_first = context.settings.profile().is("namespace-deletes-pods-first");
     let own = Namespaces { pods_first, sweeps: BTreeMap::new() };
     KeyedController::new(own, &CONFIG, context, now).with_rate(RATE, context, now)

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::client::{Cache, CacheEvent, PodsByNode, RequestOutcome, node_name};
-use super::controller::{ApiResult, Context, Controller, ControllerRuntime, FreeChoice, LoopInfo, Watched};
+use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice, LoopInfo, Watched};
 use super::pod_status::{DisruptionTarget, Generation, failed_patch};
 use super::{Because, Deadline, DecisionId};
 use crate::json;
@@ -106,12 +106,12 @@ pub struct PodGc {
 impl PodGc {
     /// Starts the controller with empty caches.
     #[must_use]
-    pub fn new(context: &Context, now: Timestamp) -> Self {
+    pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
         let watched = [Watched::of(NODES), Watched::of(PODS)];
         let is_late = context.settings.is_lost(Race::PassBeforeQuarantineEnds);
         let told = context.settings.profile().is("pod-conditions-observe-generation");
         Self {
-            runtime: ControllerRuntime::new("pod-garbage-collector", &watched, context, now),
+            runtime: ControllerRuntime::new(&watched, context, now),
             pods_by_node: PodsByNode::default(),
             terminated: BTreeSet::new(),
             ending: BTreeSet::new(),

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::controller::{Context, Controller};
+use super::controller::{Context, Controller, ControllerContext};
 use super::garbage_collector::GarbageCollector;
 use super::node_ipam::NodeIpam;
 use super::node_lifecycle::NodeLifecycle;
@@ -40,7 +40,7 @@ pub struct ControllerRow {
     pub event_source: &'static str,
     /// What it is there for.
     pub duty: Duty,
-    start: fn(&Context, Timestamp) -> Option<Box<dyn Controller>>,
+    start: fn(&ControllerContext, Timestamp) -> Option<Box<dyn Controller>>,
 }
 
 macro_rules! rows {
@@ -146,5 +146,7 @@ pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
 /// Starts a controller; `None` for a name that is not modelled, and for one that the flags keep from running.
 #[must_use]
 pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Controller>> {
-    ROWS.iter().find(|row| row.name == name).and_then(|row| (row.start)(&context, now))
+    let row = ROWS.iter().find(|row| row.name == name)?;
+    let Context { settings, chance } = context;
+    (row.start)(&ControllerContext { settings, chance, user: row.user, event_source: row.event_source }, now)
 }

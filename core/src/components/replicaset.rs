@@ -17,8 +17,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::client::{CacheEvent, node_name};
 use super::controller::{
-    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
-    Watched, code, failure, object,
+    ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
+    Retries, Watched, code, failure, object,
 };
 use super::events::InvolvedObject;
 use super::workload::pods::{
@@ -43,8 +43,6 @@ const SETS: usize = 0;
 const PODS_CACHE: usize = 1;
 
 const CONFIG: ControllerConfig = ControllerConfig {
-    account: "replicaset-controller",
-    events: Some("replicaset-controller"),
     queue: "replicaset",
     workers: 5,
     retries: Retries::ENDLESS,
@@ -52,7 +50,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
 };
 
 /// Starts the controller with empty caches.
-pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     let logic = ReplicaSets {
         tells_terminating: context.settings.is_gate_on("DeploymentReplicaSetTerminatingReplicas"),
         pods: Owned::default(),

@@ -17,8 +17,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::client::CacheEvent;
 use super::controller::{
-    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
-    Watched, code, failure, object,
+    ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
+    Retries, Watched, code, failure, object,
 };
 use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{
@@ -45,8 +45,6 @@ const REVISION_CACHE: usize = 2;
 const CLAIM_CACHE: usize = 3;
 
 const CONFIG: ControllerConfig = ControllerConfig {
-    account: "statefulset-controller",
-    events: Some("statefulset-controller"),
     queue: "statefulset",
     workers: 5,
     retries: Retries::ENDLESS,
@@ -54,7 +52,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
 };
 
 /// Starts the controller with empty caches.
-pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     let logic = StatefulSets {
         capitalises: context.settings.profile().is("stateful-set-events-capitalised"),
         pods: Owned::default(),

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use super::Because;
 use super::client::CacheEvent;
 use super::controller::{
-    Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
+    Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler, Retries, Watched,
 };
 use crate::json;
 use crate::network::{Call, NODES};
@@ -29,8 +29,6 @@ const STEPS: [(usize, usize, i64); 5] =
     [(0, 100, 0), (90, 500, 15), (450, 1000, 30), (900, 2000, 60), (1800, usize::MAX, 300)];
 
 const CONFIG: ControllerConfig = ControllerConfig {
-    account: "ttl-controller",
-    events: None,
     queue: "ttl_controller",
     workers: usize::MAX,
     retries: Retries::ENDLESS,
@@ -38,7 +36,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
 };
 
 /// Starts the controller with an empty cache.
-pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     KeyedController::new(Ttl::default(), &CONFIG, context, now)
 }
 

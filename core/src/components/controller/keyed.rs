@@ -13,7 +13,7 @@ use core::fmt::Debug;
 use jiff::{SignedDuration, Timestamp};
 
 use super::runtime::{ApiResult, ControllerRuntime, Watched, failure};
-use super::{Context, Controller};
+use super::{Controller, ControllerContext};
 use crate::components::client::{CacheEvent, PAUSE_FIRST, Reflector, WorkQueue};
 use crate::components::events::{EventType, InvolvedObject};
 use crate::components::{Because, Deadline, DecisionId};
@@ -160,10 +160,6 @@ impl<S> KeyedRuntime<S> {
 /// What a controller is made of.
 #[derive(Debug)]
 pub(in crate::components) struct ControllerConfig {
-    /// The service account.
-    pub(in crate::components) account: &'static str,
-    /// The component that its Events name; `None` if it writes none.
-    pub(in crate::components) events: Option<&'static str>,
     /// The name of its queue.
     pub(in crate::components) queue: &'static str,
     /// How many keys are worked on side by side.
@@ -201,21 +197,22 @@ impl<R: Reconciler> KeyedController<R> {
     pub(in crate::components) fn new(
         own: R,
         config: &'static ControllerConfig,
-        context: &Context,
+        context: &ControllerContext,
         now: Timestamp,
     ) -> Self {
-        let base = ControllerRuntime::new(config.account, config.watched, context, now);
-        let base = match config.events {
-            Some(component) => base.with_events(component, context),
-            None => base,
-        };
+        let base = ControllerRuntime::new(config.watched, context, now);
         let queue = WorkQueue::with_first_pause(config.retries.first);
         let runtime = KeyedRuntime { base, queue, under_way: BTreeMap::new(), open: BTreeMap::new() };
         Self { own, runtime, config }
     }
 
     /// Gives its client another rate; see [`ControllerRuntime::with_rate`].
-    pub(in crate::components) fn with_rate(mut self, times: (f64, f64), context: &Context, now: Timestamp) -> Self {
+    pub(in crate::components) fn with_rate(
+        mut self,
+        times: (f64, f64),
+        context: &ControllerContext,
+        now: Timestamp,
+    ) -> Self {
         self.runtime.base = self.runtime.base.with_rate(times, context, now);
         self
     }

@@ -26,13 +26,26 @@ use crate::network::{RequestId, ToClient};
 use crate::objects::{HeartbeatStamp, Json, Text};
 use crate::profile::Settings;
 
-/// What a controller is started with.
+/// What a component is started with.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// The flags and the release's behaviours.
     pub settings: Arc<Settings>,
+    /// The generator of this component's free choices.
+    pub chance: Chance,
+}
+
+/// What a controller is started with: its [`Context`], and what its row in [`registry`](super::registry) says.
+#[derive(Clone, Debug)]
+pub struct ControllerContext {
+    /// The flags and the release's behaviours.
+    pub settings: Arc<Settings>,
     /// The generator of this controller's free choices.
     pub chance: Chance,
+    /// The user as whom it writes, as in the row.
+    pub user: &'static str,
+    /// The component that its Events name; empty if it makes none.
+    pub event_source: &'static str,
 }
 
 /// A loop of a controller that runs by the clock.

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
-use super::Context;
+use super::ControllerContext;
 use crate::components::client::{Changes, Client, Reflector};
 use crate::components::events::{EventRecorder, EventType, InvolvedObject};
 use crate::components::{Because, Deadline, DecisionId, Outbox, Output, earliest};
@@ -69,13 +69,16 @@ pub struct ControllerRuntime {
 }
 
 impl ControllerRuntime {
-    /// Starts to fill the caches, as the service account of this name.
-    pub(in crate::components) fn new(account: &str, watched: &[Watched], context: &Context, now: Timestamp) -> Self {
-        Self::with_client(Client::new(Identity::controller(account), &context.settings, now), watched, context)
+    /// Starts to fill the caches, as the controller's service account.
+    pub(in crate::components) fn new(watched: &[Watched], context: &ControllerContext, now: Timestamp) -> Self {
+        let client = Client::new(Identity::controller(context.user), &context.settings, now);
+        let source = Some(context.event_source).filter(|source| !source.is_empty());
+        let events = source.map(|source| EventRecorder::new(source, context.chance.fork("events")));
+        Self { events, ..Self::with_client(client, watched, context) }
     }
 
-    /// Starts to fill the caches, as who has this client.
-    pub(in crate::components) fn with_client(client: Client, watched: &[Watched], context: &Context) -> Self {
+    /// Starts to fill the caches, as who has this client; without a way to emit Events.
+    pub(in crate::components) fn with_client(client: Client, watched: &[Watched], context: &ControllerContext) -> Self {
         let mut outbox = Outbox::default();
         let mut start = |watched: &Watched| {
             let chance = context.chance.fork(watched.stream.unwrap_or(&watched.resource.plural));
@@ -86,13 +89,13 @@ impl ControllerRuntime {
         Self { caches: watched.iter().map(&mut start).collect(), client, events: None, outbox }
     }
 
-    /// Lets the controller write Events, in the name of a component.
-    pub(in crate::components) fn with_events(self, component: &'static str, context: &Context) -> Self {
-        Self { events: Some(EventRecorder::new(component, context.chance.fork("events"))), ..self }
-    }
-
     /// Gives the client so many times the rate and the burst of kube-controller-manager's flags.
-    pub(in crate::components) fn with_rate(self, (qps, burst): (f64, f64), context: &Context, now: Timestamp) -> Self {
+    pub(in crate::components) fn with_rate(
+        self,
+        (qps, burst): (f64, f64),
+        context: &ControllerContext,
+        now: Timestamp,
+    ) -> Self {
         let number = |flag| context.settings.number(flag);
         let (qps, burst) = (number("kube-api-qps") * qps, number("kube-api-burst") * burst);
         Self { client: Client::with_rate(self.client.identity().clone(), qps, burst, now), ..self }
@@ -141,7 +144,7 @@ impl ControllerRuntime {
     /// Emits an Event; it is sent after the input in hand, or with [`Self::flush`].
     ///
     /// # Panics
-    /// The controller has no component that its Events name.
+    /// The controller's row in [`registry`](crate::components::registry) has no source of Events.
     pub(in crate::components) fn emit(
         &mut self,
         about: &InvolvedObject,
@@ -151,7 +154,7 @@ impl ControllerRuntime {
         because: Option<DecisionId>,
         now: Timestamp,
     ) {
-        let events = self.events.as_mut().expect("who emits Events names a component for them");
+        let events = self.events.as_mut().expect("the row of who emits Events has a source");
         events.emit(about, kind, reason, message, because, now);
     }
 

@@ -20,8 +20,8 @@ use jiff::{SignedDuration, Timestamp};
 use self::nodes::{pod_for, target, verdict};
 use super::client::CacheEvent;
 use super::controller::{
-    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
-    Watched, failure, object,
+    ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
+    Retries, Watched, failure, object,
 };
 use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{
@@ -53,8 +53,6 @@ const NODE_CACHE: usize = 2;
 const REVISION_CACHE: usize = 3;
 
 const CONFIG: ControllerConfig = ControllerConfig {
-    account: "daemon-set-controller",
-    events: Some("daemonset-controller"),
     queue: "daemonset",
     workers: 2,
     retries: Retries::ENDLESS,
@@ -62,7 +60,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
 };
 
 /// Starts the controller with empty caches.
-pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     let looks_for_pods = context.settings.profile().is("daemon-set-wakes-for-pods");
     KeyedController::new(DaemonSets { looks_for_pods, ..DaemonSets::default() }, &CONFIG, context, now)
 }

@@ -20,8 +20,8 @@ use jiff::Timestamp;
 use super::client::CacheEvent;
 use super::client::PAUSE_FIRST;
 use super::controller::{
-    ApiResult, Context, Controller, ControllerConfig, Flow, KeyedController, KeyedRuntime, Reconciler, Retries,
-    Watched, failure, object,
+    ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
+    Retries, Watched, failure, object,
 };
 use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Owned, Rounding, hash, number, owner_key, reference_to, scaled};
@@ -46,8 +46,6 @@ const DEPLOYMENT_CACHE: usize = 0;
 const SETS: usize = 1;
 
 const CONFIG: ControllerConfig = ControllerConfig {
-    account: "deployment-controller",
-    events: Some("deployment-controller"),
     queue: "deployment",
     workers: 5,
     // Source: deployment_controller.go (v1.34), `maxRetries`.
@@ -56,7 +54,7 @@ const CONFIG: ControllerConfig = ControllerConfig {
 };
 
 /// Starts the controller with empty caches.
-pub(super) fn start(context: &Context, now: Timestamp) -> impl Controller + use<> {
+pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
     let profile = context.settings.profile();
     let logic = Deployments {
         tells_from: profile.is("scaling-tells-from"),

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use self::cascade::{FOREGROUND, ORPHAN, Orphaning, has_finalizer, is_ending_with};
 use self::graph::{Graph, Item, Life, OwnerReference, owners_of};
 use super::client::{CacheEvent, RequestOutcome, WorkQueue};
-use super::controller::{ApiResult, Context, Controller, ControllerRuntime, Watched};
+use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, Watched};
 use super::{Because, Deadline, DecisionId, earliest};
 use crate::json;
 use crate::network::{CSI_NODES, Call, LEASES, NODES, PODS, RequestId, Resource, Verb};
@@ -116,11 +116,11 @@ pub struct GarbageCollector {
 impl GarbageCollector {
     /// Starts the controller with empty caches.
     #[must_use]
-    pub fn new(context: &Context, now: Timestamp) -> Self {
+    pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
         let watched: Vec<Watched> =
             KINDS.iter().map(|kind| Watched::of(kind.resource.clone()).with_stream(kind.name)).collect();
         Self {
-            runtime: ControllerRuntime::new("generic-garbage-collector", &watched, context, now),
+            runtime: ControllerRuntime::new(&watched, context, now),
             graph: Graph::default(),
             absent: VecDeque::new(),
             queue: WorkQueue::default(),

@@ -22,7 +22,7 @@ pub use cidr::{Cidr, CidrSet};
 pub use config::{FlagError, sets};
 
 use super::client::{CacheEvent, WorkQueue};
-use super::controller::{ApiResult, Context, Controller, ControllerRuntime, Watched};
+use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, Watched};
 use super::events::{EventType, InvolvedObject};
 use super::{Because, Deadline, DecisionId, earliest};
 use crate::json;
@@ -66,12 +66,12 @@ pub struct NodeIpam {
 impl NodeIpam {
     /// Starts the controller with an empty cache; `None` if the flags say that nodes get no networks.
     #[must_use]
-    pub fn new(context: &Context, now: Timestamp) -> Option<Self> {
+    pub fn new(context: &ControllerContext, now: Timestamp) -> Option<Self> {
         let sets = sets(&context.settings).ok().flatten()?;
         let watched = [Watched::with(NODES, None)];
-        let runtime = ControllerRuntime::new("node-controller", &watched, context, now);
+        let runtime = ControllerRuntime::new(&watched, context, now);
         Some(Self {
-            runtime: runtime.with_events("cidrAllocator", context),
+            runtime,
             queue: WorkQueue::default(),
             under_way: BTreeMap::new(),
             settling: Vec::new(),

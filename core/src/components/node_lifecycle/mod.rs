@@ -38,7 +38,7 @@ use self::tick::Tick;
 use self::work_items::{End, WorkItem, WorkItems};
 use self::zones::{Rates, ZoneKey, Zones};
 use super::client::{CacheEvent, CacheIndex, PodsByNode, RequestOutcome, WorkQueue};
-use super::controller::{ApiResult, Context, Controller, ControllerRuntime, FreeChoice, LoopInfo, Watched};
+use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice, LoopInfo, Watched};
 use super::{Deadline, earliest};
 use crate::chance::Chance;
 use crate::json;
@@ -167,13 +167,13 @@ use io;
 impl NodeLifecycle {
     /// Starts the controller with empty caches.
     #[must_use]
-    pub fn new(context: &Context, now: Timestamp) -> Self {
+    pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
         let settings = &context.settings;
         let watched =
             [Watched::with(NODES, None), Watched::with(PODS, None), Watched::with(LEASES, None).within(NODE_LEASES)];
-        let runtime = ControllerRuntime::new("node-controller", &watched, context, now);
+        let runtime = ControllerRuntime::new(&watched, context, now);
         Self {
-            runtime: runtime.with_events("node-controller", context),
+            runtime,
             chance: context.chance.fork("retries"),
             work_items: WorkItems::default(),
             pods_by_node: PodsByNode::default(),

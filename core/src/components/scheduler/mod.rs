@@ -48,7 +48,7 @@ use self::recorder::Recorder;
 use self::score::Balance;
 use self::writes::{OngoingPreemption, Write};
 use super::client::{CacheEvent, Client};
-use super::controller::{ApiResult, Context, Controller, ControllerRuntime, FreeChoice};
+use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, FreeChoice};
 use super::{Because, Deadline, earliest};
 use crate::chance::Chance;
 use crate::network::{Identity, RequestId};
@@ -122,7 +122,7 @@ pub struct Scheduler {
 impl Scheduler {
     /// Starts the scheduler with empty caches.
     #[must_use]
-    pub fn new(context: &Context, now: Timestamp) -> Self {
+    pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
         let client = || Client::with_rate(Identity::scheduler(), CLIENT_QPS, CLIENT_BURST, now);
         let settings = &context.settings;
         let profile = settings.profile();
@@ -142,7 +142,7 @@ impl Scheduler {
         Self {
             runtime: ControllerRuntime::with_client(client(), WATCHED, context),
             event_client: client(),
-            recorder: Recorder::new(PROFILE, now),
+            recorder: Recorder::new(context.event_source, now),
             behaviour,
             cluster: SchedulerCache::default(),
             queue: Queue::new(settings, now),

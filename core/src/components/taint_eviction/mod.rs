@@ -21,7 +21,7 @@ use jiff::{SignedDuration, Timestamp};
 use self::eviction::{Eviction, Next, event_name};
 use self::timers::Timers;
 use super::client::{CacheEvent, PodsByNode, RequestOutcome, node_name};
-use super::controller::{ApiResult, Context, Controller, ControllerRuntime, Watched};
+use super::controller::{ApiResult, Controller, ControllerContext, ControllerRuntime, Watched};
 use super::events::{EventType, InvolvedObject};
 use super::pod_status::Generation;
 use super::tolerations::{Stay, stay, tolerates};
@@ -52,14 +52,14 @@ pub struct TaintEviction {
 impl TaintEviction {
     /// Starts the controller with empty caches.
     #[must_use]
-    pub fn new(context: &Context, now: Timestamp) -> Self {
+    pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
         // The controller came out of node lifecycle and kept its account.
         let watched = [Watched::of(NODES), Watched::of(PODS)];
-        let runtime = ControllerRuntime::new("node-controller", &watched, context, now);
+        let runtime = ControllerRuntime::new(&watched, context, now);
         let profile = context.settings.profile();
         let told = profile.is("pod-conditions-observe-generation");
         Self {
-            runtime: runtime.with_events("taint-eviction-controller", context),
+            runtime,
             pods_by_node: PodsByNode::default(),
             generation: if told { Generation::Observed } else { Generation::NotObserved },
             leaves_tombstones: profile.is("taint-eviction-leaves-tombstones"),
