@@ -9,17 +9,17 @@
 
 pub mod http;
 mod identity;
+pub(crate) mod kinds;
 pub mod message;
 mod resource;
-pub(crate) mod resources;
 mod rule;
 mod rule_json;
 mod transport;
 
 pub use identity::Identity;
+pub use kinds::{UnknownResource, collections, find_kind, is_namespaced, kind_names, known_resource};
 pub use message::*;
 pub use resource::{CSI_NODES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS, Resource, Verb};
-pub use resources::{UnknownResource, collections, find_kind, is_namespaced, kind_names, known_resource};
 pub use rule::{Effect, Endpoint, Fault, Hits, InjectedReply, Match, Rule, RuleId};
 pub use rule_json::CODES;
 pub use transport::{Delivery, Network};

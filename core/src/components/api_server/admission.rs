@@ -11,7 +11,7 @@ use super::admission_write::{Operation, Write, subject};
 use super::call::RequestInfo;
 use super::{ApiServer, Origin, node_restriction, priority, service_accounts, status};
 use crate::json;
-use crate::network::resources::{KINDS, Kind};
+use crate::network::kinds::{KINDS, Kind};
 use crate::network::{Answer, NODES, Resource};
 use crate::objects::{Json, ObjectKey};
 

@@ -5,7 +5,7 @@
 use super::call::RequestInfo;
 use super::{Origin, status};
 use crate::network::Answer;
-use crate::network::resources::{KINDS, Kind};
+use crate::network::kinds::{KINDS, Kind};
 use crate::objects::Json;
 
 /// What a write does, as plugins see it.

@@ -12,7 +12,7 @@ use super::strategy::storage_key;
 use super::write::uid_precondition;
 use super::{ApiServer, Origin, status};
 use crate::json;
-use crate::network::resources::KINDS;
+use crate::network::kinds::KINDS;
 use crate::network::{Answer, Body, Resource};
 use crate::objects::{Json, time};
 

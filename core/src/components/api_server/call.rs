@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::content_negotiation::{self, TableContext};
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, status};
-use crate::network::resources::{self, KINDS, Kind, Trait};
+use crate::network::kinds::{self, KINDS, Kind, Trait};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
 
@@ -70,7 +70,7 @@ impl ApiServer {
             }
             _ => {}
         }
-        let kind = resources::find(&resource).ok_or_else(|| unknown(&resource))?;
+        let kind = kinds::find(&resource).ok_or_else(|| unknown(&resource))?;
         let table = &KINDS[kind];
         if !table.is_namespaced() && !namespace.is_empty()
             || table.is_namespaced() && namespace.is_empty() && !name.is_empty()

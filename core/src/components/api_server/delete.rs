@@ -15,7 +15,7 @@ use super::options::{RequestOptions, is_true, whole_number};
 use super::read::selection;
 use super::validation::{FieldError, Problem, meta};
 use super::{ApiServer, Origin, admission, status, strategy, syntax};
-use crate::network::resources::{KINDS, Kind, Trait};
+use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, Body, Content, List};
 use crate::objects::{Json, Object, Text, time};
 

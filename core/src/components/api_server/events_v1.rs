@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 
 use super::{ApiServer, Origin, Tap, WriteEffect};
-use crate::network::resources::{self, KINDS};
+use crate::network::kinds::{self, KINDS};
 use crate::network::{EVENTS, NEW_EVENTS, WatchType};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
@@ -30,9 +30,9 @@ const ALIKE: [&str; 6] = ["metadata", "involvedObject", "regarding", "source", "
 fn counterpart(kind: usize) -> Option<usize> {
     let resource = &KINDS[kind].resource;
     if *resource == EVENTS {
-        resources::find(&NEW_EVENTS)
+        kinds::find(&NEW_EVENTS)
     } else if *resource == NEW_EVENTS {
-        resources::find(&EVENTS)
+        kinds::find(&EVENTS)
     } else {
         None
     }
@@ -72,7 +72,7 @@ fn converted(tree: &Json, to: usize) -> (Json, Json) {
 impl ApiServer {
     /// Keeps the API version in `events.k8s.io/v1` from now on.
     pub(super) fn keep_new_events(&mut self) {
-        let (Some(kind), false) = (resources::find(&EVENTS), self.keeps_new_events) else { return };
+        let (Some(kind), false) = (kinds::find(&EVENTS), self.keeps_new_events) else { return };
         let Some(other) = counterpart(kind) else { return };
         self.keeps_new_events = true;
         let events_v1: Vec<Object> =

@@ -14,7 +14,7 @@ use super::delete::check_preconditions;
 use super::options::RequestOptions;
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
-use crate::network::resources::{self, KINDS};
+use crate::network::kinds::{self, KINDS};
 use crate::network::{Answer, Body, Resource};
 use crate::objects::lifecycle::is_ready;
 use crate::objects::selector::selects;
@@ -81,7 +81,7 @@ impl ApiServer {
     }
 
     fn take_from_budget(&mut self, pod: &Object, origin: &Origin, dry_run: bool) -> Result<(), Answer> {
-        let budgets = resources::find(&BUDGETS).expect("a kind of the table");
+        let budgets = kinds::find(&BUDGETS).expect("a kind of the table");
         let labels = pod.stable().at(&["metadata", "labels"]);
         let namespace = pod.key().namespace;
         let found: Vec<Object> = self.tables[budgets]

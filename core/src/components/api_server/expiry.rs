@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{ApiServer, Origin};
-use crate::network::resources::{KINDS, Trait};
+use crate::network::kinds::{KINDS, Trait};
 use crate::network::{ClientId, Identity, Verb};
 use crate::objects::{Object, ObjectKey, Text};
 

@@ -64,7 +64,7 @@ use jiff::Timestamp;
 use super::Deadline;
 use super::controller::Context;
 use crate::chance::Chance;
-use crate::network::resources::{self, KINDS, Kind};
+use crate::network::kinds::{self, KINDS, Kind};
 use crate::network::{
     Ask, ClientId, DecisionId, Identity, LEASES, NAMESPACES, NODES, PODS, Request, RequestId, Resource, ToClient, Verb,
     WatchType,
@@ -217,7 +217,7 @@ impl ApiServer {
     /// PriorityClasses.
     #[must_use]
     pub fn new(context: Context, now: Timestamp) -> Self {
-        let place = |resource: &Resource| resources::find(resource).expect("a kind of the table");
+        let place = |resource: &Resource| kinds::find(resource).expect("a kind of the table");
         let mut server = Self {
             outputs: VecDeque::new(),
             events: VecDeque::new(),
@@ -397,7 +397,7 @@ impl ApiServer {
     /// Looks an object up, beside the network.
     #[must_use]
     pub fn object(&self, resource: &Resource, key: &ObjectKey) -> Option<Object> {
-        let kind = resources::find(resource)?;
+        let kind = kinds::find(resource)?;
         let found = |kind: usize| self.tables[kind].store.get(&key.namespace, &key.name);
         match self.stand_in(kind) {
             Some(other) => found(other).map(|object| self.counterpart_of(object, kind)),
@@ -408,7 +408,7 @@ impl ApiServer {
     /// Returns all objects of a kind in order of their keys, beside the network.
     #[must_use]
     pub fn objects(&self, resource: &Resource) -> Vec<Object> {
-        let Some(kind) = resources::find(resource) else { return Vec::new() };
+        let Some(kind) = kinds::find(resource) else { return Vec::new() };
         match self.stand_in(kind) {
             Some(other) => self.tables[other].store.iter("").map(|object| self.counterpart_of(object, kind)).collect(),
             None => self.tables[kind].store.iter("").cloned().collect(),
@@ -556,7 +556,7 @@ impl ApiServer {
     }
 
     fn namespace_exists(&self, name: &str) -> bool {
-        let namespaces = resources::find(&NAMESPACES).expect("a kind of the table");
+        let namespaces = kinds::find(&NAMESPACES).expect("a kind of the table");
         self.tables[namespaces].store.find("", name).is_some()
     }
 }

@@ -15,7 +15,7 @@ use super::attributes::Attributes;
 use super::rbac_policy::cluster_rules;
 use super::references::{self, Reference};
 use crate::components::MIRROR;
-use crate::network::resources;
+use crate::network::kinds;
 use crate::network::{Identity, NODE_LEASES, PODS, Resource};
 use crate::objects::{Object, ObjectKey};
 
@@ -183,7 +183,7 @@ impl ApiServer {
     }
 
     fn pods_lead_to(&self, node: &str, what: Reference, namespace: &str, name: &str) -> bool {
-        let pods = resources::find(&PODS).expect("a kind of the table");
+        let pods = kinds::find(&PODS).expect("a kind of the table");
         self.tables[pods].store.iter(namespace).any(|pod| {
             let tree = pod.stable();
             tree.at(&["spec", "nodeName"]).as_str() == Some(node)

@@ -11,7 +11,7 @@ use super::options::{FieldValidation, RequestOptions};
 use super::validation::FieldError;
 use super::write::{Read, answer, unknown_fields, warnings, with_warnings};
 use super::{ApiServer, Origin, status, syntax};
-use crate::network::resources::{KINDS, Kind};
+use crate::network::kinds::{KINDS, Kind};
 use crate::network::{Answer, Body, Call, JSON_PATCH, MERGE_PATCH, NODE_LEASES, STRATEGIC_MERGE_PATCH};
 use crate::objects::Json;
 use crate::objects::patch::{JsonPatch, PatchError, go_value, merge, strategic_merge};

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::{ApiServer, content_negotiation, health, status};
 use crate::json;
-use crate::network::resources::{KINDS, Kind, Trait};
+use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, Call, Verb};
 use crate::objects::Json;
 use crate::profile::Profile;

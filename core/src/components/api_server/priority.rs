@@ -9,7 +9,7 @@ use alloc::string::String;
 
 use super::admission_write::subject;
 use super::{ApiServer, status};
-use crate::network::resources::Kind;
+use crate::network::kinds::Kind;
 use crate::network::{Answer, Resource};
 use crate::objects::{Json, ObjectKey};
 

@@ -18,7 +18,7 @@ use super::attributes::Attributes;
 use super::rbac_policy::{
     self, Binding, CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, Subject, cluster_rules, namespace_rules,
 };
-use crate::network::resources;
+use crate::network::kinds;
 use crate::network::{Identity, Resource};
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
@@ -174,7 +174,7 @@ pub(super) struct Rbac {
 
 impl Rbac {
     pub(super) fn new() -> Self {
-        let place = |resource: &Resource| resources::find(resource).expect("a kind of the table");
+        let place = |resource: &Resource| kinds::find(resource).expect("a kind of the table");
         let kinds = place(&CLUSTER_ROLE_BINDINGS)..=place(&ROLES);
         Self { known: Vec::new(), bindings: Vec::new(), roles: BTreeMap::new(), stored: false, node_rules: None, kinds }
     }
@@ -304,7 +304,7 @@ impl ApiServer {
         }
         self.rbac.stored = true;
         for (resource, mut tree) in rbac_policy::objects(self.settings.profile()) {
-            let kind = resources::find(&resource).expect("a kind of the table");
+            let kind = kinds::find(&resource).expect("a kind of the table");
             let name = tree.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
             tree.set(&["metadata", "uid"], uid_of(&resource, &name));
             tree.set(&["metadata", "creationTimestamp"], time::to_time(self.started));

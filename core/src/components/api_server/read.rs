@@ -15,7 +15,7 @@ use super::paging::{self, WatchList};
 use super::validation::meta;
 use super::watch::{Selection, Watcher};
 use super::{ApiServer, Origin, ServerOutput, status};
-use crate::network::resources::{KINDS, Kind};
+use crate::network::kinds::{KINDS, Kind};
 use crate::network::{Answer, Content, List, RequestId, ToClient, WatchType};
 use crate::objects::names::Wording;
 use crate::objects::selector::{FieldSelector, Selector};

@@ -15,7 +15,7 @@ use super::node_authoriser::node_of;
 use super::validation::FieldError;
 use super::{ApiServer, Origin, status};
 use crate::json;
-use crate::network::resources::KINDS;
+use crate::network::kinds::KINDS;
 use crate::network::{Answer, Identity};
 use crate::objects::{Json, Text, time};
 

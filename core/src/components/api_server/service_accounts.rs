@@ -12,7 +12,7 @@ use super::admission_write::subject;
 use super::{ApiServer, status};
 use crate::components::MIRROR;
 use crate::json;
-use crate::network::resources::{self, Kind};
+use crate::network::kinds::{self, Kind};
 use crate::network::{Answer, Resource};
 use crate::objects::Json;
 
@@ -47,7 +47,7 @@ pub(super) fn admit(server: &mut ApiServer, kind: &Kind, tree: &mut Json) -> Res
     }
     let account = tree.at(&["spec", "serviceAccountName"]).as_text().cloned().unwrap_or_default();
     let namespace = tree.at(&["metadata", "namespace"]).as_text().cloned().unwrap_or_default();
-    let accounts = resources::find(&SERVICE_ACCOUNTS).expect("a kind of the table");
+    let accounts = kinds::find(&SERVICE_ACCOUNTS).expect("a kind of the table");
     let store = &server.tables[accounts].store;
     // The account `default` is made by a controller of its own; where that is taken for granted, so is the account.
     let is_needed = store.iter(&namespace).next().is_some() && *account != *"default" || server.has_all_accounts;

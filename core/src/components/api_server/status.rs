@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::validation::FieldError;
 use crate::json;
-use crate::network::resources::Kind;
+use crate::network::kinds::Kind;
 use crate::network::{Answer, Content, Resource};
 use crate::objects::{Json, Text};
 

@@ -13,7 +13,7 @@ use super::fields::put;
 use super::validation::{FieldError, event, lease, meta, node, others, pod, worded};
 use super::{nodes, pods, status, workloads};
 use crate::json;
-use crate::network::resources::{KINDS, Kind, Trait};
+use crate::network::kinds::{KINDS, Kind, Trait};
 use crate::network::{Answer, NAMESPACES, Resource};
 use crate::objects::{Json, NULL};
 use crate::profile::Settings;

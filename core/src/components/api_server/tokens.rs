@@ -16,7 +16,7 @@ use super::options::RequestOptions;
 use super::validation::FieldError;
 use super::{ApiServer, Origin, admission, status};
 use crate::json;
-use crate::network::resources::KINDS;
+use crate::network::kinds::KINDS;
 use crate::network::{Answer, Identity, NODES, PODS, Resource};
 use crate::objects::{Json, ObjectKey, Text, base64, time};
 

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use super::validation::meta;
-use crate::network::resources::Kind;
+use crate::network::kinds::Kind;
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 use crate::profile::Settings;

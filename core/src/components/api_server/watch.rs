@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::content_negotiation::{Representation, TableContext};
-use crate::network::resources::KINDS;
+use crate::network::kinds::KINDS;
 use crate::network::{ClientId, RequestId, WatchType};
 use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Json, Object, Text};

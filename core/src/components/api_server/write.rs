@@ -14,7 +14,7 @@ use super::fields::put;
 use super::options::{FieldValidation, RequestOptions};
 use super::validation::{FieldError, worded};
 use super::{ApiServer, Origin, admission, status, strategy, syntax};
-use crate::network::resources::{self, KINDS, Kind, Trait};
+use crate::network::kinds::{self, KINDS, Kind, Trait};
 use crate::network::{Answer, Body, PODS};
 use crate::objects::schema::Decoded;
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, base64, time};
@@ -48,7 +48,7 @@ impl ApiServer {
         if kind.name == "Binding" {
             let binding = json_of(body).unwrap_or_default();
             let name = binding.at(&["metadata", "name"]).as_text().cloned().unwrap_or_default();
-            let pods = resources::find(&PODS).expect("a kind of the table");
+            let pods = kinds::find(&PODS).expect("a kind of the table");
             let pod =
                 RequestInfo { kind: pods, namespace: info.namespace.clone(), name, subresource: Text::of("binding") };
             return self.bind(&pod, options, origin, &binding);

@@ -19,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::status;
 use super::workloads::TEMPLATE_GENERATION;
 use crate::json;
-use crate::network::resources::Kind;
+use crate::network::kinds::Kind;
 use crate::network::{Answer, Call, Content, Verb, WatchType};
 use crate::objects::{Json, Object, Text, yaml};
 use crate::profile::Profile;

@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{FieldError, Problem};
-use crate::network::resources::Kind;
+use crate::network::kinds::Kind;
 use crate::objects::names::{self, Wording};
 use crate::objects::{Json, NULL};
 use crate::profile::Settings;
