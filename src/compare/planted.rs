@@ -102,7 +102,7 @@ fn a_planted_difference_is_found_unless_chance_may_make_it() {
     let (options, tolerances) = (SuiteOptions::default(), Tolerances::default());
     let mut planted_in_the_open = 0;
     let mut missed = Vec::new();
-    // One of seven is enough to meet each of the rules, and takes a second.
+    // One of seven is enough to meet each of the rules.
     for scenario in suite.planned.iter().filter(|it| it.skipped(&options).is_none()).step_by(7) {
         let Some(outcome) = run(scenario, &options, &suite, EntryPoint::Command).outcome else { continue };
         assert_eq!(differences(&outcome, &outcome, &tolerances), [], "{}", scenario.name);

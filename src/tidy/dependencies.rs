@@ -3,6 +3,7 @@
 //! Input: the manifests and sources of the tree. A dependency is used where code says `name::`; comments and strings
 //! are no use. Left out on purpose: features of dependencies, which leave no name in the code.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -34,20 +35,25 @@ fn dependencies(manifest: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Tells whether a text uses a crate: a path begins with its name.
-fn uses(text: &str, name: &str) -> bool {
-    let root = format!("{}::", name.replace('-', "_"));
+/// Returns the names with which paths begin in a text: those of crates are among them.
+fn roots(text: &str) -> BTreeSet<String> {
     let is_inside = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
-    code(text).any(|line| line.match_indices(&root).any(|(at, _)| !line[..at].ends_with(is_inside)))
+    let root_before = |before: &str| {
+        let path = before.rsplit(|letter| !is_inside(letter)).next().unwrap_or_default();
+        (!path.contains(':')).then(|| path.to_owned())
+    };
+    code(text)
+        .flat_map(|line| line.match_indices("::").filter_map(|(at, _)| root_before(&line[..at])).collect::<Vec<_>>())
+        .collect()
 }
 
 /// Names the dependencies of a manifest that neither its sources nor, for its development, its tests use.
-fn unused<'a>(manifest: &'a str, sources: &[String], tests: &[String]) -> Vec<&'a str> {
-    let is_unused = |(section, name): &(&str, &str)| {
-        let tests = if section.ends_with("dev-dependencies") { tests } else { &[] };
-        !sources.iter().chain(tests).any(|text| uses(text, name))
+fn unused<'a>(manifest: &'a str, sources: &BTreeSet<String>, tests: &BTreeSet<String>) -> Vec<&'a str> {
+    let is_used = |(section, name): &(&str, &str)| {
+        let root = name.replace('-', "_");
+        sources.contains(&root) || section.ends_with("dev-dependencies") && tests.contains(&root)
     };
-    dependencies(manifest).into_iter().filter(is_unused).map(|(_, name)| name).collect()
+    dependencies(manifest).into_iter().filter(|dependency| !is_used(dependency)).map(|(_, name)| name).collect()
 }
 
 #[test]
@@ -56,10 +62,10 @@ fn every_dependency_is_used() {
     let mut all = Vec::new();
     files(root, &mut all);
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
-    let below = |directories: &[&str]| -> Vec<String> {
+    let below = |directories: &[&str]| -> BTreeSet<String> {
         let is_below = |path: &Path| directories.iter().any(|directory| path.starts_with(root.join(directory)));
         let is_source = |path: &Path| path.extension().is_some_and(|own| own == "rs");
-        all.iter().filter(|path| is_below(path) && is_source(path)).map(|path| read(path)).collect()
+        all.iter().filter(|path| is_below(path) && is_source(path)).flat_map(|path| roots(&read(path))).collect()
     };
     let mut problems = Vec::new();
     for (manifest, sources, tests) in PACKAGES {
@@ -80,7 +86,7 @@ fn an_unused_dependency_is_found() {
         # a = \"1\"\n[dev-dependencies]\nh2 = \"0.4\"\n[target.'cfg(unix)'.dependencies.kube]\nversion \
         = \"5\"\n[features]\na = []\n";
     let source = "use serde_json::{Value};\nlet a = hyper::http::Uri; // http::Uri, libm::sin, kube::Client\n\"h2::\"";
-    let (sources, tests) = ([source.to_owned()], ["use h2::server;".to_owned()]);
+    let (sources, tests) = (roots(source), roots("use h2::server;"));
     assert_eq!(unused(manifest, &sources, &tests), ["libm", "http", "kube"]);
-    assert_eq!(unused(manifest, &sources, &[]), ["libm", "http", "h2", "kube"]);
+    assert_eq!(unused(manifest, &sources, &BTreeSet::new()), ["libm", "http", "h2", "kube"]);
 }

@@ -92,7 +92,7 @@ fn story(seed: u64, literal: bool) -> Vec<Text> {
 #[test]
 fn a_pass_over_what_changed_decides_as_one_over_all_nodes() {
     let mut evictions = 0;
-    for seed in 1..=8 {
+    for seed in 1..=5 {
         let (one, other) = (story(seed, false), story(seed, true));
         for (one, other) in one.iter().zip(&other) {
             assert_eq!(one, other, "seed {seed}");
