@@ -1,8 +1,9 @@
 //! What the built-in admission plugins change and refuse.
 //!
 //! Mirrors plugin/pkg/admission/{nodetaint,defaulttolerationseconds,runtimeclass,podtopologylabels} (v1.36) and runs
-//! these with ServiceAccount, NodeRestriction and Priority in the order of pkg/kubeapiserver/options/plugins.go. Left
-//! out on purpose: plugins that act only on objects which are not modelled.
+//! these with ServiceAccount, NodeRestriction and Priority in the order of pkg/kubeapiserver/options/plugins.go.
+//! Inputs: an authorised write. Outputs: its tree with what the plugins change, or the first refusal. Left out on
+//! purpose: plugins that act only on objects which are not modelled.
 
 use alloc::format;
 use alloc::string::String;

@@ -22,17 +22,17 @@ pub(super) struct Write<'a> {
     pub(super) subresource: &'a str,
     pub(super) operation: Operation,
     pub(super) namespace: &'a str,
-    /// The name in the URL, else the object's; empty for one that the server is to invent.
+    /// The name in the URL, else the object's; empty while the server has not generated it.
     pub(super) name: &'a str,
-    /// The object as it is to be; what a deletion takes.
+    /// The object after the write; for a deletion, the object that is deleted.
     pub(super) tree: &'a Json,
-    /// The object as it is.
+    /// The stored object before the write; `None` for a new one.
     pub(super) old: Option<&'a Json>,
     pub(super) origin: &'a Origin,
 }
 
 impl<'a> Write<'a> {
-    /// What a request does to the object at which it is aimed.
+    /// Describes what a request does to its object.
     pub(super) fn of(
         info: &'a RequestInfo,
         origin: &'a Origin,

@@ -1,4 +1,4 @@
-//! What a request asks for, as authorisers see it, and how the refusal of it reads.
+//! What a request asks for, as authorisers see it, and the text of a refusal.
 //!
 //! Mirrors k8s.io/apiserver pkg/{endpoints/request/requestinfo.go, endpoints/handlers/responsewriters/errors.go}
 //! (v1.34).
@@ -27,7 +27,7 @@ pub(super) struct Attributes<'a> {
     pub(super) fields: Option<&'a FieldSelector>,
 }
 
-/// The attributes of a request, with what had to be made of its text.
+/// The attributes of a request, with the texts that were derived from it.
 pub(super) struct RequestAttributes<'a> {
     verb: String,
     fields: Option<FieldSelector>,

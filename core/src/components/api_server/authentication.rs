@@ -1,10 +1,10 @@
-//! Who asks: credentials that are known, a bearer token, somebody else's name.
+//! Authentication and impersonation: which identity a request is judged by.
 //!
 //! Mirrors k8s.io/apiserver pkg/authentication/request/bearertoken and pkg/endpoints/filters/{authentication.go,
-//! impersonation/} (v1.34; v1.36 for constrained impersonation). A connection brings an identity; a header
-//! `Authorization` takes its place, the headers `Impersonate-*` another one's after authorisation. Inputs: identity and
-//! headers. Outputs: the identity that the request is judged by, or the refusal. Left out on purpose: client
-//! certificates, OpenID Connect and webhooks, which end in an identity too.
+//! impersonation/} (v1.34; v1.36 for constrained impersonation). A connection has an identity. A header `Authorization`
+//! replaces it; the headers `Impersonate-*` then replace it by another one, if the sender is authorised to do so.
+//! Inputs: identity and headers. Outputs: the identity that the request is judged by, or the refusal. Left out on
+//! purpose: client certificates, OpenID Connect and webhooks, which end in an identity too.
 
 use alloc::format;
 use alloc::string::String;
@@ -45,7 +45,10 @@ impl ApiServer {
         Ok(Arc::new(Identity { agent: identity.agent.clone(), ..Identity::clone(known) }))
     }
 
-    /// Lets the request be that of somebody else, if it says so and its sender may.
+    /// Returns the identity that the headers `Impersonate-*` name, or the sender's own if there are none.
+    ///
+    /// # Errors
+    /// The sender may not impersonate it.
     pub(super) fn impersonate(&mut self, identity: Arc<Identity>, call: &Call) -> Result<Arc<Identity>, Answer> {
         let all = |name: &'static str| {
             let found = call.headers.iter().filter(move |(own, _)| *own == *name).map(|(_, value)| value.clone());
@@ -82,7 +85,7 @@ impl ApiServer {
         if !self.settings.profile().is("impersonation-is-constrained") {
             return Err(refusal(identity, asked, &why));
         }
-        // Asked first is the narrower right to do just this as somebody else; it is the one that the refusal names.
+        // Upstream checks the constrained verb `impersonate-on:…` first, and its refusal names that verb.
         let mode = match asked.resource {
             "serviceaccounts" => "serviceaccount",
             "users" if asked.name.starts_with("system:node:") => "arbitrary-node",
@@ -113,7 +116,7 @@ impl ApiServer {
     }
 }
 
-/// Refuses credentials that are no good.
+/// Refuses invalid credentials.
 pub(super) fn check_known(identity: &Identity) -> Result<(), Answer> {
     if identity.is_known() { Ok(()) } else { Err(unauthorized()) }
 }
@@ -122,7 +125,7 @@ fn impersonation() -> Attributes<'static> {
     Attributes { verb: "impersonate", ..Attributes::default() }
 }
 
-/// 401: the credentials are no good. Source: k8s.io/apiserver pkg/endpoints/filters/authentication.go (v1.34).
+/// 401: the credentials are invalid. Source: k8s.io/apiserver pkg/endpoints/filters/authentication.go (v1.34).
 fn unauthorized() -> Answer {
     status::failure(401, "Unauthorized", "Unauthorized", None)
 }

@@ -2,8 +2,8 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/{endpoints/filters/authorization.go, authorization/union} (v1.34) with
 //! `--authorization-mode=Node,RBAC`: the group `system:masters` may do everything, then the Node authoriser is asked,
-//! then RBAC. Each says yes or has no opinion; the reasons of all follow the refusal. Inputs: an identity and the
-//! attributes of its request. Outputs: yes, or 403. Left out on purpose: webhooks and ABAC.
+//! then RBAC. Each allows a request or has no opinion; a refusal lists the reasons of all. Inputs: an identity and the
+//! attributes of its request. Outputs: nothing, or 403. Left out on purpose: webhooks and ABAC.
 
 use alloc::format;
 use alloc::string::String;
@@ -27,7 +27,8 @@ impl ApiServer {
         self.check_attributes(identity, &asked.get())
     }
 
-    /// Refuses the renewal of a Lease in its typed form; its own holder is known at a glance.
+    /// Refuses the renewal of a Lease in its typed form. The node that the Lease is named after may always renew it,
+    /// without a look at the roles.
     pub(super) fn check_renewal(&mut self, identity: &Arc<Identity>, name: &str) -> Result<(), Answer> {
         if node_of(identity) == Some(name) && !name.is_empty() {
             return Ok(());

@@ -1,6 +1,7 @@
-//! Finds out what a request in the general form asks for.
+//! Routes a request in the general form: authenticates and authorises it, finds its kind, and calls the verb's handler.
 //!
-//! Mirrors k8s.io/apiserver pkg/endpoints/installer.go (v1.34): which paths and verbs a kind has.
+//! Mirrors k8s.io/apiserver pkg/endpoints/installer.go (v1.34): which paths and verbs a kind has. Inputs: a [`Call`]
+//! and its origin. Outputs: the answer, or nothing while the request waits for a revision.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -12,7 +13,7 @@ use crate::network::kinds::{self, KINDS, Kind, Trait};
 use crate::network::{Answer, Body, Call, RequestId, Resource, Target, Verb};
 use crate::objects::{Json, Text};
 
-/// Whether a request may still wait.
+/// Whether a request may still wait for a revision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum WaitBudget {
     Fresh,
@@ -30,7 +31,7 @@ pub(super) struct RequestInfo {
 }
 
 impl ApiServer {
-    /// Answers a request in the language that its client prefers, or lets it wait.
+    /// Answers a request in the media type that its client prefers; `None` while it waits for a revision.
     pub(super) fn call(
         &mut self,
         origin: Origin,
@@ -131,7 +132,7 @@ impl ApiServer {
     }
 }
 
-/// Refuses to reach what is not written as `name`, `name:port` or `scheme:name:port`.
+/// Refuses the proxy of a name that is not `name`, `name:port` or `scheme:name:port`.
 /// Source: k8s.io/apimachinery pkg/util/net/port_split.go (v1.34), `SplitSchemeNamePort`.
 fn check_proxied(kind: &Kind, id: &str) -> Result<(), Answer> {
     let parts: Vec<&str> = id.split(':').collect();
@@ -146,7 +147,7 @@ fn check_proxied(kind: &Kind, id: &str) -> Result<(), Answer> {
     Ok(())
 }
 
-/// Refuses a resource that is not there: as plain text if nothing of its group is.
+/// 404 for a resource that is not served; plain text if its group is not served either.
 fn unknown(resource: &Resource) -> Answer {
     if KINDS.iter().any(|kind| kind.resource.group == resource.group) {
         status::no_such_resource()

@@ -1,4 +1,4 @@
-//! What stands in a certificate signing request, as far as admission reads it.
+//! Reads from a certificate signing request what admission needs of it.
 //!
 //! Mirrors pkg/apis/certificates/helpers.go (v1.34), `ParseCSR`. Inputs: `spec.request`, PEM in base64. Outputs: the
 //! common name of the subject. Left out on purpose: signatures and extensions, which no plugin here looks at.

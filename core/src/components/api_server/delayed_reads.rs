@@ -1,9 +1,9 @@
-//! Reads of a revision that is still to come wait for it.
+//! Reads of a revision that the store has not reached yet: they wait for it.
 //!
 //! Mirrors k8s.io/apiserver pkg/storage/cacher/watch_cache.go (v1.34), `waitUntilFreshAndBlock`, and which requests the
 //! cache serves (pkg/storage/cacher/delegator.go). Inputs: requests that have been admitted, commits, time. Outputs:
-//! the answer as soon as the store has the revision, or else a refusal when the wait is over. What etcd itself serves
-//! does not wait. Invariant: those who wait stand in the order in which their waits end.
+//! the answer as soon as the store has the revision, or a refusal after three seconds. What etcd itself serves does not
+//! wait. Invariant: the requests are kept in the order in which their waits end.
 
 use alloc::collections::VecDeque;
 
@@ -51,7 +51,7 @@ impl DelayedReads {
 }
 
 impl ApiServer {
-    /// Lets a request wait, as it came.
+    /// Keeps a request until its revision comes.
     pub(super) fn delay(&mut self, asked: u64, origin: Origin, id: RequestId, call: Call) {
         self.delayed_reads.0.push_back(DelayedRead { until: origin.now + WAIT_MAX, asked, id, origin, call });
     }
@@ -65,7 +65,7 @@ impl ApiServer {
             _ => None,
         };
         let asked = asked.filter(|asked| *asked > self.revision)?;
-        // What is refused whatever the revision is refused at once.
+        // A request that no revision could make valid is refused at once.
         let is_sound = match verb {
             Verb::List => paging::check_list(options).is_ok() && read::selection(info, options, self.wording()).is_ok(),
             Verb::Watch => {
@@ -91,9 +91,9 @@ impl ApiServer {
         }
     }
 
-    /// Answers a request at once as it would be answered if nothing were written until its wait is over; for a client
-    /// that cannot let time pass.
-    /// False if it does not wait.
+    /// Answers a waiting request at once, as if nothing were written until its wait is over: for a client that cannot
+    /// let time pass.
+    /// False if the request does not wait.
     pub fn end_wait_now(&mut self, client: ClientId, id: RequestId, now: Timestamp) -> bool {
         let read = self.delayed_reads.take(|read| read.origin.client == client && read.id == id);
         let waits = read.is_some();

@@ -201,7 +201,7 @@ impl ApiServer {
         let removed = remove_now && tree.at(&["metadata", "finalizers"]).is_empty();
         let mut marked = self.store_unless_same(info, origin, delete, current, tree);
         if removed && !delete.dry_run {
-            // The answer shows the object under the revision of its end.
+            // The answer shows the object with the revision of its removal.
             marked = self.commit_removal(info.kind, origin, &current.key()).unwrap_or(marked);
         }
         let code = if !removed && delete.orphan_dependents == Some(false) { 202 } else { 200 };
@@ -292,7 +292,7 @@ fn grace_of(pod: &Json, delete: &DeleteOptions) -> i64 {
 /// The longest grace that an instant can show: 292 years, as long as Go's durations.
 const GRACE_MAX: i64 = i64::MAX / 1_000_000_000;
 
-/// Marks an object as going away after its grace.
+/// Sets the deletion timestamp and the grace period of an object.
 fn mark(tree: &mut Json, now: Timestamp, grace: i64) {
     tree.set(&["metadata", "deletionTimestamp"], time::to_time(now + SignedDuration::from_secs(grace.min(GRACE_MAX))));
     tree.set(&["metadata", "deletionGracePeriodSeconds"], grace);
@@ -303,8 +303,8 @@ fn mark(tree: &mut Json, now: Timestamp, grace: i64) {
     }
 }
 
-/// Brings the end of an object nearer, but not before the earliest instant where there is one: then whoever stops it
-/// still gets a second, if it gets anything.
+/// Shortens the grace period of an object that is being deleted. The deletion timestamp does not fall before the
+/// earliest instant, if one is given; if it would, the period that is written is one second at most.
 ///
 /// Source: k8s.io/apiserver pkg/registry/rest/delete.go (v0.34), `BeforeDelete`.
 fn shorten(tree: &mut Json, stored: i64, wanted: i64, earliest: Option<Timestamp>) {

@@ -1,9 +1,10 @@
 //! Events have two API versions: `v1` and `events.k8s.io/v1` show the same objects.
 //!
 //! Mirrors pkg/apis/events/v1/conversion.go (v1.34). Each API version has a store and a history of its own here; a
-//! write to one is a write to the other under the same revision, so both watches tell of it. Whoever taps the store is
-//! told once, of the API version in `v1`. The API version in `events.k8s.io/v1` is kept from the first request for it
-//! on: what was before it is told from the store and the history of the other (tested: nobody can tell the difference).
+//! write to one is a write to the other under the same revision, so watches of both see it. The tap is told once, of
+//! the object in `v1`. The store of `events.k8s.io/v1` is kept from the first request for it on; what was written
+//! before is converted from the store and the history of `v1` then.
+//! Invariant (tested): clients cannot see since when it is kept.
 
 use alloc::vec::Vec;
 
@@ -49,8 +50,8 @@ fn renamed(field: &Text, to_new: bool) -> Text {
     pair.map_or_else(|| field.clone(), |(old, new)| Text::of(if to_new { new } else { old }))
 }
 
-/// Shows an Event as the other API version does, as far as names go; and the parts of it that need no second look,
-/// since they are of the same types in both API versions.
+/// Converts an Event to the other API version by renaming its fields. Returns with it the parts that need not be
+/// decoded again, since both API versions have the same types for them.
 fn converted(tree: &Json, to: usize) -> (Json, Json) {
     let to_new = KINDS[to].resource == NEW_EVENTS;
     let own = tree.fields().filter(|(field, _)| !matches!(field.as_str(), "kind" | "apiVersion"));
@@ -70,7 +71,7 @@ fn converted(tree: &Json, to: usize) -> (Json, Json) {
 }
 
 impl ApiServer {
-    /// Keeps the API version in `events.k8s.io/v1` from now on.
+    /// Keeps a store of `events.k8s.io/v1` from now on.
     pub(super) fn keep_new_events(&mut self) {
         let (Some(kind), false) = (kinds::find(&EVENTS), self.keeps_new_events) else { return };
         let Some(other) = counterpart(kind) else { return };
@@ -117,7 +118,7 @@ impl ApiServer {
     }
 }
 
-/// Tells whether the tap hears of a write.
+/// Tells whether the tap is told of a write.
 pub(super) fn is_tapped(tap: Tap, kind: usize, event: WatchType, object: &Object) -> bool {
     let wanted = match tap {
         Tap::Everything => true,

@@ -2,7 +2,7 @@
 //!
 //! Mirrors pkg/registry/core/pod/storage/eviction.go (v1.34). Inputs: an Eviction. Outputs: the condition
 //! DisruptionTarget on the Pod, its deletion, a smaller budget; or 429 with the budget's name. Left out on purpose:
-//! repeated attempts on conflicts, of which one server has none.
+//! retries on conflicts, which a single server does not have.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -161,14 +161,14 @@ impl ApiServer {
     }
 }
 
-/// Tells whether a Pod's end disturbs nothing: it has ended, has not begun, or is on its way.
+/// Tells whether a Pod needs no budget: it has ended, has not started, or is being deleted already.
 fn ignores_budgets(pod: &Object) -> bool {
     let phase = pod.stable().at(&["status", "phase"]).as_str();
     matches!(phase, Some("Succeeded" | "Failed" | "Pending"))
         || !pod.stable().at(&["metadata", "deletionTimestamp"]).is_null()
 }
 
-/// Tells whether a budget lets Pods that are not ready go: always, or while it is kept without them.
+/// Tells whether a budget allows the eviction of Pods that are not ready: always, or while enough others are healthy.
 fn lets_unready_go(budget: &Json) -> bool {
     let number = |field: &str| budget.at(&["status", field]).as_i64().unwrap_or(0);
     let (desired, current) = (number("desiredHealthy"), number("currentHealthy"));

@@ -1,10 +1,10 @@
-//! Events go when their time is over.
+//! Removes Events when their time to live is over.
 //!
-//! Mirrors k8s.io/apiserver pkg/storage/etcd3/lease_manager.go (v1.34): what is written within a minute shares one
-//! lease of etcd, which is as much longer, and each write of an Event is given a lease anew; and etcd 3.6
-//! server/lease/lessor.go, which looks for leases that are over twice a second. Inputs: commits of Events, time.
-//! Outputs: when to look, and which Events go. Invariant: an Event goes with the lease of its last write. Known
-//! difference: etcd removes all that belongs to one lease under one revision; here each removal has its own.
+//! Mirrors k8s.io/apiserver pkg/storage/etcd3/lease_manager.go (v1.34): writes within a minute share one lease of etcd,
+//! which is longer by that minute, and each write of an Event attaches it to a lease anew. Mirrors also etcd 3.6
+//! server/lease/lessor.go, which looks for expired leases twice a second. Inputs: commits of Events, time. Outputs:
+//! when to look, and which Events to remove. Invariant: an Event is removed with the lease of its last write. Known
+//! difference: etcd removes all keys of a lease under one revision; here each removal has a revision of its own.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -20,7 +20,7 @@ use crate::objects::{Object, ObjectKey, Text};
 /// `defaultLeaseReuseDurationSeconds`.
 const REUSE: SignedDuration = SignedDuration::from_secs(60);
 
-/// The largest share of the time that was asked for which a lease may be longer. Source: lease_manager.go (v1.34),
+/// A lease is longer than asked for by at most the time asked for divided by this. Source: lease_manager.go (v1.34),
 /// `leaseReuseDurationPercent` (5 %).
 const REUSE_SHARE: i64 = 20;
 
@@ -34,7 +34,7 @@ const LOOK_EACH_MS: i64 = 500;
 #[derive(Clone, Debug)]
 struct EtcdLease {
     ends: Timestamp,
-    /// When etcd finds that it is over.
+    /// When etcd finds it expired.
     found: Timestamp,
     holds: Vec<(usize, ObjectKey, u64)>,
 }
@@ -44,7 +44,7 @@ struct EtcdLease {
 pub(super) struct Expiry(VecDeque<EtcdLease>);
 
 impl Expiry {
-    /// Hangs a revision of an object on a lease; without a whole second to live it stays for ever.
+    /// Attaches a revision of an object to a lease. A time to live below a second attaches nothing: the object stays.
     fn attach(&mut self, kind: usize, object: &Object, ttl: SignedDuration, started: Timestamp, now: Timestamp) {
         let seconds = ttl.as_secs();
         if seconds == 0 {
@@ -66,19 +66,19 @@ impl Expiry {
 }
 
 impl ApiServer {
-    /// Hangs what was written on a lease, if it is of a kind that does not stay.
+    /// Attaches what was written to a lease, if its kind expires.
     pub(super) fn attach_to_lease(&mut self, kind: usize, object: &Object, now: Timestamp) {
         if KINDS[kind].is(Trait::Expires) {
             self.expiry.attach(kind, object, self.settings.duration("event-ttl"), self.started, now);
         }
     }
 
-    /// Returns when etcd finds that the next lease is over.
+    /// Returns when etcd finds the next lease expired.
     pub(super) fn next_expiry(&self) -> Option<Timestamp> {
         self.expiry.0.front().map(|lease| lease.found)
     }
 
-    /// Removes what belongs to leases that are over.
+    /// Removes what belongs to expired leases.
     pub(super) fn expire(&mut self, now: Timestamp) {
         while self.next_expiry().is_some_and(|at| at <= now) {
             let Some(mut lease) = self.expiry.0.pop_front() else { return };
@@ -96,7 +96,7 @@ impl ApiServer {
     }
 }
 
-/// Nobody asks for it: no client, no user.
+/// Returns the origin of a removal that etcd makes by itself: no client, no user.
 fn by_etcd(now: Timestamp) -> Origin {
     Origin {
         client: ClientId(u32::MAX),

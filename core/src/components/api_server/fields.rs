@@ -1,4 +1,4 @@
-//! What the strategies of several kinds do to fields.
+//! Changes of fields that the strategies of several kinds have in common. Pure: a tree is changed in place.
 
 use alloc::string::ToString;
 

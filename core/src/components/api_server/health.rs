@@ -1,4 +1,4 @@
-//! `/healthz`, `/livez` and `/readyz`, whole and check by check: a server that answers is well.
+//! `/healthz`, `/livez` and `/readyz`, whole and check by check. A server that answers is healthy.
 //!
 //! Mirrors k8s.io/apiserver pkg/server/healthz/healthz.go (v1.34), `InstallPathHandler`, and the checks that
 //! kube-apiserver and its aggregator install. Inputs: path, query. Outputs: plain text.
@@ -12,7 +12,8 @@ use crate::network::{Answer, Call, Content};
 use crate::objects::Text;
 use crate::profile::Profile;
 
-/// A check, the doors that have it (h, l, r) and the row of the profile that says whether a release does.
+/// A check; the paths that have it (h: healthz, l: livez, r: readyz); and the row of the profile that says whether the
+/// release has it, empty for all.
 struct Check(&'static str, &'static str, &'static str);
 
 /// The checks in the order in which they are shown. Source: k8s.io/apiserver pkg/server/{config,healthz}.go and
@@ -57,7 +58,7 @@ const CHECKS: [Check; 37] = [
     Check("shutdown", "r", ""),
 ];
 
-/// Answers a path of health; nothing if it is none.
+/// Answers a health path; `None` for any other path.
 pub(super) fn path(path: &str, call: &Call, profile: &Profile) -> Option<Result<Answer, Answer>> {
     let (door, check) = ["healthz", "livez", "readyz"].into_iter().find_map(|door| {
         let rest = path.strip_prefix('/')?.strip_prefix(door)?;

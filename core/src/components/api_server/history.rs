@@ -2,7 +2,8 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/storage/cacher/watch_cache.go (v1.34): a window that doubles while its oldest event is
 //! fresh and halves while most of it is old, between 100 and 102,400 events.
-//! Invariant (tested): what is told of a write is what was noted of it, whatever became of the object since.
+//! Inputs: writes in order of revision. Outputs: the writes after a revision. Invariant (tested): later changes of an
+//! object do not change what is returned of its earlier writes.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -30,8 +31,8 @@ pub(super) struct Event {
     pub(super) before: Option<Object>,
 }
 
-/// One write as it is kept. Most are renewals of Leases, of which a few numbers are all that is new: their tree is the
-/// one that the Lease still has, or had when it was written in full the next time.
+/// One write as it is kept. Most are renewals of Leases, of which only a few numbers are kept: their tree is the one
+/// that the store has, or the one in `former` if the Lease was written in full since.
 #[derive(Clone, Debug)]
 enum StoredWrite {
     /// When a Lease was renewed, its stamp before, revision and time after.
@@ -71,11 +72,11 @@ impl StoredWrite {
 pub(super) struct History {
     entries: VecDeque<StoredWrite>,
     capacity: usize,
-    /// What renewed Leases were until they were written in full, by place and the revision of that write.
+    /// Renewed Leases as they were before they were written in full, by their place and the revision of that write.
     former: BTreeMap<(SlabIndex, u64), Object>,
     /// The keys of `former`, oldest write first.
     ends: VecDeque<(SlabIndex, u64)>,
-    /// The revision that was current when the window began; nothing older can be told.
+    /// The revision that was current when the window began; a watch cannot begin before it.
     since: u64,
     dropped: bool,
 }
@@ -92,7 +93,7 @@ impl History {
         }
     }
 
-    /// Returns the same window over objects that are shown otherwise, none of which is a Lease.
+    /// Returns the same window with each object converted by `show`; none of them may be a Lease.
     pub(super) fn shown_as(&self, show: impl Fn(&Object) -> Object) -> Self {
         let shown = |entry: &StoredWrite| match entry {
             StoredWrite::Renewal(at, before, resource_version, micros) => {

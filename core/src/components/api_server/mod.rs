@@ -3,7 +3,7 @@
 //! Mirrors kube-apiserver (v1.31 to v1.36) as clients see it: k8s.io/apiserver pkg/endpoints/handlers and
 //! pkg/registry/generic/registry, the strategies of pkg/registry, and the watch cache. Inputs: requests, cancellations,
 //! time. Outputs: commits, then the answer to their writer, then the events of watches.
-//! Invariants: a commit is put out before any client hears of it; every commit has a revision of its own; one stream
+//! Invariants: a commit is put out before any client hears of it; every commit has a revision of its own; one watch
 //! sees revisions in order. Left out on purpose: webhooks, CustomResourceDefinitions.
 
 mod admission;
@@ -85,13 +85,13 @@ use watch_deadlines::WatchDeadlines;
 /// A committed write, as an observer beside the network sees it.
 #[derive(Clone, Debug)]
 pub struct Commit {
-    /// When.
+    /// The instant.
     pub at: Timestamp,
     /// The revision that it made.
     pub resource_version: u64,
     /// `Added`, `Modified` or `Deleted`.
     pub event: WatchType,
-    /// Which kind.
+    /// The kind.
     pub resource: Resource,
     /// The object after the write; for `Deleted` as it was last.
     pub object: Object,
@@ -101,7 +101,7 @@ pub struct Commit {
     pub client: ClientId,
     /// Who wrote; the manager is its agent.
     pub identity: Arc<Identity>,
-    /// How.
+    /// The verb.
     pub verb: Verb,
     /// Through which subresource; empty for the object itself.
     pub subresource: Text,
@@ -167,7 +167,7 @@ struct Table {
 }
 
 impl Table {
-    /// Lets a new tree share what it has in common with the revision before it, and with the last one of any object.
+    /// Makes a new tree share its equal parts with the revision before it and with the tree that was written last.
     fn share(&self, tree: &mut Json) {
         let text = |field| tree.at(&["metadata", field]).as_text().cloned().unwrap_or_default();
         let (namespace, name) = (text("namespace"), text("name"));
@@ -195,7 +195,7 @@ pub struct ApiServer {
     first_revision: u64,
     started: Timestamp,
     tokens: BTreeMap<Text, Arc<Identity>>,
-    /// Whether a service account that is not in the store is none.
+    /// Whether all service accounts are in the store, so that a missing one is an error.
     has_all_accounts: bool,
     rbac: rbac::Rbac,
     tables: Vec<Table>,
@@ -308,7 +308,7 @@ impl ApiServer {
         self.answer_ready(now);
     }
 
-    /// Takes a client's word that it no longer waits: ends a watch.
+    /// Ends a watch, or a read that waits for a revision, that its client has cancelled.
     pub fn handle_cancel(&mut self, client: ClientId, id: RequestId) {
         if let Some(watcher) = self.watcher_ids.get(&(client, id)).copied() {
             self.close_watch(watcher);
@@ -316,7 +316,7 @@ impl ApiServer {
         self.delayed_reads.forget(client, Some(id));
     }
 
-    /// Ends all watches of a client whose connection is gone.
+    /// Ends all watches and waiting reads of a client whose connection is gone.
     pub fn handle_disconnect(&mut self, client: ClientId) {
         let range = (client, RequestId(0))..=(client, RequestId(u64::MAX));
         let watchers: Vec<WatcherId> = self.watcher_ids.range(range).map(|(_, watcher)| *watcher).collect();
@@ -326,7 +326,7 @@ impl ApiServer {
         self.delayed_reads.forget(client, None);
     }
 
-    /// Sends bookmarks, ends watches whose time is over, compacts, removes what does not stay.
+    /// Sends bookmarks, ends watches and waiting reads whose time is over, compacts, removes expired objects.
     pub fn handle_timeout(&mut self, now: Timestamp) {
         self.answer_overdue(now);
         self.expire(now);
@@ -460,7 +460,7 @@ impl ApiServer {
         Some(object)
     }
 
-    /// Tells the tap and the watches of a write.
+    /// Hands a write to the tap and to the watches.
     fn publish(&mut self, kind: usize, origin: &Origin, change: WriteEffect<'_>, object: Object) {
         let WriteEffect { namespace, event, before } = change;
         self.rbac.forget_if_policy(kind);

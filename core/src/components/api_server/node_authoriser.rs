@@ -2,8 +2,8 @@
 //!
 //! Mirrors plugin/pkg/auth/authorizer/node/{node_authorizer,graph}.go and pkg/auth/nodeidentifier (v1.31, v1.34,
 //! v1.36). The paths of upstream's graph (secret, ConfigMap, claim, account <- Pod <- node; volume <- claim) are
-//! followed from the store when somebody asks, and not kept beside it. Inputs: an identity, attributes. Outputs: yes,
-//! or why not; an empty reason where it has no opinion. Invariant: mirror Pods lead nowhere but to themselves.
+//! searched in the store for each request; no graph is kept. Inputs: an identity, attributes. Outputs: allowed, or why
+//! not; an empty reason if it has no opinion. Invariant: a mirror Pod gives access to nothing but itself.
 //! Left out on purpose: PodCertificateRequests, which are off in all releases.
 
 use alloc::format;
@@ -148,7 +148,7 @@ impl ApiServer {
         }
     }
 
-    /// Tells whether a Pod on a node leads to an object.
+    /// Tells whether a Pod on a node, or a volume that it uses, refers to an object.
     fn related_by(&self, node: &str, what: Reference, asked: &Attributes<'_>) -> Result<(), String> {
         if asked.name.is_empty() {
             return no("No Object name found");

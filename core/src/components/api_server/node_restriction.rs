@@ -1,8 +1,8 @@
 //! What a kubelet may not change, although it may write the kind: the admission plugin NodeRestriction.
 //!
 //! Mirrors plugin/pkg/admission/noderestriction/admission.go (v1.31, v1.34, v1.36); it is on, as kubeadm sets it.
-//! Inputs: who writes what, and what stands there. Outputs: 403 with the plugin's words, or 404 for what its own caches
-//! lack.
+//! Inputs: the writer, the write and the stored object. Outputs: 403 with the plugin's words, or 404 for an object that
+//! the plugin's caches lack.
 //! Left out on purpose: PodCertificateRequests, which are off in all releases; the listing of differences that upstream
 //! appends to the refusal of a claim's status.
 

@@ -1,4 +1,4 @@
-//! What is special about Nodes on writes.
+//! What the server does to Nodes on writes: defaults, and fields that are dropped.
 //!
 //! Mirrors pkg/registry/core/node/strategy.go, pkg/apis/core/v1/{conversion,defaults}.go (v1.31, v1.34).
 
@@ -27,8 +27,8 @@ pub(super) fn default(tree: &mut Json) {
     }
 }
 
-/// Drops what belongs to gates that are off, where the Node itself is written: what a kubelet posts with its status
-/// stays, the handlers until the Node is written again.
+/// Drops status fields of feature gates that are off, on writes of the Node itself only. What a kubelet posts through
+/// `status` stays; the runtime handlers are dropped with the next write of the Node itself.
 pub(super) fn drop_disabled(tree: &mut Json, old: Option<&Json>, settings: &Settings) {
     let is_on = |gate: &str| settings.is_gate_on(gate);
     let handlers = ["status", "runtimeHandlers"];
@@ -43,7 +43,7 @@ pub(super) fn drop_disabled(tree: &mut Json, old: Option<&Json>, settings: &Sett
     }
 }
 
-/// Drops what was for dynamic configuration: admission still sees it, the store does not.
+/// Drops the fields of dynamic kubelet configuration. Admission sees them, the store does not keep them.
 pub(super) fn drop_config(tree: &mut Json) {
     tree.remove(&["spec", "configSource"]);
     tree.remove(&["status", "config"]);

@@ -16,7 +16,7 @@ use crate::profile::Settings;
 /// (v1.34), `FieldManagerMaxLength`.
 const MANAGER_MAX: usize = 128;
 
-/// What to do about unknown fields.
+/// What to do about unknown fields: `fieldValidation`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum FieldValidation {
     Ignore,
@@ -136,7 +136,7 @@ fn media_type(header: &str) -> String {
     header.split(';').next().unwrap_or("").trim().to_lowercase()
 }
 
-/// Reads a whole number; nothing and what is not above zero is no number at all.
+/// Reads a whole number above zero; `None` for anything smaller.
 fn number(text: &Text) -> Result<Option<u64>, Answer> {
     Ok(whole_number(Some(text))?.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0))
 }

@@ -2,8 +2,9 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/storage/{continue,errors}.go, pkg/storage/cacher/store_btree.go and
 //! k8s.io/apimachinery pkg/apis/meta/internalversion/validation (v1.34). A past state is made from the present one by
-//! undoing the writes that the watch history holds. What has to wait for its revision is decided in `delayed_reads`.
-//! Left out on purpose: what etcd still holds of the past beyond the watch history, until it is compacted.
+//! undoing the writes that the watch history holds. Which reads wait for their revision is decided in `delayed_reads`.
+//! Inputs: a selection and the options of a list. Outputs: a page with its continue token, or the refusal. Nothing is
+//! changed. Left out on purpose: past revisions that etcd still has and the watch history has not.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -82,7 +83,7 @@ impl ApiServer {
         } else {
             self.selected_at(kind, selection, revision).ok_or_else(|| self.expired_list(start.as_ref()))?
         };
-        // What the cache serves knows no limit at revision 0; etcd serves pages.
+        // The cache ignores the limit at revision 0; etcd serves pages.
         let whole = options.resource_version == "0" && (start.is_none() || self.cache_serves_the_past());
         let key = |object: &Object| path_of(object, selection);
         let rest = match &start {
@@ -145,7 +146,7 @@ impl ApiServer {
         options.version().ok().flatten().filter(|_| !of_etcd)
     }
 
-    /// Refuses a list of one revision that is still to come.
+    /// Refuses a list of exactly one revision that the store has not reached.
     fn not_yet(&self, asked: u64) -> Answer {
         if self.cache_serves_the_past() {
             status::too_large_version(asked, self.revision)
@@ -158,7 +159,7 @@ impl ApiServer {
         self.settings.profile().is("cache-lists-the-past")
     }
 
-    /// Returns what a list has shown at a revision of the past, if that is still known.
+    /// Returns what a list showed at a past revision; `None` if the watch history no longer reaches it.
     fn selected_at(&self, kind: usize, selection: &Selection, revision: u64) -> Option<Vec<Object>> {
         let table = &self.tables[kind];
         if revision < table.history.oldest() {

@@ -1,4 +1,4 @@
-//! PATCH: which kind of patch, what is wrong with it, what it makes of the stored object.
+//! PATCH: which kind of patch, what is wrong with it, the object that it makes of the stored one.
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/patch.go and k8s.io/apimachinery pkg/runtime/converter.go (v1.34).
 //! Left out on purpose: server-side apply.
@@ -107,7 +107,7 @@ fn refuse_document(shown: &str, why: String) -> Answer {
     status::invalid_of("", "", "", &[error])
 }
 
-/// Says what the converter of unstructured objects says where the JSON decoder speaks of Go's struct fields.
+/// Turns an error of the JSON decoder about a Go struct field into the words of the converter of unstructured objects.
 fn converter_words(why: &str) -> String {
     let parts = why.strip_prefix("json: cannot unmarshal ").and_then(|rest| rest.split_once(" of type "));
     let Some((found, wanted)) = parts else { return why.to_string() };

@@ -1,8 +1,8 @@
 //! The paths that are no resources: version, health, discovery.
 //!
-//! Mirrors k8s.io/apiserver pkg/{server/routes,endpoints/discovery} (v1.34), in the legacy form of discovery. What is a
-//! web service upstream takes GET alone and says what it can answer with; a plain handler, as of `/apis`, takes any
-//! method.
+//! Mirrors k8s.io/apiserver pkg/{server/routes,endpoints/discovery} (v1.34), in the legacy form of discovery. A web
+//! service upstream takes GET only and refuses other media types; a plain handler, as of `/apis`, takes any method.
+//! Inputs: a path and its request. Outputs: the answer.
 
 use alloc::format;
 use alloc::string::String;

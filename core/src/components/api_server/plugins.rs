@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use crate::profile::Settings;
 
-/// A flag that does not fit, and why.
+/// The flag whose value is refused, and why.
 pub type FlagError = (&'static str, String);
 
 const ENABLE: &str = "enable-admission-plugins";
@@ -80,8 +80,8 @@ impl Plugins {
     /// Reads the flags.
     ///
     /// # Errors
-    /// A plugin is unknown, is both turned on and off, or cannot be had so; kube-apiserver does not start with the
-    /// first two.
+    /// A plugin is unknown, is both turned on and off, or is not modelled in the state asked for. kube-apiserver
+    /// refuses to start in the first two cases.
     pub fn of(settings: &Settings) -> Result<Self, FlagError> {
         let on = read(settings, ENABLE)?;
         let off = read(settings, DISABLE)?;

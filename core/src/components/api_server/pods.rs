@@ -1,4 +1,4 @@
-//! What is special about Pods on writes: defaults, the status that a new Pod has.
+//! What the server does to Pods on writes: defaults, and the first status of a new Pod.
 //!
 //! Mirrors pkg/registry/core/pod/{strategy.go,storage/storage.go}, pkg/apis/core/v1/defaults.go and
 //! pkg/apis/core/v1/helper/qos/qos.go (v1.34).

@@ -1,4 +1,4 @@
-//! Priorities: which number a Pod's class means, and that there is one default class at most.
+//! The admission plugin Priority: gives a Pod the number of its class, and allows at most one default class.
 //!
 //! Mirrors plugin/pkg/admission/priority/admission.go (v1.34). Inputs: a Pod or a PriorityClass, and the stored
 //! classes.

@@ -1,10 +1,10 @@
 //! The RBAC authoriser: what the roles that are bound to somebody allow.
 //!
 //! Mirrors plugin/pkg/auth/authorizer/rbac/rbac.go, pkg/registry/rbac/validation/rule.go and
-//! pkg/apis/rbac/v1/evaluation_helpers.go (v1.34). Inputs: the stored roles and bindings; until somebody asks for
-//! those, the tables that they are made of, which say the same. Invariant: an identity's rules are gathered once and
-//! forgotten with the next write to a role or binding. Left out on purpose: the check that nobody grants more than he
-//! has.
+//! pkg/apis/rbac/v1/evaluation_helpers.go (v1.34). Inputs: the stored roles and bindings. They are put in the store
+//! with the first request for one; until then the tables of `rbac_policy` are read, which say the same. Invariant: an
+//! identity's rules are gathered once and forgotten with the next write to a role or binding. Outputs: allowed, or what
+//! RBAC says about the refusal. Left out on purpose: the check for privilege escalation.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -54,7 +54,7 @@ impl Words {
         self.parts().map(|word| core::str::from_utf8(word).expect("a text that is parted at commas"))
     }
 
-    /// Returns the words as bytes, which are the quicker to part: each request asks dozens of rules.
+    /// Returns the words as bytes, since bytes are split faster: each request is compared with dozens of rules.
     fn parts(&self) -> impl Iterator<Item = &[u8]> {
         let (fixed, given) = match self {
             Self::Fixed(text) => (*text, &[][..]),
@@ -188,7 +188,8 @@ impl Rbac {
 }
 
 impl ApiServer {
-    /// Tells whether the roles of an identity allow a request; else why not, as far as RBAC says anything.
+    /// Tells whether the roles of an identity allow a request; the error is what RBAC adds to the refusal, mostly
+    /// nothing.
     pub(super) fn rbac_allows(&mut self, identity: &Arc<Identity>, asked: &Attributes<'_>) -> Result<(), String> {
         let access = self.access_of(identity);
         let here = |place: &Text| place.is_empty() || place.as_str() == asked.namespace && asked.path.is_none();
@@ -330,7 +331,7 @@ fn describe(place: &str, By { name, role: (kind, role), subject }: &By) -> Strin
     }
 }
 
-/// Makes a uid (RFC 4122, version 4) of a name, so that when it is asked for does not matter.
+/// Makes a uid (RFC 4122, version 4) from a name, so that it does not depend on when the object is put in the store.
 fn uid_of(resource: &Resource, name: &str) -> String {
     let mut sum: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for byte in resource.plural.bytes().chain(name.bytes()) {

@@ -256,7 +256,7 @@ const GATHERED: [(&str, &[&str]); 3] = [
     ("view", &["system:aggregate-to-view"]),
 ];
 
-/// Reads a line of a table: a name and what stands behind it.
+/// Reads a line of a table: a name and the text after the equals sign.
 fn entry(line: &'static str) -> Option<(&'static str, &'static str)> {
     let (name, text) = line.split_once(" =")?;
     Some((name, text.trim()))

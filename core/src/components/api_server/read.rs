@@ -1,6 +1,8 @@
 //! GET, LIST and WATCH.
 //!
-//! Mirrors k8s.io/apiserver pkg/endpoints/handlers/get.go and pkg/storage/cacher (v1.34).
+//! Mirrors k8s.io/apiserver pkg/endpoints/handlers/get.go and pkg/storage/cacher (v1.34). Inputs: a request that was
+//! routed, and its options. Outputs: the answer; a watch is registered, and its first events are queued behind the
+//! answer. The store is never changed.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -180,8 +182,8 @@ impl ApiServer {
         Ok(opened)
     }
 
-    /// Tells whether a watch of one object by its name has missed nothing since a revision: the object is there, and no
-    /// write to it is younger. It saves each of many kubelets a look through the whole history.
+    /// Tells whether a watch of one object by its name has missed nothing since a revision: the object exists, and its
+    /// last write is not newer. It spares each of many kubelets a search through the whole history.
     fn is_current(&self, watcher: &Watcher, from: u64) -> bool {
         let selection = &watcher.selection;
         selection.fields.exactly("metadata.name").is_some_and(|name| {

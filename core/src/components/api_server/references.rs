@@ -98,7 +98,7 @@ fn in_containers(pod: &Json, (whole, key): (&str, &str), add: &mut impl FnMut(&J
     }
 }
 
-/// Volumes that need nothing of the API. Source: pkg/api/pod/util.go (v1.34), `HasAPIObjectReference`.
+/// Volumes that refer to no API object. Source: pkg/api/pod/util.go (v1.34), `HasAPIObjectReference`.
 const PLAIN_VOLUMES: [&str; 22] = [
     "awsElasticBlockStore",
     "azureDisk",
@@ -123,7 +123,7 @@ const PLAIN_VOLUMES: [&str; 22] = [
     "storageos",
     "vsphereVolume",
 ];
-/// Volumes that do, with what they need, in the order of the checks.
+/// Volumes that refer to API objects, with their names in messages, in the order of the checks.
 const OTHER_VOLUMES: [(&str, &str); 7] = [
     ("configMap", "configmaps (via configmap volumes)"),
     ("secret", "secrets (via secret volumes)"),
@@ -133,7 +133,7 @@ const OTHER_VOLUMES: [(&str, &str); 7] = [
     ("ephemeral", "persistentvolumeclaims (via ephemeral volumes)"),
     ("azureFile", "secrets (via azureFile volumes)"),
 ];
-/// Parts of projected volumes that do.
+/// Parts of projected volumes that refer to API objects.
 const PROJECTED: [(&str, &str); 5] = [
     ("configMap", "configmaps (via projected volumes)"),
     ("secret", "secrets (via projected volumes)"),
@@ -142,7 +142,7 @@ const PROJECTED: [(&str, &str); 5] = [
     ("podCertificate", "podcertificates"),
 ];
 
-/// Returns what a Pod refers to first, as the refusal of a mirror Pod names it.
+/// Returns the first kind that a Pod refers to, as the refusal of a mirror Pod names it.
 /// Source: pkg/api/pod/util.go (v1.34), `HasAPIObjectReference`.
 pub(super) fn first_reference(pod: &Json) -> Option<&'static str> {
     for (what, plural) in [
@@ -170,7 +170,7 @@ pub(super) fn first_reference(pod: &Json) -> Option<&'static str> {
     })
 }
 
-/// Returns what a Pod refers to first, in the words of older releases.
+/// Returns the first kind that a Pod refers to, in the words of older releases.
 /// Source: plugin/pkg/admission/noderestriction/admission.go (v1.31), `admitPodCreate`.
 pub(super) fn first_reference_before_1_34(pod: &Json) -> Option<&'static str> {
     let volumes = pod.at(&["spec", "volumes"]).items();

@@ -1,6 +1,6 @@
 //! The two heartbeats in their typed form: the renewal of a Lease, and a Node's status that changes times alone.
 //!
-//! Each does what the PUT or PATCH does that it stands for (a test holds them equal). A renewal can also be made
+//! Invariant (tested): each does exactly what the PUT or PATCH does that it stands for. A renewal can also be made
 //! without messages: [`ApiServer::renewal_readers`] says who sees it, [`ApiServer::renew`] commits it, and the caller
 //! tells the readers, in their order.
 
@@ -20,8 +20,8 @@ use crate::objects::{HeartbeatStamp, Json, KUBELET_CONDITIONS, Object, Text, tim
 pub(crate) type WatcherRef = (ClientId, RequestId);
 
 impl ApiServer {
-    /// Finds the watches that see each renewal of a node's Lease, in the order in which they hear of it; `None` if that
-    /// depends on the Lease, or if somebody else has to be told.
+    /// Finds the watches that see each renewal of a node's Lease, in the order in which they are told; `None` if that
+    /// differs between Leases, or if the tap, a waiting read or a watch in another form has to be told too.
     pub(crate) fn renewal_readers(&self) -> Option<Vec<WatcherRef>> {
         let watches = self.tables[self.leases].watches.general_only()?;
         if self.tap == Tap::Everything || !self.delayed_reads.is_empty() {
@@ -47,17 +47,17 @@ impl ApiServer {
         Some(readers)
     }
 
-    /// Tells whether a node renews its own Lease, of which this was a renewal: no role decides whether it may.
+    /// Tells whether this revision was a renewal of the holder's own Lease, which needs no look at the roles.
     pub(crate) fn is_own_renewal(&self, lease: HeartbeatStamp, holder: &Identity) -> bool {
         let place = lease.place().filter(|_| lease.renewed_micros().is_some());
         let current = place.and_then(|place| self.tables[self.leases].store.stands_at(place));
         current.is_some_and(|current| current.stamp() == lease && node_of(holder) == Some(current.name()))
     }
 
-    /// Renews a Lease for its holder, who knows this revision as the last one; `None` if it is not, or if nothing
-    /// changes.
+    /// Renews a Lease for its holder, which knows this revision as the last one. `None` if it is not the last one, or
+    /// if nothing changes.
     ///
-    /// Whoever does so tells [`Self::renewal_readers`].
+    /// The caller has to tell [`Self::renewal_readers`].
     pub(crate) fn renew(
         &mut self,
         lease: HeartbeatStamp,
@@ -118,7 +118,8 @@ impl ApiServer {
         Answer::object(200, object)
     }
 
-    /// Does what a patch does by which a node gives its own Lease a new `spec.renewTime`; `None` if that is not all.
+    /// Does what a patch of a node's own Lease with a new `spec.renewTime` does; `None` if the patch changes anything
+    /// else.
     pub(super) fn renew_by_patch(&mut self, origin: &Origin, name: &str, patch: &Json) -> Option<Answer> {
         let store = &self.tables[self.leases].store;
         let place = self.own_lease(&origin.identity).filter(|place| store.at(*place).name() == name)?;

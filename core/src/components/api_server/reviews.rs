@@ -1,8 +1,7 @@
-//! Reviews: what may somebody do, who am I, whose token is this. They are answered and not stored.
+//! Reviews of access, of the caller's own identity and of tokens. They are answered and not stored.
 //!
 //! Mirrors pkg/registry/{authorization,authentication} and pkg/apis/authorization/validation (v1.34). Inputs: the
-//! review.
-//! Outputs: the same with its status. Left out on purpose: field and label selectors of reviews.
+//! review. Outputs: the same with its status. Left out on purpose: field and label selectors of reviews.
 
 use alloc::format;
 use alloc::string::String;

@@ -169,7 +169,7 @@ pub(super) fn too_large_version(asked: u64, current: u64) -> Answer {
     answer
 }
 
-/// 504 of what etcd serves: it says nothing of another try.
+/// 504 of a read that etcd serves: it does not mention a retry.
 /// Source: k8s.io/apiserver pkg/storage/etcd3/store.go (v1.31), `validateMinimumResourceVersion`.
 pub(super) fn too_large_version_now(asked: u64, current: u64) -> Answer {
     let message = format!("Timeout: Too large resource version: {asked}, current: {current}");

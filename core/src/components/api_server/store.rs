@@ -1,7 +1,8 @@
 //! The objects of one kind: found by name in constant time, listed in order of their keys.
 //!
-//! Takes the place of etcd and of the watch cache's store. A name is found through a table of hashes of our own: the
-//! order of iteration comes from the sorted tree beside it alone, so nothing depends on hashes but speed.
+//! Takes the place of etcd and of the watch cache's store. Inputs: objects by their keys. Outputs: objects, and their
+//! places, which stay the same until removal. Names are found in a hash table; invariant: the order of iteration comes
+//! from a sorted tree, and hashes affect nothing but speed.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -24,7 +25,7 @@ pub(super) struct Store {
     slots: Vec<Option<StoredObject>>,
     free: Vec<SlabIndex>,
     order: BTreeMap<Text, BTreeMap<Text, SlabIndex>>,
-    /// The objects of each node in order of their keys, where they are asked for: each kubelet lists its own pods.
+    /// The objects of each node in order of their keys, for kinds that kubelets list by node.
     by_node: Option<BTreeMap<Text, BTreeMap<ObjectKey, SlabIndex>>>,
     /// Open addressing: the hash's upper half beside a place plus one; zero is empty.
     index: Vec<(u32, u32)>,
@@ -32,7 +33,7 @@ pub(super) struct Store {
 }
 
 fn hash(namespace: &str, name: &str) -> u64 {
-    // With a byte between the parts that neither can hold.
+    // With a separator that neither part can contain.
     fnv::add(fnv::START, namespace.bytes().chain(core::iter::once(b'/')).chain(name.bytes()))
 }
 
@@ -170,7 +171,7 @@ impl Store {
         Some(slot.object)
     }
 
-    /// Returns the objects of a node in order of their keys; `None` where nobody keeps them apart.
+    /// Returns the objects of a node in order of their keys; `None` if this store is not indexed by node.
     pub(super) fn on_node(&self, node: &str) -> Option<impl Iterator<Item = &Object>> {
         let own = self.by_node.as_ref()?.get(node);
         Some(own.into_iter().flat_map(BTreeMap::values).map(|place| self.at(*place)))

@@ -1,6 +1,8 @@
-//! What each kind does of its own on writes: defaults, fields that are reset, validation, what exists from the start.
+//! What differs between kinds on writes: defaults, fields that are reset, validation, objects that exist from the
+//! start.
 //!
-//! Mirrors the strategies in pkg/registry and the defaults in pkg/apis (v1.34).
+//! Mirrors the strategies in pkg/registry and the defaults in pkg/apis (v1.34). Pure: trees and settings in, trees and
+//! errors out.
 
 use alloc::format;
 use alloc::string::String;
@@ -55,7 +57,7 @@ pub(super) fn initial_objects() -> Vec<(Resource, Json)> {
     ])
 }
 
-/// Sets what the API's defaults set.
+/// Sets the API's defaults.
 pub(super) fn default(kind: &Kind, tree: &mut Json) {
     match kind.name {
         "Node" => nodes::default(tree),
@@ -83,7 +85,7 @@ fn default_namespace(tree: &mut Json) {
     }
 }
 
-/// Resets and sets what a kind does on creation.
+/// Resets and sets the fields that a kind resets and sets on creation.
 pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, now: Timestamp) {
     match kind.name {
         "Pod" => pods::prepare_create(tree, settings, now),
@@ -270,7 +272,7 @@ fn namespace_status(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Tells whether a terminating object has nothing left to wait for.
+/// Tells whether a terminating object can be removed: no grace, no finalizers.
 pub(super) fn is_finished(tree: &Json) -> bool {
     let metadata = tree.get("metadata");
     !metadata.get("deletionTimestamp").is_null()

@@ -1,4 +1,4 @@
-//! What is said about a text that is no JSON.
+//! The error message for a body that is not JSON.
 //!
 //! Mirrors the scanner of Go's encoding/json (1.24) and `summarizeData` of k8s.io/apiserver
 //! pkg/endpoints/handlers/rest.go (v1.34). Inputs: the text of a body. Outputs: the message's end.
@@ -12,7 +12,7 @@ const CUT_OFF: &str = "unexpected end of JSON input";
 /// How much of a body a message quotes. Source: k8s.io/apiserver pkg/endpoints/handlers/create.go (v1.34).
 const QUOTED: usize = 30;
 
-/// Says where a text departs from JSON; a text that is JSON gets the words for one that ends too early.
+/// Says where a text departs from JSON; for a text that is JSON, the message for one that ends too early.
 pub(super) fn problem(text: &str) -> String {
     let mut scanner = Scanner { bytes: text.as_bytes(), at: 0 };
     let found = scanner.value().and_then(|()| {

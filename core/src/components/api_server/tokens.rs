@@ -2,7 +2,7 @@
 //!
 //! Mirrors pkg/registry/core/serviceaccount/storage/token.go and pkg/apis/authentication/validation (v1.34). Inputs: a
 //! TokenRequest. Outputs: the same with a token, which the server takes as a credential from then on. Left out on
-//! purpose: signatures: the text has the form of a JWT and is known by itself; that a token ends.
+//! purpose: signatures (a token has the form of a JWT, and the server knows it by its text) and expiry.
 
 use alloc::format;
 use alloc::string::String;

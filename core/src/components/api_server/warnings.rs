@@ -1,4 +1,4 @@
-//! What the server warns of though it takes an object.
+//! Warnings of the server about objects that it accepts.
 //!
 //! Mirrors the strategies' `WarningsOnCreate` and `WarningsOnUpdate`: pkg/api/{pod,node}/warnings.go and
 //! k8s.io/apimachinery pkg/util/validation/ip.go (v1.34). Left out on purpose: warnings about volumes and about fields

@@ -2,7 +2,8 @@
 //!
 //! Mirrors k8s.io/apiserver pkg/storage/cacher (v1.34): the triggers by `metadata.name` and `spec.nodeName`, the
 //! change of type when an object starts or stops matching, bookmarks about each minute, and the end by
-//! `timeoutSeconds`.
+//! `timeoutSeconds`. Inputs: watches as they open and end, writes. Outputs: the watches that see a write, and as which
+//! type. Invariant: a watch sees no write that is not newer than the revision that it began from.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -29,7 +30,7 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// Tells whether an object is shown; heartbeats never matter, so the stable tree is asked.
+    /// Tells whether an object is shown; heartbeats cannot change that, so the stable tree is enough.
     pub(super) fn matches(&self, kind: &str, object: &Object) -> bool {
         self.matches_tree(kind, object.stable())
     }
@@ -52,14 +53,14 @@ pub(super) struct Watcher {
     pub(super) id: RequestId,
     pub(super) kind: usize,
     pub(super) selection: Selection,
-    /// The revision that the watch began from: what is not newer is not for it.
+    /// The revision that the watch began from; only newer writes are sent.
     pub(super) after: u64,
     pub(super) bookmarks: bool,
     /// Renewals and heartbeats that went the typed way are left out: a cheaper watch for this program's own clients.
     pub(super) omits_heartbeats: bool,
-    /// What the client takes.
+    /// The form in which the client wants the objects.
     pub(super) representation: Representation,
-    /// A table has told its columns.
+    /// Whether the columns of a table were sent.
     pub(super) has_columns: bool,
     pub(super) ends: Timestamp,
     pub(super) timers: Timestamp,

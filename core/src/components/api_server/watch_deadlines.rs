@@ -1,8 +1,8 @@
-//! When each watch wants its bookmark or its end.
+//! When each watch is due for a bookmark or its end.
 //!
 //! Inputs: instants with the number of a watch. Outputs: the earliest; equal instants go by that number. Nearly all are
-//! a minute ahead when they are set, so that they come in order and need no sorting; the others go to a sorted set.
-//! Invariant (tested): the order is that of one sorted set.
+//! set a minute ahead, so they arrive in order and go to a plain queue; the others go to a sorted set. Invariant
+//! (tested): the order is that of one sorted set.
 
 use alloc::collections::{BTreeSet, VecDeque};
 
@@ -13,10 +13,11 @@ use super::watch::WatcherId;
 /// An instant and the watch that it belongs to.
 type WatchDeadline = (Timestamp, WatcherId);
 
-/// The queue.
+/// The deadlines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WatchDeadlines {
-    /// Those that came in order, and whether they still stand: one that was taken back stays, but never at the front.
+    /// Those that came in order, and whether each is still valid. One that was removed stays as invalid, but never at
+    /// the front.
     queue: VecDeque<(WatchDeadline, bool)>,
     others: BTreeSet<WatchDeadline>,
 }

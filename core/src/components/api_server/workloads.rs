@@ -1,6 +1,6 @@
 //! Defaults of workloads: Deployments, ReplicaSets, StatefulSets and DaemonSets with the pods in their templates.
 //!
-//! Mirrors pkg/apis/apps/v1/defaults.go (v1.34), and of a DaemonSet the count of its templates, which v1 keeps in an
+//! Mirrors pkg/apis/apps/v1/defaults.go (v1.34), and the template generation of a DaemonSet, which v1 keeps in an
 //! annotation (pkg/registry/apps/daemonset/strategy.go). Inputs: the tree of an object. Output: the same tree.
 
 use alloc::format;
@@ -8,7 +8,7 @@ use alloc::format;
 use super::pods;
 use crate::objects::Json;
 
-/// The annotation that counts the templates of a DaemonSet.
+/// The annotation with the template generation of a DaemonSet.
 /// Source: k8s.io/api apps/v1/types.go (v1.34), `DeprecatedTemplateGeneration`.
 pub(super) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
@@ -77,7 +77,7 @@ fn default_template(tree: &mut Json) {
     }
 }
 
-/// Counts the templates of a DaemonSet: one more with each change.
+/// Sets the template generation of a DaemonSet: one more with each change of the template.
 pub(super) fn count_templates(tree: &mut Json, old: Option<&Json>) {
     let count = |tree: &Json| {
         let text = tree.at(&["metadata", "annotations", TEMPLATE_GENERATION]).as_str();

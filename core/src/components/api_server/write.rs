@@ -1,7 +1,9 @@
 //! POST and PUT.
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/{create,update}.go, pkg/registry/generic/registry/store.go and
-//! pkg/registry/rest/{create,update}.go (v1.34).
+//! pkg/registry/rest/{create,update}.go (v1.34). Inputs: a request that was routed, with its body. Outputs: a commit
+//! and the object with warnings, or the refusal. Invariant: a refused write, a dry run and a write without a change
+//! commit nothing.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,7 +21,7 @@ use crate::network::{Answer, Body, PODS};
 use crate::objects::schema::Decoded;
 use crate::objects::{Json, NULL, Object, ObjectKey, Text, base64, time};
 
-/// How often the server invents a name before it gives up. Source: store.go (v1.34), `maxNameGenerationCreateAttempts`.
+/// How many generated names the server tries. Source: store.go (v1.34), `maxNameGenerationCreateAttempts`.
 const NAME_ATTEMPTS: u32 = 8;
 
 /// An object of a request, as the server has understood it.
@@ -63,7 +65,7 @@ impl ApiServer {
         }
     }
 
-    /// Creates an object; returns it with what the server warns of.
+    /// Creates an object; returns it with the server's warnings.
     fn create_tree(
         &mut self,
         info: &RequestInfo,
@@ -194,7 +196,7 @@ impl ApiServer {
         Ok(answer(201, object, [read.warnings, more].concat()))
     }
 
-    /// Puts a new state in the place of an object's current one; returns it with what the server warns of.
+    /// Replaces an object's current state; returns the new one with the server's warnings.
     pub(super) fn update_tree(
         &mut self,
         info: &RequestInfo,
@@ -225,8 +227,8 @@ impl ApiServer {
         }
         let key = current.key();
         if strategy::is_finished(&tree) {
-            // The last finalizer went: the object goes in the same request. The answer shows it without the finalizer;
-            // watches see it as it was stored last.
+            // Without its last finalizer the object is removed in the same request. The answer shows it without the
+            // finalizer; watches see it as it was stored last.
             self.commit_removal(info.kind, origin, &key);
             return Ok((Object::as_received(tree), warnings));
         }
@@ -254,7 +256,7 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Reads the object of a POST or PUT; what it shares with the stored one was read before.
+    /// Reads the object of a POST or PUT; parts that are shared with the stored one are not decoded again.
     fn read_body(&self, kind: &Kind, options: &RequestOptions, body: Body, known: &Json) -> Result<Read, Answer> {
         let refuse = |why: &str| {
             status::bad_request(&format!("the object provided is unrecognized (must be of type {}): {why}", kind.name))
@@ -371,7 +373,7 @@ impl ApiServer {
     }
 }
 
-/// Adds what was found while the body was read to a refusal.
+/// Adds the warnings about the body to a refusal.
 pub(super) fn with_warnings(mut refusal: Answer, warnings: Vec<Text>) -> Answer {
     refusal.headers.extend(warnings.into_iter().map(|warning| (Text::of("Warning"), warning)));
     refusal

@@ -1,10 +1,10 @@
-//! The forms of an answer beside the object itself: tables, and metadata alone.
+//! Content negotiation: answers as objects, tables or metadata alone, in JSON or YAML.
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/{response,get}.go and pkg/endpoints/handlers/negotiation (v1.34).
 //! Inputs: the Accept header, `includeObject`, what the server would answer. Outputs: the same as `Table`,
 //! `PartialObjectMetadata` or `PartialObjectMetadataList` of `meta.k8s.io`. A Status stays what it is.
 //! A client that prefers YAML gets it, failures included.
-//! Left out on purpose: protobuf, instead of which there is JSON.
+//! Left out on purpose: protobuf; clients that ask for it get JSON.
 
 mod cells;
 mod columns;
@@ -28,12 +28,12 @@ use crate::profile::Profile;
 pub(super) const BODY_TYPES: [&str; 3] =
     ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 
-/// What a client takes.
+/// The form in which a client wants its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Representation {
     /// The objects themselves.
     Plain,
-    /// A table, in a version of `meta.k8s.io`, with so much of each object.
+    /// A table, in a version of `meta.k8s.io`, and what each row holds of its object.
     Table(&'static str, Include),
     /// The metadata of one object.
     Metadata(&'static str),
@@ -81,7 +81,7 @@ pub(super) fn negotiate(call: &Call) -> Result<Representation, Answer> {
     Err(not_acceptable(&BODY_TYPES))
 }
 
-/// What a path without resource can be answered with, and in which words it refuses anything else.
+/// Which media types a path without resource serves, and which part of the server refuses the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Served {
     /// JSON alone.

@@ -1,4 +1,4 @@
-//! The cells of a Pod's row: what its containers come to in one word.
+//! The cells of a Pod's row: its containers summed up in one word, as `Running` or `CrashLoopBackOff`.
 //!
 //! Mirrors pkg/printers/internalversion/printers.go (v1.34), `printPod`. Later rules override earlier ones: the phase,
 //! the reason of the status, the first init container that is not finished, the containers from last to first, the
@@ -15,7 +15,7 @@ use super::{TableContext, human_duration};
 use crate::json;
 use crate::objects::{Json, time};
 
-/// What the containers come to.
+/// The containers summed up.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     word: String,
@@ -59,7 +59,7 @@ pub(super) fn cells(pod: &Json, age: Json, view: TableContext<'_>) -> Vec<Json> 
     ])
 }
 
-/// Returns the conditions of the row of a Pod that is over.
+/// Returns the conditions of the table row of a Pod that has ended.
 pub(super) fn conditions(pod: &Json) -> Json {
     let (reason, message) = match pod.at(&["status", "phase"]).as_str() {
         Some("Succeeded") => ("Succeeded", "The pod has completed successfully."),
@@ -95,8 +95,8 @@ fn summary(pod: &Json) -> Sum {
     sum
 }
 
-/// Goes through the init containers up to the first that is not finished; returns whether there is one, and what those
-/// come to that stay beside the containers.
+/// Counts the init containers up to the first that is not finished. Returns whether there is such a one, and the counts
+/// of the sidecars alone.
 fn init_containers(pod: &Json, sum: &mut Sum) -> (bool, Sum) {
     let mut sidecars = Sum::default();
     let specs = pod.at(&["spec", "initContainers"]).items();
@@ -156,7 +156,7 @@ fn end(ended: &Json) -> String {
     }
 }
 
-/// A restartable init container: it goes on beside the containers.
+/// A restartable init container: it runs beside the containers.
 fn is_sidecar(container: &Json) -> bool {
     container.get("restartPolicy").as_str() == Some("Always")
 }

@@ -88,7 +88,7 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
     errors
 }
 
-/// Checks the maps and the owners; what is shared with the stored metadata was checked with them.
+/// Checks the maps and the owners; what is shared with the stored metadata is not checked again.
 fn validate_maps(metadata: &Json, stored: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     let changed = |field: &str| {
         let value = metadata.get(field);

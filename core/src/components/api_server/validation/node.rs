@@ -15,8 +15,8 @@ use crate::objects::quantity::Quantity;
 
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// Checks a whole Node, as on creation and on a write of the object itself; what it shares with the stored Node was
-/// checked with that.
+/// Checks a whole Node, as on creation and on a write of the object itself. Parts that are shared with the stored Node
+/// are not checked again.
 pub(in super::super) fn validate(kind: &Kind, tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
     let mut errors = meta::validate_change(kind, tree, old, wording);
     taints(tree, wording, &mut errors);
@@ -95,7 +95,7 @@ fn taints(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Checks the amounts of resources; a list that is shared with the stored Node was checked with it.
+/// Checks the amounts of resources; a list that is shared with the stored Node is not checked again.
 fn amounts(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
     for list in ["capacity", "allocatable"] {
         let amounts = tree.at(&["status", list]);

@@ -41,7 +41,7 @@ impl Comparisons {
         }
     }
 
-    /// What is stored stays valid, whatever the gate says now.
+    /// Allows the operators if the stored Pod uses them, even if the gate is off now.
     fn beside(self, stored: &Json) -> Self {
         let compares = |toleration: &Json| matches!(text(toleration, "operator"), "Lt" | "Gt");
         if stored.get("tolerations").items().iter().any(compares) { Self::Allowed } else { self }
