@@ -1,8 +1,8 @@
-//! What client-go gives every component: informer caches fed by watches, work queues, a rate limit, and what errors
-//! mean.
+//! What client-go gives every component: a client with a rate limit, and the classes of errors. Informer caches and
+//! work queues are the modules below.
 //!
-//! Mirrors k8s.io/client-go rest/request.go and util/flowcontrol (v1.34) for the client; caches and queues stand below.
-//! Inputs: requests, time. Outputs: requests when there is a token for them.
+//! Mirrors k8s.io/client-go rest/request.go and util/flowcontrol (v1.34) for the client. Inputs: requests, time.
+//! Outputs: requests, each when there is a token for it. Invariant: requests keep their order.
 
 mod cache;
 mod queue;
@@ -51,7 +51,7 @@ impl TokenBucket {
     /// Takes a token if there is one.
     pub fn try_take(&mut self, now: Timestamp) -> bool {
         self.refill(now);
-        // A nanosecond's worth of rounding must not cost a whole tick.
+        // A rounding error of a nanosecond must not delay a request until the next wake-up.
         let granted = self.tokens >= 1.0 - 1e-9;
         if granted {
             self.tokens = (self.tokens - 1.0).max(0.0);
@@ -59,14 +59,15 @@ impl TokenBucket {
         granted
     }
 
-    /// Returns since when or from when on there is a token; `None` if none comes any more, as with a rate of zero.
+    /// Returns the instant, past or future, from which there is a token; `None` if there will never be one, as with a
+    /// rate of zero.
     #[must_use]
     pub fn next_token(&self) -> Option<Timestamp> {
         let missing = 1.0 - self.tokens;
         if missing <= 1e-9 { Some(self.at) } else { later(self.at, missing / self.qps) }
     }
 
-    /// Takes a token that may lie in the future, and returns when it is there, `None` for never.
+    /// Takes a token in advance, and returns when it is available; `None` for never.
     pub fn reserve(&mut self, now: Timestamp) -> Option<Timestamp> {
         self.refill(now);
         self.tokens -= 1.0;
@@ -118,7 +119,7 @@ impl Client {
         Self { identity, bucket, waiting: VecDeque::new() }
     }
 
-    /// Returns who asks.
+    /// Returns the identity of the requests.
     #[must_use]
     pub const fn identity(&self) -> &Arc<Identity> {
         &self.identity
@@ -144,7 +145,7 @@ impl Client {
         id
     }
 
-    /// Sends what has its token now.
+    /// Sends the requests whose token is available now.
     pub fn handle_timeout(&mut self, outbox: &mut Outbox, now: Timestamp) {
         while self.waiting.front().is_some_and(|(at, _)| at.is_some_and(|at| at <= now))
             && let Some((_, request)) = self.waiting.pop_front()
@@ -166,7 +167,7 @@ impl Client {
 pub struct PodsByNode(BTreeMap<Text, BTreeSet<ObjectKey>>);
 
 impl PodsByNode {
-    /// Follows a change of the pods' cache.
+    /// Applies a change of the pods' cache.
     pub fn update(&mut self, event: &CacheEvent) {
         let node_of = |pod: &Option<Object>| pod.as_ref().and_then(node_name).cloned();
         let (before, after) = (node_of(&event.before), node_of(&event.after));
@@ -204,7 +205,7 @@ pub fn node_name(pod: &Object) -> Option<&Text> {
     pod.stable().at(&["spec", "nodeName"]).as_text().filter(|name| !name.is_empty())
 }
 
-/// How a request went, as a controller's code tells its errors apart.
+/// The outcome of a request, in the classes that controllers distinguish.
 #[derive(Clone, Debug)]
 pub enum RequestOutcome {
     /// 2xx, with the object of the answer if it holds one.

@@ -1,11 +1,11 @@
-//! Says how many pods of a PodDisruptionBudget may be evicted now.
+//! Computes how many pods of each PodDisruptionBudget may be evicted now.
 //!
-//! Mirrors kube-controller-manager's `disruption-controller` (pkg/controller/disruption/disruption.go, v1.34). A pod
-//! that is Ready and not on its way out is healthy, unless the eviction of it is under way (`status.disruptedPods`,
-//! believed for two minutes). Pods without an owner count as healthy but not as expected, where owners are counted.
-//! Inputs: PodDisruptionBudgets, Pods, their owners, answers, time. Outputs: statuses, Events, and the end of a
-//! condition DisruptionTarget that no deletion followed for two minutes.
-//! Left out on purpose: owners of kinds of one's own with a subresource `scale`, and ReplicationControllers.
+//! Mirrors kube-controller-manager's `disruption-controller` (pkg/controller/disruption/disruption.go, v1.34). A pod is
+//! healthy if it is Ready, is not being deleted, and no eviction of it is under way (`status.disruptedPods`, valid for
+//! two minutes). Where the expected number comes from the owners, a pod without an owner counts as healthy but not as
+//! expected. Inputs: PodDisruptionBudgets, Pods, their owners, answers, time. Outputs: statuses, Events, and
+//! DisruptionTarget=False on a pod that was not deleted within two minutes.
+//! Left out on purpose: owners of custom kinds with a subresource `scale`, and ReplicationControllers.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -31,7 +31,7 @@ use crate::objects::{Json, Object, ObjectKey};
 
 /// `poddisruptionbudgets`.
 const BUDGETS: Resource = Resource::of("policy", "v1", "poddisruptionbudgets");
-/// How long an eviction is believed to be under way. Source: disruption.go (v1.34), `DeletionTimeout`.
+/// How long an eviction counts as under way. Source: disruption.go (v1.34), `DeletionTimeout`.
 const EVICTION_WITHIN: SignedDuration = SignedDuration::from_mins(2);
 /// How long a pod may have DisruptionTarget without being deleted.
 /// Source: disruption.go (v1.34), `stalePodDisruptionTimeout`.
@@ -65,25 +65,25 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
 /// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug, Default)]
 struct Disruption {
-    /// Whether conditions of pods say which generation they are about.
+    /// Whether conditions of pods have `observedGeneration`.
     tells_generation: bool,
     pods: Selections,
-    /// Those of the pods that are ready.
+    /// The ready pods among them.
     ready: Selections,
 }
 
-/// Tells the queue's keys of pods from those of budgets; no namespace has such a name.
+/// The prefix of keys of pods in the queue, which has keys of budgets too; no namespace can contain it.
 const POD_KEYS: &str = "pods/";
 
-/// Returns the key under which the condition of a pod is looked after.
+/// Returns the key under which the condition of a pod is synced.
 fn pod_key(pod: &ObjectKey) -> ObjectKey {
     ObjectKey::namespaced(format!("{POD_KEYS}{}", pod.namespace), pod.name.clone())
 }
 
-/// How many pods there should be by what their owners say.
+/// How many pods the owners are meant to have.
 struct Scale {
     pods: i64,
-    /// Whether some pod has no owner, and so counts for nothing.
+    /// Whether some pod has no owner and is not counted.
     leaves_out: bool,
 }
 
@@ -92,7 +92,7 @@ impl Disruption {
         self.ready.update_those(event, is_ready);
         let pod = event.object();
         let mut budgets = self.pods.update(event);
-        // What a pod was before its labels changed is not asked.
+        // The labels that a pod had before the change do not matter, as upstream.
         if event.after.is_some() {
             budgets.retain(|budget| self.pods.has(budget, &pod.key()));
         }
@@ -122,7 +122,7 @@ impl Disruption {
         }
     }
 
-    /// Takes DisruptionTarget back from a pod that nobody deleted.
+    /// Sets DisruptionTarget to False on a pod that nobody deleted.
     fn sync_pod(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<()>, now: Timestamp) -> Flow {
         let namespace = key.namespace.strip_prefix(POD_KEYS).unwrap_or_default();
         let pod = ObjectKey::namespaced(namespace, key.name.clone());
@@ -150,7 +150,8 @@ impl Disruption {
         Flow::Done
     }
 
-    /// Counts the pods that the owners of a budget's pods are meant to have; an owner that cannot be asked is an error.
+    /// Counts the pods that the owners of a budget's pods are meant to have; an owner whose scale is not known is an
+    /// error.
     ///
     /// Source: disruption.go (v1.34), `getExpectedScale`, `finders` and `getScaleController`.
     fn scale(&self, budget: &ObjectKey, runtime: &KeyedRuntime<()>) -> Result<Scale, String> {
@@ -242,8 +243,8 @@ impl Disruption {
         self.write(key, &budget, status, fact, runtime, now)
     }
 
-    /// Allows nothing while the number of pods is not known; what the budget said before stays. Once that is written
-    /// the failure is dealt with, and the next change of the budget or its pods brings the next try.
+    /// Allows no disruption while the number of pods is not known; the other counts stay. There is no retry after that:
+    /// the next change of the budget or its pods causes the next sync.
     ///
     /// Source: disruption.go (v1.34), `failSafe`.
     fn fail(
@@ -282,7 +283,7 @@ impl Disruption {
         Flow::Done
     }
 
-    /// Returns the evictions that are still believed to be under way, and sees to it that they are looked at again.
+    /// Returns the evictions that still count as under way, and queues the budget for when they no longer do.
     fn disrupted(&self, budget: &Object, runtime: &mut KeyedRuntime<()>, key: &ObjectKey, now: Timestamp) -> Json {
         let mut kept = Json::object();
         for (name, since) in budget.stable().at(&["status", "disruptedPods"]).fields() {
@@ -318,7 +319,7 @@ fn targeted_since(pod: &Object) -> Option<Timestamp> {
     is_stale.then(|| target.get("lastTransitionTime").as_str().and_then(parse))?
 }
 
-/// Says why an owner of a kind without known scale cannot be asked.
+/// Returns the error for an owner of a kind whose scale is not known.
 fn unscaled(owner: &Json, kind: &str, pod: &str) -> String {
     let version = owner.get("apiVersion").as_str().unwrap_or("");
     let group = version.rsplit_once('/').map_or("", |(group, _)| group);
@@ -332,7 +333,7 @@ fn unscaled(owner: &Json, kind: &str, pod: &str) -> String {
     }
 }
 
-/// Says that a budget selects pods without an owner.
+/// Returns the message for a budget that selects pods without an owner.
 fn unmanaged(selector: &Json) -> String {
     format!(
         "Pods selected by this PodDisruptionBudget (selector: {}) were found to be unmanaged. As a result, the status \

@@ -1,11 +1,11 @@
-//! Tells where the pods of a Service can be reached: EndpointSlices, as far as nodes show in them.
+//! Keeps the EndpointSlices of Services, as far as they depend on nodes.
 //!
 //! Mirrors kube-controller-manager's `endpointslice-controller`
 //! (pkg/controller/endpointslice/endpointslice_controller.go and k8s.io/endpointslice {reconciler,utils}.go, v1.34). An
-//! endpoint is ready while its pod is Ready and not on its way out; it names the pod's node and that node's zone. A pod
-//! whose Node is gone is left out, and the sync is tried again; but a change of a Node alone begins none.
+//! endpoint is ready while its pod is Ready and not being deleted; it names the pod's node and that node's zone. A pod
+//! whose Node is gone is left out, and the sync is retried; a change of a Node alone starts no sync.
 //! Inputs: Services, Pods, Nodes, EndpointSlices, answers, time. Outputs: EndpointSlices, Events.
-//! Left out on purpose: topology hints, IPv6 and dual stack, ports by name, Services without selector, the mirror of
+//! Left out on purpose: topology hints, IPv6 and dual stack, ports by name, Services without selector, mirroring of
 //! Endpoints, and the packing of slices beyond filling the first that has room.
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -66,13 +66,13 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
 #[derive(Clone, Debug, Default)]
 struct EndpointSlices {
     pods: Selections,
-    /// Those of the pods that have not ended: the others are no endpoints, however many there are.
+    /// The pods that have not ended, among those selected: only they can be endpoints.
     alive: Selections,
     /// The pods of each Service that have changed since its last sync.
     changed: BTreeMap<ObjectKey, BTreeSet<ObjectKey>>,
     /// The slices of each Service, by their names.
     slices: BTreeMap<ObjectKey, Vec<ObjectKey>>,
-    /// When the Ready condition of each endpoint's pod last changed, as far as the slices tell of it.
+    /// When the Ready condition of each endpoint's pod last changed, as far as the slices already show it.
     triggers: BTreeMap<ObjectKey, BTreeMap<Text, Text>>,
 }
 
@@ -145,7 +145,7 @@ impl EndpointSlices {
         (found, skipped)
     }
 
-    /// Returns when what changed now was caused: the first of the changes that no slice tells of yet.
+    /// Returns the trigger time: the first change of a pod that no slice shows yet.
     fn trigger(&mut self, service: &Object, runtime: &KeyedRuntime<()>) -> Option<Text> {
         let key = service.key();
         let is_new = !self.triggers.contains_key(&key);
@@ -176,7 +176,7 @@ impl EndpointSlices {
         first
     }
 
-    /// Lays the endpoints into the slices that there are, and into new ones.
+    /// Distributes the endpoints over the existing slices and new ones.
     fn reconcile(
         &self,
         service: &Object,
@@ -204,7 +204,7 @@ impl EndpointSlices {
             .flatten()
             .filter_map(|slice| runtime.cache(SLICE_CACHE).get(slice).cloned())
             .collect();
-        // What stays keeps its place; what is new comes after it.
+        // Endpoints that stay keep their place; new ones follow.
         let mut kept: Vec<Vec<Json>> = Vec::new();
         for slice in &slices {
             let mut own = Vec::new();
@@ -315,7 +315,7 @@ impl Reconciler for EndpointSlices {
                     runtime.add(key);
                 }
             }
-            // Only Services with topology hints look at Nodes between their syncs.
+            // Only Services with topology hints, which are left out, are synced for changes of Nodes.
             NODE_CACHE => {}
             _ => self.handle_slice(event, runtime),
         }

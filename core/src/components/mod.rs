@@ -1,6 +1,7 @@
 //! The parts of a cluster as sans-IO state machines: inputs, outputs, deadlines; no clock and no transport.
 //!
-//! Each is named as Kubernetes names it and talks to the others by messages to the API server alone.
+//! Each is named as Kubernetes names it. Inputs: messages, time. Outputs: requests, decisions, log lines. A component
+//! talks to the others only through the API server; a machine alone owns its kubelet.
 
 pub mod api_server;
 pub mod client;
@@ -43,7 +44,7 @@ pub use crate::network::DecisionId;
 use crate::network::{Request, RequestId, ToClient};
 use crate::objects::Text;
 
-/// What a mirror Pod is known by: a kubelet makes it for a Pod that no API server gave to it.
+/// The annotation of mirror Pods, which a kubelet creates for its static Pods.
 ///
 /// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MirrorPodAnnotationKey`.
 const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -57,7 +58,7 @@ pub struct Deadline {
     pub reason: &'static str,
 }
 
-/// Returns the first of some deadlines; of equal ones the one that is named first.
+/// Returns the earliest of some deadlines; of equal ones the first in the list.
 pub fn earliest(deadlines: impl IntoIterator<Item = Option<Deadline>>) -> Option<Deadline> {
     let mut first: Option<Deadline> = None;
     for deadline in deadlines {
@@ -79,7 +80,7 @@ pub enum Output {
     Cancel(RequestId),
     /// The process ended: its connections are gone with all that was under way.
     Exit,
-    /// Say what was decided and why.
+    /// Record a decision and its reasons.
     Decision(Decision),
     /// Write a line to the component's log.
     Log(String),
@@ -90,9 +91,9 @@ pub enum Output {
 /// The contract, which `sim/contract_tests.rs` holds all components to:
 /// 1. One input, then `poll_output` until `None`, then `next_deadline`, then the next input.
 /// 2. `now` never decreases. Nothing reads a clock and nothing stores how long ago something was.
-/// 3. `handle_timeout` early or twice is harmless; late is normal: catch up, do not replay missed ticks.
+/// 3. `handle_timeout` early or twice is harmless; late is normal: it catches up and does not replay missed ticks.
 /// 4. `next_deadline` is a pure query; `None` means that only an input can wake the component.
-/// 5. A parent feeds its children and polls them empty inside its own `handle_*`.
+/// 5. A component that owns others hands them their inputs and polls them empty inside its own `handle_*`.
 pub trait Component {
     /// Takes an answer or a watch event.
     fn handle_message(&mut self, message: ToClient, now: Timestamp);
@@ -144,7 +145,7 @@ impl Outbox {
         RequestId(self.last_request)
     }
 
-    /// Passes over the ids of requests that were not sent but done.
+    /// Skips the ids of requests that were performed without being sent.
     pub(crate) fn skip_ids(&mut self, count: u64) {
         self.last_request += count;
     }

@@ -1,12 +1,12 @@
-//! Empties namespaces that are being deleted, and lets them go.
+//! Deletes the content of namespaces that are being deleted, and then removes their finalizer.
 //!
 //! Mirrors kube-controller-manager's `namespace-controller` (pkg/controller/namespace/namespace_controller.go and
-//! deletion/namespaced_resources_deleter.go, v1.34). Five seconds after a namespace is found to be going, all that is
-//! in it is deleted kind by kind, its Pods first where the release says so; what remains is counted, told in
-//! conditions, and looked at again after half of the longest grace. Nothing left: `spec.finalizers` is emptied, and it
-//! is gone.
+//! deletion/namespaced_resources_deleter.go, v1.34). Five seconds after the deletion of a namespace is seen, its
+//! content is deleted kind by kind, Pods first if the release does so. What remains is counted and reported in
+//! conditions, and the namespace is synced again after half of the longest grace period. When nothing is left,
+//! `spec.finalizers` is emptied, and the server removes the namespace.
 //! Inputs: Namespaces, answers, time. Outputs: reads, deletions of collections, updates of `status` and `finalize`.
-//! Left out on purpose: discovery, whose result is the table of kinds; upstream goes through the kinds in no order.
+//! Left out on purpose: discovery (the table of kinds is used), and upstream's random order of the kinds.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -26,12 +26,12 @@ use crate::network::{Answer, Call, NAMESPACES, PODS, Resource, Verb, collections
 use crate::objects::lifecycle::is_terminal;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 
-/// How long a namespace is left alone, so that all API servers know that it is going. Source: namespace_controller.go
+/// How long a namespace is left alone, so that all API servers know about its deletion. Source: namespace_controller.go
 /// (v1.34), `namespaceDeletionGracePeriod`.
 const PAUSE: SignedDuration = SignedDuration::from_secs(5);
 
-/// What the controller's rate and burst are of those of the others. Source: cmd/kube-controller-manager/app/core.go
-/// (v1.34), `startNamespaceController`.
+/// The factors by which the controller's rate and burst are larger than those of the others. Source:
+/// cmd/kube-controller-manager/app/core.go (v1.34), `startNamespaceController`.
 const RATE: (f64, f64) = (20.0, 100.0);
 
 /// After how many seconds finalizers are expected to be gone. Source: namespaced_resources_deleter.go (v1.34),
@@ -73,27 +73,27 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NamespacePurpose {
     Read,
-    /// The Pods, for the longest grace among them.
+    /// Lists the Pods, for their longest grace period.
     Grace,
     Delete,
     Count,
     Status,
     Finalize,
-    /// The namespace once more, since somebody else wrote it.
+    /// Reads the namespace again after a conflict.
     ReadAgain,
 }
 
-/// The work on a namespace.
+/// A sync under way.
 #[derive(Clone, Debug, Default)]
 struct Sweep {
     pods_first: bool,
     namespace: Json,
     because: Option<DecisionId>,
-    /// The kinds that are still to be deleted; the first is in hand.
+    /// The kinds that are still to be deleted; the first is being processed.
     kinds: VecDeque<Resource>,
-    /// How long what ends in grace has at the longest, in seconds.
+    /// The longest grace period of the Pods, in seconds.
     grace: i64,
-    /// After how many seconds it may be looked at again.
+    /// After how many seconds the namespace is to be synced again.
     estimate: i64,
     remaining: BTreeMap<String, usize>,
     finalizers: BTreeMap<Text, usize>,
@@ -205,7 +205,7 @@ impl Sweep {
                 self.note_kind(&key.name, &body());
                 self.next_kind(key, runtime, now)
             }
-            // A kind that the server has not, or whose collections cannot be deleted, holds nothing up.
+            // A kind that the server does not serve, or whose collections cannot be deleted, blocks nothing.
             (NamespacePurpose::Delete | NamespacePurpose::Count, _) if matches!(code(reply), 404 | 405) => {
                 self.kinds.pop_front();
                 self.next_kind(key, runtime, now)
@@ -221,7 +221,7 @@ impl Sweep {
         }
     }
 
-    /// Begins with what the server says of the namespace.
+    /// Begins with the namespace as the server returned it.
     fn begin(
         &mut self,
         key: &ObjectKey,
@@ -276,7 +276,7 @@ impl Sweep {
         self.send(key, NamespacePurpose::Count, Call::new(Verb::List, kind, &key.name, ""), runtime, now)
     }
 
-    /// Notes what remains of the kind in hand.
+    /// Notes what remains of the current kind.
     fn note_kind(&mut self, name: &str, list: &Json) {
         let Some(kind) = self.kinds.pop_front() else { return };
         let items = list.get("items").items();
@@ -301,7 +301,7 @@ impl Sweep {
         }
     }
 
-    /// Tells of what was found, if that is news.
+    /// Writes the conditions, if they changed.
     fn tell(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
         let mut tree = self.namespace.clone();
         let mut conditions: Vec<Json> = tree.at(&["status", "conditions"]).items().to_vec();
@@ -337,7 +337,7 @@ impl Sweep {
         self.send(key, NamespacePurpose::Status, call, runtime, now)
     }
 
-    /// Looks again later, or lets the namespace go.
+    /// Queues the next sync, or removes the finalizer.
     fn conclude(&self, key: &ObjectKey, runtime: &mut KeyedRuntime<NamespacePurpose>, now: Timestamp) -> Flow {
         if !self.problems.is_empty() {
             Flow::Retry

@@ -1,7 +1,7 @@
-//! Whether a Node is one that a Pod asks for: node selector and node affinity.
+//! Whether a Node matches the node selector and the node affinity of a Pod.
 //!
 //! Mirrors k8s.io/component-helpers scheduling/corev1/nodeaffinity/nodeaffinity.go (v1.34). The scheduler and the
-//! admission of a kubelet ask the same question.
+//! admission of kubelets use it.
 //! Inputs: the Pod's spec, the Node. Outputs: yes or no, and the weight of preferences.
 
 use alloc::collections::BTreeSet;
@@ -36,7 +36,7 @@ pub fn preference(spec: &Json, node: &Json) -> i64 {
     met.filter_map(|term| term.get("weight").as_i64()).sum()
 }
 
-/// Returns the only Nodes that the required node affinity leaves by name; `None` where it does not name any.
+/// Returns the only Nodes that the required node affinity allows by name; `None` if it does not select by name.
 ///
 /// Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go (v1.34), `PreFilter`.
 #[must_use]
@@ -66,7 +66,7 @@ fn term_matches(term: &Json, node: &Json) -> bool {
     let label = |key: &str| node.at(&["metadata", "labels", key]).as_str();
     let field = |key: &str| if key == "metadata.name" { node.at(&["metadata", "name"]).as_str() } else { None };
     let key = |requirement: &Json| requirement.get("key").as_text().cloned().unwrap_or_default();
-    // A term that asks for nothing matches nothing.
+    // An empty term matches nothing.
     !(expressions.is_empty() && fields.is_empty())
         && expressions.iter().all(|requirement| holds(requirement, label(&key(requirement))))
         && fields.iter().all(|requirement| holds(requirement, field(&key(requirement))))

@@ -1,11 +1,13 @@
-//! Deletes pods that nobody else will: too many ended ones, those of nodes that are gone, those that end unscheduled.
+//! Deletes pods that nothing else deletes: surplus ended pods, pods of nodes that are gone, terminating pods without a
+//! node.
 //!
 //! Mirrors kube-controller-manager's `pod-garbage-collector-controller` (pkg/controller/podgc/gc_controller.go, v1.34).
-//! Every 20 s, in this order: ended pods beyond the threshold, ending pods of out-of-service nodes, pods of nodes that
-//! have been away for 40 s (a read confirms it), ending pods that no node has. Each one is first made Failed, unless it
-//! has ended, and then deleted without grace.
+//! Every 20 s, in this order: ended pods beyond the threshold, terminating pods of out-of-service nodes, pods of nodes
+//! that have been absent for 40 s (a read confirms it), terminating pods without a node. A pod that has not ended is
+//! first made Failed; then each is deleted without grace.
 //! Inputs: Pods, Nodes, answers, time. Outputs: reads of Nodes, patches of statuses, deletions. It writes no Events.
-//! Invariant: a pass costs what it may delete, and a look at each node that has pods.
+//! Invariant: the cost of a pass grows with the pods that it may delete and the nodes that have pods, not with all
+//! pods.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
@@ -27,13 +29,13 @@ use crate::profile::Race;
 
 /// Pause between two passes. Source: gc_controller.go (v1.34), `gcCheckPeriod`.
 const PERIOD: SignedDuration = SignedDuration::from_secs(20);
-/// How long a node must be away before its pods go. Source: gc_controller.go (v1.34), `quarantineTime`.
+/// How long a node must be absent before its pods are deleted. Source: gc_controller.go (v1.34), `quarantineTime`.
 const QUARANTINE: SignedDuration = SignedDuration::from_secs(40);
-/// How much later a quarantine ends of which a pass comes just before the end. Any time below a period is as good.
+/// By how much a quarantine is extended if a pass comes just before its end. Any time below a period will do.
 const JUST_AFTER: SignedDuration = SignedDuration::from_secs(1);
-/// What a pass takes at least: real passes are never free, and the quarantine is two periods long.
+/// The shortest duration of a pass: real passes take time, which matters since the quarantine is two periods long.
 const PASS_COST: SignedDuration = SignedDuration::from_millis(1);
-/// What pods of a vanished node are told. Source: gc_controller.go (v1.34), `gcOrphaned`.
+/// The condition of pods whose node is gone. Source: gc_controller.go (v1.34), `gcOrphaned`.
 const ORPHANED: DisruptionTarget =
     DisruptionTarget { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
 /// The taint that says that a node is down for good, with any value and effect.
@@ -65,11 +67,11 @@ enum PassStage {
 struct Pass {
     began: Timestamp,
     stage: PassStage,
-    /// Names that have been away long enough, to be confirmed.
+    /// Names of nodes that have been absent long enough, to be confirmed.
     unconfirmed: VecDeque<Text>,
-    /// Pods of confirmed names, deleted one after the other.
+    /// Pods of confirmed nodes, deleted one after the other.
     orphans: VecDeque<Doomed>,
-    /// The pods of the absent nodes as they were at the beginning.
+    /// The pods of the absent nodes at the beginning of the pass.
     absent: BTreeMap<Text, Vec<Object>>,
 }
 
@@ -99,7 +101,7 @@ pub struct PodGc {
     next_pass: Option<Timestamp>,
     started: bool,
     held: bool,
-    /// Names of pods that go first, in this order: upstream's lister has none.
+    /// Names of pods that are handled first, in this order: upstream's lister has no order.
     preferred: Vec<Text>,
 }
 
@@ -150,7 +152,7 @@ impl PodGc {
     fn begin(&mut self, now: Timestamp) {
         let absent: Vec<Text> =
             self.pods_by_node.nodes().filter(|name| self.nodes().get("", name).is_none()).cloned().collect();
-        // What is due leaves the quarantine before the absent names enter it again, as upstream's queue does it.
+        // Due names leave the quarantine before absent names enter it again, as in upstream's queue.
         let due: Vec<Text> =
             self.quarantine.iter().filter(|(_, until)| **until <= now).map(|(name, _)| name.clone()).collect();
         self.quarantine.retain(|_, until| *until > now);
@@ -198,7 +200,7 @@ impl PodGc {
         pods.into_iter().take(count).map(|pod| Doomed { pod, target: None, reasons: reasons() }).collect()
     }
 
-    /// Returns the ending pods of nodes that are not ready and out of service.
+    /// Returns the terminating pods of nodes that are not ready and out of service.
     fn out_of_service(&self) -> Vec<Doomed> {
         let ending = self.ending.iter().filter_map(|key| self.runtime.cache(POD_CACHE).get(key));
         let on_dead_node = |pod: &&Object| {
@@ -223,7 +225,7 @@ impl PodGc {
         ending.filter(|pod| node_name(pod).is_none()).map(doom).collect()
     }
 
-    /// Goes on with the pass until a request is under way.
+    /// Continues the pass until a request is under way.
     fn advance(&mut self, now: Timestamp) {
         while self.under_way.is_empty()
             && let Some(pass) = &mut self.pass
@@ -284,7 +286,7 @@ impl PodGc {
         match job {
             PodGcPurpose::Confirm(name) => {
                 let Some(pass) = &mut self.pass else { return };
-                // Any other failure leaves the node to the next pass that finds it absent.
+                // After any other failure the next pass that finds the node absent handles it.
                 if matches!(outcome, RequestOutcome::NotFound) {
                     let fact = format!("Node {name} was not there for {} and is not there now", seconds(QUARANTINE));
                     let doom =

@@ -1,4 +1,4 @@
-//! What a Pod takes of its Node: resources and host ports.
+//! What a Pod requests of its Node: resources and host ports.
 //!
 //! Mirrors k8s.io/component-helpers resource/helpers.go, `PodRequests`, and pkg/scheduler/framework/types.go,
 //! `Resource` and `HostPortInfo` (v1.34): containers add up, the largest init container counts if it is larger,
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use crate::objects::quantity::Quantity;
 use crate::objects::{Json, Object, Text};
 
-/// What a container without a request for CPU counts as when nodes are scored, in thousandths.
+/// The CPU that a container without a request counts as when nodes are scored, in thousandths.
 /// Source: pkg/scheduler/util/pod_resources.go (v1.34), `DefaultMilliCPURequest`.
 const DEFAULT_MILLI_CPU: i64 = 100;
 /// The same of memory, in bytes. Source: as [`DEFAULT_MILLI_CPU`], `DefaultMemoryRequest`.
@@ -44,7 +44,7 @@ impl Amounts {
         self.0.iter().map(|(name, amount)| (name, *amount))
     }
 
-    /// Tells whether nothing is asked for.
+    /// Tells whether nothing is requested.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.0.values().all(|amount| *amount == 0)
@@ -76,9 +76,9 @@ impl Amounts {
 /// How the requests of a container are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Missing {
-    /// What is not asked for is nothing.
+    /// A missing request counts as zero.
     Nothing,
-    /// A container that asks for no CPU or memory counts as if it asked for a little.
+    /// A missing request for CPU or memory counts as a small default.
     Default,
 }
 
@@ -87,17 +87,17 @@ enum Missing {
 pub enum PodLevel {
     /// `spec.resources` replaces what the containers ask for.
     Counts,
-    /// It is not looked at.
+    /// It is ignored.
     Ignored,
 }
 
-/// Returns what a Pod asks for.
+/// Returns the requests of a Pod.
 #[must_use]
 pub fn requests(spec: &Json, level: PodLevel) -> Amounts {
     total(spec, level, Missing::Nothing)
 }
 
-/// Returns what a Pod counts as when nodes are scored: a container never counts as asking for nothing.
+/// Returns the requests that a Pod counts as when nodes are scored, with defaults for missing ones.
 #[must_use]
 pub fn requests_for_scoring(spec: &Json, level: PodLevel) -> Amounts {
     total(spec, level, Missing::Default)
@@ -165,7 +165,7 @@ impl HostPort {
         ports.filter_map(read).collect()
     }
 
-    /// Tells whether two ports cannot be had on one host.
+    /// Tells whether two ports conflict on one host.
     #[must_use]
     pub fn conflicts(&self, other: &Self) -> bool {
         let is_any = |address: &str| matches!(address, "" | "0.0.0.0");

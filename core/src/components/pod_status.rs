@@ -11,16 +11,16 @@ use crate::json;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object};
 
-/// Whether what is written to a pod's status says which generation it is about.
+/// Whether writes of a pod's status set `observedGeneration`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Generation {
-    /// It does.
+    /// They do.
     Observed,
-    /// It does not.
+    /// They do not.
     NotObserved,
 }
 
-/// Why a pod is disturbed: reason and message of its condition `DisruptionTarget`.
+/// Why a pod is disrupted: reason and message of its condition `DisruptionTarget`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct DisruptionTarget {
     /// The reason, as `DeletionByPodGC`.

@@ -1,6 +1,8 @@
-//! What a driver leaves behind: decisions and trace, one JSON object a line.
+//! The record of a driver: decisions and trace, one JSON object a line.
 //!
-//! Failure texts, `GET decisions` and `GET trace` are made of it.
+//! Inputs: what clients decided, sent, received and logged, with instants. Outputs: numbered decisions and trace lines,
+//! in order; failure texts, `GET decisions` and `GET trace` are made of them. Invariant: decisions are never dropped;
+//! of a long trace the older half is.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -24,7 +26,7 @@ pub struct RecordedDecision {
     pub number: u32,
     /// The component's name: `node-lifecycle-controller`, `kubelet/w1`.
     pub component: Text,
-    /// The decision as the component put it.
+    /// The decision as the component made it.
     pub decision: Decision,
     /// The numbers of the decisions among its reasons.
     pub because: Vec<u32>,
@@ -52,7 +54,7 @@ impl RecordedDecision {
         line
     }
 
-    /// Returns the facts and decisions behind it in one line for people.
+    /// Returns its reasons, facts and decisions, in one line for people.
     #[must_use]
     pub fn reasons(&self) -> String {
         let mut numbers = self.because.iter();
@@ -101,7 +103,7 @@ pub struct Record {
     trace: Option<Vec<TraceLine>>,
     decisions: Vec<RecordedDecision>,
     numbers: BTreeMap<(ClientId, DecisionId), u32>,
-    /// What clients are called in decisions.
+    /// The names of clients in decisions.
     components: Vec<Option<Text>>,
     lines: u64,
 }
@@ -180,7 +182,7 @@ impl Record {
         }
         let component = self.components[index].get_or_insert_with(|| component_name(component)).clone();
         if self.decisions.len() == self.decisions.capacity() {
-            // They are most of what a long run keeps, so that twice the room would be felt.
+            // Decisions are most of the memory of a long run, so the capacity is not doubled.
             self.decisions.reserve_exact(64 + self.decisions.len() / 4);
         }
         self.decisions.push(RecordedDecision { at, number, component, decision, because });

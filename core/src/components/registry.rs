@@ -1,6 +1,7 @@
-//! The controllers: one row each, with all that is known of one by name, and how it is started.
+//! The registry of controllers: one row each with its names, its user, its source of Events, and how it is started.
 //!
-//! Stands above the controllers; what they share stands below them, in [`super::controller`].
+//! Inputs: names and flags. Outputs: rows, and started controllers. It uses the controllers; what they share is in
+//! [`super::controller`].
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -18,27 +19,27 @@ use super::scheduler::Scheduler;
 use super::taint_eviction::TaintEviction;
 use super::{daemonset, deployment, disruption, endpointslice, namespace, replicaset, statefulset, ttl};
 
-/// What a controller is there for, as far as the judging of its writes depends on it.
+/// The kind of a controller's work, as far as the comparison of its writes depends on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Duty {
-    /// It keeps the Pods of a workload, or counts them, and says so in a status.
+    /// It keeps or counts the Pods of a workload, and writes a status about them.
     Workload,
     /// Anything else.
     Other,
 }
 
-/// A process that is started, stopped and asked as a controller is.
+/// A controller or the scheduler: anything that is started, stopped and queried as a controller.
 #[derive(Debug)]
 pub struct ControllerRow {
     /// The name, as `--controllers` has it.
     pub name: &'static str,
     /// The short name that `--controllers` takes as well; empty for none.
     pub alias: &'static str,
-    /// The user as whom it writes, without the prefix `system:` or that of the service accounts of `kube-system`.
+    /// The user that it writes as, without the prefix `system:` or that of the service accounts of `kube-system`.
     pub user: &'static str,
     /// The component that its Events name; empty if it makes none.
     pub event_source: &'static str,
-    /// What it is there for.
+    /// The kind of its work.
     pub duty: Duty,
     start: fn(&ControllerContext, Timestamp) -> Option<Box<dyn Controller>>,
 }
@@ -109,12 +110,12 @@ pub const CONTROLLERS: &[&str] = &{
     names
 };
 
-/// Returns the names of everything that is started, stopped and asked as a controller is.
+/// Returns the names of all rows: the controllers and the scheduler.
 pub fn processes() -> impl Iterator<Item = &'static str> + Clone {
     ROWS.iter().map(|row| row.name)
 }
 
-/// Returns the name of a controller whose short name this may be; any other name as it is.
+/// Returns the full name for a short name; any other name unchanged.
 #[must_use]
 pub fn canonical(name: &str) -> &str {
     ROWS.iter().find(|row| !name.is_empty() && row.alias == name).map_or(name, |row| row.name)
@@ -123,7 +124,7 @@ pub fn canonical(name: &str) -> &str {
 /// Reads `--controllers`: `*` for all, `NAME` for one, `-NAME` for none of that name, separated by commas.
 ///
 /// # Errors
-/// The words with which kube-controller-manager refuses a name that it does not know.
+/// kube-controller-manager's message about an unknown name.
 pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
     let mut named = Vec::new();
     let mut all = false;
@@ -143,7 +144,7 @@ pub fn enabled(list: &str) -> Result<Vec<&'static str>, String> {
     Ok(CONTROLLERS.iter().copied().filter(|name| is_on(name)).collect())
 }
 
-/// Starts a controller; `None` for a name that is not modelled, and for one that the flags keep from running.
+/// Starts a controller; `None` for an unknown name, and for one that the flags turn off.
 #[must_use]
 pub fn start(name: &str, context: Context, now: Timestamp) -> Option<Box<dyn Controller>> {
     let row = ROWS.iter().find(|row| row.name == name)?;

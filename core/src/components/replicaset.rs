@@ -1,11 +1,11 @@
 //! Keeps as many pods as a ReplicaSet asks for.
 //!
 //! Mirrors kube-controller-manager's `replicaset-controller` (pkg/controller/replicaset/{replica_set,
-//! replica_set_utils}.go, v1.34). A pod that ends or is being deleted counts no more, so that its replacement is made
-//! when its deletion begins. A pod that its selector selects and that nobody owns is taken, and one of its own whose
-//! labels changed is let go, before they are counted. Creations go in batches of 1, 2, 4 …, at most 500 in one sync.
-//! The status is that of the pods before the sync made or deleted any.
-//! Inputs: ReplicaSets, Pods, answers, time. Outputs: pods made, deleted, taken and let go, statuses, Events.
+//! replica_set_utils}.go, v1.34). A pod that has ended or is being deleted does not count, so its replacement is
+//! created when its deletion begins. Before the pods are counted, the set adopts pods without owner that its selector
+//! matches, and releases own pods that it no longer matches. Creations go in batches of 1, 2, 4 …, at most 500 in one
+//! sync. The status describes the pods before the sync created or deleted any.
+//! Inputs: ReplicaSets, Pods, answers, time. Outputs: pods created, deleted, adopted and released, statuses, Events.
 //! Left out on purpose: the ranks of pods on one node among those of related ReplicaSets.
 
 use alloc::collections::BTreeMap;
@@ -64,7 +64,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
 /// What a request is for.
 #[derive(Clone, Debug)]
 enum ReplicaSetPurpose {
-    /// Look whether the set is still there, before it takes a pod.
+    /// Check that the set still exists, before it adopts a pod.
     Confirm,
     Adopt(Object),
     Release,
@@ -77,11 +77,11 @@ enum ReplicaSetPurpose {
 /// What comes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ReplicaSetStage {
-    /// Take pods and let pods go.
+    /// Adopt and release pods.
     Claim,
-    /// Find out how many pods are missing or too much.
+    /// Compute how many pods are missing or surplus.
     Manage,
-    /// Make so many pods more, in batches of this size.
+    /// Create `left` more pods, in batches of this size.
     Create { left: usize, batch: usize },
     /// Write the status of the pods.
     Status,
@@ -97,9 +97,9 @@ struct ReplicaSetSync {
     set: Object,
     stage: ReplicaSetStage,
     because: Option<DecisionId>,
-    /// Pods that the set would take.
+    /// Pods that the set may adopt.
     wanted: Vec<Object>,
-    /// The pods that counted at the beginning.
+    /// The pods that counted at the beginning of the sync.
     active: Vec<Object>,
     terminating: usize,
     /// Which of creation and deletion failed, and how.
@@ -123,7 +123,7 @@ fn about(set: &Object) -> InvolvedObject {
 
 impl ReplicaSets {
     fn handle_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<ReplicaSetPurpose>, now: Timestamp) {
-        // A set may leave any number of ended pods behind: none of them counts.
+        // Ended pods do not count, and there may be any number of them.
         self.pods.update_those(event, |pod| !is_terminal(pod));
         self.orphans.update(event);
         let pod = event.object();
@@ -147,7 +147,7 @@ impl ReplicaSets {
         runtime.add(key);
     }
 
-    /// Wakes the sets that select a pod that nobody owns, when it comes, and when its labels or owners changed.
+    /// Queues the sets that select a pod without owner, when it appears or when its labels or owners change.
     fn offer(event: &CacheEvent, runtime: &mut KeyedRuntime<ReplicaSetPurpose>) {
         let Some(pod) = &event.after else { return };
         let same = |before: &Object| labels(before) == labels(pod) && controller_of(before).is_none();
@@ -164,7 +164,7 @@ impl ReplicaSets {
         }
     }
 
-    /// Lets go what is no longer selected, and looks for what can be taken.
+    /// Releases pods that are no longer selected, and finds pods to adopt.
     fn claim(
         &self,
         key: &ObjectKey,
@@ -201,7 +201,7 @@ impl ReplicaSets {
         }
     }
 
-    /// Takes the pods that it would take.
+    /// Adopts the pods found.
     fn adopt(
         key: &ObjectKey,
         work: &mut ReplicaSetSync,
@@ -219,7 +219,7 @@ impl ReplicaSets {
         }
     }
 
-    /// Makes or deletes what is missing or too much.
+    /// Creates missing pods or deletes surplus ones.
     fn manage(
         &mut self,
         key: &ObjectKey,
@@ -285,7 +285,7 @@ impl ReplicaSets {
     }
 }
 
-/// Sorts pods for deletion: those whose end costs least go first.
+/// Sorts pods for deletion: those whose loss matters least come first.
 /// Source: pkg/controller/controller_utils.go (v1.34), `ActivePodsWithRanks.Less`.
 fn rank(pod: &Object) -> impl Ord + use<> {
     let tree = pod.stable();

@@ -1,11 +1,11 @@
 //! Keeps the pods of a StatefulSet: one for each ordinal, in order, each name used by one pod at a time.
 //!
 //! Mirrors kube-controller-manager's `statefulset-controller` (pkg/controller/statefulset/{stateful_set,
-//! stateful_set_control,stateful_set_utils,stateful_pod_control}.go, v1.34). A pod is made again only when the object
-//! of the same name is gone; with `OrderedReady` one step is made at a time, and a pod that ends, or is not ready,
-//! holds up all that come after it. A pod that has ended is deleted. The status is that of the pods before the step.
-//! Inputs: StatefulSets, Pods, ControllerRevisions, claims, answers, time. Outputs: pods, claims and revisions made,
-//! pods deleted, statuses, Events.
+//! stateful_set_control,stateful_set_utils,stateful_pod_control}.go, v1.34). A pod is created again only when the
+//! object of the same name is gone. With `OrderedReady` one pod is changed at a time, and a pod that is being deleted
+//! or is not ready blocks all after it. A pod that has ended is deleted. The status describes the pods before the
+//! change. Inputs: StatefulSets, Pods, ControllerRevisions, claims, answers, time. Outputs: pods, claims and revisions
+//! created, pods deleted, statuses, Events.
 //! Left out on purpose: adoption, old revisions beyond the limit, retention of claims.
 
 use alloc::collections::BTreeMap;
@@ -92,7 +92,7 @@ struct StatefulSetSync {
     set: Object,
     /// The pod of each ordinal; `None` where there is none.
     replicas: Vec<(i64, Option<Object>)>,
-    /// Pods of ordinals that are too much, by ordinal.
+    /// Pods of surplus ordinals, by ordinal.
     condemned: Vec<(i64, Object)>,
     update: String,
     current: String,
@@ -178,7 +178,7 @@ impl StatefulSets {
         work.update = name;
     }
 
-    /// Makes the next steps for the pods.
+    /// Creates, replaces or deletes the next pods.
     fn manage(
         &self,
         key: &ObjectKey,
@@ -221,7 +221,7 @@ impl StatefulSets {
         }
     }
 
-    /// Deletes pods of ordinals that are too much, the highest first; tells whether there were any.
+    /// Deletes pods of surplus ordinals, the highest first; tells whether there were any.
     fn scale_down(
         &self,
         key: &ObjectKey,
@@ -355,7 +355,7 @@ impl StatefulSets {
         runtime.send(key, StatefulSetPurpose::Delete(String::from(pod.name())), call, Some(because), now);
     }
 
-    /// Says how a step for a pod went.
+    /// Emits the Event about a change of a pod.
     fn tell(
         &self,
         work: &StatefulSetSync,
@@ -492,7 +492,7 @@ impl Reconciler for StatefulSets {
         let error = failure(reply);
         let error = error.as_deref();
         match step {
-            // Another one has made it: the next sync finds it.
+            // Another writer created it: the next sync finds it.
             StatefulSetPurpose::Revision if error.is_some() => work.stage = StatefulSetStage::End(Flow::Retry),
             StatefulSetPurpose::Revision => {
                 if let Some(made) = object(reply) {
@@ -507,7 +507,7 @@ impl Reconciler for StatefulSets {
                 work.failed |= error.is_some();
             }
             StatefulSetPurpose::Create(pod) => {
-                // A pod that is there already was made before this cache knew.
+                // The pod exists already; the cache has not seen it yet.
                 if code(reply) != 409 {
                     self.tell(&work, "create", &format!("Pod {pod}"), error, runtime, now);
                 }
@@ -520,7 +520,7 @@ impl Reconciler for StatefulSets {
             StatefulSetPurpose::Status if error.is_none() => {
                 work.stage = StatefulSetStage::End(if work.failed { Flow::Retry } else { Flow::Done });
             }
-            // A conflict is tried again with what the cache has by now.
+            // After a conflict the write is retried with the cached object.
             StatefulSetPurpose::Status if code(reply) == 409 && work.tries < STATUS_TRIES => {
                 if let Some(set) = runtime.cache(SETS).get(key) {
                     work.set = set.clone();
@@ -556,7 +556,7 @@ impl Reconciler for StatefulSets {
     }
 }
 
-/// Tells whether a status says what another one does. Source: stateful_set_utils.go (v1.34), `inconsistentStatus`.
+/// Tells whether two statuses are the same. Source: stateful_set_utils.go (v1.34), `inconsistentStatus`.
 fn same_status(new: &Json, old: &Json) -> bool {
     let number = |status: &Json, field: &str| status.get(field).as_i64().unwrap_or(0);
     let counts = ["replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"];

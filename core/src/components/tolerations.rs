@@ -1,10 +1,10 @@
-//! Does a toleration tolerate a taint, and how long may a pod stay on a node with NoExecute taints?
+//! Whether a toleration tolerates a taint, and how long a pod may stay on a node with NoExecute taints. Pure.
 //!
 //! Mirrors `ToleratesTaint` (k8s.io/api core/v1/toleration.go, v1.36) and `getMinTolerationTime`,
 //! `GetMatchingTolerations` (pkg/controller/tainteviction/taint_eviction.go, pkg/apis/core/v1/helper/helpers.go,
 //! v1.34).
-//! Left out on purpose: the gate of the operators `Lt` and `Gt` in each component: while it is off the API server lets
-//! no Pod have them.
+//! Left out on purpose: the gate of the operators `Lt` and `Gt`; while it is off the API server accepts no Pod with
+//! them.
 
 use alloc::vec::Vec;
 
@@ -49,7 +49,7 @@ fn number(text: &str) -> Option<i64> {
 
 /// Returns how long a pod with these tolerations may stay beside these taints.
 ///
-/// Of each taint the first toleration in the list that matches counts, even if a later one is longer.
+/// For each taint the first matching toleration in the list counts, even if a later one is longer.
 #[must_use]
 pub fn stay(tolerations: &[Json], taints: &[Json]) -> Stay {
     let mut used: Vec<&Json> = Vec::new();
@@ -63,7 +63,7 @@ pub fn stay(tolerations: &[Json], taints: &[Json]) -> Stay {
         Stay::Forever,
         |seconds| match seconds.max(0).checked_mul(1_000_000_000) {
             Some(nanos) => Stay::For(SignedDuration::from_nanos(nanos)),
-            // Longer than Go's durations reach: 292 years.
+            // Longer than Go's durations can be: 292 years.
             None => Stay::Forever,
         },
     )

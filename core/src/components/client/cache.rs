@@ -82,7 +82,7 @@ impl Cache {
         (slot, before)
     }
 
-    /// Gives an object its next stamp in place; `None` if the revision before it does not stand where its hint says.
+    /// Gives an object its next stamp in place; `None` if its hint does not lead to the revision before.
     pub fn renew(&mut self, before: HeartbeatStamp, stamp: HeartbeatStamp) -> Option<CacheIndex> {
         let slot = *self.hinted.get(stamp.place()? as usize)?;
         // No two objects ever have one revision, so this is the same object.
@@ -91,7 +91,7 @@ impl Cache {
         Some(slot)
     }
 
-    /// Finds the slot of an object of which nothing changed but the time of a heartbeat.
+    /// Finds by its hint the slot of an object that differs from the cached one by a heartbeat only.
     fn follow_hint(&self, object: &Object) -> Option<CacheIndex> {
         let slot = *self.hinted.get(object.place()? as usize)?;
         let before = self.at(slot)?;

@@ -1,7 +1,9 @@
-//! client-go's work queue: each key once, not worked on twice at a time, tried again after a growing pause.
+//! client-go's work queue of keys, with retries after a growing pause.
 //!
 //! Mirrors k8s.io/client-go util/workqueue/{queue,delaying_queue,default_rate_limiters}.go (v1.34).
-//! Left out on purpose: the overall bucket of 10 per second of the default rate limiter, which only failures meet.
+//! Inputs: keys, failures, time. Outputs: the next key. Invariants: a key is in the queue once at most, and a key that
+//! is processed is not handed out again before [`WorkQueue::done`].
+//! Left out on purpose: the overall bucket of 10 per second of the default rate limiter, which limits retries only.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -53,7 +55,7 @@ impl<K> WorkQueue<K> {
 }
 
 impl<K: Ord + Clone> WorkQueue<K> {
-    /// Adds a key; one that is worked on waits until that is done.
+    /// Adds a key; one that is being processed waits until [`Self::done`].
     pub fn add(&mut self, key: K) {
         if self.dirty.insert(key.clone()) && !self.processing.contains(&key) {
             self.ready.push_back(key);
@@ -91,7 +93,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
         self.failures.remove(key);
     }
 
-    /// Takes the next key to work on; [`Self::done`] has to follow.
+    /// Takes the next key to process; [`Self::done`] has to follow.
     pub fn take(&mut self) -> Option<K> {
         let key = self.ready.pop_front()?;
         self.dirty.remove(&key);
@@ -99,14 +101,14 @@ impl<K: Ord + Clone> WorkQueue<K> {
         Some(key)
     }
 
-    /// Ends the work on a key.
+    /// Ends the processing of a key.
     pub fn done(&mut self, key: &K) {
         if self.processing.remove(key) && self.dirty.contains(key) {
             self.ready.push_back(key.clone());
         }
     }
 
-    /// Returns the number of keys that wait, those in their pause included.
+    /// Returns the number of waiting keys, those in a pause included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.dirty.len() + self.delayed.len()
@@ -118,7 +120,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
         self.len() == 0
     }
 
-    /// Returns the number of keys that are worked on.
+    /// Returns the number of keys that are being processed.
     #[must_use]
     pub fn working(&self) -> usize {
         self.processing.len()

@@ -1,11 +1,12 @@
 //! An informer cache: the objects of one list, kept current by a watch.
 //!
 //! Mirrors k8s.io/client-go tools/cache/reflector.go (v1.34): list, then watch from the list's revision; a stream that
-//! ends is opened again from the last revision seen, after a back-off where the server refuses connections or has too
-//! much to do; `410 Gone` and all that fails otherwise begin anew with a list after a back-off.
+//! ends is opened again from the last revision seen, after a back-off if the server refuses connections or is
+//! overloaded. After `410 Gone` and any other failure a new list follows, after a back-off.
 //! Inputs: answers and watch events of this cache's own requests, time. Outputs: requests, and what changed.
-//! A watch event costs one look-up in a hash table, since 100,000 renewed Leases are the traffic of a quiet cluster.
-//! Left out on purpose: resync (controllers here set none), and streaming lists.
+//! Invariant: one request, a list or a watch, is open at a time. A watch event costs one look-up in a hash table, since
+//! 100,000 renewed Leases are the traffic of a quiet cluster. Left out on purpose: resync (controllers here set none),
+//! and streaming lists.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -40,7 +41,7 @@ pub struct CacheEvent {
     pub before: Option<Object>,
     /// The object as it is now; `None` once it is deleted.
     pub after: Option<Object>,
-    /// Its place in the cache: the same from its first event to its last, then free for another object.
+    /// Its place in the cache: the same from its first event to its last, then reused for another object.
     pub slot: CacheIndex,
 }
 
@@ -88,7 +89,7 @@ enum ReflectorState {
     Waiting(Timestamp, ResumeWith),
 }
 
-/// What a cache opens when its pause is over.
+/// Which request follows a pause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ResumeWith {
     List,
@@ -96,7 +97,7 @@ enum ResumeWith {
 }
 
 impl ResumeWith {
-    /// Says what follows on a watch that was answered with a code. Source: as [`BACKOFF_FIRST`],
+    /// Returns the request that follows a watch that was answered with a code. Source: as [`BACKOFF_FIRST`],
     /// `isWatchErrorRetriable` and `watch`: a list comes after the back-off too, since `wait.BackoffUntil` ends each
     /// round with it.
     const fn after(code: i64) -> Self {
@@ -190,15 +191,15 @@ impl Reflector {
             ToClient::Response { result, .. } => self.handle_response(result, outbox, now),
             ToClient::Watch { event, object, .. } => self.handle_event(event, object, outbox, now),
             // Source: k8s.io/apimachinery pkg/watch/streamwatcher.go (v1.34), `receive`: a connection that is lost is
-            // an error event, and its code, 500, is none that the reflector tries the watch again after.
+            // an error event with code 500, after which the reflector lists again.
             ToClient::WatchEnded { lost: true, .. } => self.wait(ResumeWith::List, now),
-            // A stream that ends in good order is opened again at once, from where it stopped.
+            // A stream that the server closed is opened again at once, from the last revision.
             ToClient::WatchEnded { lost: false, .. } => self.send_watch(outbox),
         }
         core::mem::take(&mut self.changes)
     }
 
-    /// Takes a bookmark of the open watch: the revision that it goes on from; false if there is no open watch.
+    /// Takes a bookmark of the open watch, and with it the revision to resume from; false if there is no open watch.
     pub(crate) fn handle_bookmark(&mut self, resource_version: u64) -> bool {
         let is_open = matches!(self.state, ReflectorState::Watching(_));
         if is_open {
@@ -207,14 +208,15 @@ impl Reflector {
         is_open
     }
 
-    /// Takes the renewal of a Lease that differs from the cached one by its stamp alone; `None` if it is not cached so.
+    /// Takes the renewal of a Lease that differs from the cached one by its stamp alone; `None` if the cached revision
+    /// is another one.
     pub(crate) fn handle_renewal(&mut self, before: HeartbeatStamp, stamp: HeartbeatStamp) -> Option<CacheIndex> {
         let slot = self.cache.renew(before, stamp)?;
         self.resource_version = stamp.resource_version();
         Some(slot)
     }
 
-    /// Opens a list or watch again whose pause is over.
+    /// Sends the list or watch whose pause is over.
     pub fn handle_timeout(&mut self, outbox: &mut Outbox, now: Timestamp) {
         match self.state {
             ReflectorState::Waiting(until, ResumeWith::List) if until <= now => self.send_list(outbox),
@@ -318,7 +320,7 @@ impl Reflector {
     }
 }
 
-/// Sends a list or watch, which nothing limits.
+/// Sends a list or watch; no rate limit applies.
 fn ask(identity: &Arc<Identity>, call: Call, outbox: &mut Outbox) -> RequestId {
     let (id, ask) = (outbox.next_id(), Ask::Call(Box::new(call)));
     outbox.push(Output::Request(Request { id, identity: identity.clone(), ask, timeout: None, because: None }));

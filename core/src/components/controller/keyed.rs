@@ -1,9 +1,10 @@
 //! Controllers that sync one object at a time: a queue of keys with back-off, and the requests under way for each.
 //!
 //! Mirrors the workers of pkg/controller (v1.34): informers put keys into a rate-limited queue; workers sync one key
-//! each, and a sync is a sequence of steps, each one a set of requests side by side.
-//! A controller is a [`Reconciler`]; [`KeyedController`] makes a component of it. Invariant: a key is synced by one
-//! worker at a time, and its next step begins when all requests of the step before are answered.
+//! each, and a sync is a sequence of stages, each one a set of concurrent requests.
+//! A controller is a [`Reconciler`]; [`KeyedController`] makes a component of it. Inputs: changes of caches, answers,
+//! time. Outputs: requests, Events, decisions. Invariant: a key is synced by one worker at a time, and its next stage
+//! begins when all requests of the stage before are answered.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -20,23 +21,23 @@ use crate::components::{Because, Deadline, DecisionId};
 use crate::network::{Call, RequestId};
 use crate::objects::{ObjectKey, Text};
 
-/// How the sync of a key goes on once none of its requests is under way.
+/// How the sync of a key continues when none of its requests is under way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(in crate::components) enum Flow {
-    /// With [`Reconciler::proceed`].
+    /// [`Reconciler::proceed`] is called.
     Next,
-    /// Not at all: it is done.
+    /// The sync is done.
     Done,
     /// Something failed: the key is synced again after a pause.
     Retry,
 }
 
-/// What such a controller does of its own.
+/// The part of such a controller that differs from the others.
 pub(in crate::components) trait Reconciler: Clone + Debug + Send + 'static {
     /// What a request is for.
     type Purpose: Clone + Debug + Send + 'static;
 
-    /// Takes a change of a cache, and puts the keys that it concerns into the queue.
+    /// Takes a change of a cache, and queues the keys that it affects.
     fn handle_event(
         &mut self,
         source: usize,
@@ -45,10 +46,10 @@ pub(in crate::components) trait Reconciler: Clone + Debug + Send + 'static {
         now: Timestamp,
     );
 
-    /// Begins to work on a key.
+    /// Begins the sync of a key.
     fn sync(&mut self, key: &ObjectKey, runtime: &mut KeyedRuntime<Self::Purpose>, now: Timestamp) -> Flow;
 
-    /// Takes the answer to a request of a key. Where several are under way, the worst of what is returned counts, that
+    /// Takes the answer to a request of a key. If several are under way, the worst of the returned values counts, that
     /// of [`Self::sync`] included.
     fn handle_reply(
         &mut self,
@@ -61,13 +62,13 @@ pub(in crate::components) trait Reconciler: Clone + Debug + Send + 'static {
         if failure(reply).is_some() { Flow::Retry } else { Flow::Next }
     }
 
-    /// Goes on with a key none of whose requests is under way.
+    /// Begins the next stage of a key, when none of its requests is under way.
     fn proceed(&mut self, _key: &ObjectKey, _runtime: &mut KeyedRuntime<Self::Purpose>, _now: Timestamp) -> Flow {
         Flow::Done
     }
 }
 
-/// The work on a key.
+/// A sync under way.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     requests: usize,
@@ -104,7 +105,7 @@ impl<S> KeyedRuntime<S> {
         self.open.entry(key.clone()).or_insert(Open { requests: 0, flow: Flow::Next }).requests += 1;
     }
 
-    /// Says what was decided.
+    /// Emits a decision.
     pub(in crate::components) fn decide(
         &mut self,
         about: impl Into<Text>,
@@ -132,12 +133,12 @@ impl<S> KeyedRuntime<S> {
         self.queue.add(key);
     }
 
-    /// Puts a key into the queue later.
+    /// Puts a key into the queue after a pause.
     pub(in crate::components) fn add_after(&mut self, key: ObjectKey, pause: SignedDuration, now: Timestamp) {
         self.queue.add_at(key, now + pause);
     }
 
-    /// Takes what a request of a key was for out of those under way.
+    /// Ends a request: returns its key and its purpose.
     fn close(&mut self, id: RequestId) -> Option<(ObjectKey, S)> {
         let (key, step) = self.under_way.remove(&id)?;
         if let Some(open) = self.open.get_mut(&key) {
@@ -146,7 +147,7 @@ impl<S> KeyedRuntime<S> {
         Some((key, step))
     }
 
-    /// Notes how the sync of a key goes on; `None` while requests of it are under way.
+    /// Notes how the sync of a key continues; `None` while requests of it are under way.
     fn settle(&mut self, key: &ObjectKey, flow: Flow) -> Option<Flow> {
         let Some(open) = self.open.get_mut(key) else { return Some(flow) };
         open.flow = open.flow.max(flow);
@@ -157,12 +158,12 @@ impl<S> KeyedRuntime<S> {
     }
 }
 
-/// What a controller is made of.
+/// The constants of a controller.
 #[derive(Debug)]
 pub(in crate::components) struct ControllerConfig {
     /// The name of its queue.
     pub(in crate::components) queue: &'static str,
-    /// How many keys are worked on side by side.
+    /// How many keys are synced concurrently.
     pub(in crate::components) workers: usize,
     /// How often a key that failed is tried again.
     pub(in crate::components) retries: Retries,
@@ -175,12 +176,12 @@ pub(in crate::components) struct ControllerConfig {
 pub(in crate::components) struct Retries {
     /// The first pause, doubled with each further failure.
     pub(in crate::components) first: SignedDuration,
-    /// After so many the key waits for the next change.
+    /// How many retries there are; after them the key waits for the next change.
     pub(in crate::components) most: u32,
 }
 
 impl Retries {
-    /// As the work queue has it by default, without end.
+    /// The default of the work queue, without a limit.
     pub(in crate::components) const ENDLESS: Self = Self { first: PAUSE_FIRST, most: u32::MAX };
 }
 
@@ -217,7 +218,7 @@ impl<R: Reconciler> KeyedController<R> {
         self
     }
 
-    /// Goes on with a key until requests of it are under way, or it is done.
+    /// Runs the stages of a key until requests of it are under way, or it is done.
     fn follow(&mut self, key: &ObjectKey, mut flow: Flow, now: Timestamp) {
         loop {
             match self.runtime.settle(key, flow) {

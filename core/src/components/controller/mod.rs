@@ -1,9 +1,10 @@
-//! Controllers: what one is started with, what it does of its own, and the one way through that all of them share.
+//! The controller runtime: the trait of all controllers, what they are started with, and how they become components.
 //!
-//! Mirrors the common shape of pkg/controller (v1.34). A controller holds a [`ControllerRuntime`] and says what it does
-//! with a change of a cache, an answer, and what is due; [`Component`] is made of that. Those that sync one object at a
-//! time are a `Reconciler` and need no more than that.
-//! Invariant: after each input a controller has done all that it can do now, and its Events are on their way.
+//! Mirrors the common shape of pkg/controller (v1.34). A controller holds a [`ControllerRuntime`] and handles changes
+//! of caches, answers to its requests and deadlines; every [`Controller`] is a [`Component`] by that. A controller that
+//! syncs one object at a time implements `Reconciler` instead.
+//! Inputs: messages, time. Outputs: requests, Events, decisions, log lines.
+//! Invariant: after each input a controller has done all that it can do now, and has queued its Events.
 //! The trait stands below the controllers, which implement it; the list of all of them stands above, in
 //! [`super::registry`].
 
@@ -42,13 +43,13 @@ pub struct ControllerContext {
     pub settings: Arc<Settings>,
     /// The generator of this controller's free choices.
     pub chance: Chance,
-    /// The user as whom it writes, as in the row.
+    /// The user that it writes as, from the row.
     pub user: &'static str,
     /// The component that its Events name; empty if it makes none.
     pub event_source: &'static str,
 }
 
-/// A loop of a controller that runs by the clock.
+/// A periodic loop of a controller.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LoopInfo {
     /// Its name, as `health-pass`.
@@ -59,9 +60,10 @@ pub struct LoopInfo {
     pub next: Option<Timestamp>,
 }
 
-/// A choice that Kubernetes leaves to chance, and that a replay reads from its recording.
+/// A choice that Kubernetes leaves open, and that a replay reads from its recording.
 ///
-/// Of an order the named objects go first, in this order, the others as they would without; it holds until the next.
+/// For an order, the named objects come first in this order, and the others follow as they would without it. It holds
+/// until the next one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FreeChoice<'a> {
     /// Node lifecycle: the order of Nodes within a health pass.
@@ -84,8 +86,8 @@ pub enum FreeChoice<'a> {
 
 /// A controller; `Send`, so that a whole simulation can change threads.
 ///
-/// The first part is what each does of its own, the second what can be asked of it, and the last what heartbeats do
-/// without messages.
+/// The first methods are what differs between controllers, the next are queries and commands, and the last are for
+/// heartbeats without messages.
 pub trait Controller: Component + Duplicate + Send {
     /// Returns caches, client and outputs.
     fn runtime(&self) -> &ControllerRuntime;
@@ -93,7 +95,7 @@ pub trait Controller: Component + Duplicate + Send {
     /// Returns caches, client and outputs to use them.
     fn runtime_mut(&mut self) -> &mut ControllerRuntime;
 
-    /// Takes a change of a cache, which is told by its place among those that are watched.
+    /// Takes a change of a cache; `source` is its place among the watched lists.
     fn handle_event(&mut self, source: usize, event: &CacheEvent, now: Timestamp);
 
     /// Takes the answer to a request of its own.
@@ -105,7 +107,7 @@ pub trait Controller: Component + Duplicate + Send {
     /// Does all that can be done now; called after each input.
     fn work(&mut self, now: Timestamp);
 
-    /// Tells whether a change of a cache can give it something to do at once.
+    /// Tells whether a change of a cache may give it work at once.
     fn works_after(&self, _source: usize) -> bool {
         true
     }
@@ -125,7 +127,7 @@ pub trait Controller: Component + Duplicate + Send {
         self.own_queues().into_iter().chain(self.runtime().queues()).collect()
     }
 
-    /// Returns the loops that run by the clock.
+    /// Returns the periodic loops.
     fn loops(&self) -> Vec<LoopInfo> {
         Vec::new()
     }
@@ -146,7 +148,7 @@ pub trait Controller: Component + Duplicate + Send {
     /// limits and back-offs stay the controller's own.
     fn hold_loops(&mut self) {}
 
-    /// Lays down a free choice; one that is not this controller's changes nothing.
+    /// Sets a free choice; one of another controller changes nothing.
     fn prefer(&mut self, _choice: FreeChoice<'_>) {}
 
     /// Takes a watch event that gives a cached Lease another stamp and does nothing else: no request, no decision, no
@@ -155,8 +157,8 @@ pub trait Controller: Component + Duplicate + Send {
         false
     }
 
-    /// Returns the informer that a watch feeds. A bookmark goes to it alone, as long as the controller has nothing else
-    /// to do: it changes nothing but the revision that the watch goes on from.
+    /// Returns the informer that a watch feeds. A bookmark may be given to the informer alone while nothing else is
+    /// due: it changes only the revision that the watch resumes from.
     fn informer(&mut self, watch: RequestId) -> Option<&mut Reflector> {
         self.runtime_mut().informer(watch)
     }
@@ -202,9 +204,9 @@ impl<C: Controller> Component for C {
     }
 }
 
-/// A controller that can be copied without its type being known.
+/// A controller that can be copied behind `dyn`.
 pub trait Duplicate {
-    /// Returns a copy in the same state, that goes on by itself.
+    /// Returns an independent copy in the same state.
     fn duplicate(&self) -> Box<dyn Controller>;
 }
 
@@ -216,7 +218,7 @@ impl<T: Controller + Clone + 'static> Duplicate for T {
 
 impl Clone for Box<dyn Controller> {
     fn clone(&self) -> Self {
-        // Of the controller, not of the box around it, which is one that can be copied itself.
+        // Copies the controller and not the box, which implements this trait too.
         (**self).duplicate()
     }
 }
@@ -224,11 +226,11 @@ impl Clone for Box<dyn Controller> {
 /// What can be done to a controller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ControllerAction {
-    /// The process ends, with all it had in memory.
+    /// The process ends; its memory is lost.
     Stop,
-    /// It begins anew.
+    /// The process starts with empty caches.
     Start,
-    /// It ends and begins anew at once.
+    /// The process ends and starts at once.
     Restart,
     /// It makes one round of a loop now.
     RunOnce(Text),

@@ -32,12 +32,12 @@ pub(in crate::components) struct Watched {
 }
 
 impl Watched {
-    /// All objects of a kind, without being told of heartbeats: for who looks at no times of theirs.
+    /// All objects of a kind, without their heartbeats: for controllers that read no heartbeat times.
     pub(in crate::components) const fn of(resource: Resource) -> Self {
         Self::with(resource, Some(("omitHeartbeats", "true")))
     }
 
-    /// The objects of a kind that a query parameter selects, or all, and their heartbeats.
+    /// The objects of a kind that a query parameter selects, or all, with their heartbeats.
     pub(in crate::components) const fn with(
         resource: Resource,
         parameter: Option<(&'static str, &'static str)>,
@@ -77,7 +77,7 @@ impl ControllerRuntime {
         Self { events, ..Self::with_client(client, watched, context) }
     }
 
-    /// Starts to fill the caches, as who has this client; without a way to emit Events.
+    /// Starts to fill the caches under the identity of this client; no Events can be emitted.
     pub(in crate::components) fn with_client(client: Client, watched: &[Watched], context: &ControllerContext) -> Self {
         let mut outbox = Outbox::default();
         let mut start = |watched: &Watched| {
@@ -126,7 +126,7 @@ impl ControllerRuntime {
         self.client.send(call, because, &mut self.outbox, now)
     }
 
-    /// Says what was decided, about what, and why.
+    /// Emits a decision: about what, what, and why.
     pub(in crate::components) fn decide(
         &mut self,
         about: impl Into<Text>,
@@ -141,7 +141,7 @@ impl ControllerRuntime {
         self.outbox.push(Output::Log(line));
     }
 
-    /// Emits an Event; it is sent after the input in hand, or with [`Self::flush`].
+    /// Emits an Event; it is sent after the current input, or with [`Self::flush`].
     ///
     /// # Panics
     /// The controller's row in [`registry`](crate::components::registry) has no source of Events.
@@ -165,7 +165,7 @@ impl ControllerRuntime {
         }
     }
 
-    /// Returns when caches, client or Events have something to do.
+    /// Returns the first deadline of caches, client and Events.
     pub(in crate::components) fn next_deadline(&self) -> Option<Deadline> {
         let own = [self.client.next_deadline(), self.events.as_ref().and_then(EventRecorder::next_deadline)];
         earliest(self.caches.iter().map(Reflector::next_deadline).chain(own))
@@ -190,7 +190,7 @@ impl ControllerRuntime {
         self.caches[source].handle_message(message, &mut self.outbox, now)
     }
 
-    /// Takes the answer to an Event; false for any other.
+    /// Takes the answer to an Event; false for any other answer.
     pub(super) fn handle_event_reply(&mut self, id: RequestId, reply: &ApiResult, now: Timestamp) -> bool {
         let events = self.events.as_mut().filter(|events| events.owns(id));
         events.map(|events| events.handle_response(reply, now)).is_some()

@@ -1,11 +1,11 @@
 //! Keeps one pod of a DaemonSet on each node that fits it.
 //!
 //! Mirrors kube-controller-manager's `daemonset-controller` (pkg/controller/daemon/daemon_controller.go, v1.34). Pods
-//! are made for a node by its name in their affinity, and bound by the scheduler. A node that may have no new pod keeps
-//! the one it has, unless a NoExecute taint that the pod does not tolerate says otherwise. A pod that failed is
-//! deleted, after a growing pause; one that is on its way out keeps its place until it has ended.
+//! name their node in their affinity, and the scheduler binds them. A node that may get no new pod keeps the one it
+//! has, unless it has a NoExecute taint that the pod does not tolerate. A failed pod is deleted after a growing pause;
+//! a pod that is being deleted blocks its replacement until it is gone.
 //! Inputs: DaemonSets, Pods, Nodes, ControllerRevisions, answers, time. Outputs: pods made and deleted, revisions,
-//! statuses, Events. A change of a node counts only if its labels or taints changed.
+//! statuses, Events. A change of a node matters only if its labels or taints changed.
 //! Left out on purpose: adoption, surges of an update, old revisions beyond the limit.
 
 mod nodes;
@@ -85,7 +85,7 @@ enum DaemonSetStage {
         nodes: Vec<Text>,
         batch: usize,
     },
-    /// Delete what is too much.
+    /// Delete surplus pods.
     Delete,
     /// Delete pods of old revisions.
     Roll,
@@ -101,13 +101,13 @@ struct DaemonSetSync {
     stage: DaemonSetStage,
     because: Option<DecisionId>,
     doomed: Vec<Object>,
-    /// Whether the status tells that this generation was acted on.
+    /// Whether the status sets `observedGeneration` to this generation.
     observes: bool,
     failed: bool,
     tries: u32,
 }
 
-/// How a node's pods keep failing.
+/// The back-off for failed pods of a node.
 #[derive(Clone, Debug)]
 struct Backoff {
     pause: SignedDuration,
@@ -117,12 +117,12 @@ struct Backoff {
 /// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug, Default)]
 struct DaemonSets {
-    /// Whether a change of a node counts as it is now: if a pod should run there, or one has to go.
+    /// Whether a changed node queues the sets that have to create or delete a pod on it.
     looks_for_pods: bool,
     pods: Owned,
     revisions: Owned,
     expectations: Expectations,
-    /// By set and node.
+    /// The pauses, by set and node.
     failing: BTreeMap<(Text, Text), Backoff>,
     work: BTreeMap<ObjectKey, DaemonSetSync>,
 }
@@ -220,7 +220,7 @@ impl DaemonSets {
         found
     }
 
-    /// Finds out which nodes lack a pod, and which pods are too much.
+    /// Finds the nodes that lack a pod, and the surplus pods.
     fn manage(
         &mut self,
         key: &ObjectKey,
@@ -253,7 +253,7 @@ impl DaemonSets {
                 Some(pods) => work.doomed.extend(pods.iter().filter(|pod| !is_ending(pod)).cloned()),
             }
         }
-        // Pods that wait for a node that is gone.
+        // Unbound pods for a node that is gone.
         let is_here = |name: &Text| nodes.iter().any(|node| *node.name() == **name);
         let gone = by_node.iter().filter(|(name, _)| !is_here(name)).flat_map(|(_, pods)| pods);
         let unbound = |pod: &&Object| super::client::node_name(pod).is_none() && !is_ending(pod);
@@ -269,7 +269,7 @@ impl DaemonSets {
         work.stage = DaemonSetStage::Create { nodes: missing, batch: 1 };
     }
 
-    /// Returns the pods of a node that stays which have to go: those that have ended, and all but the oldest.
+    /// Returns the pods to delete on a node that keeps its pod: those that have ended, and all but the oldest.
     fn surplus(
         &mut self,
         key: &ObjectKey,
@@ -306,7 +306,7 @@ impl DaemonSets {
         doomed
     }
 
-    /// Returns how long a failed pod of a node has to wait; `None` if it may go now, and the next waits longer.
+    /// Returns how long a failed pod has to stay; `None` if it may be deleted now. Then the next pause is longer.
     fn backs_off(&mut self, uid: &str, node: &Text, now: Timestamp) -> Option<SignedDuration> {
         let key = (Text::from(uid), node.clone());
         if let Some(backoff) = self.failing.get_mut(&key) {
@@ -314,7 +314,7 @@ impl DaemonSets {
             if since < backoff.pause {
                 return Some(backoff.pause - since);
             }
-            // A node that was quiet for long begins anew.
+            // After a long time without failures the first pause applies again.
             let is_quiet = since > BACKOFF_MAX * 2;
             backoff.pause = if is_quiet { BACKOFF_FIRST } else { (backoff.pause * 2).min(BACKOFF_MAX) };
             backoff.last = now;
@@ -425,7 +425,7 @@ impl DaemonSets {
     }
 }
 
-/// What sorts pods by age: when they were made, then their names.
+/// Sort key by age: the creation time, then the name.
 fn age(pod: &Object) -> (Option<Text>, Text) {
     (pod.stable().at(&["metadata", "creationTimestamp"]).as_text().cloned(), Text::from(pod.name()))
 }

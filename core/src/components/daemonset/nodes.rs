@@ -1,8 +1,9 @@
 //! On which nodes the pods of a DaemonSet run, and what these pods tolerate.
 //!
 //! Mirrors `NodeShouldRunDaemonPod` (pkg/controller/daemon/daemon_controller.go, v1.34) and
-//! pkg/controller/daemon/util/daemonset_util.go. Whether a node is cordoned, ready or full is not asked: only its name,
-//! its labels and its taints count.
+//! pkg/controller/daemon/util/daemonset_util.go. Inputs: a DaemonSet, a Node. Outputs: whether a pod is started and
+//! kept, its tolerations, the pod. Whether a node is cordoned, ready or full does not matter: only its name, its labels
+//! and its taints do.
 
 use alloc::vec::Vec;
 
@@ -22,7 +23,7 @@ const TOLERATED: [(&str, &str); 6] = [
     ("node.kubernetes.io/pid-pressure", "NoSchedule"),
     ("node.kubernetes.io/unschedulable", "NoSchedule"),
 ];
-/// What those on the host's network tolerate beside. Source: as [`TOLERATED`].
+/// What daemon pods in the host's network tolerate in addition. Source: as [`TOLERATED`].
 const HOST_NETWORK: (&str, &str) = ("node.kubernetes.io/network-unavailable", "NoSchedule");
 
 /// Returns the tolerations of a DaemonSet's pods: those of the template, then those that all have.

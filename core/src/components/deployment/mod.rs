@@ -1,12 +1,12 @@
 //! Keeps the ReplicaSets of a Deployment: a new one for each template, and pods moved from the old ones to it.
 //!
 //! Mirrors kube-controller-manager's `deployment-controller` (pkg/controller/deployment/{deployment_controller,sync,
-//! rolling,recreate,progress}.go, v1.34). Each sync makes one step: it makes the new ReplicaSet, or scales one up, or
-//! scales old ones down, and writes the status. The status that tells of a new ReplicaSet makes the next one of the
-//! same sync meet a conflict, as upstream's does; it is tried again 5 ms later.
+//! rolling,recreate,progress}.go, v1.34). Each sync creates the new ReplicaSet, or scales one up, or scales old ones
+//! down, and then writes the status. A sync that creates a ReplicaSet writes the status twice; the second write meets a
+//! conflict, as upstream's does, and the sync is retried 5 ms later.
 //! Inputs: Deployments, ReplicaSets, answers, time. Outputs: ReplicaSets made and scaled, statuses, Events.
 //! Left out on purpose: adoption, collisions of hashes, roll-backs, pauses in the middle of a scaling of several
-//! ReplicaSets (the newest takes it all), and ReplicaSets beyond the history's limit.
+//! ReplicaSets (the newest gets the whole difference), and ReplicaSets beyond the history's limit.
 
 mod status;
 
@@ -78,7 +78,7 @@ enum DeploymentPurpose {
     },
     /// Write annotations of a ReplicaSet.
     Annotate,
-    /// Tell of the new ReplicaSet and its revision.
+    /// Write the Deployment with its revision and the condition about its new ReplicaSet.
     Announce,
     Status,
 }
@@ -102,9 +102,9 @@ struct DeploymentSync {
     deployment: Object,
     /// The Deployment as this sync has changed it.
     tree: Json,
-    /// All its ReplicaSets, oldest first.
+    /// All ReplicaSets of the Deployment, oldest first.
     sets: Vec<Object>,
-    /// The name of the one with the present template.
+    /// The name of the ReplicaSet with the current template.
     new: Option<String>,
     made: bool,
     stage: DeploymentStage,
@@ -141,7 +141,7 @@ impl DeploymentSync {
         }
         let value = self.deployment.stable().at(&["spec", "strategy", "rollingUpdate", "maxUnavailable"]);
         let allowed = scaled(value, "25%", replicas, Rounding::Down).min(replicas);
-        // Both at zero would let nothing move.
+        // With both at zero no pod could be replaced.
         if allowed == 0 && self.surge() == 0 { 1 } else { allowed }
     }
 }
@@ -163,7 +163,7 @@ fn size(set: &Object) -> i64 {
 fn bare(template: &Json) -> Json {
     let mut template = template.clone();
     template.remove(&["metadata", "labels", HASH_LABEL]);
-    // Go prints an instant that is not set, up to 1.33.
+    // Up to 1.33 Go prints an unset instant as null.
     if template.at(&["metadata", "creationTimestamp"]).is_null() {
         template.remove(&["metadata", "creationTimestamp"]);
     }
@@ -176,7 +176,7 @@ fn revision_of(set: &Object) -> i64 {
 }
 
 impl Deployments {
-    /// Finds the ReplicaSet of the present template, or makes it.
+    /// Finds the ReplicaSet of the current template, or creates it.
     fn find_new(
         &self,
         key: &ObjectKey,
@@ -265,7 +265,7 @@ impl Deployments {
         set.set(&["metadata", "annotations", MOST], format!("{}", replicas + work.surge()));
     }
 
-    /// Says in the Deployment which revision it has, and that there is a new ReplicaSet.
+    /// Writes the revision and the condition about the new ReplicaSet into the Deployment.
     fn announce(
         &self,
         key: &ObjectKey,
@@ -293,7 +293,7 @@ impl Deployments {
         }
     }
 
-    /// Makes one step towards the wanted sizes.
+    /// Scales one ReplicaSet up, or some down, towards the wanted sizes.
     fn scale_some(
         &self,
         key: &ObjectKey,
@@ -337,7 +337,7 @@ impl Deployments {
         self.scale_old(key, work, &old, total, runtime, now);
     }
 
-    /// Scales old ReplicaSets down as far as enough pods stay: first by their pods that are not there anyway.
+    /// Scales old ReplicaSets down as far as enough pods stay available: first by their pods that are not available.
     fn scale_old(
         &self,
         key: &ObjectKey,
@@ -368,7 +368,7 @@ impl Deployments {
         }
     }
 
-    /// Tells whether the wanted number changed since the ReplicaSets were last looked after.
+    /// Tells whether the wanted number changed since the ReplicaSets were last scaled.
     fn is_scaling(&self, work: &DeploymentSync) -> bool {
         let wanted = format!("{}", work.replicas());
         let desired = |set: &&Object| set.stable().at(&["metadata", "annotations", DESIRED]).as_str().map(String::from);

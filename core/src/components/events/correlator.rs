@@ -1,9 +1,11 @@
-//! Which Events are new, which count up one that was written, which stand for many alike, which are held back.
+//! Decides for each Event whether it is new, repeats a written one, is combined with similar ones, or is dropped as
+//! spam.
 //!
 //! Mirrors k8s.io/client-go tools/record/events_cache.go (v1.34). Inputs: an Event as it was emitted, time. Output: the
-//! Event as it is to be written, its count above one where it repeats another. What is held back counts all the same.
-//! Keys are hashes and memories sorted vectors: a kubelet knows about seven Events and is one of many.
-//! Left out on purpose: the revision of a written Event, which no request carries, and what an answer says of it.
+//! Event to write, with a count above one if it repeats another; nothing if it is dropped. A dropped Event is counted
+//! too. Keys are hashes, and memories are sorted vectors: a kubelet remembers about seven Events, and a cluster has
+//! many kubelets.
+//! Left out on purpose: the revision of a written Event, which no request contains, and the content of answers.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,42 +15,42 @@ use jiff::{SignedDuration, Timestamp};
 use crate::objects::time::to_time;
 use crate::objects::{Json, fnv};
 
-/// How many objects, Events and kinds of them are remembered. Source: tools/record/events_cache.go (v1.34),
+/// How many objects, Events and groups of similar Events are remembered. Source: tools/record/events_cache.go (v1.34),
 /// `maxLruCacheEntries`.
 const MEMORY_MAX: usize = 4096;
-/// Events about one object before they are held back. Source: as [`MEMORY_MAX`], `defaultSpamBurst`.
+/// Events about one object before the first is dropped. Source: as [`MEMORY_MAX`], `defaultSpamBurst`.
 const SPAM_BURST: f64 = 25.0;
 /// Events per second about one object after that, in the precision of upstream. Source: as [`MEMORY_MAX`],
 /// `defaultSpamQPS`.
 const SPAM_QPS: f32 = 1.0 / 300.0;
-/// Different texts of one reason about one object from which on they are one Event. Source: as [`MEMORY_MAX`],
-/// `defaultAggregateMaxEvents`.
+/// From this many different texts of one reason about one object on, they are combined into one Event. Source: as
+/// [`MEMORY_MAX`], `defaultAggregateMaxEvents`.
 const SIMILAR_MAX: usize = 10;
-/// A quiet time after which similar Events are counted anew. Source: as [`MEMORY_MAX`],
+/// Time without a similar Event after which they are counted anew. Source: as [`MEMORY_MAX`],
 /// `defaultAggregateIntervalInSeconds`.
 const SIMILAR_WITHIN: SignedDuration = SignedDuration::from_secs(600);
 
-/// An Event that was to be written, and where it is counted up.
+/// An Event that was to be written, and how its repetitions refer to it.
 #[derive(Clone, Debug)]
 struct KnownEvent {
-    /// What its name ends in: nanoseconds since 1970.
+    /// The suffix of its name: nanoseconds since 1970.
     suffix: i64,
     /// Seconds since 1970.
     first: i64,
     count: u32,
 }
 
-/// The different texts of Events that are alike but for them.
+/// The texts of a group of similar Events, which differ in nothing else.
 #[derive(Clone, Debug)]
 struct Similar {
     /// Microseconds since 1970.
     last: i64,
     text: u64,
-    /// Those after the first; most Events have but one text.
+    /// The texts after the first; most groups have only one.
     more: Vec<u64>,
 }
 
-/// How many more Events about an object may go out.
+/// How many more Events about an object may be written.
 #[derive(Clone, Debug)]
 struct Allowance {
     left: f64,
@@ -56,7 +58,7 @@ struct Allowance {
     at: i64,
 }
 
-/// A memory that forgets what was not asked for the longest.
+/// A memory that forgets the least recently used entry.
 #[derive(Clone, Debug)]
 struct Recent<T> {
     /// Sorted by key.
@@ -76,7 +78,7 @@ impl<T> Recent<T> {
         Self { entries: Vec::new(), asked: 0 }
     }
 
-    /// Returns what is known by a key, made if nothing is.
+    /// Returns the entry of a key; makes one if there is none.
     fn entry(&mut self, key: u64, make: impl FnOnce() -> T) -> &mut T {
         self.asked += 1;
         let at = match self.entries.binary_search_by_key(&key, |entry| entry.key) {
@@ -101,7 +103,7 @@ impl<T> Recent<T> {
     }
 }
 
-/// Knows the Events of one recorder.
+/// The memory of one recorder's Events.
 #[derive(Clone, Debug)]
 pub(super) struct Correlator {
     known: Recent<KnownEvent>,
@@ -109,10 +111,10 @@ pub(super) struct Correlator {
     allowances: Recent<Allowance>,
 }
 
-/// What tells Events apart.
+/// The keys by which Events are compared.
 struct Keys {
     object: u64,
-    /// Without the text and the part of the object.
+    /// All but the text and the field path of the object.
     alike: u64,
     whole: u64,
 }
@@ -129,14 +131,14 @@ impl Keys {
 }
 
 impl Correlator {
-    /// Makes one that knows nothing.
+    /// Makes an empty memory.
     pub(super) const fn new() -> Self {
         Self { known: Recent::new(), similar: Recent::new(), allowances: Recent::new() }
     }
 
-    /// Returns an Event as it is to be written, unless it is held back.
+    /// Returns the Event to write; `None` if it is dropped.
     ///
-    /// `suffix` is what its name ends in, `at` when it was emitted and `wall` what the clock of its writer shows now.
+    /// `suffix` ends its name, `at` is when it was emitted, and `wall` is the writer's clock now.
     pub(super) fn correlate(
         &mut self,
         mut event: Json,
@@ -163,7 +165,7 @@ impl Correlator {
         self.may_go_out(keys.object, now).then_some(event)
     }
 
-    /// Notes a text, and tells whether there were so many like it that it is no Event of its own.
+    /// Notes a text, and tells whether the group has so many that the Event is combined.
     fn are_too_many(&mut self, alike: u64, message: Option<&str>, now: Timestamp) -> bool {
         let text = add(fnv::START, message);
         let now = now.as_microsecond();
@@ -182,13 +184,13 @@ impl Correlator {
         }
         let are_too_many = more.len() + 1 >= SIMILAR_MAX;
         if are_too_many {
-            // Which of them is forgotten is chance in upstream.
+            // Upstream forgets one of them at random.
             similar.text = more.remove(0);
         }
         are_too_many
     }
 
-    /// Takes one of the Events that an object has left, if it has one.
+    /// Takes one of the Events that an object may still have, if any.
     fn may_go_out(&mut self, object: u64, now: Timestamp) -> bool {
         let now = now.as_microsecond();
         let own = self.allowances.entry(object, || Allowance { left: SPAM_BURST, at: now });
@@ -202,7 +204,7 @@ impl Correlator {
     }
 }
 
-/// Makes an Event stand for many that are alike. It says nothing of who reports it.
+/// Makes an Event the combined one of its group. The reporting component is left out, as upstream.
 fn combine(event: &mut Json, wall: Timestamp) {
     let message = format!("(combined from similar events): {}", event.get("message").as_str().unwrap_or_default());
     event.set(&["message"], message);

@@ -1,8 +1,8 @@
-//! Events of a controller: written beside its work, counted when they repeat, held back when they flood.
+//! The Events of a controller: queued beside its work, counted when they repeat, dropped when there are too many.
 //!
-//! Mirrors k8s.io/client-go tools/record/event.go (v1.34), `recorderImpl`. What is written of them is `sink`'s, what
-//! they have to do with each other `correlator`'s; a kubelet has its own way of saying them and shares both.
-//! Inputs: what to say, answers, time. Outputs: requests of the controller's own client.
+//! Mirrors k8s.io/client-go tools/record/event.go (v1.34), `recorderImpl`. Writing and retries are in `sink`,
+//! repetition and spam in `correlator`; a kubelet has a recorder of its own and shares both.
+//! Inputs: Events, answers, time. Outputs: requests through the controller's own client.
 
 mod correlator;
 pub(super) mod sink;
@@ -101,7 +101,7 @@ impl EventRecorder {
         because: Option<DecisionId>,
         now: Timestamp,
     ) {
-        // Names come from the clock; at a standing clock each must still be another one, that of another component too.
+        // Names come from the clock; at one instant each must still differ, also from those of other components.
         self.last_nanos = (now.as_nanosecond() + own_nanos(self.component)).max(self.last_nanos + 1);
         let kind = match kind {
             EventType::Normal => "Normal",
@@ -159,13 +159,13 @@ impl EventRecorder {
     }
 }
 
-/// Returns what the name of an Event ends in, of an instant in nanoseconds; until 2262 all of them fit.
+/// Returns the suffix of an Event's name from an instant in nanoseconds; until 2262 all of them fit.
 pub(super) fn suffix(nanos: i128) -> i64 {
     i64::try_from(nanos).unwrap_or(i64::MAX)
 }
 
-/// Returns how many nanoseconds a component is past the instant that it shares with others, so that two of them do not
-/// give one name to Events about one object. A kubelet is not past it.
+/// Returns the nanoseconds that a component adds to an instant in names, so that no two components give Events about
+/// one object the same name. A kubelet adds none.
 pub(super) fn own_nanos(component: &str) -> i128 {
     component.bytes().fold(1, |sum, byte| (sum * 31 + i128::from(byte)) % 999_983)
 }

@@ -1,10 +1,9 @@
-//! Events on their way to the API server: one at a time in the order in which they were emitted, tried again.
+//! Writes Events to the API server: one at a time in the order in which they were emitted, with retries.
 //!
-//! Mirrors k8s.io/client-go tools/record/event.go (v1.34): a refused Event is dropped; one without answer is tried
-//! twelve times, ten seconds apart, the first pause being a random part of that, and all others wait; a repeated one is
-//! a PATCH, and where the Event that it counts up is gone it is made again by the same name, count and first instant
-//! included.
-//! Inputs: Events, answers, time. Outputs: calls.
+//! Mirrors k8s.io/client-go tools/record/event.go (v1.34): a refused Event is dropped. One without answer is tried
+//! twelve times, ten seconds apart, with a random first pause, and all others wait meanwhile. A repeated Event is a
+//! PATCH; if the Event to patch is gone, it is created again with the same name, count and first instant.
+//! Inputs: Events, answers, time. Outputs: calls. Invariant: at most one call is under way.
 
 use alloc::collections::VecDeque;
 
@@ -17,30 +16,30 @@ use crate::json;
 use crate::network::{Answer, Call, EVENTS, TransportError, Verb};
 use crate::objects::{Json, Text};
 
-/// Events that wait; what is more is lost. Source: tools/record/event.go (v1.34), `maxQueuedEvents`.
+/// Events that wait; further ones are lost. Source: tools/record/event.go (v1.34), `maxQueuedEvents`.
 const QUEUE_MAX: usize = 1000;
 /// Pause between two tries when no answer came. Source: as [`QUEUE_MAX`], `defaultSleepDuration`.
 const RETRY_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 /// Tries in all. Source: as [`QUEUE_MAX`], `maxTriesPerEvent`.
 const TRIES_MAX: u32 = 12;
 
-/// An Event as a component said it.
+/// An Event as a component emitted it.
 #[derive(Clone, Debug)]
 pub(in crate::components) struct Emitted {
     /// The Event, complete, named and counted once.
     pub event: Json,
-    /// What its name ends in.
+    /// The suffix of its name.
     pub suffix: i64,
     /// What the writer's clock showed.
     pub at: Timestamp,
-    /// The decision that it tells of.
+    /// The decision that it reports.
     pub because: Option<DecisionId>,
 }
 
 #[derive(Clone, Debug)]
 struct Writing {
     event: Json,
-    /// Whether the Event that it counts up is gone.
+    /// Whether the Event that it would patch is gone.
     is_gone: bool,
     tries: u32,
     because: Option<DecisionId>,
@@ -87,7 +86,7 @@ impl EventSink {
         self.queue.len() + usize::from(self.writing.is_some())
     }
 
-    /// Returns what is to be sent now, if anything is. `wall` is what the writer's own clock shows.
+    /// Returns the next call, if one may be sent now. `wall` is the writer's own clock.
     pub(in crate::components) fn next_call(
         &mut self,
         wall: Timestamp,
@@ -104,7 +103,7 @@ impl EventSink {
             self.writing = event.map(|event| Writing { event, is_gone: false, tries: 0, because }.into());
         }
         if self.queue.is_empty() {
-            // A kubelet says most when it starts; the room for that would be kept for good.
+            // A kubelet emits most Events at its start; this frees the capacity that they needed.
             self.queue = VecDeque::new();
         }
         let writing = self.writing.as_ref()?;

@@ -1,9 +1,9 @@
-//! Owners that go after their dependents, and owners whose dependents outlive them.
+//! Deletion with propagation: foreground (the owner is removed after its dependents) and orphan (the dependents stay).
 //!
 //! Mirrors `processDeletingDependentsItem` and `attemptToOrphanWorker` of
 //! pkg/controller/garbagecollector/garbagecollector.go, and operations.go beside it (v1.34).
-//! Inputs: owners that begin to end with a finalizer of the garbage collector, answers. Outputs: references that are
-//! taken away, and the finalizer once nothing holds the owner any more.
+//! Inputs: owners whose deletion begins with one of these finalizers, answers. Outputs: patches that remove owner
+//! references, and the removal of the finalizer once no dependent blocks it.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -19,16 +19,16 @@ use crate::json;
 use crate::network::{Call, MERGE_PATCH, Verb};
 use crate::objects::{Json, Object, Text};
 
-/// The finalizer of an owner that goes after its dependents.
+/// The finalizer of an owner that is removed after its dependents.
 pub(super) const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an owner whose dependents outlive it.
+/// The finalizer of an owner whose dependents stay.
 pub(super) const ORPHAN: &str = "orphan";
 
-/// Owners whose dependents outlive them.
+/// Owners that are being deleted and whose dependents stay.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Orphaning {
     pub(super) queue: WorkQueue<Item>,
-    /// By UID of the owner: patches of its dependents that have no answer yet, and whether one of them failed.
+    /// By UID of the owner: the number of unanswered patches of its dependents, and whether one of them failed.
     under_way: BTreeMap<Text, (usize, bool)>,
 }
 
@@ -46,7 +46,7 @@ fn is_ending(object: &Object) -> bool {
     !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
 }
 
-/// Makes the patch that takes references to owners away from a dependent.
+/// Makes the patch that removes owner references from a dependent.
 pub(super) fn without_owners<'a>(dependent: &Text, owners: impl Iterator<Item = &'a str>) -> Json {
     let gone: Json = owners.map(|uid| json!({"$patch": "delete", "uid": uid})).collect();
     let mut patch = json!({"metadata": {"uid": &**dependent}});
@@ -55,7 +55,8 @@ pub(super) fn without_owners<'a>(dependent: &Text, owners: impl Iterator<Item = 
 }
 
 impl GarbageCollector {
-    /// Notes that an object begins to end, and how. Source: graph_builder.go (v1.34), `processTransitions`.
+    /// Notes that the deletion of an object begins, and with which propagation. Source: graph_builder.go (v1.34),
+    /// `processTransitions`.
     pub(super) fn note_ending(&mut self, item: &Item, before: Option<&Object>, after: &Object) {
         let begins = |finalizer| {
             is_ending_with(after, finalizer) && !before.is_some_and(|before| is_ending_with(before, finalizer))
@@ -74,7 +75,7 @@ impl GarbageCollector {
         }
     }
 
-    /// Lets an owner go if nothing that it waits for is left.
+    /// Removes the finalizer of an owner that has no blocking dependents left.
     pub(super) fn await_dependents(&mut self, item: Item, now: Timestamp) {
         let blocking = self.graph.blocking_dependents(&item.uid);
         if blocking.is_empty() {
@@ -89,7 +90,7 @@ impl GarbageCollector {
         self.finish(&item);
     }
 
-    /// Takes the references to owners that are to be outlived away from their dependents.
+    /// Removes the references to orphaning owners from their dependents.
     pub(super) fn orphan(&mut self, now: Timestamp) {
         while let Some(owner) = self.orphaning.queue.take() {
             let dependents: Vec<Item> = self.graph.dependents(&owner.uid).cloned().collect();
@@ -123,7 +124,7 @@ impl GarbageCollector {
         }
     }
 
-    /// Reads an owner anew to take a finalizer away.
+    /// Reads an owner anew to remove a finalizer from it.
     fn drop_finalizer(&mut self, item: Item, finalizer: &'static str, now: Timestamp) {
         self.send(get(item.kind, &item.key), None, CollectorPurpose::Finalizers { item, finalizer }, now);
     }

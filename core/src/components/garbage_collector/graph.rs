@@ -1,7 +1,8 @@
 //! Who owns whom, by UID.
 //!
-//! Mirrors the graph of pkg/controller/garbagecollector/{graph,graph_builder}.go (v1.34). Inputs: objects that appear,
-//! change and go. Outputs: the dependents of an owner, owners that nobody has seen, and how far each is on its way out.
+//! Mirrors the graph of pkg/controller/garbagecollector/{graph,graph_builder}.go (v1.34). Inputs: objects that are
+//! added, changed and removed. Outputs: the dependents of an owner, whether an owner was seen, and the state of each
+//! object's deletion. Invariant: that state never goes back.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -30,14 +31,14 @@ pub(super) struct OwnerReference {
     pub(super) blocks: bool,
 }
 
-/// How far an object is on its way out.
+/// The state of an object's deletion.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Life {
-    /// It stays.
+    /// It is not being deleted.
     Staying,
     /// It is being deleted.
     Ending,
-    /// It is being deleted once its dependents are.
+    /// It is being deleted and waits for its dependents.
     AwaitingDependents,
 }
 
@@ -69,22 +70,22 @@ struct Vertex {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     vertices: BTreeMap<Text, Vertex>,
-    /// Each dependent beside the UID of an owner: most owners have one, for which a set would be large.
+    /// Pairs of an owner's UID and a dependent; most owners have one dependent, so a set for each would waste memory.
     dependents: BTreeSet<(Text, Item)>,
 }
 
 impl Graph {
-    /// Tells whether an object of this UID is there.
+    /// Tells whether an object of this UID was seen.
     pub(super) fn has(&self, uid: &str) -> bool {
         self.vertices.contains_key(uid)
     }
 
-    /// Returns how far an object is on its way out; one that is not there stays.
+    /// Returns the state of an object's deletion; `Staying` for an unknown one.
     pub(super) fn life(&self, uid: &str) -> Life {
         self.vertices.get(uid).map_or(Life::Staying, |vertex| vertex.life)
     }
 
-    /// Notes how far an object is on its way out; there is no way back.
+    /// Notes the state of an object's deletion, which never goes back.
     pub(super) fn note_life(&mut self, uid: &str, life: Life) {
         if let Some(vertex) = self.vertices.get_mut(uid) {
             vertex.life = vertex.life.max(life);
@@ -106,14 +107,14 @@ impl Graph {
         self.dependents(uid).filter(blocks).cloned().collect()
     }
 
-    /// Returns those owners of an object that wait for their dependents to go.
+    /// Returns the owners of an object that wait for their dependents.
     pub(super) fn waiting_owners(&self, uid: &str) -> Vec<Item> {
         let owners = self.vertices.get(uid).into_iter().flat_map(|vertex| &vertex.owners);
         let waiting = owners.filter_map(|owner| self.vertices.get(&owner.uid));
         waiting.filter(|owner| owner.life == Life::AwaitingDependents).map(|owner| owner.item.clone()).collect()
     }
 
-    /// Takes an object with the owners that it has now; returns owners that wait for it no longer.
+    /// Takes an object with its current owners; returns the owners that no longer wait for it.
     pub(super) fn put(&mut self, item: &Item, owners: &[OwnerReference]) -> Vec<Item> {
         let before = self.vertices.get(&item.uid);
         if before.is_some_and(|vertex| vertex.owners == owners) {

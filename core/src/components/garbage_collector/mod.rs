@@ -2,10 +2,10 @@
 //!
 //! Mirrors kube-controller-manager's `garbage-collector-controller`
 //! (pkg/controller/garbagecollector/{garbagecollector,graph_builder}.go, v1.34).
-//! Inputs: what the watched kinds hold, answers, time. Outputs: reads, deletions with preconditions, patches that take
-//! references to absent owners away. An object without references is never collected.
-//! That an owner is absent is believed when its end was seen, else it is asked for.
-//! Left out on purpose: owners that wait for each other, kinds of other groups and discovery.
+//! Inputs: objects of the watched kinds, answers, time. Outputs: reads, deletions with preconditions, patches that
+//! remove references to absent owners. Invariants: an object without owner references is never deleted; an owner counts
+//! as absent only after its removal was seen or a read confirmed it.
+//! Left out on purpose: owners that block each other, kinds of other groups and discovery.
 
 mod cascade;
 mod graph;
@@ -60,14 +60,14 @@ static KINDS: [MonitoredKind; 15] = [
     namespaced("Lease", LEASES),
 ];
 
-/// Objects that are worked on side by side.
+/// Objects that are processed concurrently.
 /// Source: pkg/controller/garbagecollector/config/v1alpha1/defaults.go (v1.34), `ConcurrentGCSyncs`.
 const WORKERS: usize = 20;
 /// Absent owners that are remembered.
 /// Source: pkg/controller/garbagecollector/garbagecollector.go (v1.34), `NewUIDCache(500)`.
 const ABSENT_MAX: usize = 500;
 
-/// An owner that nobody has seen: where its dependent says that it is.
+/// An owner that was never seen: kind, key and UID from its dependent's reference.
 type MissingOwner = (usize, ObjectKey, Text);
 
 /// What a request is for.
@@ -77,19 +77,19 @@ enum CollectorPurpose {
     Read(Item),
     /// Read an owner of a dependent; more of them may follow.
     Owner { item: Item, latest: Object, owner: OwnerReference, rest: VecDeque<OwnerReference>, sorted: Sorted },
-    /// Read an owner that nobody has seen.
+    /// Read an owner that was never seen.
     MissingOwner(MissingOwner),
     /// Delete or patch the dependent.
     Write(Item),
-    /// Take the reference to this owner away from a dependent that outlives it.
+    /// Remove the reference to this owner from a dependent that stays.
     Orphan(Item),
-    /// Read an owner to take this finalizer away.
+    /// Read an owner to remove this finalizer.
     Finalizers { item: Item, finalizer: &'static str },
-    /// Take a finalizer away.
+    /// Remove a finalizer.
     Finish { item: Item, finalizer: &'static str },
 }
 
-/// The owners of a dependent: those that are there, those that wait for it to go, and those that are gone.
+/// The owners of a dependent: present ones, ones that wait for its removal, and absent ones.
 #[derive(Clone, Debug, Default)]
 struct Sorted {
     solid: Vec<OwnerReference>,
@@ -106,7 +106,7 @@ pub struct GarbageCollector {
     absent: VecDeque<Text>,
     queue: WorkQueue<Item>,
     missing: WorkQueue<MissingOwner>,
-    /// Owners whose dependents outlive them.
+    /// Owners that are being deleted and whose dependents stay.
     orphaning: Orphaning,
     under_way: BTreeMap<RequestId, CollectorPurpose>,
     started: bool,
@@ -154,7 +154,7 @@ impl GarbageCollector {
         }
     }
 
-    /// Asks for the owners that no cache holds.
+    /// Reads the owners that no cache has.
     fn look_for(&mut self, item: &Item, owners: &[OwnerReference]) {
         for owner in owners.iter().filter(|owner| !self.graph.has(&owner.uid)) {
             if self.absent.contains(&owner.uid) {
@@ -262,7 +262,8 @@ impl GarbageCollector {
         self.missing.done(missing);
     }
 
-    /// Sorts the owners of a dependent, asking for those of whose end nothing is known.
+    /// Sorts the owners of a dependent into present, waiting and absent; reads those that are neither cached nor known
+    /// to be absent.
     fn sort(
         &mut self,
         item: Item,

@@ -1,7 +1,8 @@
-//! How the processes in a pod's containers behave: when they start, become ready, crash, and how they meet SIGTERM.
+//! How the processes in a pod's containers behave: when they start, become ready and crash, and how they react to
+//! SIGTERM.
 //!
-//! Said through `POST pods/NS/NAME/behave` or, for clients that only speak Kubernetes, by annotations of the pod:
-//! `nodeproof.dev/<container>.stops-after: 5s`.
+//! Inputs: the body of `POST pods/NS/NAME/behave` or, for clients that only use the Kubernetes API, annotations of the
+//! pod: `nodeproof.dev/<container>.stops-after: 5s`.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,17 +14,17 @@ use crate::objects::{FieldError, FieldReader, Json, Text};
 
 /// From the moment at which a container may start until its process runs.
 const STARTS_AFTER: SignedDuration = SignedDuration::from_secs(1);
-/// From SIGTERM to the end of a process that minds it.
+/// From SIGTERM to the end of a process that reacts to it.
 const STOPS_AFTER: SignedDuration = SignedDuration::from_secs(1);
-/// How annotations of a Pod begin that say how its containers behave.
+/// Prefix of the annotations that say how a Pod's containers behave.
 pub const BEHAVIOUR_PREFIX: &str = "nodeproof.dev/";
 
-/// How a process meets SIGTERM.
+/// How a process reacts to SIGTERM.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StopsAfter {
     /// It ends after this long.
     Delay(SignedDuration),
-    /// It does not mind.
+    /// It ignores the signal.
     Never,
 }
 
@@ -87,7 +88,7 @@ impl PodBehaviour {
 }
 
 impl ContainerBehaviour {
-    /// Reads the annotations of a pod about one of its containers; what cannot be read is as if it were not there.
+    /// Reads the annotations of a pod about one of its containers; values that cannot be read are ignored.
     #[must_use]
     pub fn from_annotations(annotations: &Json, container: &str) -> Self {
         let read = |what: &str| annotations.get(&format!("{BEHAVIOUR_PREFIX}{container}.{what}")).as_str();
@@ -106,7 +107,7 @@ impl ContainerBehaviour {
         }
     }
 
-    /// Takes from another what it says and this does not.
+    /// Fills the fields that are `None` from another behaviour.
     pub fn fill(&mut self, other: &Self) {
         self.starts_after = self.starts_after.or(other.starts_after);
         self.ready_after = self.ready_after.or(other.ready_after);
@@ -124,7 +125,7 @@ impl ContainerBehaviour {
         self.starts_after.unwrap_or(STARTS_AFTER)
     }
 
-    /// Returns how it meets SIGTERM.
+    /// Returns how it reacts to SIGTERM.
     #[must_use]
     pub fn stop(&self) -> StopsAfter {
         self.stops_after.unwrap_or(StopsAfter::Delay(STOPS_AFTER))

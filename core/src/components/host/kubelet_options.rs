@@ -1,7 +1,7 @@
 //! What a kubelet can be started with, by name: its flags and the fields of its `KubeletConfiguration`.
 //!
-//! Inputs: names and values that people write. Outputs: the same in one form, or an error with the nearest name.
-//! What the values do, and whether they fit, is the kubelet's affair.
+//! Inputs: names and values from users. Outputs: names and values in one form, or an error with the nearest name. The
+//! kubelet itself checks the values.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -35,7 +35,7 @@ pub const FLAGS: &[(&str, &str)] = &[
     ("system-reserved", "systemReserved"),
 ];
 
-/// Further flags of a kubelet, of which the model knows no more than the names.
+/// Further flags of a kubelet, which are accepted by name and change nothing.
 /// Source: cmd/kubelet/app/options (v1.34).
 const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit \
     authentication-token-webhook \
@@ -222,10 +222,10 @@ pub fn read_flag(name: &Text, value: &Json, path: &str) -> Result<(Text, Text), 
     Ok((Text::of(known), text))
 }
 
-/// Checks that a `KubeletConfiguration` has no field that there is not.
+/// Checks that a `KubeletConfiguration` has no unknown field.
 ///
 /// # Errors
-/// The first such field.
+/// The first unknown field.
 pub(super) fn check_field_names(config: &Json, path: &str) -> Result<(), FieldError> {
     if !config.is_object() {
         return Err(FieldError::new(path, "an object is needed"));

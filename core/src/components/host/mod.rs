@@ -1,4 +1,7 @@
-//! The state of a machine that its kubelet can see: parts, boot, container runtime, network configuration.
+//! The state of a machine that its kubelet can see: hardware, boot, container runtime, network configuration.
+//!
+//! Data that `machine` changes and `kubelet` reads; nothing here acts by itself. Identities and addresses that were not
+//! given are made from the machine's name, so that they are the same in every run.
 
 mod behaviour;
 mod kubelet_options;
@@ -29,9 +32,9 @@ pub struct Host {
     pub is_runtime_up: bool,
     /// Whether the container network is configured.
     pub is_cni_installed: bool,
-    /// Whether memory, disk and process ids run short, in this order. Nothing drives it yet.
+    /// Whether memory, disk and process ids run short, in this order. Nothing sets it yet.
     pub pressures: [bool; 3],
-    /// Counts the changes of anything above, so that an unchanged machine is recognised without a look.
+    /// Counts the changes of the fields above, so that an unchanged machine is recognised by one comparison.
     pub generation: u64,
     /// The containers.
     pub runtime: Runtime,
@@ -70,7 +73,7 @@ impl Host {
         now + self.spec.clock_skew
     }
 
-    /// Tells whether the machine was told to fail at something.
+    /// Tells whether the machine is configured to fail at something.
     #[must_use]
     pub fn fails(&self, what: &str) -> bool {
         self.spec.hardware.failing.iter().any(|failing| *failing == *what)
@@ -112,7 +115,7 @@ fn private_ip(name: &str) -> Text {
     Text::from(format!("10.{}.{}.{}", part(40, 0, 240), part(20, 0, 256), part(0, 1, 254)))
 }
 
-/// FNV-1a, mixed once more: any spreading function serves.
+/// FNV-1a, mixed once more: any hash function would do.
 fn hash(text: &str) -> (u64, u64) {
     let mix = |seed: u64| {
         let hash = fnv::add(seed, text.bytes());

@@ -1,6 +1,8 @@
-//! The container runtime's view: sandboxes of pods, their containers, and when their processes end.
+//! The container runtime: sandboxes of pods, their containers, and when their processes end.
 //!
-//! Containers live on the machine and not in the kubelet: they go on while the kubelet is away, and end with the power.
+//! Inputs: starts, stops and behaviours of containers, time. Outputs: the state of containers, when the next process
+//! ends, and the pods whose processes have ended. Invariant: containers belong to the machine and not to the kubelet:
+//! they run on while the kubelet is down, and end when the power fails.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -16,7 +18,7 @@ use crate::objects::{Json, Object, ObjectKey, Text};
 const KILLED: i64 = 137;
 /// Exit code of containers that a reboot ended. Source: recordings of kubelet 1.34.4, reason `Unknown`.
 const LOST: i64 = 255;
-/// How long the containers of a pod that is gone are still known: until their collection, once a minute.
+/// How long the containers of a removed sandbox are still listed: until the garbage collection, once a minute.
 /// Source: pkg/kubelet/kubelet.go (v1.34), `ContainerGCPeriod`.
 const KNOWN_AFTER_END: SignedDuration = SignedDuration::from_secs(60);
 /// A signal that a process got.
@@ -29,9 +31,9 @@ pub enum ContainerState {
     Running,
     /// It ended.
     Exited {
-        /// When.
+        /// The instant.
         finished_at: Timestamp,
-        /// With what.
+        /// The exit code.
         exit_code: i64,
         /// `Completed`, `Error` or `Unknown`.
         reason: &'static str,
@@ -83,7 +85,7 @@ impl Container {
 pub struct Sandbox {
     /// Namespace and name of the pod.
     pub key: ObjectKey,
-    /// Whether the sandbox itself lives; one that a power failure ended gets another address with its next container.
+    /// Whether the sandbox itself runs; one that a power failure ended gets another address with its next container.
     pub is_ready: bool,
     /// The address; empty for a pod in the host's network.
     pub ip: Text,
@@ -91,7 +93,7 @@ pub struct Sandbox {
     pub grace_seconds: i64,
     /// The containers, the latest of each name.
     pub containers: Vec<Container>,
-    /// When whoever still runs gets SIGKILL.
+    /// When the containers that still run get SIGKILL.
     kill_at: Option<Timestamp>,
 }
 
@@ -113,7 +115,7 @@ impl Sandbox {
 #[derive(Clone, Debug, Default)]
 pub struct Runtime {
     sandboxes: BTreeMap<Text, Sandbox>,
-    /// Sandboxes that were taken away, and when; their containers wait for their collection.
+    /// Removed sandboxes, and when they were removed; their containers are listed until the garbage collection.
     removed: Vec<(Timestamp, Sandbox)>,
     behaviours: Vec<(ObjectKey, PodBehaviour)>,
     last_address: u32,
@@ -131,9 +133,9 @@ impl Runtime {
         self.sandboxes.get(uid)
     }
 
-    /// Lets the containers of a pod behave in this way from now on.
+    /// Sets how the containers of a pod behave from now on.
     pub fn behave(&mut self, key: ObjectKey, behaviour: PodBehaviour, now: Timestamp) {
-        // A process that runs takes the new moment of its crash at once.
+        // A running process gets the new instant of its crash at once.
         if let Some(after) = behaviour.process.crashes_after {
             for sandbox in self.sandboxes.values_mut().filter(|sandbox| sandbox.key == key) {
                 for container in &mut sandbox.containers {
@@ -148,7 +150,7 @@ impl Runtime {
         self.behaviours.push((key, behaviour));
     }
 
-    /// Returns how a container of a pod behaves: what was said last wins, then the pod's annotations.
+    /// Returns how a container of a pod behaves: what was set last wins, then the pod's annotations.
     #[must_use]
     pub fn behaviour(&self, pod: &Object, container: &str) -> ContainerBehaviour {
         let key = pod.key();
@@ -162,7 +164,7 @@ impl Runtime {
         behaviour
     }
 
-    /// Starts a container, and the sandbox before the first one.
+    /// Starts a container; for the first one of a pod, the sandbox too.
     pub fn start(&mut self, pod: &Object, container: &str, restarts: u32, pod_cidr: Option<&str>, now: Timestamp) {
         let behaviour = self.behaviour(pod, container);
         let uid = Text::from(pod.uid());
@@ -205,7 +207,7 @@ impl Runtime {
 
     /// Sends SIGTERM to all containers of a pod, and SIGKILL to those that still run after the grace.
     ///
-    /// Again with a shorter grace it only shortens. Returns the names of those that got SIGTERM now.
+    /// A second call can only shorten the grace. Returns the names of those that got SIGTERM now.
     pub fn stop(&mut self, uid: &str, pod: Option<&Object>, grace: SignedDuration, now: Timestamp) -> Vec<Text> {
         let behaviours: Vec<ContainerBehaviour> = match (pod, self.sandboxes.get(uid)) {
             (Some(pod), Some(sandbox)) => {
@@ -231,7 +233,7 @@ impl Runtime {
         stopped
     }
 
-    /// Takes a sandbox away; its processes are gone.
+    /// Removes a sandbox with its processes.
     pub fn remove(&mut self, uid: &str, now: Timestamp) {
         let Some(mut sandbox) = self.sandboxes.remove(uid) else { return };
         for container in sandbox.containers.iter_mut().filter(|container| container.is_running()) {
@@ -295,7 +297,7 @@ impl Runtime {
     /// Shows the containers as `GET machines/NAME` does.
     #[must_use]
     ///
-    /// Those of pods that are gone come first, with the instant at which their sandbox was taken away.
+    /// Those of removed sandboxes come first, with the instant of the removal.
     pub fn describe(&self, now: Timestamp, wall: impl Fn(Timestamp) -> Timestamp) -> Json {
         use crate::objects::time::to_micro_time;
         let mut list = Vec::new();
@@ -340,7 +342,7 @@ impl Runtime {
     }
 }
 
-/// Tells whether containers that were taken away at an instant are still known.
+/// Tells whether containers that were removed at an instant are still listed.
 fn is_known(removed_at: Timestamp, now: Timestamp) -> bool {
     now.duration_since(removed_at) < KNOWN_AFTER_END
 }

@@ -1,7 +1,8 @@
-//! What a machine is made of, and what its kubelet is started with.
+//! The specification of a machine and of its kubelet.
 //!
-//! Mirrors the body of `POST machines`: unknown fields are refused with the nearest name. What a hundred thousand
-//! machines have in common is shared: a clone of a specification costs a few reference counts.
+//! Inputs: the body of `POST machines` or of a `change`. Outputs: a specification, or an error that names the field;
+//! unknown fields are refused with the nearest name. Common parts are shared: a clone costs a few reference counts, for
+//! clusters of 100,000 machines.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -18,7 +19,7 @@ use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{FieldError, FieldReader, Json, QUANTITY_NEEDED, Text};
 use crate::profile::Release;
 
-/// What a machine is made of.
+/// The specification of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineSpec {
     /// The machine's name, unique in the simulation.
@@ -39,7 +40,7 @@ pub struct MachineSpec {
     pub clock_skew: SignedDuration,
     /// Whether the machine is powered on at once. Default true.
     pub powered: bool,
-    /// Its parts.
+    /// Its hardware.
     pub hardware: Arc<Hardware>,
     /// What its kubelet is started with.
     pub kubelet: Arc<KubeletSpec>,
@@ -72,7 +73,7 @@ pub struct Address {
     pub address: Text,
 }
 
-/// The parts of a machine that many machines have in common.
+/// The hardware, which many machines have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hardware {
     /// The CPUs. Default 4.
@@ -81,9 +82,9 @@ pub struct Hardware {
     pub memory: Quantity,
     /// The root file system. Default 100476656Ki.
     pub ephemeral_storage: Quantity,
-    /// The number of pods, where the machine and not the kubelet's configuration says it.
+    /// The number of pods, if the machine and not the kubelet's configuration sets it.
     pub pods: Option<i64>,
-    /// Extended resources: what is there, and how much of it is healthy.
+    /// Extended resources: name, capacity, and how much of it is healthy.
     pub extended: Vec<(Text, Quantity, Quantity)>,
     /// The addresses. Default: one `InternalIP` made from the name.
     pub addresses: Option<Vec<Address>>,
@@ -114,19 +115,19 @@ pub struct Hardware {
 /// Source: cmd/kubeadm/app/constants/constants.go (v1.34), `KubeletKubeConfigFileName`.
 pub const KUBECONFIG: &str = "/etc/kubernetes/kubelet.conf";
 
-/// As whom a kubelet comes to the API server.
+/// The credentials of a kubelet at the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credentials {
-    /// As its node.
+    /// Those of its node.
     Node,
-    /// With credentials that the API server does not know.
+    /// Credentials that the API server does not know.
     Unknown,
-    /// As somebody else.
+    /// Those of another user.
     User(Arc<Identity>),
 }
 
 impl Credentials {
-    /// Returns as whom a kubelet asks.
+    /// Returns the identity of a kubelet's requests.
     #[must_use]
     pub fn identity(&self, node: &str) -> Arc<Identity> {
         match self {
@@ -217,7 +218,7 @@ impl MachineSpec {
         spec.zone = reader.text("zone")?.cloned();
         spec.region = reader.text("region")?.cloned();
         for (field, value) in [("zone", &spec.zone), ("region", &spec.region)] {
-            // Both become labels: a Node with another value is never taken by the API server.
+            // Both become labels, and the API server refuses a Node with an invalid label.
             let wrong = value.as_ref().map(|value| names::label_value(value, Wording::Characters)).unwrap_or_default();
             if let Some(problem) = wrong.into_iter().next() {
                 return Err(reader.error(field, problem));
@@ -240,7 +241,7 @@ impl MachineSpec {
 }
 
 impl MachineSpec {
-    /// Reads the fields of a `change`: what is not named stays as it is.
+    /// Reads the fields of a `change`: fields that are not named stay as they are.
     ///
     /// # Errors
     /// A field is unknown, or has a value that cannot be; nothing is changed then.
@@ -407,7 +408,7 @@ impl KubeletSpec {
     /// Reads `{"version", "flags", "config"}`.
     ///
     /// # Errors
-    /// A field, flag or field of the configuration is unknown. Whether the values fit, the kubelet says at its start.
+    /// A field, flag or field of the configuration is unknown. The kubelet checks the values at its start.
     pub fn from_json(body: &Json, path: &str) -> Result<Self, FieldError> {
         let mut reader = FieldReader::new(body, path)?;
         let version = match reader.text("version")? {

@@ -4,8 +4,10 @@
 //! `AdmissionCheck`, and pkg/security/apparmor/validate.go (v1.34): sysctls, operating system, resources against what
 //! is allocatable, affinity, name, host ports, NoExecute taints and AppArmor, in this order; the first that fails is
 //! reported. The kernel has no AppArmor.
-//! A kubelet that starts asks again of every pod that has not ended, running or not.
-//! A critical pod that nothing but room is missing for has others end for it.
+//! After a start a kubelet checks every pod that has not ended, running or not. A critical pod for which only resources
+//! are missing preempts others.
+//! Inputs: the pod, the other pods, the Node, the configuration. Outputs: admitted, admitted after some victims, or
+//! refused with reason and message.
 //! Left out on purpose: topology and devices.
 
 use alloc::format;
@@ -25,7 +27,7 @@ use crate::profile::Profile;
 /// Reason and message of a refusal.
 type AdmissionFailure = (Text, String);
 
-/// Where a pod is to run.
+/// What a pod is checked against.
 #[derive(Clone, Debug)]
 pub(super) struct AdmissionContext<'a> {
     pub(super) config: &'a KubeletConfig,
@@ -35,7 +37,7 @@ pub(super) struct AdmissionContext<'a> {
     pub(super) profile: &'a Profile,
 }
 
-/// Resources in the order in which they are looked at; the others follow by name.
+/// Resources in the order in which they are checked; the others follow by name.
 /// Source: pkg/scheduler/framework/plugins/noderesources/fit.go (v1.34), `fitsRequest`.
 const FIRST: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
@@ -55,18 +57,18 @@ const SAFE_SYSCTLS: [&str; 10] = [
 /// Sysctls that any pod may set in newer releases. Source: as above (v1.32).
 const SAFE_BUFFERS: [&str; 2] = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
 
-/// What becomes of a pod that wants to run here.
+/// The result of the admission of a pod.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum AdmissionResult {
     /// It runs.
     Admitted,
     /// It runs as soon as the pods with these UIDs have ended.
     AdmittedAfter(Vec<Text>),
-    /// It never runs: reason and message.
+    /// It never runs; reason and message.
     Refused(Text, String),
 }
 
-/// Says what becomes of a pod beside the others that run here.
+/// Decides whether a pod is admitted beside the others that run here.
 pub(super) fn verdict<'a>(
     pod: &Object,
     others: impl Iterator<Item = &'a Object>,
@@ -101,7 +103,7 @@ pub(super) fn verdict<'a>(
     }
 }
 
-/// Finds what has nothing to do with room.
+/// Finds a reason for a refusal other than missing resources.
 fn mismatch(pod: &Object, others: &[&Object], place: &AdmissionContext<'_>) -> Option<AdmissionFailure> {
     let (spec, node) = (pod.stable().get("spec"), place.node);
     if !node.is_null() && !matches_required(spec, node) {
@@ -165,7 +167,7 @@ fn dotted(name: &str) -> String {
     }
 }
 
-/// Tells whether a container is to be confined by AppArmor.
+/// Tells whether a pod asks for AppArmor confinement.
 fn wants_app_armor(spec: &Json) -> bool {
     let profile = |place: &Json| place.at(&["securityContext", "appArmorProfile", "type"]).as_text().cloned();
     let of_pod = profile(spec);
@@ -198,7 +200,7 @@ impl AdmissionContext<'_> {
     }
 }
 
-/// Finds all that is missing, in the order in which it is looked at.
+/// Returns all missing resources, in the order in which they are checked.
 fn shortages(spec: &Json, others: &[&Object], place: &AdmissionContext<'_>) -> Vec<Shortage> {
     let hardware = &place.host.spec.hardware;
     let (count, pods) = (i64::try_from(others.len()).unwrap_or(i64::MAX), place.config.pods(hardware));
@@ -219,7 +221,7 @@ fn shortages(spec: &Json, others: &[&Object], place: &AdmissionContext<'_>) -> V
     lack("pods", 1, count, pods).into_iter().chain(of_resources).collect()
 }
 
-/// Returns what pods can have of a resource; `None` for one that the node does not know, which is not looked at.
+/// Returns the allocatable amount of a resource; `None` for one that the node does not know, which is not checked.
 fn allocatable(name: &str, place: &AdmissionContext<'_>) -> Option<i64> {
     let (hardware, kept) = (&place.host.spec.hardware, place.config.reservations);
     let huge_pages = || {

@@ -2,7 +2,8 @@
 //!
 //! Mirrors pkg/kubelet/nodestatus/setters.go (v1.34): `MemoryPressureCondition`, `DiskPressureCondition`,
 //! `PIDPressureCondition` and `ReadyCondition`. A pressure condition is rewritten only when its status flips, so that a
-//! foreign reason with the right status stays; Ready is rewritten each time.
+//! foreign reason with the right status stays; Ready is rewritten each time. Inputs: the list of conditions, the state,
+//! the time. Outputs: the changed list, and the reason of an Event if the status flipped.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,7 +11,7 @@ use alloc::vec::Vec;
 use crate::json;
 use crate::objects::Json;
 
-/// What a condition says in one of its two states.
+/// Reason and message of a condition in one of its two states.
 #[derive(Clone, Copy, Debug)]
 struct ConditionTexts {
     reason: &'static str,

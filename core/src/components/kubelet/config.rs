@@ -1,8 +1,10 @@
-//! What a kubelet runs with: its flags and its `KubeletConfiguration`, checked as the kubelet checks them.
+//! The configuration of a kubelet: its flags and its `KubeletConfiguration`, checked as the kubelet checks them.
 //!
-//! Mirrors cmd/kubelet/app/options/options.go and pkg/kubelet/apis/config/validation/validation.go (v1.34): flags win
-//! over the file, and a setting that cannot be is refused with the kubelet's own words before anything reaches the API.
-//! Left out on purpose: fields that change nothing that the API server could see; they are accepted by name.
+//! Mirrors cmd/kubelet/app/options/options.go and pkg/kubelet/apis/config/validation/validation.go (v1.34): flags
+//! override the file, and an invalid setting is refused with the kubelet's own message. Inputs: the specification of
+//! machine and kubelet, the settings of the cluster. Outputs: a resolved configuration, or that message; then the
+//! kubelet does not start. Left out on purpose: fields whose effects the API server cannot see; they are accepted by
+//! name.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -21,20 +23,20 @@ use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
 use crate::profile::{Release, Settings};
 
-/// What a kubelet runs with.
+/// The resolved configuration of a kubelet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KubeletConfig {
     /// The kubelet's release.
     pub release: Release,
     /// The name of the Node.
     pub node_name: Text,
-    /// As whom the kubelet comes to the API server: what `--kubeconfig` holds.
+    /// The identity of the kubelet's requests, from `--kubeconfig`.
     pub identity: Arc<Identity>,
     /// Whether `--kubeconfig` is empty, so that the kubelet knows of no API server.
     pub is_standalone: bool,
     /// Whether the kubelet creates its Node. Default true.
     pub register_node: bool,
-    /// `--register-schedulable`, which releases before 1.34 have: whether the Node is not cordoned from the start.
+    /// `--register-schedulable`, which only releases before 1.34 have; false creates the Node cordoned.
     pub register_schedulable: bool,
     /// The taints that the Node is created with, as JSON.
     pub taints: Vec<Json>,
@@ -67,7 +69,7 @@ pub struct KubeletConfig {
     /// Whether a shutdown of the machine waits for the kubelet: `shutdownGracePeriod`, or one by priority. Default
     /// false.
     pub holds_up_shutdowns: bool,
-    /// What allocatable is less than capacity.
+    /// The difference between capacity and allocatable.
     pub reservations: Reservations,
 }
 
@@ -75,7 +77,7 @@ impl KubeletConfig {
     /// Reads flags and configuration as a kubelet does at its start.
     ///
     /// # Errors
-    /// The words with which the kubelet refuses.
+    /// The kubelet's message.
     pub fn resolve(machine: &MachineSpec, spec: &KubeletSpec, settings: &Settings) -> Result<Self, String> {
         let mut spec = spec.clone();
         for (flag, value) in settings.kubelet_flags() {
@@ -172,7 +174,7 @@ impl KubeletConfig {
         }
     }
 
-    /// What is checked after the configuration as such: swap and cgroups against the machine.
+    /// Checks the configuration against the machine: swap and cgroups.
     fn run_checks(&self, merged: &Json, hardware: &Hardware) -> Result<(), String> {
         let behaviour = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
         if behaviour == "LimitedSwap" && hardware.cgroup_version == 1 {
@@ -190,7 +192,7 @@ impl KubeletConfig {
     }
 }
 
-/// Lays the flags over the file.
+/// Merges the flags into the file.
 fn merge(spec: &KubeletSpec) -> Result<Json, String> {
     let mut merged = if spec.config.is_object() { spec.config.clone() } else { Json::object() };
     for (name, value) in &spec.flags {
@@ -246,8 +248,8 @@ fn parse_pairs(text: &str, between: char) -> Option<Json> {
         .map(|pairs| pairs.into_iter().collect())
 }
 
-/// Source: pkg/util/flag/flags.go and pkg/util/taints/taints.go (v1.34), `ParseTaints`: a spec that ends in `-` is one
-/// to take off, and here nothing is.
+/// Source: pkg/util/flag/flags.go and pkg/util/taints/taints.go (v1.34), `ParseTaints`: a spec that ends in `-` removes
+/// a taint, and is ignored here.
 fn parse_taints(text: &str) -> Result<Json, String> {
     let mut taints: Vec<Json> = Vec::new();
     if text.is_empty() {
@@ -300,7 +302,7 @@ fn parse_taint(spec: &str) -> Result<Json, String> {
     Ok(taint)
 }
 
-/// Says what is wrong with a duration. Source: Go's time.ParseDuration.
+/// Returns Go's error for a text that is no duration. Source: Go's time.ParseDuration.
 fn go_duration_error(text: &str) -> String {
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
     let mut rest = text.trim_start_matches(['+', '-']);
@@ -339,13 +341,12 @@ fn cloud_provider(name: Option<&str>) -> Result<bool, String> {
     }
 }
 
-/// Returns the name of the Node that a machine's kubelet answers for: its `--hostname-override`, or else the machine's
-/// own.
+/// Returns the name of a kubelet's Node: its `--hostname-override`, or else the machine's own.
 ///
 /// Source: pkg/util/node/node.go (v1.34), `GetHostname`: trimmed and in lower case.
 ///
 /// # Errors
-/// Nothing is left of it.
+/// The trimmed name is empty.
 pub fn node_name(hostname_override: Option<&Text>, machine: &MachineSpec) -> Result<Text, String> {
     let given = hostname_override.filter(|name| !name.is_empty());
     let name = given.or(machine.node_name.as_ref()).unwrap_or(&machine.name).trim().to_lowercase();
@@ -355,7 +356,7 @@ pub fn node_name(hostname_override: Option<&Text>, machine: &MachineSpec) -> Res
     Ok(if name == machine.name.as_str() { machine.name.clone() } else { Text::from(name) })
 }
 
-/// Reads `--register-schedulable`, where there is such a flag. Source: cmd/kubelet/app/options/options.go (v1.33).
+/// Reads `--register-schedulable`, in releases that have it. Source: cmd/kubelet/app/options/options.go (v1.33).
 fn register_schedulable(text: Option<&str>, settings: &Settings) -> Result<bool, String> {
     let Some(text) = text else { return Ok(true) };
     if !settings.profile().is("kubelet-registers-cordoned") {

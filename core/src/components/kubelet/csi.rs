@@ -1,7 +1,8 @@
 //! The CSINode of a node: created with the Node as its owner, before the node can be ready.
 //!
 //! Mirrors pkg/volume/csi/csi_plugin.go and pkg/volume/csi/nodeinfomanager/nodeinfomanager.go (v1.34): wait for the API
-//! server, then six tries of four quick attempts each; after the last the process ends.
+//! server, then up to six tries of four quick attempts each. Inputs: answers, time. Outputs: requests for the CSINode,
+//! and why the node is not ready for storage. After the last failed try the kubelet's process ends.
 
 use alloc::format;
 use alloc::string::String;
@@ -35,7 +36,7 @@ const PAUSE_JITTER: f64 = 0.1;
 const MIGRATED_PLUGINS: &str = "kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/azure-file,kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume";
 const MIGRATED_ANNOTATION: &str = "storage.alpha.kubernetes.io/migrated-plugins";
 
-/// Where the initialisation stands.
+/// The state of the initialisation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CsiPurpose {
     Probe,
@@ -69,7 +70,7 @@ impl Csi {
 }
 
 impl Kubelet {
-    /// Begins.
+    /// Starts the initialisation.
     pub(super) fn start_csi(&mut self, context: &mut KubeletContext<'_>) {
         self.csi.is_probing = true;
         self.continue_csi(context);

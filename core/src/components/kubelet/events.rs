@@ -1,8 +1,8 @@
 //! Events of a kubelet: about its Node and the pods that it runs.
 //!
 //! Mirrors k8s.io/client-go tools/record/event.go (v1.34), `recorderImpl`, with the references of pkg/kubelet (v1.34).
-//! How they are written, counted and held back is `components::events::sink`'s. Inputs: what to say, answers, time.
-//! Outputs: requests of the kubelet.
+//! Writing, counting and dropping them is done by `components::events::sink`. Inputs: Events, answers, time. Outputs:
+//! requests of the kubelet.
 
 use alloc::format;
 use alloc::string::String;
@@ -31,13 +31,13 @@ pub(super) enum EventType {
 pub(super) struct Events {
     sink: EventSink,
     last_nanos: i128,
-    /// What all Events about the Node have in common, and all Events of this kubelet.
+    /// The common fields of Events about the Node, and of all Events of this kubelet, once one was made.
     about_node: Option<Json>,
     source: Option<Json>,
 }
 
 impl Events {
-    /// Makes one that has said nothing.
+    /// Makes a recorder without Events.
     pub(super) const fn new(chance: Chance) -> Self {
         Self { sink: EventSink::new(chance), last_nanos: 0, about_node: None, source: None }
     }
@@ -97,7 +97,7 @@ impl Kubelet {
         context: &mut KubeletContext<'_>,
     ) {
         let wall = context.wall();
-        // Names come from the clock; at a standing clock each must still be another one.
+        // Names come from the clock; at one instant each must still be different.
         self.events.last_nanos = wall.as_nanosecond().max(self.events.last_nanos + 1);
         let text = |field: &str| about.get(field).as_str().unwrap_or_default();
         let namespace = if text("namespace").is_empty() { "default" } else { text("namespace") };

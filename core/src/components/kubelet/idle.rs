@@ -1,9 +1,11 @@
-//! The two loops of an idle kubelet, for a driver that runs them in its place.
+//! The two loops of an idle kubelet, for a driver that runs them in the kubelet's place.
 //!
-//! A kubelet to which nothing happens renews its Lease and finds its status unchanged, for hours.
-//! Inputs: what the kubelet knows ([`Kubelet::idle_loops`]), then instants, and what the renewals made of the Lease.
-//! Outputs: when the next renewal is due, and the loops, which the kubelet takes back before its next input.
-//! Invariant (tested in `sim`): a cluster does the same at the same instants, whoever runs the loops.
+//! A kubelet without other inputs renews its Lease and finds its status unchanged, for hours.
+//! Inputs: the state of the loops ([`Kubelet::idle_loops`]), then instants, and the revisions of the Lease that
+//! renewals made. Outputs: when the next renewal is due, and the loops, which the kubelet takes back before its next
+//! input.
+//! Invariant (tested in `sim`): a cluster does the same at the same instants, whether the kubelet or the driver runs
+//! the loops.
 
 use alloc::sync::Arc;
 
@@ -20,7 +22,7 @@ use crate::network::{Identity, RequestId};
 use crate::objects::HeartbeatStamp;
 use crate::objects::time::whole_micros;
 
-/// The pauses of a kubelet's two loops, which its configuration decides for good.
+/// The pauses of a kubelet's two loops; its configuration fixes them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pauses {
     /// Between two renewals.
@@ -32,18 +34,18 @@ pub(super) struct Pauses {
 impl Pauses {
     pub(super) fn of(config: &KubeletConfig) -> Self {
         let interval = SignedDuration::from_secs(config.lease_duration_seconds).mul_f64(RENEW_FRACTION);
-        // A period below zero is accepted upstream and means no pause; the simulation needs one to get on.
+        // Upstream accepts a negative period, which means no pause; the simulation needs a pause for time to advance.
         let tick = config.status_update.max(FAST_PERIOD);
         Self { lease: Jitter::of(interval, LOOP_JITTER), tick: Jitter::of(tick, LOOP_JITTER) }
     }
 }
 
-/// The loops of an idle kubelet: all that its next renewals depend on.
+/// The loops of an idle kubelet: everything that its next renewals depend on.
 #[derive(Clone, Debug)]
 pub struct IdleLoops {
     lease_at: Timestamp,
     tick_at: Timestamp,
-    /// When something else is due, or a status report.
+    /// When anything else is due, or a status report.
     until: Timestamp,
     pauses: Pauses,
     /// How far the node's clock is ahead.
@@ -61,12 +63,12 @@ impl IdleLoops {
         self.lease
     }
 
-    /// Returns how many renewals the kubelet does not know of.
+    /// Returns how many renewals were made since the loops were taken.
     pub(crate) const fn renewals(&self) -> u32 {
         self.renewals
     }
 
-    /// Returns when something is due that others may see: a status tick that finds nothing is not.
+    /// Returns when something is due that others may see; a status tick without changes is not.
     pub(crate) fn next_deadline(&self) -> Timestamp {
         self.lease_at.min(self.until)
     }
@@ -95,7 +97,7 @@ impl IdleLoops {
 }
 
 impl Kubelet {
-    /// Returns the loops, if nothing else is under way; the machine runs.
+    /// Returns the loops, if nothing else is under way on a running machine.
     pub(crate) fn idle_loops(&self, host: &Host) -> Option<IdleLoops> {
         let at = |timer: Timer| self.timers[timer as usize];
         let (lease_at, tick_at) = (at(Timer::LeaseSync)?, at(Timer::StatusTick)?);
@@ -128,7 +130,7 @@ impl Kubelet {
         }
     }
 
-    /// Takes a bookmark of a watch, if it changes nothing but the revision that the watch goes on from.
+    /// Takes a bookmark of a watch, if it changes nothing but the revision that the watch resumes from.
     pub(crate) fn handle_bookmark(&mut self, id: RequestId, resource_version: u64) -> bool {
         if self.nodes.owns(id) {
             return self.nodes.handle_bookmark(resource_version);
@@ -136,7 +138,7 @@ impl Kubelet {
         self.pods.handle_bookmark(id, resource_version)
     }
 
-    /// Returns as whom the kubelet speaks.
+    /// Returns the identity of the kubelet's requests.
     pub(crate) const fn identity(&self) -> &Arc<Identity> {
         &self.identity
     }

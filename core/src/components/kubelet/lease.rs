@@ -1,8 +1,9 @@
-//! The Lease of a node: renewed each quarter of its duration, and made anew where it is missing.
+//! The Lease of a node: renewed each quarter of its duration, and created if it is missing.
 //!
-//! Mirrors k8s.io/component-helpers/apimachinery/lease/controller.go and pkg/kubelet/util/nodelease.go (v1.34): five
-//! immediate updates of the Lease seen last, then look for it, or create it, with a back-off that has no end.
-//! Invariant: at most one request of the Lease is under way.
+//! Mirrors k8s.io/component-helpers/apimachinery/lease/controller.go and pkg/kubelet/util/nodelease.go (v1.34): up to
+//! five immediate updates of the Lease seen last; then the Lease is read, or created, with an endless back-off. Inputs:
+//! timers, answers. Outputs: requests, and a decision when renewals begin to fail or succeed again. Invariant: at most
+//! one request of the Lease is under way.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -21,8 +22,7 @@ use crate::objects::{HeartbeatStamp, Json, Object, Text};
 pub(super) const RENEW_FRACTION: f64 = 0.25;
 /// Immediate updates. Source: lease/controller.go (v1.34), `maxUpdateRetries`.
 const UPDATES_MAX: u8 = 5;
-/// The pause that the first back-off doubles. Source: as above, `backoffEnsureLease`: `sleep := 100 *
-/// time.Millisecond`.
+/// Half of the first pause. Source: as above, `backoffEnsureLease`: `sleep := 100 * time.Millisecond`.
 const BACKOFF_BASE: SignedDuration = SignedDuration::from_millis(100);
 /// The longest pause. Source: as above, `maxBackoff`.
 const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(7);
@@ -56,7 +56,7 @@ enum Ensure {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lease {
     latest: Option<Object>,
-    /// The tree whose renewal was found to change the time alone.
+    /// The tree for which a renewal is known to change the time alone.
     plain: Option<Json>,
     base: Option<Object>,
     updates: u8,
@@ -74,13 +74,13 @@ impl Lease {
         self.renewed
     }
 
-    /// Returns the Lease, if the next renewal goes well unless the server refuses it, and changes the time alone.
+    /// Returns the Lease, if the next renewal is a single update that changes the time alone.
     pub(super) fn plain_latest(&self) -> Option<&Object> {
         let (latest, plain) = (self.latest.as_ref()?, self.plain.as_ref()?);
         (!self.is_failing && plain.is_same_allocation(latest.stable())).then_some(latest)
     }
 
-    /// Notes a renewal of [`Self::plain_latest`] that was sent and answered at once.
+    /// Notes a renewal of [`Self::plain_latest`] that was made without a message.
     pub(super) fn note_renewal(&mut self, stamp: HeartbeatStamp, now: Timestamp) {
         if let Some(latest) = &mut self.latest {
             latest.take(stamp);
@@ -94,7 +94,7 @@ impl Lease {
 }
 
 impl Kubelet {
-    /// Returns the Lease that the update in hand goes on from.
+    /// Returns the Lease on which the update under way is based.
     #[must_use]
     pub fn lease_in_hand(&self) -> Option<&Object> {
         self.lease.base.as_ref()
@@ -141,7 +141,7 @@ impl Kubelet {
 
     fn update_lease(&mut self, context: &mut KubeletContext<'_>) {
         self.lease.sent = Some(context.now);
-        // Without a Lease to go on from, as after its Node was deleted, each update begins with a look for the owner.
+        // Without a known Lease, as after its Node was deleted, each update first reads the owner.
         let Some(base) = self.lease.base.clone() else {
             return self.heartbeat_call(self.get_node(), None, Purpose::Lease(LeasePurpose::OwnerForUpdate), context);
         };
@@ -199,7 +199,7 @@ impl Kubelet {
             }
             LeasePurpose::OwnerForCreate => match object {
                 Some(node) if is_success => self.create_lease(&node, context),
-                // Without its owner there is no Lease, and no error: the next round tries again.
+                // Without its owner no Lease is created, and that is no error: the next round tries again.
                 _ => self.ensured(None, context),
             },
             LeasePurpose::Create if is_success => {
@@ -245,7 +245,7 @@ impl Kubelet {
         self.lease.renewed = self.lease.sent;
     }
 
-    /// Goes on with the Lease that was found; `None` where there can be none.
+    /// Continues with the Lease that was found or created; `None` without an owner.
     fn ensured(&mut self, found: Option<Object>, context: &mut KubeletContext<'_>) {
         match self.lease.ensure {
             Ensure::Sync => {

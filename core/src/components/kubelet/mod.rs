@@ -1,9 +1,9 @@
-//! The kubelet: the process on a machine that answers for one Node.
+//! The kubelet: the process on a machine that maintains one Node.
 //!
-//! Mirrors pkg/kubelet (v1.34). It is the child of a machine, which hands it everything that arrives, and lives as long
-//! as the process: registration, status, lease, pods and events each in a file of its own.
+//! Mirrors pkg/kubelet (v1.34). A machine owns it, hands it everything that arrives, and drops it when the process
+//! ends. Registration, status, lease, pods and events are modules of their own.
 //! Inputs: answers, watch events, time, changes of the machine. Outputs: requests to the API server, and decisions.
-//! Invariants: a Node that is deleted is not created again by the same process; an unchanged node costs no JSON.
+//! Invariants: a process never creates its Node again after a deletion; a status tick without changes builds no JSON.
 //! Left out on purpose: TLS bootstrap, static pods, node-pressure eviction, graceful shutdown.
 
 mod admission;
@@ -46,15 +46,15 @@ use crate::network::{Answer, Ask, Call, Identity, NODES, PODS, Request, RequestI
 use crate::objects::{Object, Text};
 use crate::profile::Settings;
 
-/// The factor by which loops of a kubelet are late at most.
+/// The largest jitter of a kubelet's loops, as a fraction of the period.
 ///
 /// Source: pkg/kubelet/kubelet.go and k8s.io/component-helpers/apimachinery/lease/controller.go (v1.34), 0.04 each.
 const LOOP_JITTER: f64 = 0.04;
-/// How often a kubelet looks whether its cache of Nodes is filled, before it watches pods.
+/// How often a kubelet checks whether its cache of Nodes is filled, before it watches pods.
 /// Source: pkg/kubelet/config/apiserver.go (v1.34), `WaitForAPIServerSyncPeriod`.
 const NODE_SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 
-/// The timers of a kubelet; what is late at once fires in this order.
+/// The timers of a kubelet; those that are due at once fire in this order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Timer {
     LeaseSync,
@@ -91,7 +91,7 @@ enum Purpose {
     Pod(Text, pods::PodPurpose),
 }
 
-/// One call of the machine: what the kubelet works on.
+/// What a kubelet may use during one call of its machine.
 #[derive(Debug)]
 pub struct KubeletContext<'a> {
     /// The machine.
@@ -113,8 +113,8 @@ type ApiResult = Result<Answer, TransportError>;
 /// Why a kubelet's process ended by itself.
 pub type Fatal = String;
 
-/// The process; its machine keeps the contract of [`Component`](super::Component) with it. What each wake needs stands
-/// together at the front: a cluster has many kubelets.
+/// The process; its machine keeps the contract of [`Component`](super::Component) with it. The fields that each wake-up
+/// reads come first, for the processor's cache: a cluster has many kubelets.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Kubelet {
@@ -135,16 +135,16 @@ pub struct Kubelet {
     pods: PodManager,
     was_unschedulable: bool,
     has_said_rebooted: bool,
-    /// Counts the changes of what the status depends on inside the kubelet.
+    /// Counts the changes of kubelet state that the status depends on.
     generation: u64,
-    /// What the last look at the machine found.
+    /// Capacity and allocatable, as last computed from the machine.
     resources: Option<setters::Resources>,
     last_log: String,
     fatal: Option<Fatal>,
 }
 
 impl Kubelet {
-    /// Starts the process. Without a kubeconfig it stands alone: it asks no API server for anything, and tells none.
+    /// Starts the process. Without a kubeconfig it runs standalone, without an API server.
     ///
     /// Source: cmd/kubelet/app/server.go (v1.34), `run`, `standaloneMode`.
     #[must_use]
@@ -203,8 +203,8 @@ impl Kubelet {
         kubelet
     }
 
-    /// The modules that need the Node ask for it, and where the cache has none, one is made up for each of them, with
-    /// all that is said about a new Node's conditions.
+    /// Starts the modules that need the Node. If the cache has none, a new Node is built for each of them, and the
+    /// Events about its conditions are emitted each time.
     ///
     /// Source: pkg/kubelet/kubelet.go, initializeRuntimeDependentModules, and kubelet_getters.go (v1.34),
     /// getNodeAnyWay.
@@ -219,7 +219,7 @@ impl Kubelet {
         self.node_event(EventType::Normal, "NodeAllocatableEnforced", enforced, None, context);
     }
 
-    /// Returns what the kubelet runs with.
+    /// Returns the configuration.
     #[must_use]
     pub const fn config(&self) -> &Arc<KubeletConfig> {
         &self.config
@@ -252,7 +252,7 @@ impl Kubelet {
     pub fn handle_message(&mut self, message: ToClient, context: &mut KubeletContext<'_>) {
         let id = message.id();
         if self.nodes.owns(id) {
-            // Looks at the node cost nothing here: each tick compares the tree with the one it saw last.
+            // The changes are not used: each status tick compares the cached tree with the one that it saw last.
             let _ = self.nodes.handle_message(message, context.outbox, context.now);
             return;
         }
@@ -320,9 +320,9 @@ impl Kubelet {
         self.timers[timer as usize] = None;
     }
 
-    /// Returns the Node as the kubelet's own cache has it.
+    /// Returns the Node from the kubelet's own cache.
     fn cached_node(&self) -> Option<&Object> {
-        // The watch selects by name, so that there is one object at most.
+        // The watch selects by name, so there is one object at most.
         self.nodes.cache().at(0)
     }
 
@@ -344,7 +344,7 @@ impl Kubelet {
         self.send(Ask::Call(Box::new(call)), None, None, purpose, context);
     }
 
-    /// Sends through the client for heartbeats, which waits for no longer than a heartbeat may take.
+    /// Sends through the client for heartbeats, which has the time-out of a heartbeat.
     fn heartbeat_call(
         &mut self,
         call: Call,
@@ -382,7 +382,7 @@ impl Kubelet {
     }
 }
 
-/// Says what went wrong, as a kubelet's log does.
+/// Returns the error of an answer in the words of a kubelet's log; `None` for a success.
 fn failure(outcome: &ApiResult) -> Option<String> {
     match outcome {
         Ok(answer) if answer.is_success() => None,

@@ -1,8 +1,9 @@
-//! The pods of a node: started when they appear, ended when they are deleted, their status written back.
+//! The pods of a node: their containers are started and stopped, and their status is written back.
 //!
 //! Mirrors pkg/kubelet/pod_workers.go, pkg/kubelet/status/status_manager.go and pkg/kubelet/kuberuntime (v1.34).
-//! A status is written after a look at the pod (GET, PATCH, and at the end DELETE), one step of a pod at a time.
-//! Invariant: no running pod is touched merely because the API server is away.
+//! A status is written by GET and PATCH, with DELETE at the end; a pod has one such request under way at a time.
+//! Inputs: the watch of pods, answers, time, ended processes. Outputs: containers on the host, requests, Events,
+//! decisions. Invariant: no running pod is stopped because the API server is unreachable.
 //! Left out on purpose: init containers, probes, volumes and images.
 
 mod pod_status;
@@ -34,10 +35,10 @@ use crate::objects::{Json, Object, ObjectKey, Text};
 use running::plan_of;
 use workers::Workers;
 
-/// The shortest time that the runtime is given to stop a container.
+/// The shortest grace period that the runtime gets to stop a container.
 /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `minimumGracePeriodInSeconds`.
 const STOP_MIN_SECONDS: i64 = 2;
-/// Pause after a failed attempt to bring a pod forward, up to half longer.
+/// Pause after a failed sync of a pod, plus up to half of it.
 /// Source: pkg/kubelet/kubelet.go and pkg/kubelet/pod_workers.go (v1.34), `backOffPeriod`,
 /// `workerBackOffPeriodJitterFactor`.
 const FAILED_SYNC_PAUSE: SignedDuration = SignedDuration::from_secs(10);
@@ -46,13 +47,13 @@ const FAILED_SYNC_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 const NETWORK_PAUSE: SignedDuration = SignedDuration::from_secs(1);
 /// Source: pkg/kubelet/pod_workers.go (v1.34), `workerBackOffPeriodJitterFactor`.
 const PAUSE_JITTER: f64 = 0.5;
-/// How often the kubelet looks which pods are due. Source: pkg/kubelet/kubelet.go (v1.34), `syncTicker` of `syncLoop`.
+/// How often the kubelet checks which pods are due. Source: pkg/kubelet/kubelet.go (v1.34), `syncTicker` of `syncLoop`.
 const SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 
 /// What an answer is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PodPurpose {
-    /// A look at the pod before its status is written.
+    /// The pod was read before its status is written.
     Get,
     /// The status was written.
     Patch,
@@ -60,24 +61,24 @@ pub(super) enum PodPurpose {
     Delete,
 }
 
-/// How far a pod has come.
+/// The phase of a pod's worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WorkerStage {
     /// It waits for the runtime or the network.
     Blocked,
     /// It runs, or is about to.
     Active,
-    /// Its containers were told to end.
+    /// Its containers were told to stop.
     Stopping,
     /// All containers have ended, and none is started again.
     Over,
 }
 
-/// Reason and message of a pod that had to make room. Source: pkg/kubelet/events/event.go, `PreemptContainer`, and
+/// Reason and message of a preempted pod. Source: pkg/kubelet/events/event.go, `PreemptContainer`, and
 /// pkg/kubelet/preemption/preemption.go (v1.34), `message`.
 pub(super) const PREEMPTED: (&str, &str) = ("Preempting", "Preempted in order to admit critical pod");
 
-/// When one container is started, and how often it was.
+/// When one container is started, and how often it was restarted.
 #[derive(Clone, Debug)]
 pub(super) struct ContainerPlan {
     /// The container's name.
@@ -88,11 +89,11 @@ pub(super) struct ContainerPlan {
     pub(super) ready_at: Option<Timestamp>,
     /// How often it was started again.
     pub(super) restarts: u32,
-    /// The pause that its next crash brings; `None` until the first.
+    /// The pause after its next crash; `None` before the first.
     pub(super) backoff: Option<SignedDuration>,
     /// Whether it has ended, and is to run again after its pause.
     pub(super) is_waiting: bool,
-    /// Whether a second look has found it waiting: only then its status says so.
+    /// Whether a second sync found it waiting: only then its status says `CrashLoopBackOff`.
     pub(super) is_crash_looping: bool,
     /// How its last run ended.
     pub(super) last_end: Option<Container>,
@@ -111,9 +112,9 @@ pub(super) struct Worker {
     pub(super) rejection: Option<(Text, Text)>,
     /// The containers.
     pub(super) plans: Vec<ContainerPlan>,
-    /// Until when the phase that the API server has stays, after the containers have ended by themselves.
+    /// Until when the phase in the API stays, after the containers have ended by themselves.
     pub(super) phase_held_until: Option<Timestamp>,
-    /// Whether it ends for a critical pod.
+    /// Whether it was preempted for a critical pod.
     pub(super) is_preempted: bool,
     /// The pods that have to end before it starts.
     victims: Vec<Text>,
@@ -124,7 +125,7 @@ pub(super) struct Worker {
     sync_at: Option<Timestamp>,
     delete_at: Option<Timestamp>,
     retry_at: Option<Timestamp>,
-    /// Whether its sandbox could not be taken down.
+    /// Whether the removal of its sandbox has failed.
     has_failed_to_end: bool,
 }
 
@@ -134,7 +135,7 @@ impl Worker {
         self.stage == WorkerStage::Over
     }
 
-    /// Tells whether it has ended and waits for nothing: no instant, no answer, no write.
+    /// Tells whether it has ended and has no deadline, no request under way and nothing to write.
     fn is_idle(&self) -> bool {
         self.is_over() && self.victims.is_empty() && !self.is_dirty && !self.is_syncing
     }
@@ -151,7 +152,7 @@ impl Worker {
         self.object.stable().at(&["spec", "hostNetwork"]).as_bool() != Some(true)
     }
 
-    /// Returns when something about this pod is due; what has passed is not due again.
+    /// Returns the next deadline of this pod after `now`.
     fn next(&self, now: Timestamp) -> Option<Timestamp> {
         let is_active = self.stage == WorkerStage::Active;
         let starts = self.plans.iter().filter(|_| is_active).filter_map(|plan| plan.start_at);
@@ -173,7 +174,7 @@ pub(super) struct PodManager {
 }
 
 impl PodManager {
-    /// Begins without pods.
+    /// Starts without pods.
     pub(super) fn new(chance: Chance) -> Self {
         Self { source: None, chance, workers: Workers::default(), due: None, is_filled: false }
     }
@@ -189,7 +190,7 @@ impl PodManager {
         earliest([own, self.source.as_ref().and_then(Reflector::next_deadline)])
     }
 
-    /// Takes a bookmark of the watch, if there is nothing that its instant could matter to.
+    /// Takes a bookmark of the watch, if no pod depends on when it arrives.
     pub(super) fn handle_bookmark(&mut self, id: RequestId, resource_version: u64) -> bool {
         let is_idle = self.is_filled && self.due.is_none() && self.workers.active().all(|own| own.victims.is_empty());
         match &mut self.source {
@@ -209,8 +210,7 @@ impl Kubelet {
         let Some(source) = &mut self.pods.source else { return };
         let changes: Vec<_> = source.handle_message(message, context.outbox, context.now).into_iter().collect();
         let is_first = !self.pods.is_filled && source.synced();
-        // Without a runtime the kubelet does nothing with what it hears; it looks at its cache once the runtime is
-        // back.
+        // Without a runtime the kubelet ignores the change; it reads its cache once the runtime is back.
         if !self.pod_work_is_possible(context.host, context.now, false) {
             return;
         }
@@ -245,7 +245,7 @@ impl Kubelet {
         }
     }
 
-    /// Ends what runs without a pod in the API, once all pods are known.
+    /// Stops the sandboxes that have no pod in the API, once all pods are known.
     fn end_orphans(&mut self, context: &mut KubeletContext<'_>) {
         let orphans: Vec<(Text, i64)> = context
             .host
@@ -347,7 +347,7 @@ impl Kubelet {
         self.sync_pod(&uid, context);
     }
 
-    /// Ends pods for a critical one.
+    /// Stops pods for a critical one.
     fn preempt(&mut self, victims: &[Text], critical: &Object, context: &mut KubeletContext<'_>) {
         for uid in victims {
             let Some(worker) = self.pods.workers.get_mut(uid) else { continue };
@@ -377,7 +377,7 @@ impl Kubelet {
         }
     }
 
-    /// Lets a pod start, if the runtime and the network are there.
+    /// Starts a pod, if runtime and network are ready.
     fn unblock(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get(uid) else { return };
         if worker.stage != WorkerStage::Blocked || !worker.victims.is_empty() {
@@ -411,7 +411,7 @@ impl Kubelet {
         }
     }
 
-    /// Looks at a pod again after a pause, at the next tick of the loop.
+    /// Syncs a pod again after a pause, at the next tick of the loop.
     fn retry_pod(&mut self, uid: &Text, pause: SignedDuration, now: Timestamp) {
         let at = now + self.pods.chance.jitter(pause, PAUSE_JITTER);
         let age = at.duration_since(self.started).as_nanos();
@@ -421,7 +421,7 @@ impl Kubelet {
         }
     }
 
-    /// Goes on with the pods that had to wait, and with what was heard of pods meanwhile.
+    /// Resumes the work on all pods, with the changes that were ignored meanwhile.
     pub(super) fn resume_pods(&mut self, context: &mut KubeletContext<'_>) {
         let heard: Vec<Object> = self.pods.source.iter().flat_map(Reflector::objects).cloned().collect();
         if self.pods.source.as_ref().is_some_and(Reflector::synced) {
@@ -451,14 +451,14 @@ impl Kubelet {
         self.pods.recompute_deadline(context.now);
     }
 
-    /// Says whether a pod can run here.
+    /// Decides whether a pod is admitted.
     fn verdict(&self, pod: &Object, host: &Host) -> AdmissionResult {
         let node = self.cached_node().map(|node| node.stable().clone()).unwrap_or_default();
         let place = AdmissionContext { config: &self.config, host, node: &node, profile: self.settings.profile() };
         super::admission::verdict(pod, self.admitted(), &place)
     }
 
-    /// Returns the pods that keep their room.
+    /// Returns the pods whose resources count as used.
     fn admitted(&self) -> impl Iterator<Item = &Object> {
         let stays = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none() && !worker.is_preempted;
         self.pods.workers.active().filter(stays).map(|worker| &worker.object)

@@ -1,8 +1,8 @@
-//! Which pods make room for a critical one that does not fit.
+//! Which pods are preempted for a critical one that does not fit.
 //!
 //! Mirrors pkg/kubelet/preemption/preemption.go and `IsCriticalPod`, `Preemptable` of pkg/kubelet/types/pod_update.go
-//! (v1.34). Inputs: the pod, what it lacks, the pods that run. Output: the victims, or what nobody can free.
-//! Invariant: no class of pods is touched while the classes below it can free enough.
+//! (v1.34). Inputs: the pod, what it lacks, the pods that run. Output: the victims, or what cannot be freed.
+//! Invariant: no class of pods is preempted while the classes below it can free enough.
 
 use alloc::format;
 use alloc::string::String;
@@ -42,7 +42,7 @@ struct Need {
     quantity: i64,
 }
 
-/// Tells whether a pod may not be refused for want of room.
+/// Tells whether a pod preempts others when resources are missing.
 pub(super) fn is_critical(pod: &Object) -> bool {
     let annotations = pod.stable().at(&["metadata", "annotations"]);
     let source = annotations.get(CONFIG_SOURCE).as_str();
@@ -102,7 +102,7 @@ fn without(needs: &[Need], gone: &[&[&Object]], level: PodLevel) -> Vec<Need> {
     left.filter(|need| need.quantity > 0).collect()
 }
 
-/// Takes one pod after the other that comes nearest to what is needed.
+/// Chooses one pod after the other, each time the one nearest to what is still needed.
 fn nearest<'a>(pods: &[&'a Object], mut needs: Vec<Need>, level: PodLevel) -> Result<Vec<&'a Object>, String> {
     let mut pods: Vec<&Object> = pods.to_vec();
     let mut chosen = Vec::new();

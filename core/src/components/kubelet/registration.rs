@@ -1,7 +1,8 @@
-//! Registration: a kubelet creates its Node, or takes over the one that is there.
+//! Registration: a kubelet creates its Node, or takes over the existing one.
 //!
 //! Mirrors pkg/kubelet/kubelet_node_status.go (v1.34), `registerWithAPIServer`: a pause before each attempt, doubled up
-//! to seven seconds; an existing Node is reconciled in a few fields. Once it has succeeded it is never done again.
+//! to seven seconds; an existing Node is reconciled in a few fields. Inputs: time, answers. Outputs: requests.
+//! Invariant: once it has succeeded, a process never registers again.
 
 use alloc::format;
 use alloc::string::String;
@@ -20,7 +21,7 @@ use crate::objects::{Json, Object};
 pub(super) const BACKOFF_FIRST: SignedDuration = SignedDuration::from_millis(100);
 /// The longest pause. Source: as above.
 const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(7);
-/// The labels that are put right. Source: kubelet_node_status.go (v1.34), `updateDefaultLabels`.
+/// The labels that are reconciled. Source: kubelet_node_status.go (v1.34), `updateDefaultLabels`.
 const DEFAULT_LABELS: [&str; 12] = [
     "kubernetes.io/hostname",
     "topology.kubernetes.io/zone",
@@ -43,12 +44,12 @@ pub(super) enum RegistrationPurpose {
     Post,
     /// The existing Node was looked up.
     Get,
-    /// The existing Node was put right.
+    /// The existing Node was reconciled.
     Patch,
 }
 
 impl Kubelet {
-    /// Waits before the next attempt.
+    /// Schedules the next attempt after a pause.
     pub(super) fn await_registration(&mut self, context: &KubeletContext<'_>) {
         let pause = self.status.registration_pause;
         self.status.registration_pause = (pause * 2).min(BACKOFF_MAX);
@@ -128,7 +129,7 @@ impl Kubelet {
     }
 }
 
-/// Returns an existing Node with what a kubelet puts right in it.
+/// Returns an existing Node with the fields that a kubelet reconciles.
 fn reconciled(existing: &Json, initial: &Json) -> Json {
     let mut node = existing.clone();
     let annotation = ["metadata", "annotations", ATTACH_ANNOTATION];

@@ -1,7 +1,8 @@
-//! What a node keeps for its own daemons: the difference between capacity and allocatable.
+//! What a node reserves for its own daemons: the difference between capacity and allocatable.
 //!
 //! Mirrors pkg/kubelet/cm/node_container_manager_linux.go and pkg/kubelet/eviction/helpers.go (v1.34): reserved for the
-//! system and for Kubernetes, and the hard eviction thresholds of memory and of the root file system.
+//! system and for Kubernetes, and the hard eviction thresholds of memory and of the root file system. Inputs: the
+//! configuration, the hardware. Outputs: amounts, or the kubelet's message.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -30,7 +31,7 @@ const DEFAULT_MEMORY_THRESHOLD: i64 = 100 << 20;
 /// Source: as above, `nodefs.available`, in percent.
 const DEFAULT_NODEFS_THRESHOLD: f32 = 10.0;
 
-/// What is kept back of each resource.
+/// The reserved amount of each resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reservations {
     /// CPU.
@@ -52,10 +53,10 @@ impl Default for Reservations {
 }
 
 impl Reservations {
-    /// Adds up what the configuration keeps back.
+    /// Adds up what the configuration reserves.
     ///
     /// # Errors
-    /// The words with which the kubelet refuses.
+    /// The kubelet's message.
     pub(super) fn read(merged: &Json, hardware: &Hardware, _settings: &Settings) -> Result<Self, String> {
         let mut kept = Self::default();
         for (field, flag) in [("kubeReserved", "--kube-reserved"), ("systemReserved", "--system-reserved")] {
@@ -137,7 +138,7 @@ impl Reservations {
     }
 }
 
-/// Prints a quantity as Go prints the struct, which is what the kubelet's message holds.
+/// Prints a quantity as Go prints the struct, as in the kubelet's message.
 fn go_struct(quantity: Quantity) -> String {
     let milli = quantity.milli_value();
     let (value, scale) = if milli % 1000 == 0 { (milli / 1000, 0) } else { (milli, -3) };

@@ -1,7 +1,8 @@
 //! What a kubelet knows of its container runtime: when it last answered, and whether the network is ready.
 //!
-//! Mirrors pkg/kubelet/runtime.go and `updateRuntimeUp` of pkg/kubelet/kubelet.go (v1.34): a poll each five seconds. As
-//! long as the machine does not change, the instants of the polls are reckoned and not waited for.
+//! Mirrors pkg/kubelet/runtime.go and `updateRuntimeUp` of pkg/kubelet/kubelet.go (v1.34): a poll each five seconds.
+//! Inputs: polls, changes of the host. Outputs: what keeps the node from being ready. As long as the machine does not
+//! change, no timer runs: the last poll is computed from the clock.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -23,7 +24,8 @@ const DOWN_AFTER: SignedDuration = SignedDuration::from_secs(30);
 pub(super) const RELIST_PERIOD: SignedDuration = SignedDuration::from_secs(1);
 /// Age of the last list from which it counts as unhealthy. Source: as above, `genericPlegRelistThreshold`.
 const RELIST_MAX: SignedDuration = SignedDuration::from_secs(180);
-/// What containerd says without a network configuration. Source: containerd/containerd internal/cri/server/status.go.
+/// The network error of containerd without a network configuration. Source: containerd/containerd
+/// internal/cri/server/status.go.
 const NO_CNI: &str = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady \
     message:Network plugin returns error: cni plugin not initialized";
 
@@ -38,7 +40,7 @@ enum Network {
 /// What the kubelet knows of its runtime.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RuntimeState {
-    /// The last good answer; later ones follow from it while the runtime goes on as it is.
+    /// The last good answer; while the runtime does not change, later ones are computed from it.
     last_good: Option<Timestamp>,
     is_going_on: bool,
     network: Network,
@@ -55,7 +57,7 @@ impl RuntimeState {
         Some(now - SignedDuration::from_nanos(late))
     }
 
-    /// Tells whether nothing about the runtime depends on the clock.
+    /// Tells whether the errors of the runtime do not depend on the clock.
     pub(super) const fn is_steady(&self) -> bool {
         self.is_going_on
     }
@@ -79,7 +81,7 @@ impl Kubelet {
         }
     }
 
-    /// Notes that the machine changed: the next poll finds out.
+    /// Notes that the machine changed: the next poll will see it.
     pub fn note_host_change(&mut self, context: &KubeletContext<'_>) {
         let poll = self.runtime.last_good(context.now, POLL_PERIOD).unwrap_or(context.now);
         if self.runtime.is_going_on && !context.host.is_runtime_answering() {
@@ -95,14 +97,15 @@ impl Kubelet {
         }
     }
 
-    /// Notes that nothing runs from here on: the polls stop, too.
+    /// Notes that the kubelet is frozen: its polls stop too.
     pub fn freeze_runtime_state(&mut self, now: Timestamp) {
         self.runtime.last_good = self.runtime.last_good(now, POLL_PERIOD);
         self.runtime.is_going_on = false;
         self.set(Timer::RuntimePoll, now);
     }
 
-    /// Tells whether pods can be worked on: without a runtime none, without a network those of the host's alone.
+    /// Tells whether pods can be synced: none without a runtime, and without a network only those in the host's
+    /// network.
     pub(super) fn pod_work_is_possible(&self, _host: &Host, now: Timestamp, needs_network: bool) -> bool {
         self.runtime_errors(now).is_empty() && !(needs_network && self.runtime.network != Network::Ready)
     }

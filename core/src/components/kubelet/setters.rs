@@ -1,7 +1,8 @@
 //! The setters: what a kubelet writes into the status of its Node, from its machine and its configuration.
 //!
-//! Mirrors pkg/kubelet/nodestatus/setters.go and pkg/kubelet/kubelet_node_status.go (v1.34), in their order.
-//! Left out on purpose: `volumesInUse`.
+//! Mirrors pkg/kubelet/nodestatus/setters.go and pkg/kubelet/kubelet_node_status.go (v1.34), in their order. Inputs: a
+//! Node, the host, the configuration. Outputs: the changed Node, and the Events to emit. Left out on purpose:
+//! `volumesInUse`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,7 +16,7 @@ use crate::json;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Text};
 
-/// The labels that a kubelet keeps right at each tick: operating system and architecture.
+/// The labels that a kubelet sets at each tick: operating system and architecture.
 pub(super) const OS_LABELS: [(&str, &str); 2] = [("kubernetes.io/os", "linux"), ("kubernetes.io/arch", "amd64")];
 /// Source: pkg/kubelet/kubelet_node_status.go (v1.34), `ControllerManagedAttachAnnotation`.
 pub(super) const ATTACH_ANNOTATION: &str = "volumes.kubernetes.io/controller-managed-attach-detach";
@@ -24,11 +25,10 @@ pub(super) const PROVIDED_IP_ANNOTATION: &str = "alpha.kubernetes.io/provided-no
 /// Source: pkg/kubelet/nodestatus/setters.go (v1.34), `MaxNamesPerImageInNodeStatus`.
 const NAMES_PER_IMAGE_MAX: usize = 5;
 
-/// What the setters found worth an Event: type, reason, message.
+/// The Events that the setters ask for: type, reason, message.
 pub(super) type StatusEvents = Vec<(super::events::EventType, &'static str, String)>;
 
-/// What a machine has and what Pods may have of it, as the lists of a Node's status; they hold as long as neither
-/// machine nor kubelet changes.
+/// Capacity and allocatable as lists of a Node's status; valid while neither machine nor kubelet changes.
 #[derive(Clone, Debug)]
 pub(super) struct Resources {
     /// The generations of machine and kubelet.
@@ -37,7 +37,7 @@ pub(super) struct Resources {
     allocatable: Json,
 }
 
-/// Prints a quantity as it reads after a round trip through the API, which does not know that plain bytes were binary.
+/// Prints a quantity as it reads after a round trip through the API, which loses the binary format of a plain number.
 fn as_stored(quantity: Quantity) -> String {
     let printed = quantity.to_string();
     Quantity::parse(&printed).map_or(printed, |read| read.to_string())
@@ -118,7 +118,7 @@ impl Kubelet {
         let is_any = |ip: &Text| matches!(ip.as_str(), "0.0.0.0" | "::");
         let specific: Vec<&Text> = config.node_ips.iter().filter(|ip| !is_any(ip)).collect();
         if !specific.iter().all(|ip| is_of_node(ip)) {
-            // The setter fails, which the kubelet logs; the Node keeps the addresses that it has.
+            // The setter fails; the Node keeps its addresses.
             return;
         }
         if config.external_cloud && !specific.is_empty() {
@@ -254,7 +254,7 @@ impl Kubelet {
         }
     }
 
-    /// Handlers and features are what containerd offers since 2.0; older runtimes say nothing about them.
+    /// Sets runtime handlers and features as containerd reports them since 2.0; older runtimes report none.
     fn set_runtime_features(&self, node: &mut Json, host: &Host) {
         let version = host.spec.hardware.container_runtime.split_once("://").map_or("", |(_, version)| version);
         let major: u32 = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or_default();
@@ -298,7 +298,7 @@ impl Kubelet {
     }
 }
 /// Tells whether an address can be a Node's. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `validateNodeIP`;
-/// whether an interface of the machine has it is not looked at.
+/// whether an interface of the machine has it is not checked.
 fn is_of_node(ip: &str) -> bool {
     match ip.parse::<IpAddr>() {
         Ok(IpAddr::V4(ip)) => !(ip.is_loopback() || ip.is_multicast() || ip.is_link_local() || ip.is_unspecified()),

@@ -1,9 +1,10 @@
 //! The status of the Node: computed at each tick, posted when it changed or a report is due.
 //!
 //! Mirrors pkg/kubelet/kubelet_node_status.go (v1.34), `syncNodeStatus`, `tryUpdateNodeStatus` and
-//! `fastNodeStatusUpdate`. The first try of a tick starts from the kubelet's own cache, so that a stale cache hides
-//! foreign changes; the others ask the API server.
-//! Invariant: a tick whose inputs are those of the last one compares two numbers and a pointer, and nothing else.
+//! `fastNodeStatusUpdate`. The first try of a tick starts from the kubelet's own cache, so a stale cache can hide
+//! foreign changes; further tries read the Node.
+//! Inputs: ticks, answers. Outputs: PATCHes of the status, Events.
+//! Invariant: a tick with the same inputs as the last one compares two numbers and a pointer, and nothing else.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -30,10 +31,9 @@ pub(super) const FAST_PERIOD: SignedDuration = SignedDuration::from_millis(100);
 /// How long the fast loop runs at most. Source: pkg/kubelet/kubelet.go (v1.34), `nodeReadyGracePeriod`.
 const FAST_FOR: SignedDuration = SignedDuration::from_secs(120);
 
-/// How long before its status loop a kubelet starts its volume plug-ins, which look for the CSINode: without it a
-/// kubelet that starts again would call itself not ready for a moment. Where a Node is registered first, the pause
-/// before the first attempt is as long and hides it. Source: seen with v1.34.4; pkg/kubelet/kubelet.go,
-/// `NewMainKubelet` and `Run`.
+/// How long after its volume plug-ins, which look for the CSINode, a kubelet starts its status loop. Without this pause
+/// a restarted kubelet would report NotReady for a moment. If the Node has to be registered first, the pause before the
+/// first attempt is as long. Source: seen with v1.34.4; pkg/kubelet/kubelet.go, `NewMainKubelet` and `Run`.
 const FIRST_TICK_PAUSE: SignedDuration = BACKOFF_FIRST;
 
 /// What an answer is for.
@@ -62,7 +62,8 @@ pub(super) struct StatusLoop {
     last_report: Option<Timestamp>,
     delay: SignedDuration,
     pod_cidr: Option<Json>,
-    /// Tree of the Node, generation of machine and kubelet: with these a tick found nothing to change.
+    /// The tree of the Node and the generations of machine and kubelet with which the last tick found nothing to
+    /// change.
     clean: Option<(Json, u64, u64)>,
 }
 
@@ -90,7 +91,7 @@ impl StatusLoop {
     }
 }
 
-/// Tells whether the setters would find the same in two trees of a Node: the status, and what they read beside it.
+/// Tells whether two trees of a Node are the same to the setters: the status, and the other fields that they read.
 fn is_same_to_setters(known: &Json, base: &Json) -> bool {
     let read_beside: [&[&str]; 4] = [
         &["metadata", "labels"],
@@ -103,7 +104,7 @@ fn is_same_to_setters(known: &Json, base: &Json) -> bool {
             && read_beside.iter().all(|path| known.at(path) == base.at(path))
 }
 
-/// What a computation found.
+/// The result of running the setters.
 struct Computed {
     node: Json,
     is_changed: bool,
@@ -121,7 +122,7 @@ impl Kubelet {
         }
     }
 
-    /// Begins a tick, after what is under way.
+    /// Begins a tick; if one is under way, after it.
     pub(super) fn begin_tick(&mut self, context: &mut KubeletContext<'_>) {
         if self.status.is_busy {
             self.status.tick_waits = true;
@@ -152,7 +153,7 @@ impl Kubelet {
         self.set(Timer::StatusTick, next);
     }
 
-    /// Returns from when on a tick does more than to wait for the next one; `None` if the next one does.
+    /// Returns the instant from which a tick may do more than schedule the next one; `None` if the next tick may.
     pub(super) fn next_report(&self, host: &Host) -> Option<Timestamp> {
         let is_idle = !self.status.is_busy
             && !self.status.tick_waits
@@ -180,7 +181,7 @@ impl Kubelet {
         self.status.last_report.is_none_or(|last| now.duration_since(last) >= self.report_period())
     }
 
-    /// Tells whether a tick with this Node would find what the last one found.
+    /// Tells whether a tick with this Node would find nothing to change, as the last one.
     fn is_clean(&self, base: &Object, host: &Host) -> bool {
         self.runtime.is_steady()
             && self.status.clean.as_ref().is_some_and(|(tree, generation, own)| {
@@ -235,7 +236,7 @@ impl Kubelet {
         self.send(ask, timeout, None, Purpose::Status(StatusPurpose::Patch), context);
     }
 
-    /// Source: pkg/kubelet/kubelet_node_status.go (v1.34), `calculateDelay`: half the frequency either way.
+    /// Source: pkg/kubelet/kubelet_node_status.go (v1.34), `calculateDelay`: plus or minus half the frequency.
     fn report_delay(&mut self) -> SignedDuration {
         if self.settings.profile().is("node-status-report-delay") {
             self.config.status_report.mul_f64(self.chance.unit() - 0.5)
@@ -347,12 +348,12 @@ impl Kubelet {
                 self.status.last_report = Some(context.now);
                 self.finish_fast(context);
             }
-            // The cached Node is probably stale: an ordinary tick asks the API server. The fast loop has ended.
+            // The cached Node is probably stale: an ordinary tick will read it. The fast loop has ended.
             (StatusPurpose::FastPatch, Some(_)) => self.begin_tries(context),
         }
     }
 
-    /// Looks whether the node has become ready, between the ticks of the first two minutes.
+    /// Checks whether the node has become ready, between the ticks of the first two minutes.
     pub(super) fn fast_tick(&mut self, context: &mut KubeletContext<'_>) {
         if context.now.duration_since(self.started) >= FAST_FOR {
             if !self.is_cached_ready() {

@@ -1,4 +1,4 @@
-//! The checks of a kubelet's settings, with the kubelet's words.
+//! The checks of a kubelet's settings, with the kubelet's messages.
 //!
 //! Mirrors pkg/kubelet/apis/config/validation/validation.go and cmd/kubelet/app/options/options.go (v1.34). All wrong
 //! settings are collected; several print as `[e1, e2]`.
@@ -47,12 +47,12 @@ pub(super) fn node_labels(labels: &[(Text, Text)]) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(format!("invalid node labels: {}", wrong.join("; "))) }
 }
 
-/// Says what is wrong with a key. Source: k8s.io/apimachinery pkg/util/validation (v1.34), `IsQualifiedName`.
+/// Returns what is wrong with a key. Source: k8s.io/apimachinery pkg/util/validation (v1.34), `IsQualifiedName`.
 pub(super) fn qualified_name(key: &str) -> Vec<String> {
     names::qualified(key, Wording::Characters)
 }
 
-/// Says what is wrong with a label's value. Source: as [`qualified_name`], `IsValidLabelValue`.
+/// Returns what is wrong with a label's value. Source: as [`qualified_name`], `IsValidLabelValue`.
 pub(super) fn label_value(value: &str) -> Vec<String> {
     names::label_value(value, Wording::Characters)
 }

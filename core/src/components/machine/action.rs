@@ -1,4 +1,5 @@
-//! What can happen to a machine: the words of `POST machines/NAME/do`.
+//! What can happen to a machine, as `POST machines/NAME/do` names it. Inputs: a JSON body. Outputs: a
+//! [`MachineAction`], or an error that names the field.
 
 use alloc::sync::Arc;
 
@@ -18,21 +19,21 @@ pub enum MachineAction {
     KubeletStart,
     /// The kubelet ends and is started anew, with other flags and configuration where given.
     KubeletRestart(Option<Arc<KubeletSpec>>),
-    /// The kubelet's process is stopped, as by SIGSTOP: it neither runs nor ends, and all else goes on.
+    /// The kubelet's process is stopped, as by SIGSTOP: it neither runs nor ends, and everything else runs on.
     KubeletFreeze,
-    /// The kubelet's process goes on, as by SIGCONT; everything late happens at once.
+    /// The kubelet's process continues, as by SIGCONT; everything overdue happens at once.
     KubeletThaw,
-    /// The whole machine freezes: nothing on it runs, and time goes on without it.
+    /// The whole machine freezes: nothing on it runs, while the cluster's time goes on.
     Pause,
-    /// The machine goes on; everything late happens at once.
+    /// The machine continues; everything overdue happens at once.
     Resume,
-    /// The machine says that it will shut down, and does so: systemd ends the kubelet and all else. A kubelet with a
-    /// `shutdownGracePeriod` would hold it up, which is not modelled.
+    /// The machine announces its shutdown and then shuts down: systemd stops the kubelet and everything else. A kubelet
+    /// with a `shutdownGracePeriod` would delay it, which is not modelled.
     Shutdown {
-        /// How long it runs on after it has said so. Default: it goes down at once.
+        /// The time from the announcement to the shutdown. Default: none.
         delay: Option<SignedDuration>,
     },
-    /// The machine says that it will not shut down after all.
+    /// An announced shutdown is cancelled.
     CancelShutdown,
     /// The power fails, without a warning.
     PowerOff,
@@ -41,24 +42,24 @@ pub enum MachineAction {
         /// The new boot id. Default: made from the name and the number of the boot.
         boot_id: Option<Text>,
     },
-    /// The machine goes down and boots, without a warning to the kubelet.
+    /// The machine reboots, without a warning to the kubelet.
     Reboot {
         /// The new boot id. Default: as for [`MachineAction::PowerOn`].
         boot_id: Option<Text>,
     },
-    /// The container runtime ends; containers live on without it.
+    /// The container runtime stops; containers run on without it.
     RuntimeStop,
     /// The container runtime is started.
     RuntimeStart,
-    /// The configuration of the container network is taken away.
+    /// The configuration of the container network is removed.
     CniRemove,
     /// The configuration of the container network is put in place.
     CniInstall,
-    /// Other processes want all of the machine's CPUs. The kubelet gets its share of them and keeps its times.
+    /// Other processes use all of the machine's CPUs. The kubelet still gets its share and is not delayed.
     Load,
-    /// They end.
+    /// These processes end.
     Relieve,
-    /// Parts of the machine or its clock change; what is not named stays.
+    /// Hardware or clock of the machine change; fields that are not named stay.
     Change(Json),
     /// The containers of a pod behave in this way from now on.
     Behave {
@@ -69,7 +70,7 @@ pub enum MachineAction {
         /// How they behave.
         behaviour: PodBehaviour,
     },
-    /// Something that the interface knows and the model does not.
+    /// An action of the control interface that is not modelled.
     NotModelled(&'static str),
 }
 

@@ -3,9 +3,10 @@
 //! Mirrors what a kubelet needs of a Linux host, and the systemd unit that starts it. Faults act here and on the
 //! network, never on the kubelet's insides.
 //! Inputs: messages for its kubelet, actions, time. Outputs: those of the kubelet, under the client `machine/NAME`.
-//! Invariants: on a frozen machine nothing runs, and what arrives waits; what arrives for a frozen kubelet waits, too;
-//! containers outlive the kubelet's process.
-//! Left out on purpose: shutdown with notice, and shortages of disk, memory or process ids.
+//! Invariants: on a frozen machine nothing runs; messages for a frozen machine or kubelet wait; containers outlive the
+//! kubelet's process.
+//! Left out on purpose: shutdowns that the kubelet delays (`shutdownGracePeriod`), and shortages of disk, memory or
+//! process ids.
 
 mod action;
 mod describe;
@@ -32,7 +33,7 @@ pub use super::host::{
 };
 pub use action::{MACHINE_ACTIONS, MachineAction};
 
-/// Pause after which systemd starts a kubelet again that ended by itself.
+/// Pause after which systemd restarts a kubelet that ended by itself.
 /// Source: kubernetes/release cmd/krel/templates/latest/kubelet/kubelet.service (`Restart=always`, `RestartSec=10`).
 const RESTART_PAUSE: SignedDuration = SignedDuration::from_secs(10);
 
@@ -50,8 +51,8 @@ pub enum MachineError {
     NotModelled(String),
 }
 
-/// A machine and its kubelet, which stands in front: it is what most inputs are for. It keeps the contract of
-/// [`Component`].
+/// A machine and its kubelet. It keeps the contract of [`Component`]. The kubelet is the first field, since most inputs
+/// are for it.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Machine {
@@ -61,26 +62,26 @@ pub struct Machine {
     settings: Arc<Settings>,
     context: Context,
     kubelet_spec: Arc<KubeletSpec>,
-    /// The name under which the kubelet joined first, and for which it has its certificate.
+    /// The node name with which the kubelet first joined, which its certificate names.
     joined: Option<Text>,
-    /// How often the kubelet was started: each process has luck of its own.
+    /// How often the kubelet was started: each process has a random generator of its own.
     starts: u32,
     restart_at: Option<Timestamp>,
     /// When an announced shutdown is carried out.
     shutdown_at: Option<Timestamp>,
     is_powered: bool,
-    /// What is frozen, and what it has missed; `None` while all runs.
+    /// What is frozen, and the inputs that wait; `None` while everything runs.
     frozen: Option<FrozenState>,
-    /// The last words of a kubelet that is no more.
+    /// The last log line of the last kubelet that ended.
     last_log: String,
 }
 
-/// What is frozen, and what it has missed.
+/// What is frozen, and the inputs that wait.
 #[derive(Clone, Debug)]
 struct FrozenState {
-    /// Whether the rest of the machine goes on.
+    /// Whether all of the machine is frozen, or the kubelet alone.
     scope: FreezeScope,
-    /// What arrived.
+    /// The messages that arrived.
     messages: Vec<ToClient>,
     /// The pods of which containers ended.
     ended: Vec<Text>,
@@ -130,7 +131,7 @@ impl Machine {
         &self.host.spec.name
     }
 
-    /// Returns the name of the Node that its kubelet answers for, or last answered for.
+    /// Returns the name of its kubelet's Node, or of the last kubelet's.
     #[must_use]
     pub fn node_name(&self) -> Text {
         match &self.kubelet {
@@ -151,17 +152,17 @@ impl Machine {
         self.kubelet.as_ref()
     }
 
-    /// Returns the Lease as the kubelet goes on from it: what [`crate::network::Ask::RenewLease`] leaves unsaid, for
-    /// drivers that have to write it out.
+    /// Returns the Lease on which the kubelet's next renewal is based: the fields that
+    /// [`crate::network::Ask::RenewLease`] leaves out, for drivers that send it in full.
     #[must_use]
     pub fn lease(&self) -> Option<&Object> {
         self.kubelet.as_ref()?.lease_in_hand()
     }
 
-    /// Lets something happen to the machine.
+    /// Performs an action on the machine.
     ///
     /// # Errors
-    /// The action does not fit the machine's state, or the kubelet refuses to start; nothing is changed by a misuse.
+    /// The action does not fit the machine's state, and nothing is changed; or the kubelet refuses to start.
     pub fn handle_action(&mut self, action: MachineAction, now: Timestamp) -> Result<(), MachineError> {
         let misuse = |text: &str| Err(MachineError::Misuse(text.to_string()));
         let is_about_power = matches!(action, MachineAction::PowerOn { .. } | MachineAction::PowerOff);
@@ -188,7 +189,7 @@ impl Machine {
             return Err(MachineError::NotModelled(what.to_string()));
         }
         match action {
-            // systemd lets a stopped process go on, so that it gets the signal. Source: systemd.kill(5), `KillSignal=`.
+            // systemd continues a stopped process, so that it gets the signal. Source: systemd.kill(5), `KillSignal=`.
             MachineAction::KubeletStop => self.stop_kubelet("SIGTERM"),
             MachineAction::KubeletKill => self.stop_kubelet("SIGKILL"),
             MachineAction::KubeletStart if self.kubelet.is_some() => {
@@ -275,7 +276,7 @@ impl Machine {
     fn change_host(&mut self, now: Timestamp, change: impl FnOnce(&mut Host)) -> Result<(), MachineError> {
         change(&mut self.host);
         self.host.generation += 1;
-        // A frozen kubelet looks again when it goes on: its polls are due by then.
+        // A frozen kubelet polls again when it continues: its polls are due by then.
         if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
             kubelet.note_host_change(&KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
         }
@@ -289,7 +290,8 @@ impl Machine {
                 self.last_log.clone_from(&message);
                 MachineError::KubeletRefuses(message)
             })?;
-        // A certificate is not given up for one of another name: who asks for that is not its owner.
+        // A kubelet under another node name keeps its old certificate: a request for a certificate of another name is
+        // not approved.
         // Source: pkg/controller/certificates/approver/sarapprove.go (v1.34), `isSelfNodeClientCert`.
         let joined = self.joined.get_or_insert_with(|| config.node_name.clone());
         if *joined != config.node_name && config.identity == Identity::kubelet(&config.node_name) {
@@ -336,7 +338,7 @@ impl Machine {
         self.frozen = Some(FrozenState { scope, messages: Vec::new(), ended: Vec::new() });
     }
 
-    /// Timers come before what has arrived: a process that goes on finds its timers expired before it reads its
+    /// Timers come before what has arrived: a process that continues handles expired timers before it reads its
     /// sockets.
     fn go_on(&mut self, now: Timestamp) {
         let Some(frozen) = self.frozen.take() else { return };
@@ -361,7 +363,7 @@ impl Machine {
     }
 
     fn lose_power(&mut self, now: Timestamp) {
-        // What ended before the power failed has ended of itself.
+        // Processes that ended before the power failed have ended by themselves.
         if !self.is_paused() {
             self.host.runtime.advance(now);
         }
@@ -376,8 +378,8 @@ impl Machine {
         self.host.runtime.lose(now);
     }
 
-    /// Whether a kubelet would have systemd wait with a shutdown after this: the one that runs with a shutdown that is
-    /// asked for, or one that starts with a shutdown that is announced.
+    /// Tells whether a kubelet would delay a shutdown after this action: the running one if the action is a shutdown,
+    /// or the one that the action starts while a shutdown is announced.
     /// Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `NewManager`: without a period there is
     /// no lock.
     fn would_hold_up(&self, action: &MachineAction) -> bool {
@@ -396,10 +398,10 @@ impl Machine {
         config.is_ok_and(|config| config.holds_up_shutdowns)
     }
 
-    /// Ends all that runs, as systemd does where nobody holds it up: kubelet and containers get SIGTERM side by side,
-    /// so that the kubelet tells nobody what became of them.
+    /// Stops everything, as systemd does if nothing delays it: kubelet and containers get SIGTERM at the same time, so
+    /// the kubelet reports no ended container.
     fn shut_down(&mut self, now: Timestamp) {
-        // Where no kubelet runs there is none to end.
+        // An error means that no kubelet runs, and there is none to stop.
         drop(self.stop_kubelet("SIGTERM"));
         self.lose_power(now);
     }
@@ -410,7 +412,7 @@ impl Machine {
         self.start_kubelet(now)
     }
 
-    /// Lets systemd start a kubelet again that ended by itself.
+    /// Schedules the restart of a kubelet that ended by itself, as systemd does.
     fn handle_kubelet_exit(&mut self, now: Timestamp) {
         let Some(words) = self.kubelet.as_mut().and_then(|kubelet| kubelet.take_fatal()) else { return };
         self.kubelet = None;
@@ -421,7 +423,7 @@ impl Machine {
     }
 }
 
-/// Returns the settings of a kubelet: those of the cluster, in the kubelet's own release.
+/// Returns the settings of a kubelet: those of the cluster, with the kubelet's own release.
 fn settings_of(spec: &KubeletSpec, context: &Context) -> Arc<Settings> {
     match spec.version {
         Some(version) if version != context.settings.profile().release() => {

@@ -1,9 +1,9 @@
 //! Networks of IPv4 and IPv6 as the allocator handles them, and the set of blocks of one cluster network.
 //!
 //! Mirrors pkg/controller/nodeipam/ipam/cidrset/cidr_set.go (v1.34) and, for reading, `net.ParseCIDR` of Go with the
-//! leading zeros that k8s.io/utils `ParseCIDRSloppy` lets pass. Invariant: the next block is searched from the one
-//! after the last that was given out, round and round, so that a released block is not given out before the end was
-//! reached.
+//! leading zeros that k8s.io/utils `ParseCIDRSloppy` lets pass. Inputs: networks to occupy, to release or to allocate.
+//! Outputs: blocks, or upstream's error. Invariant: the search for a free block starts after the last block that was
+//! allocated and wraps around, so a released block is not allocated again before the end was reached.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -99,7 +99,7 @@ pub struct CidrSet {
     node_prefix: u32,
     /// The number of blocks.
     blocks: u64,
-    /// One bit for each block, as far as any was taken.
+    /// One bit for each block, up to the highest one ever taken.
     used: Vec<u64>,
     taken: u64,
     next: u64,
@@ -109,7 +109,7 @@ impl CidrSet {
     /// Divides a network into blocks.
     ///
     /// # Errors
-    /// Upstream's words: the mask of a block is shorter than that of the network, or too much longer.
+    /// Upstream's message: the mask of a block is shorter than that of the network, or too much longer.
     pub fn new(cluster: Cidr, node_prefix: u32) -> Result<Self, String> {
         if cluster.prefix > node_prefix {
             return Err(String::from(
@@ -157,7 +157,7 @@ impl CidrSet {
     /// Takes all blocks that a network touches.
     ///
     /// # Errors
-    /// Upstream's words: the network lies outside.
+    /// Upstream's message: the network lies outside.
     pub fn occupy(&mut self, cidr: &Cidr) -> Result<(), String> {
         self.mark_all(cidr, true)
     }

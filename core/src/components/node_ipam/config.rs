@@ -1,4 +1,5 @@
-//! What the flags say about the networks of nodes, and the words with which kube-controller-manager refuses them.
+//! The flags about the networks of nodes, checked with the messages of kube-controller-manager. Inputs: settings.
+//! Outputs: sets of blocks, or the flag that is refused and why.
 //!
 //! Mirrors cmd/kube-controller-manager/app/core.go (v1.34), `startNodeIpamController`, `validateCIDRs` and
 //! `setNodeCIDRMaskSizes`, and pkg/controller/nodeipam/node_ipam_controller.go, `NewNodeIpamController`.
@@ -16,7 +17,7 @@ const MASK_IPV4: u32 = 24;
 /// As [`MASK_IPV4`], `DefaultNodeMaskCIDRIPv6`.
 const MASK_IPV6: u32 = 64;
 
-/// Flags that do not go together: the one to blame and why.
+/// Flags that contradict each other: the one that is reported, and why.
 pub type FlagError = (&'static str, String);
 
 /// Makes the sets of blocks, one for each cluster network; `None` if nodes get no networks.
@@ -37,7 +38,7 @@ pub fn sets(settings: &Settings) -> Result<Option<Vec<CidrSet>>, FlagError> {
     for (network, mask) in cluster.into_iter().zip(masks) {
         sets.push(CidrSet::new(network, mask).map_err(|why| ("cluster-cidr", why))?);
     }
-    // What services use is not given to nodes; an unreadable value is only warned of.
+    // The range of services is not given to nodes; an unreadable value only causes a warning.
     if let Some(services) = Cidr::parse(settings.text("service-cluster-ip-range").trim()) {
         for set in sets.iter_mut().filter(|set| set.cluster().overlaps(&services)) {
             set.occupy(&services).map_err(|why| ("service-cluster-ip-range", why))?;

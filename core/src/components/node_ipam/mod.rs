@@ -3,10 +3,10 @@
 //! Mirrors kube-controller-manager's `node-ipam-controller` with its range allocator
 //! (pkg/controller/nodeipam/ipam/range_allocator.go, v1.34). Inputs: Node events, answers, time. Outputs: patches of
 //! Nodes, Events of `cidrAllocator`. It runs with `--allocate-node-cidrs` only.
-//! Invariants: blocks go out in order, each to one Node; a released block is taken by whoever asks next, and wakes
-//! nobody who waits. When one of two networks has no block left, the block of the other stays taken, as upstream.
-//! Left out on purpose: with a Node at the start whose network lies outside the cluster's, the whole
-//! kube-controller-manager ends and begins anew for ever; here this controller alone stands still and says why.
+//! Invariants: blocks are allocated in order, each to one Node. A released block wakes no waiting Node; the next one
+//! that asks may get it. When one of two networks has no block left, the block of the other stays taken, as upstream.
+//! Left out on purpose: if a Node's network lies outside the cluster's at the start, the whole kube-controller-manager
+//! restarts endlessly; here this controller alone stops, and logs why.
 
 mod cidr;
 mod config;
@@ -29,7 +29,7 @@ use crate::json;
 use crate::network::{Call, NODES, RequestId};
 use crate::objects::{Json, Object, Text};
 
-/// Nodes that are worked on side by side.
+/// Nodes that are processed concurrently.
 /// Source: pkg/controller/nodeipam/ipam/cidr_allocator.go (v1.34), `cidrUpdateWorkers`.
 const WORKERS: usize = 30;
 /// How often a patch is tried before the blocks are given back.
@@ -42,7 +42,7 @@ struct PendingAllocation {
     name: Text,
     uid: Text,
     blocks: Vec<Cidr>,
-    /// Patches that were sent.
+    /// The number of patches sent so far.
     tries: u32,
     because: DecisionId,
 }
@@ -53,13 +53,13 @@ pub struct NodeIpam {
     runtime: ControllerRuntime,
     queue: WorkQueue<Text>,
     under_way: BTreeMap<RequestId, PendingAllocation>,
-    /// Nodes whose patch was answered at this instant. A worker is free a little later: the echo of the patch usually
-    /// reaches the cache first, and a Node that changed meanwhile is not given a second block.
+    /// Nodes whose patch was answered at this instant. Their worker is free only a little later: by then the patch
+    /// usually has reached the cache, and a Node that changed meanwhile gets no second block.
     settling: Vec<(Timestamp, Text)>,
     sets: Vec<CidrSet>,
-    /// The blocks of the Nodes that were there at the start are marked.
+    /// Whether the blocks of the Nodes in the first list are marked.
     started: bool,
-    /// A Node's network lies outside: nothing is done any more.
+    /// Whether a Node's network lies outside: the controller has stopped.
     crashed: bool,
 }
 
@@ -81,7 +81,7 @@ impl NodeIpam {
         })
     }
 
-    /// Marks what the Nodes of the first list have, before any of them is worked on.
+    /// Marks the blocks of the Nodes in the first list, before any Node is processed.
     fn begin(&mut self) {
         if self.started || !self.runtime.is_synced() {
             return;
@@ -114,7 +114,7 @@ impl NodeIpam {
         self.runtime.decide(format!("node/{name}"), what, facts);
     }
 
-    /// Takes or gives back the networks of a Node, up to the first that cannot be.
+    /// Occupies or releases the networks of a Node, up to the first that fails.
     fn mark(
         &mut self,
         name: &str,
@@ -207,11 +207,11 @@ impl NodeIpam {
         let facts = Vec::from([Because::Decision(job.because), Because::Fact(why)]);
         let because = self.runtime.decide(format!("node/{}", job.name), "CIDRAssignmentFailed", facts);
         self.say(&job.name, &job.uid, "CIDRAssignmentFailed", because, now);
-        // A server that ran out of time may have written all the same: then a leak is safer than giving a block twice.
+        // After a server time-out the write may have happened: a leaked block is safer than one that two Nodes have.
         let may_be_done = matches!(result, Ok(answer) if answer.body().get("reason").as_str() == Some("ServerTimeout"));
         if !may_be_done {
             for (set, block) in self.sets.iter_mut().zip(&job.blocks) {
-                // A block that the set itself gave out lies within it.
+                // A block that the set itself allocated lies within it, so this cannot fail.
                 let _ = set.release(block);
             }
         }

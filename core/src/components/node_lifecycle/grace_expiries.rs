@@ -1,7 +1,7 @@
-//! The nodes whose grace ends at some instant, in no order within a second: what a health pass asks for.
+//! A queue of nodes by the end of their grace period, unordered within a second, for health passes.
 //!
-//! All nodes of a quiet cluster are put in and taken out again each half a minute, since each pass that finds a grace
-//! over finds a later sign of life too. Inputs: instants with nodes. Outputs: those before an instant.
+//! In a quiet cluster each node is inserted and removed about twice a minute: when its entry is due, a later sign of
+//! life has come, and it gets a new entry. Inputs: instants with nodes. Outputs: those before an instant.
 //! Invariant (tested): they are the ones that a sorted queue would give, and each comes once.
 
 use alloc::collections::BTreeMap;
@@ -15,7 +15,7 @@ use super::NodeId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct GraceExpiries {
     seconds: BTreeMap<i64, Vec<(Timestamp, NodeId)>>,
-    /// What was found to be before an instant.
+    /// Entries that were found to be before an instant, and not yet taken.
     found: Vec<(Timestamp, NodeId)>,
 }
 

@@ -1,9 +1,9 @@
-//! Is a node alive? The signs of life of one node, and what a health pass makes of them.
+//! The signs of life of one node, and how a health pass judges them.
 //!
 //! Mirrors `tryUpdateNodeHealth` (pkg/controller/nodelifecycle/node_lifecycle_controller.go, v1.34).
-//! Inputs: what the caches hold, the instants of the passes. Outputs: whether the node counts as silent, and the status
-//! to write. Invariant: no clock but the controller's own decides; the times that a kubelet writes are only compared
-//! with each other. A renewed Lease costs a comparison: which pass saw it first is worked out when somebody asks.
+//! Inputs: the cached Node and Lease, the instants of the passes. Outputs: whether the node counts as silent, and the
+//! status to write. Invariant: only the controller's own clock decides; the times that a kubelet writes are compared
+//! with each other only. A renewed Lease costs one comparison: which pass saw it first is computed on demand.
 
 use alloc::format;
 use alloc::string::String;
@@ -91,7 +91,7 @@ impl RenewTime {
         stamp.time().map_or(Self::EMPTY, |at| Self(at.as_microsecond()))
     }
 
-    /// Tells whether this Lease is a sign of life beside the one that was saved.
+    /// Tells whether this Lease is a sign of life compared with the saved one.
     #[must_use]
     pub(super) const fn is_newer_than(self, saved: Self) -> bool {
         self.0 != Self::ABSENT.0
@@ -123,7 +123,7 @@ pub(super) enum Sign {
 pub(super) struct Health {
     /// When the controller saw the last sign of life.
     pub(super) probe: Timestamp,
-    /// What that was.
+    /// The kind of that sign.
     pub(super) sign: Sign,
     /// The Lease that was saved with it.
     pub(super) saved: RenewTime,
@@ -187,7 +187,7 @@ impl Default for Signs {
 }
 
 impl Signs {
-    /// Takes a Lease as the cache holds it now; `next` is the number of the next pass, `passes` their instants.
+    /// Takes the cached Lease; `next` is the number of the next pass, `passes` are the instants of the passes so far.
     pub(super) fn handle_lease(&mut self, renewal: RenewTime, next: u32, passes: &[Timestamp]) {
         self.catch_up(next, passes);
         self.latest = renewal;
@@ -197,7 +197,7 @@ impl Signs {
         };
     }
 
-    /// Writes down what the passes before the given one saw.
+    /// Updates `health` with the Lease that a pass before the given one saw.
     pub(super) fn catch_up(&mut self, before: u32, passes: &[Timestamp]) {
         if self.fresh < before
             && let Some(health) = &mut self.health
@@ -230,7 +230,7 @@ impl Signs {
         self.health.as_ref().map(|health| health.probe + graces.of_ready(health.ready.as_ref()))
     }
 
-    /// Looks at a node in a pass.
+    /// Judges a node in a pass.
     pub(super) fn look(
         &mut self,
         node: &Object,
@@ -243,7 +243,7 @@ impl Signs {
         self.look_at((Ready::of(node), created), graces, (pass, passes), now)
     }
 
-    /// Looks in a pass at a node that was ready at the last look, and of which nothing has changed but heartbeat times.
+    /// Judges in a pass a node that was ready at the last look and has changed only in heartbeat times.
     pub(super) fn look_again(
         &mut self,
         node: &Object,
@@ -283,7 +283,7 @@ impl Signs {
             health.sign = Sign::Lease;
             health.saved = self.latest;
         }
-        // A status write drops the saved Lease, so the next pass takes the old one for new.
+        // A new status drops the saved Lease, so the next pass counts the same Lease as a new sign.
         self.fresh = if self.latest.is_newer_than(health.saved) { pass + 1 } else { NEVER };
         self.health = Some(health);
         let observed = ready.map_or(Status::Unknown, |ready| ready.status);
@@ -303,7 +303,7 @@ impl Signs {
         }
     }
 
-    /// Says why the node counts as silent.
+    /// Returns the reasons why the node counts as silent.
     #[must_use]
     pub(super) fn reasons(&self, found: &Found, now: Timestamp) -> Vec<Because> {
         let Some(health) = &self.health else { return Vec::new() };

@@ -1,7 +1,8 @@
-//! The health pass.
+//! The health pass: every node's signs of life, and then the state of the zones.
 //!
-//! Mirrors `monitorNodeHealth` (node_lifecycle_controller.go, v1.34): new nodes are welcomed one after the other, then
-//! every node is looked at by eight workers, and at the end the zones are judged.
+//! Mirrors `monitorNodeHealth` (node_lifecycle_controller.go, v1.34): new nodes are handled one after the other, then
+//! eight workers check the nodes, and at the end the states of the zones are computed. Inputs: the caches, answers,
+//! time. Outputs: requests, decisions, nodes queued for taints.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
@@ -21,11 +22,11 @@ use crate::components::{Because, DecisionId};
 use crate::network::{Call, NODES, Verb};
 use crate::objects::{Object, Text};
 
-/// Nodes that are looked at side by side. Source: `scheduler.UpdateWorkerSize` (v1.34).
+/// Nodes that are checked concurrently. Source: `scheduler.UpdateWorkerSize` (v1.34).
 const WORKERS: usize = 8;
 /// Pause between two looks at one node after a failed write. Source: `retrySleepTime` (v1.34).
 const RETRY_PAUSE: SignedDuration = SignedDuration::from_millis(20);
-/// How long a node is looked at again. Source: `retrySleepTime * scheduler.NodeHealthUpdateRetry` (v1.34).
+/// How long the check of a node is retried. Source: `retrySleepTime * scheduler.NodeHealthUpdateRetry` (v1.34).
 const RETRY_MAX: SignedDuration = SignedDuration::from_millis(100);
 /// The label that keeps a node out of the zones' counts. Source: `labelNodeDisruptionExclusion` (v1.34).
 const EXCLUDE: &str = "node.kubernetes.io/exclude-disruption";
@@ -34,7 +35,7 @@ const EXCLUDE: &str = "node.kubernetes.io/exclude-disruption";
 #[derive(Clone, Debug)]
 pub(super) struct HealthPass {
     began: Timestamp,
-    /// The schedule goes on from its end; a pass on demand leaves it as it is.
+    /// Whether the next pass is scheduled from its end; a pass on demand does not change the schedule.
     scheduled: bool,
     new_nodes: VecDeque<(NodeId, Object)>,
     waiting: VecDeque<(NodeId, Object)>,
@@ -42,7 +43,7 @@ pub(super) struct HealthPass {
     /// The nodes with NoExecute taints as the pass read them at its beginning.
     tainted: Vec<(NodeId, Object)>,
     cleanup: VecDeque<(NodeId, Object)>,
-    /// A new or a cleaned node has writes under way.
+    /// Whether writes of a new or a cleaned node are under way.
     writing: bool,
     judged: bool,
 }
@@ -67,7 +68,7 @@ enum CheckStage {
     Pods,
 }
 
-/// A look at one node.
+/// The check of one node.
 #[derive(Clone, Debug)]
 struct NodeCheck {
     node: Object,
@@ -80,7 +81,7 @@ struct NodeCheck {
 }
 
 impl NodeLifecycle {
-    /// Begins a pass: finds out which nodes are new, gone, or worth a look.
+    /// Begins a pass: finds the nodes that are new, gone, or have to be checked.
     pub(super) fn begin_health_pass(&mut self, now: Timestamp) {
         let pass = self.next_pass();
         let scheduled = self.next_health_pass.is_none();
@@ -131,7 +132,7 @@ impl NodeLifecycle {
         });
     }
 
-    /// Gives zones that went out of use a new queue when a known node is still in them.
+    /// Gives dropped zones a new queue if a known node is still in them.
     fn renew_zones(&mut self, now: Timestamp) {
         let unused: Vec<NodeId> = self
             .known_zones
@@ -227,11 +228,11 @@ impl NodeLifecycle {
         None
     }
 
-    /// Sees to it that a pass looks at the node when its grace is over.
+    /// Queues a check of the node for the end of its grace period.
     fn schedule_check(&mut self, id: NodeId) {
         let node = &mut self.table[id as usize];
         let expiry = node.signs.expiry(&self.graces);
-        // An entry that is too early costs one more look, a later one would miss the end of the grace.
+        // An early entry costs an extra check; a late one would miss the end of the grace period.
         if node.slot.is_some()
             && let Some(at) = expiry
             && node.armed.is_none_or(|armed| at < armed)
@@ -317,8 +318,7 @@ impl NodeLifecycle {
         }
     }
 
-    /// Looks at a node that the last look found well, and that is the same but for heartbeats: as long as it does not
-    /// fall silent nothing follows from the look. `None` for any other node.
+    /// Checks a node that was well at the last check and differs by heartbeats only; `None` for any other node.
     fn look_again(&mut self, id: NodeId, node: &Object, now: Timestamp) -> Option<Found> {
         let pass = self.next_pass() - 1;
         let own = &mut self.table[id as usize];
@@ -404,7 +404,7 @@ impl NodeLifecycle {
         }
     }
 
-    /// Gives a node up for this pass: it is not counted, and the next pass looks at it again.
+    /// Skips a node in this pass: it is not counted, and the next pass checks it again.
     fn skip(&mut self, id: NodeId, now: Timestamp) {
         let node = &mut self.table[id as usize];
         let counted = node.counted.take();
@@ -421,7 +421,7 @@ impl NodeLifecycle {
     }
 
     fn after_health(&mut self, id: NodeId, check: NodeCheck, now: Timestamp) {
-        // Of a node that is Unknown already nothing more is written when its grace is over.
+        // A node that is Unknown already has no write due at the end of its grace period.
         if check.found.current != Some(Status::Unknown) {
             self.schedule_check(id);
         }
@@ -507,7 +507,7 @@ impl NodeLifecycle {
         }
         let tainted = wanted.is_on(check.node.stable());
         let queue = self.zones.queue(zone, &self.rates, now);
-        // A node without its taint goes to the end of the queue with each pass.
+        // A node that lacks its taint is moved to the end of the queue by each pass.
         let was_known = if tainted { queue.is_known(id) } else { queue.forget(id) };
         if queue.add(id, now) && !was_known {
             let rate = queue.rate();
@@ -543,7 +543,7 @@ impl NodeLifecycle {
         self.start_item(Owner::NodeCheck(id), WorkItem::Pods(write), now);
     }
 
-    /// Judges the zones at the end of a pass.
+    /// Computes the states of the zones at the end of a pass.
     fn judge(&mut self, now: Timestamp) {
         match self.zones.handle_disruption(&self.rates, now) {
             Disruption::Zones(changes) => self.tell_zones(changes),

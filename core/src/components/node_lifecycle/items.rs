@@ -1,7 +1,9 @@
-//! What single events cause: NoSchedule taints and beta labels of a node, and pods bound to a node that is not ready.
+//! Work items that single events cause: NoSchedule taints and beta labels of a node, and pods bound to a node that is
+//! not ready.
 //!
 //! Mirrors `doNodeProcessingPassWorker`, `reconcileNodeLabels` and `doPodProcessingWorker`
-//! (node_lifecycle_controller.go, v1.34). A node's failures are not queued again: its next event tries anew.
+//! (node_lifecycle_controller.go, v1.34). Inputs: changed nodes and pods, answers. Outputs: requests, decisions. A
+//! failed item of a node is not retried before the node's next event.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,9 +20,9 @@ use crate::components::Because;
 use crate::components::client::node_name;
 use crate::objects::{Json, ObjectKey};
 
-/// Nodes that are worked on side by side. Source: `scheduler.UpdateWorkerSize` (v1.34).
+/// Nodes that are processed concurrently. Source: `scheduler.UpdateWorkerSize` (v1.34).
 const NODE_WORKERS: usize = 8;
-/// Pods that are worked on side by side. Source: `podUpdateWorkerSize` (v1.34).
+/// Pods that are processed concurrently. Source: `podUpdateWorkerSize` (v1.34).
 const POD_WORKERS: usize = 4;
 
 impl NodeLifecycle {
@@ -124,7 +126,7 @@ impl NodeLifecycle {
     }
 }
 
-/// Says what stands on a node that taints follow: its conditions and whether it is cordoned.
+/// Prints what a node's NoSchedule taints depend on: its conditions and whether it is cordoned.
 fn conditions(node: &Json) -> String {
     let mut words: Vec<String> = node
         .at(&["status", "conditions"])

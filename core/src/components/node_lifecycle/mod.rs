@@ -6,11 +6,11 @@
 //! Loops: the health pass each node monitor period (`health_pass`), the NoExecute pass on a grid of 100 ms (`tick`),
 //! and two work queues that Node and Pod events feed (`items`).
 //!
-//! Determined where upstream is a race: a NoExecute pass that falls into a health pass waits until it is over, unless
-//! the health pass has nothing left to do but to mark pods and will change no zone's state. So a node that was queued
-//! by the pass that finds all zones disrupted is never tainted.
-//! A health pass looks at what changed, at nodes whose grace is over and at nodes that are not ready; a test holds it
-//! against the literal pass over all nodes.
+//! Deterministic where upstream has a race: a NoExecute pass that falls into a health pass waits until that is over,
+//! unless the health pass only has pods left to mark and will change no zone's state. So a node that was queued by the
+//! pass that finds all zones disrupted is never tainted.
+//! A health pass checks only nodes that changed, whose grace period is over or that are not ready; a test compares it
+//! with the literal pass over all nodes.
 //! Left out on purpose: metrics, and the lease circuit breaker of 1.37.
 
 mod grace_expiries;
@@ -50,15 +50,15 @@ type NodeId = u32;
 
 /// Pause between two NoExecute passes. Source: node_lifecycle_controller.go (v1.34), `scheduler.NodeEvictionPeriod`.
 const TICK: SignedDuration = SignedDuration::from_millis(100);
-/// What a health pass takes at least: real passes are never free, and strict comparisons rely on that.
+/// The shortest duration of a health pass: real passes take time, and strict comparisons rely on that.
 const HEALTH_PASS_COST: SignedDuration = SignedDuration::from_millis(1);
 
 const NODE_CACHE: usize = 0;
 const POD_CACHE: usize = 1;
 const LEASE_CACHE: usize = 2;
 
-/// What is known of one node. What each renewal of a Lease touches stands together at the front: a cluster has many
-/// nodes.
+/// What is known of one node. The fields that each renewal of a Lease touches come first, in one cache line: a cluster
+/// has many nodes.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Node {
@@ -67,11 +67,11 @@ struct Node {
     slot: Option<CacheIndex>,
     /// Whether it stands in `changed`.
     changed: bool,
-    /// The instant for which the node stands in `due`.
+    /// The instant of the node's valid entry in the queue of grace expiries.
     armed: Option<Timestamp>,
     /// The tree of the Node, if the last look found it ready, without taints, and nothing to do.
     well: Option<Json>,
-    /// Where the last look counted it, and as ready or not.
+    /// The zone in which the last check counted it, and whether as ready.
     counted: Option<(ZoneKey, bool)>,
     /// UID and zone at the pass that found the node; `None` if none has.
     known: Option<(Text, ZoneKey)>,
@@ -81,14 +81,14 @@ struct Node {
 /// Which nodes a health pass looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum PassScope {
-    /// Those for which something may have changed.
+    /// Those whose result may differ from the last pass.
     Changed,
-    /// All: what upstream does, kept to test the other.
+    /// All, as upstream; kept to test the other.
     #[cfg(test)]
     All,
 }
 
-/// Who waits for a job.
+/// What waits for the end of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Owner {
     /// The health pass, before its first look.
@@ -119,11 +119,11 @@ pub struct NodeLifecycle {
     rates: Rates,
     decide_by_current: bool,
     reach: PassScope,
-    /// The driver has the clock of both loops.
+    /// Whether the driver runs both loops.
     held: bool,
-    /// The order in which nodes of the next pass come first.
+    /// The nodes that come first in the next pass, in order.
     preferred: Vec<Text>,
-    /// A NoExecute pass falls between the last node of the next health pass and its judgement of the zones.
+    /// Whether a NoExecute pass is made between the last node of the next health pass and its judgement of the zones.
     tick_before_judgement: bool,
     ids: BTreeMap<Text, NodeId>,
     table: Vec<Node>,
@@ -152,7 +152,7 @@ pub struct NodeLifecycle {
     pod_queue: WorkQueue<ObjectKey>,
 }
 
-/// Borrows what a job needs to speak, beside the jobs.
+/// Borrows what a job needs to send requests, separately from the jobs.
 macro_rules! io {
     ($self:ident, $now:expr) => {
         &mut $crate::components::node_lifecycle::work_items::Io {
@@ -232,7 +232,7 @@ impl NodeLifecycle {
         id
     }
 
-    /// Returns the name's place for an object, found by the object's place in its cache once it has one.
+    /// Returns the id of an object's name; looked up by the object's place in its cache after the first time.
     fn id_at(&mut self, event: &CacheEvent, ids: fn(&mut Self) -> &mut Vec<NodeId>) -> NodeId {
         let slot = event.slot as usize;
         if event.before.is_some()
@@ -277,7 +277,7 @@ impl NodeLifecycle {
         }
     }
 
-    /// Takes a renewal that came as two numbers; false if this Lease is not cached with the first of them.
+    /// Takes a renewal as two stamps; false if the Lease is not cached with the first of them.
     fn take_renewal(&mut self, watch: RequestId, before: HeartbeatStamp, after: HeartbeatStamp) -> bool {
         if !Controller::takes_renewals(self, watch) {
             return false;
@@ -312,7 +312,7 @@ impl NodeLifecycle {
                 self.tainted.remove(&id);
             }
         }
-        // A heartbeat gives the NoSchedule pass nothing to do, unless it has failed before.
+        // A heartbeat needs no NoSchedule pass, unless the last one failed.
         if !is_beat || self.failed.contains(&id) {
             self.node_queue.add(id);
         }
@@ -327,7 +327,7 @@ impl NodeLifecycle {
         }
     }
 
-    /// Returns what is due next beside the passes.
+    /// Returns the next deadline other than those of the passes.
     fn next_of_others(&self) -> Option<Deadline> {
         earliest([
             self.runtime.next_deadline(),
@@ -355,7 +355,7 @@ impl NodeLifecycle {
     }
 }
 
-/// Tells whether two trees are one allocation: the objects differ by heartbeats only.
+/// Tells whether two trees are one allocation, so that the objects differ by heartbeats only.
 fn same_tree(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Object(one), Json::Object(other)) => alloc::sync::Arc::ptr_eq(one, other),
@@ -385,7 +385,7 @@ impl Controller for NodeLifecycle {
     }
 
     fn works_after(&self, source: usize) -> bool {
-        // A renewed Lease gives nobody anything to do before the next pass.
+        // A renewed Lease causes no work before the next pass.
         source != LEASE_CACHE || !self.started
     }
 
@@ -504,7 +504,7 @@ impl Controller for NodeLifecycle {
     }
 }
 
-/// The instant of a grid at or after another; `None` beyond the end of time.
+/// Returns the first instant of a grid at or after another; `None` beyond the largest instant.
 fn on_grid(at: Timestamp, grid: Timestamp, step: SignedDuration) -> Option<Timestamp> {
     let wait = grid.duration_since(at).as_nanos().rem_euclid(step.as_nanos());
     at.checked_add(SignedDuration::from_nanos(i64::try_from(wait).ok()?)).ok()

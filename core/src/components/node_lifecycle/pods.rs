@@ -1,8 +1,9 @@
 //! Pods of a node that went silent: their Ready condition becomes False.
 //!
 //! Mirrors `MarkPodsNotReady` (pkg/controller/util/node/controller_utils.go, v1.34): one PUT of the status after the
-//! other, each followed by its Event. Only the Ready condition changes, neither its reason nor its message, nor
-//! ContainersReady or the phase. A pod without the condition, or with Ready=False, is left alone.
+//! other, each followed by its Event. Only the status of Ready changes; its reason and message, ContainersReady and the
+//! phase stay. A pod without the condition, or with Ready=False, is not written.
+//! Inputs: the pods, answers. Outputs: requests and Events, one pod at a time.
 
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -49,7 +50,7 @@ impl PodsWrite {
         Progress::Done(!self.failed)
     }
 
-    /// Goes on after an answer.
+    /// Continues after an answer.
     pub(super) fn handle_outcome(&mut self, outcome: &RequestOutcome, io: &mut Io<'_>) -> Progress {
         if let Some(pod) = self.pods.pop_front()
             && !matches!(outcome, RequestOutcome::NotFound)

@@ -1,8 +1,8 @@
-//! The nodes of one zone that wait for a NoExecute taint, and the limiter that lets them go.
+//! The nodes of one zone that wait for a NoExecute taint, and the rate limiter of these taints.
 //!
-//! Mirrors pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go (v1.34): an order by time, and a set of names
-//! that outlives it. A node that was taken out of the order stays in the set and cannot come back until it is
-//! forgotten.
+//! Mirrors pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go (v1.34): a queue ordered by time, and a set of
+//! known names. Inputs: nodes, time. Outputs: the next node that may be tainted. Invariant: a node that left the queue
+//! stays known, and is not queued again until it is forgotten.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -61,7 +61,7 @@ impl TaintQueue {
         }
     }
 
-    /// Adds a node behind those that wait already; false if its name is known.
+    /// Adds a node to the end of the queue; false if its name is known.
     pub(super) fn add(&mut self, node: NodeId, now: Timestamp) -> bool {
         let new = self.known.insert(node);
         if new {
@@ -76,14 +76,14 @@ impl TaintQueue {
         self.known.remove(&node)
     }
 
-    /// Takes a node out of the order; its name stays known.
+    /// Removes a node from the queue; its name stays known.
     pub(super) fn finish(&mut self, node: NodeId) {
         if let Some(place) = self.places.remove(&node) {
             self.order.remove(&place);
         }
     }
 
-    /// Puts a node back into the order for a later instant.
+    /// Puts a node back into the queue for a later instant.
     pub(super) fn put_back(&mut self, node: NodeId, at: Timestamp) {
         if self.places.contains_key(&node) {
             self.finish(node);
@@ -91,13 +91,13 @@ impl TaintQueue {
         }
     }
 
-    /// Tells whether no node waits or was handled.
+    /// Tells whether no node is known.
     #[must_use]
     pub(super) fn is_empty(&self) -> bool {
         self.known.is_empty() && self.places.is_empty()
     }
 
-    /// Tells whether the node waits or was handled.
+    /// Tells whether the node is known: it waits, or was handled.
     #[must_use]
     pub(super) fn is_known(&self, node: NodeId) -> bool {
         self.known.contains(&node)
@@ -108,8 +108,8 @@ impl TaintQueue {
         self.order.values().copied()
     }
 
-    /// Takes the first node that waits, if the limiter grants it; a node that is not yet due costs the token all the
-    /// same.
+    /// Takes the first node that waits, if the limiter grants a token; the token is spent even if the node is not due
+    /// yet.
     pub(super) fn try_next(&mut self, now: Timestamp) -> Option<NodeId> {
         let ((due, _), node) = self.order.first_key_value().map(|(place, node)| (*place, *node))?;
         (self.limiter.try_take(now) && due <= now).then_some(node)
@@ -129,7 +129,8 @@ impl TaintQueue {
         self.places.insert(first, place);
     }
 
-    /// Returns since when or from when on a node may go; `None` if none waits or the limiter never grants.
+    /// Returns the instant, past or future, from which a node may be taken; `None` if none waits or the limiter never
+    /// grants.
     #[must_use]
     pub(super) fn next_grant(&self) -> Option<Timestamp> {
         let ((due, _), _) = self.order.first_key_value()?;
@@ -148,7 +149,7 @@ impl TaintQueue {
         }
     }
 
-    /// Replaces the limiter, unless the rate is the one that it calls its own. The new one is empty if the old one was.
+    /// Replaces the limiter, unless it reports this rate as its own. The new one is empty if the old one was.
     pub(super) fn swap_limiter(&mut self, rate: f64, now: Timestamp) {
         if (self.limiter.called_rate() - rate).abs() < f64::EPSILON {
             return;

@@ -1,9 +1,9 @@
-//! Taints as this controller reads and writes them.
+//! The changes of taints and labels that this controller makes.
 //!
 //! Mirrors pkg/util/taints/taints.go, pkg/controller/controller_utils.go and
 //! pkg/controller/util/node/controller_utils.go (v1.34): read the node (first from the server's cache), patch the whole
 //! list with the version that was read, and again after a conflict.
-//! Inputs: what to add and remove, answers, time. Outputs: requests, and whether it went well.
+//! Inputs: what to add and remove, answers, time. Outputs: requests, and whether they succeeded.
 
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -84,7 +84,7 @@ impl core::fmt::Display for Taint {
     }
 }
 
-/// What the NoSchedule pass would add to and remove from a node.
+/// Returns what the NoSchedule pass adds to and removes from a node.
 #[must_use]
 pub(super) fn no_schedule_difference(node: &Json) -> (Vec<Taint>, Vec<Taint>) {
     let mut wanted: Vec<&str> = node
@@ -114,8 +114,8 @@ pub(super) fn no_schedule_difference(node: &Json) -> (Vec<Taint>, Vec<Taint>) {
     (missing(&existing, &wanted), missing(&wanted, &existing))
 }
 
-/// Returns the taints by which a Node departs from its conditions and from its cordon: those that are missing, and
-/// those that are there without a reason. A NoExecute taint may come late, so only one without its condition is astray.
+/// Returns the taints that do not fit a Node's conditions and `spec.unschedulable`: the missing ones, and those without
+/// a cause. A NoExecute taint may come late, so a missing one is not counted.
 #[must_use]
 pub fn taint_violations(node: &Json) -> (Vec<String>, Vec<String>) {
     let (missing, mut superfluous) = no_schedule_difference(node);
@@ -144,7 +144,7 @@ enum TaintWriteState {
     Pausing,
 }
 
-/// A change of a node's taints under way.
+/// A write of a node's taints under way.
 #[derive(Clone, Debug)]
 pub(super) struct TaintWrite {
     node: Text,
@@ -156,8 +156,8 @@ pub(super) struct TaintWrite {
 }
 
 impl TaintWrite {
-    /// Adds taints, then removes others, as `SwapNodeControllerTaint`: two patches, the second only if the first went
-    /// well and the node as it was read from the cache has one of the taints to remove.
+    /// Adds taints, then removes others, as `SwapNodeControllerTaint`: two patches, the second only if the first
+    /// succeeded and the cached node has one of the taints to remove.
     #[must_use]
     pub(super) fn swap(
         cached: &Object,
@@ -173,7 +173,7 @@ impl TaintWrite {
         Self::new(cached, steps, [remove], because, now)
     }
 
-    /// Removes both NoExecute taints of this controller that the node as it was read from the cache has, one by one.
+    /// Removes the NoExecute taints of this controller that the cached node has, one by one.
     #[must_use]
     pub(super) fn reachable(cached: &Object, because: Option<DecisionId>, now: Timestamp) -> Self {
         let remove = [UNREACHABLE, NOT_READY].map(|key| Vec::from([Taint::no_execute(key)]));
@@ -199,7 +199,7 @@ impl TaintWrite {
         }
     }
 
-    /// Tells whether there is nothing to ask the server for.
+    /// Tells whether no request is needed.
     #[must_use]
     pub(super) fn is_empty(&self) -> bool {
         self.steps.is_empty()
@@ -223,7 +223,7 @@ impl TaintWrite {
         }
     }
 
-    /// Goes on after a pause.
+    /// Continues after a pause.
     pub(super) fn handle_timeout(&mut self, io: &mut Io<'_>) -> Progress {
         self.get(io)
     }
@@ -241,7 +241,7 @@ impl TaintWrite {
             return self.next(io);
         };
         let mut patch = json!({"metadata": {"resourceVersion": format!("{}", node.resource_version())}});
-        // Two lists that read the same as JSON leave a patch without them: `timeAdded` differs in fractions only.
+        // If the lists are equal as JSON the patch has no taints: `timeAdded` may differ in fractions of a second only.
         if after.as_slice() != before.items() {
             patch.set(&["spec", "taints"], if after.is_empty() { Json::Null } else { Json::array(after) });
         }
@@ -292,7 +292,7 @@ fn is_same(taint: &Json, added_at: Timestamp) -> bool {
     value.is_empty() && taint.get("timeAdded").as_str().and_then(time::parse) == Some(added_at)
 }
 
-/// What the label pass would set on a node: the beta labels follow the stable ones.
+/// Returns what the label pass sets on a node: the beta labels get the values of the stable ones.
 ///
 /// Source: node_lifecycle_controller.go (v1.34), `labelReconcileInfo`.
 #[must_use]
@@ -307,7 +307,7 @@ pub(super) fn label_difference(node: &Json) -> Vec<(&'static str, Text)> {
         .collect()
 }
 
-/// A change of a node's labels under way.
+/// A write of a node's labels under way.
 #[derive(Clone, Debug)]
 pub(super) struct LabelWrite {
     node: Text,

@@ -1,7 +1,8 @@
-//! The NoExecute pass: lets the limiters of the zones grant their taints.
+//! The NoExecute pass: taints the nodes that the rate limiters of the zones allow.
 //!
-//! Mirrors `doNoExecuteTaintingPass` (node_lifecycle_controller.go, v1.34). The passes lie on a grid of 100 ms from the
-//! controller's start; one is made only when some limiter can grant something, since the others would change nothing.
+//! Mirrors `doNoExecuteTaintingPass` (node_lifecycle_controller.go, v1.34). The passes are due every 100 ms from the
+//! controller's start; one is made only when some limiter can grant a token, since the others would change nothing.
+//! Inputs: the queues of the zones, answers, time. Outputs: requests and decisions about NoExecute taints.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -17,7 +18,7 @@ use super::zones::ZoneKey;
 use super::{NodeId, NodeLifecycle, Owner, TICK, on_grid};
 use crate::components::Because;
 
-/// Added to the instant of an item that is tried again. Source: rate_limited_queue.go (v1.34), `Try`.
+/// Added to the instant of an item that is retried. Source: rate_limited_queue.go (v1.34), `Try`.
 const NEXT: SignedDuration = SignedDuration::from_nanos(1);
 
 /// A pass under way.
@@ -54,8 +55,8 @@ impl NodeLifecycle {
         self.tick = Some(Tick { zones: zones.into(), writing: false });
     }
 
-    /// Lays the order that a driver prefers: of the zones, and in each of the nodes that the last health pass queued.
-    /// Upstream's zones are in the order of a map, and a health pass looks at its nodes side by side.
+    /// Applies the order that a driver prefers to the zones, and in each zone to the nodes that the last health pass
+    /// queued. Upstream both orders are arbitrary: zones are in a map, and nodes are checked concurrently.
     fn order_tick(&mut self, zones: &mut [ZoneKey]) {
         let Some(since) = self.passes.last().copied() else { return };
         let preferred: Vec<NodeId> = self.preferred.iter().filter_map(|name| self.ids.get(name).copied()).collect();

@@ -1,6 +1,7 @@
-//! Work that waits for answers: one request at a time, in the order in which upstream's goroutines would send them.
+//! Jobs that wait for answers: each has one request under way at a time, in the order in which upstream's goroutine
+//! would send them.
 //!
-//! A job belongs to an owner, who is told when it is done. Inputs: answers, time. Outputs: requests.
+//! A job has an owner. Inputs: answers, time. Outputs: requests, and the owner with the result when the job is done.
 
 use alloc::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::components::{Deadline, DecisionId};
 use crate::network::{Call, RequestId};
 use crate::objects::Object;
 
-/// What a job needs to speak.
+/// What a job needs to send requests.
 pub(super) struct Io<'a> {
     /// The controller's client, Events and outputs.
     pub(super) runtime: &'a mut ControllerRuntime,
@@ -32,14 +33,14 @@ impl Io<'_> {
     }
 }
 
-/// How far a job is.
+/// The state of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Progress {
     /// It waits for an answer.
     Waiting(RequestId),
     /// It pauses.
     Pausing(Timestamp),
-    /// It is over, well or not.
+    /// It is done; whether it succeeded.
     Done(bool),
 }
 
@@ -50,9 +51,9 @@ pub(super) enum WorkItem {
     Taints(TaintWrite),
     /// A change of labels.
     Labels(LabelWrite),
-    /// Pods that are marked.
+    /// The marking of pods.
     Pods(PodsWrite),
-    /// One request, whose answer the owner reads himself.
+    /// One request, whose answer is handed to the owner.
     Request,
     /// A pause.
     Pause,
@@ -61,14 +62,14 @@ pub(super) enum WorkItem {
 /// How a job ended.
 #[derive(Clone, Debug)]
 pub(super) enum End {
-    /// A job of several requests: well or not.
+    /// A job of several requests; whether it succeeded.
     Over(bool),
     /// A single request.
     Answer(RequestOutcome),
 }
 
 impl End {
-    /// Tells whether it went well.
+    /// Tells whether it succeeded.
     #[must_use]
     pub(super) const fn is_well(&self) -> bool {
         matches!(self, Self::Over(true) | Self::Answer(RequestOutcome::Done(_)))
@@ -99,7 +100,7 @@ impl<O> Default for WorkItems<O> {
 }
 
 impl<O> WorkItems<O> {
-    /// Starts a job; the owner comes back if there was nothing to do.
+    /// Starts a job; returns the owner if there was nothing to do.
     #[must_use]
     pub(super) fn start(&mut self, owner: O, mut item: WorkItem, io: &mut Io<'_>) -> Option<(O, End)> {
         let progress = match &mut item {
@@ -124,7 +125,7 @@ impl<O> WorkItems<O> {
         self.pausing.insert((until, self.paused), (owner, WorkItem::Pause));
     }
 
-    /// Takes an answer; the owner comes back when the job is done.
+    /// Takes an answer; returns the owner when the job is done.
     #[must_use]
     pub(super) fn handle_outcome(
         &mut self,
@@ -142,7 +143,7 @@ impl<O> WorkItems<O> {
         self.keep(owner, item, progress)
     }
 
-    /// Goes on with the first job whose pause is over; `Err` if there is none.
+    /// Continues the first job whose pause is over.
     ///
     /// # Errors
     /// No pause is over.

@@ -1,10 +1,11 @@
-//! Zones: how disturbed each is, and how fast its nodes may get NoExecute taints.
+//! Zones: the state of each, and how fast its nodes may get NoExecute taints.
 //!
 //! Mirrors `ComputeZoneState`, `handleDisruption` and `setLimiterInZone` of
 //! pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34) and `GetZoneKey` of
-//! staging/src/k8s.io/component-helpers/node/topology/helpers.go (v1.34).
-//! Invariant: counts hold what the last round of each counted node found, so a round costs what changed.
-//! A zone without counted nodes is dropped in the same round; upstream's map order may keep it for some rounds more.
+//! staging/src/k8s.io/component-helpers/node/topology/helpers.go (v1.34). Inputs: nodes with their zone and readiness,
+//! the end of a pass. Outputs: changes of states and rates. Invariant: the counts hold the result of each node's last
+//! check, so a pass costs what changed. A zone without counted nodes is dropped in the same pass; upstream's map order
+//! may keep it for some passes more.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -51,7 +52,7 @@ impl fmt::Display for ZoneKey {
     }
 }
 
-/// How disturbed a zone is.
+/// The disruption state of a zone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ZoneState {
     Initial,
@@ -73,7 +74,7 @@ impl ZoneState {
     }
 }
 
-/// The flags that rule evictions.
+/// The flags about evictions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Rates {
     /// Nodes per second in a zone that is not partly disrupted.
@@ -154,7 +155,7 @@ impl Zone {
     }
 }
 
-/// A change of one zone, to be told.
+/// A change of one zone, for a decision.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct ZoneChange {
     /// The zone.
@@ -167,10 +168,10 @@ pub(super) struct ZoneChange {
     pub(super) shares: String,
 }
 
-/// What a round's end finds.
+/// The result of a pass for all zones.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Disruption {
-    /// Zones changed their state, or none did.
+    /// The zones whose state changed, perhaps none.
     Zones(alloc::vec::Vec<ZoneChange>),
     /// No counted node is ready any more: evictions stop and NoExecute taints go.
     Entered,
@@ -205,7 +206,7 @@ impl Zones {
         self.0.get(key).is_some_and(|zone| zone.state.is_some())
     }
 
-    /// Gives a zone that is not in use a new queue with a full limiter.
+    /// Makes a zone with an empty queue and a full limiter, if it is not in use.
     pub(super) fn ensure(&mut self, key: &ZoneKey, rates: &Rates, now: Timestamp) {
         if let Some(zone) = self.0.get_mut(key) {
             if zone.state.is_none() {
@@ -217,13 +218,13 @@ impl Zones {
         }
     }
 
-    /// Returns a zone's queue. A zone that a label brought up in the middle of a round gets one (upstream crashes
+    /// Returns a zone's queue. A zone that a label introduced in the middle of a pass gets one (upstream crashes
     /// there).
     pub(super) fn queue(&mut self, key: &ZoneKey, rates: &Rates, now: Timestamp) -> &mut TaintQueue {
         &mut self.0.entry(key.clone()).or_insert_with(|| Zone::new(rates, now)).queue
     }
 
-    /// Counts a node in its zone, and no longer where it was counted before.
+    /// Counts a node in its zone, and no longer in the zone of its last check.
     pub(super) fn recount(
         &mut self,
         before: Option<&(ZoneKey, bool)>,
@@ -245,13 +246,13 @@ impl Zones {
         }
     }
 
-    /// Tells whether a round that ended now would leave all states as they are.
+    /// Tells whether a pass that ended now would change no state.
     #[must_use]
     pub(super) fn is_settled(&self, rates: &Rates) -> bool {
         self.0.values().filter(|zone| zone.size() > 0).all(|zone| zone.state == Some(zone.computed(rates)))
     }
 
-    /// Ends a round: computes states and sets limiters.
+    /// Ends a pass: computes states and sets limiters.
     pub(super) fn handle_disruption(&mut self, rates: &Rates, now: Timestamp) -> Disruption {
         for zone in self.0.values_mut() {
             if zone.size() == 0 {

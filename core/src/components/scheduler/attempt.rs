@@ -1,6 +1,8 @@
-//! One attempt to give a Pod a node.
+//! One attempt to schedule a Pod.
 //!
-//! Mirrors pkg/scheduler/schedule_one.go (v1.34), `schedulingCycle` and `handleSchedulingFailure`.
+//! Mirrors pkg/scheduler/schedule_one.go (v1.34), `schedulingCycle` and `handleSchedulingFailure`. Inputs: the Pod at
+//! the head of the queue, the cluster as cached. Outputs: a binding, a preemption, or a failure with its status and
+//! Event. Invariant: an attempt takes no time.
 
 use alloc::format;
 use alloc::string::String;
@@ -26,10 +28,10 @@ use crate::components::{Because, DecisionId};
 use crate::network::{Call, PODS};
 use crate::objects::Text;
 
-/// In clusters of fewer nodes than this all of them are looked at.
+/// In clusters of fewer nodes than this all of them are filtered.
 /// Source: pkg/scheduler/schedule_one.go (v1.34), `minFeasibleNodesToFind`.
 const FEASIBLE_MIN: usize = 100;
-/// The least share of the nodes that has to fit before the others are left out, in percent.
+/// The smallest share of the nodes that has to fit before the search ends, in percent.
 /// Source: as [`FEASIBLE_MIN`], `minFeasibleNodesPercentageToFind`.
 const FEASIBLE_PERCENT_MIN: usize = 5;
 
@@ -40,11 +42,11 @@ pub(super) struct Failure {
     reason: &'static str,
     message: String,
     rejectors: Plugins,
-    /// The node for which the Pod is nominated from now on, none if empty; `None` if that stays as it is.
+    /// The new nominated node; empty for none, `None` to leave it unchanged.
     nominated: Option<Text>,
 }
 
-/// Whether anything changed during an attempt, so that another one may help at once.
+/// Whether anything changed during an attempt, so that another attempt may succeed at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ClusterActivity {
     Quiet,
@@ -153,7 +155,7 @@ impl Scheduler {
         }
     }
 
-    /// Makes a free choice, or the one that was laid down for the Pod if it is among those that are free.
+    /// Chooses among equally good nodes: the one set for the Pod if it is among them, else a random one.
     fn choose(&mut self, pod: &PodInfo, among: &[Text]) -> usize {
         let laid_down = self.laid_down.get(pod.object.uid()).into_iter().flatten();
         let mut known = laid_down.filter_map(|node| among.iter().position(|other| other == node));
@@ -164,7 +166,7 @@ impl Scheduler {
         if count < 2 { 0 } else { usize::try_from(self.chance.below(count)).unwrap_or(0) }
     }
 
-    /// Gives the Pod a node and asks the server to bind it.
+    /// Assigns a node to the Pod and sends the binding.
     fn assign(&mut self, queued: Queued, fitting: &Fitting, now: Timestamp) {
         let pod = queued.pod.clone();
         let at = self.choose(&pod, &fitting.best);
@@ -181,7 +183,7 @@ impl Scheduler {
     fn reject(&mut self, queued: Queued, mut diagnosis: Diagnosis, now: Timestamp) {
         let pod = queued.pod.clone();
         let claims = self.behaviour.has_claims_plugin;
-        // The plugin for resource claims did not see the Pod, and misses what it would have noted of it.
+        // The plugin for resource claims was not run for the Pod, and so reports that its state is missing.
         // Source: pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go (v1.34), `PostFilter`.
         if claims && diagnosis.before_all.is_some() {
             diagnosis.after_all = String::from("not found");
@@ -235,7 +237,7 @@ impl Scheduler {
         }
     }
 
-    /// Ends an attempt that failed: the Pod waits, and its status and an Event say why.
+    /// Ends a failed attempt: the Pod waits, and its status and an Event say why.
     pub(super) fn conclude(&mut self, failure: Failure, activity: ClusterActivity, now: Timestamp) {
         let Failure { queued, reason, message, rejectors, nominated } = failure;
         let pod = queued.pod.clone();
@@ -272,7 +274,7 @@ impl Scheduler {
             ClusterActivity::Quiet,
             now,
         );
-        // What the scheduler waited for before, it waits for still.
+        // The scheduler still waits for what it waited for before.
         if !matches!(waiting, SchedulingState::Idle) {
             self.step = waiting;
         }
@@ -291,7 +293,7 @@ impl Scheduler {
     }
 }
 
-/// Returns how many nodes that fit are enough. Source: schedule_one.go (v1.34), `numFeasibleNodesToFind`.
+/// Returns how many fitting nodes are enough. Source: schedule_one.go (v1.34), `numFeasibleNodesToFind`.
 fn enough(all: usize) -> usize {
     if all < FEASIBLE_MIN {
         return all;

@@ -1,8 +1,8 @@
-//! What the scheduler knows of the cluster: nodes in the order in which it looks at them, and what runs where.
+//! The scheduler's view of the cluster: nodes in the order in which they are filtered, and the Pods on each.
 //!
 //! Mirrors pkg/scheduler/backend/cache/{cache,node_tree}.go and pkg/scheduler/framework/types.go, `NodeInfo` (v1.34).
 //! Inputs: Nodes and bound Pods as the watches show them, and Pods that this scheduler has just placed ("assumed").
-//! Outputs: the nodes, zones taking turns, with the sums of what is asked for on each.
+//! Outputs: the nodes, alternating between zones, with the summed requests on each.
 //! Invariant: a Pod counts on its node from the moment it is assumed or seen bound until its object is gone or ended.
 
 use alloc::collections::BTreeMap;
@@ -63,7 +63,7 @@ pub(super) fn priority(pod: &Object) -> i64 {
     pod.stable().at(&["spec", "priority"]).as_i64().unwrap_or(0)
 }
 
-/// A Node and what is on it.
+/// A Node and the Pods on it.
 #[derive(Clone, Debug)]
 pub(super) struct NodeInfo {
     pub(super) node: Object,
@@ -137,15 +137,15 @@ pub(super) struct SchedulerCache {
     nodes: BTreeMap<Text, NodeInfo>,
     /// The zones in the order in which they were first seen, each with its nodes in the order in which they came.
     zones: Vec<(Text, Vec<Text>)>,
-    /// The names as the zones take turns, once somebody has asked since a node came or went.
+    /// The names alternating between zones; computed on demand after a node was added or removed.
     order: OnceCell<Vec<Text>>,
-    /// Of each Pod that counts: where.
+    /// The node of each Pod that counts.
     placed: BTreeMap<ObjectKey, Text>,
-    /// Pods on nodes that are not there.
+    /// Pods whose node is not known.
     pods_without_node: BTreeMap<Text, BTreeMap<ObjectKey, Arc<PodInfo>>>,
     /// How many nodes have an image.
     image_nodes: BTreeMap<Text, i64>,
-    /// Whether any Pod keeps others away, or is drawn to others.
+    /// The number of Pods with affinity or anti-affinity to other Pods.
     affine_pods: usize,
 }
 
@@ -158,9 +158,9 @@ impl SchedulerCache {
         self.nodes.get(name)
     }
 
-    /// Returns the names in the order in which the scheduler looks at the nodes.
+    /// Returns the names in the order in which the nodes are filtered.
     ///
-    /// Zones take turns. Source: pkg/scheduler/backend/cache/node_tree.go (v1.34), `list`.
+    /// The order alternates between zones. Source: pkg/scheduler/backend/cache/node_tree.go (v1.34), `list`.
     pub(super) fn order(&self) -> &[Text] {
         self.order.get_or_init(|| {
             let longest = self.zones.iter().map(|(_, nodes)| nodes.len()).max().unwrap_or(0);
@@ -169,7 +169,7 @@ impl SchedulerCache {
         })
     }
 
-    /// Returns the nodes in the order in which the scheduler looks at them.
+    /// Returns the nodes in the order in which they are filtered.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &NodeInfo> {
         self.order().iter().filter_map(|name| self.nodes.get(name))
     }
@@ -251,7 +251,7 @@ impl SchedulerCache {
         self.order.take();
     }
 
-    /// Lets a Pod count on a node, and on no other.
+    /// Counts a Pod on a node, and on no other.
     pub(super) fn place(&mut self, pod: Arc<PodInfo>, node: &Text) {
         self.remove_pod(&pod.key);
         self.affine_pods += usize::from(pod.has_affinity());

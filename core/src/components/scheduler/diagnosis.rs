@@ -1,7 +1,8 @@
-//! Why a Pod fits nowhere, in the words of the scheduler.
+//! Why a Pod fits on no node, as the scheduler's message says it.
 //!
 //! Mirrors pkg/scheduler/framework/types.go, `FitError.Error` (v1.34): each reason with the number of nodes that gave
-//! it, sorted as text with the number in front; one node can give several.
+//! it, sorted as text with the number in front; one node can give several. Inputs: the rejections of the nodes.
+//! Outputs: the message.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -14,20 +15,20 @@ use crate::objects::Text;
 /// The longest note of an Event. Source: pkg/apis/core/validation/events.go (v1.34), `NoteLengthLimit`.
 const NOTE_MAX: usize = 1024;
 
-/// What the nodes said to a Pod that fits on none of them.
+/// The rejections of a Pod that fits on no node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Diagnosis {
     /// How many nodes there are.
     pub(super) all: usize,
-    /// What each node said that was asked.
+    /// The rejection of each node that was filtered.
     pub(super) rejections: BTreeMap<Text, Rejection>,
-    /// What all others are taken to say.
+    /// The reason counted for all other nodes.
     pub(super) others: Option<Text>,
-    /// What was clear before any node was asked; then no node is counted.
+    /// A reason that was found before any node was filtered; then no node is counted.
     pub(super) before_all: Option<Text>,
     /// The plugins that rejected.
     pub(super) plugins: Plugins,
-    /// What came of the search for Pods to preempt.
+    /// The result of the search for Pods to preempt.
     pub(super) after_all: String,
 }
 

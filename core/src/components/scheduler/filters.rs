@@ -1,10 +1,10 @@
-//! Whether a node is a place for a Pod: the filters, in their order; the first that rejects is reported.
+//! The filters: whether a node can run a Pod. They run in upstream's order, and the first that rejects is reported.
 //!
 //! Mirrors pkg/scheduler/framework/plugins/{nodeunschedulable,tainttoleration,nodeaffinity,nodeports,noderesources,
 //! podtopologyspread,interpodaffinity} (v1.34), `Filter`.
-//! Inputs: the Pod, the node with what is on it, and what was counted over all nodes before. Outputs: nothing, or the
-//! reasons. `Ready` is not among them: taints and `spec.unschedulable` alone keep Pods away.
-//! Left out on purpose: which volumes a node reaches, and `NodeName`, which never rejects here since bound Pods are not
+//! Inputs: the Pod, the node with its Pods, and what was counted over all nodes before. Outputs: nothing, or the
+//! reasons. The condition Ready is not checked: only taints and `spec.unschedulable` are.
+//! Left out on purpose: the topology of volumes, and `NodeName`, which never rejects here since bound Pods are not
 //! scheduled.
 
 use alloc::format;
@@ -22,7 +22,7 @@ use crate::json;
 use crate::objects::{Json, Text};
 use crate::profile::Settings;
 
-/// How the release filters.
+/// The behaviours of a release that the filters depend on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) level: PodLevel,
@@ -102,7 +102,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Tells whether a Pod's tolerations let it onto a cordoned node.
+/// Tells whether a Pod tolerates cordoned nodes.
 pub(super) fn tolerates_cordon(spec: &Json) -> bool {
     let tolerations = spec.get("tolerations").items();
     if tolerations.is_empty() {
@@ -143,7 +143,7 @@ pub(super) fn lacking(pod: &PodInfo, node: &NodeInfo, rules: Rules) -> (Vec<Text
     (reasons, remedy)
 }
 
-/// Tells whether a resource is one that is counted by the piece.
+/// Tells whether a resource is a scalar resource, as an extended one.
 ///
 /// Source: pkg/scheduler/util/utils.go (v1.34), `IsScalarResourceName`.
 fn is_scalar(name: &str) -> bool {

@@ -1,9 +1,9 @@
-//! Which changes of the cluster may help a Pod that was rejected.
+//! Which changes of the cluster may make a rejected Pod schedulable.
 //!
 //! Mirrors `EventsToRegister` and the hints of the plugins in pkg/scheduler/framework/plugins, and
 //! pkg/scheduler/framework/events.go (v1.34). Before 1.32 a plugin named kinds of changes only, and a change of a Node
-//! helped those Pods that the Node as it became would admit (pkg/scheduler/eventhandlers.go, v1.31, `preCheckForNode`).
-//! Inputs: what changed, the Pod and who rejected it. Outputs: whether to try again.
+//! helped the Pods that the changed Node would admit (pkg/scheduler/eventhandlers.go, v1.31, `preCheckForNode`).
+//! Inputs: the change, the Pod, and the plugins that rejected it. Outputs: whether to try again.
 
 use alloc::vec::Vec;
 
@@ -17,19 +17,19 @@ use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::{Amounts, HostPort};
 use crate::objects::{Json, Object, ObjectKey};
 
-/// What changed of a Node.
+/// The part of a Node that changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NodeChange {
     Allocatable,
     Labels,
-    /// Taints, or that it was uncordoned.
+    /// Its taints changed, or it was uncordoned.
     Taints,
     Conditions,
     Annotations,
 }
 
 impl NodeChange {
-    /// Returns what changed, in the order in which it is looked at.
+    /// Returns the parts that changed, in the order in which they are handled.
     ///
     /// Source: events.go (v1.34), `NodeSchedulingPropertiesChange`.
     pub(super) fn of(before: &Json, after: &Json) -> Vec<Self> {
@@ -95,10 +95,10 @@ pub(super) enum ClusterEvent<'a> {
     Volume,
 }
 
-/// How a release looks at changes.
+/// How plugins of a release register for changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hinting {
-    /// Each plugin says whether this very change helps this very Pod.
+    /// Each plugin decides whether this change helps this Pod.
     ByPlugin,
     /// Each plugin names kinds of changes.
     ByKind,
@@ -164,10 +164,10 @@ fn is_named(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
     }
 }
 
-/// Asks a plugin.
+/// Calls the hint of a plugin.
 ///
-/// A plugin that asks for new Nodes but not for changes of taints is asked again at each of those, and always says yes.
-/// Source: pkg/scheduler/scheduler.go (v1.34), `buildQueueingHintMap`.
+/// A plugin that registers for new Nodes but not for changes of taints is also called for those, and then the change
+/// always helps. Source: pkg/scheduler/scheduler.go (v1.34), `buildQueueingHintMap`.
 fn hint(plugin: Plugin, change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
     let is_deaf_to_taints = matches!(
         plugin,
@@ -237,7 +237,7 @@ fn label_hint(change: ClusterEvent<'_>, pod: &PodInfo) -> bool {
 }
 
 fn fit_hint(change: ClusterEvent<'_>, pod: &PodInfo, rules: Rules) -> bool {
-    // Whether it would fit if nothing ran there.
+    // Whether the Pod would fit on the empty node.
     let fits_alone = |node: &NodeInfo| {
         let mut bare = node.clone();
         bare.pods.clear();

@@ -1,4 +1,4 @@
-//! What the scheduler watches.
+//! The lists that the scheduler watches, and lookups in their caches.
 //!
 //! Mirrors the informers of pkg/scheduler/scheduler.go and its plugins (v1.34), as far as they are modelled.
 
@@ -34,7 +34,7 @@ const REPLICATION_CONTROLLER_CACHE: usize = 8;
 const REPLICA_SET_CACHE: usize = 9;
 const STATEFUL_SET_CACHE: usize = 10;
 
-/// What is watched; a heartbeat changes nothing that affects where Pods go.
+/// The watched lists, without heartbeats, which do not affect scheduling.
 pub(super) const WATCHED: &[Watched] = &[
     Watched::of(NODES),
     Watched::with(PODS, Some(NOT_ENDED)),
@@ -49,12 +49,12 @@ pub(super) const WATCHED: &[Watched] = &[
     Watched::with(STATEFUL_SETS, None),
 ];
 
-/// What is looked up in the caches.
+/// Lookups in the caches.
 #[derive(Clone, Copy)]
 pub(super) struct Listers<'a>(pub(super) &'a ControllerRuntime);
 
 impl<'a> Listers<'a> {
-    /// Says why a Pod's volumes let it go nowhere.
+    /// Returns why no node can take a Pod because of its volumes.
     pub(super) fn refusal_of_volumes(self, pod: &PodInfo) -> Option<Text> {
         let (claims, classes) = (self.0.cache(CLAIM_CACHE), self.0.cache(STORAGE_CLASS_CACHE));
         super::volumes::refusal(pod, |key| claims.get(key), |key| classes.get(key))

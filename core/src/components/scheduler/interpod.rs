@@ -1,4 +1,4 @@
-//! Pods that want to be near others, or away from them.
+//! Affinity and anti-affinity between Pods.
 //!
 //! Mirrors pkg/scheduler/framework/plugins/interpodaffinity/{filtering,scoring}.go and
 //! pkg/scheduler/framework/types.go,
@@ -16,7 +16,7 @@ use super::snapshot::ClusterSnapshot;
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Text};
 
-/// What a Pod that is required to be near another one adds to the other's node when nodes are scored.
+/// The score that required affinity of a placed Pod adds to its topology.
 /// Source: pkg/scheduler/apis/config/v1/defaults.go (v1.34), `HardPodAffinityWeight`.
 const HARD_AFFINITY_WEIGHT: i64 = 1;
 
@@ -54,7 +54,7 @@ impl Term {
         here && self.selector.as_ref().is_some_and(|selector| selector.matches(pod.labels()))
     }
 
-    /// Names the namespaces that the selector selects now.
+    /// Resolves the namespace selector to the namespaces that it selects now.
     fn resolved(mut self, view: &ClusterSnapshot<'_>) -> Self {
         if let Some(selector) = self.namespace_selector.take_if(|selector| !selector.is_everything()) {
             self.namespaces.extend(view.namespaces_of(&selector));
@@ -70,9 +70,9 @@ impl Term {
 /// Which kind of affinity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Affinity {
-    /// To be near.
+    /// Affinity.
     Near,
-    /// To be away.
+    /// Anti-affinity.
     Away,
 }
 
@@ -97,17 +97,17 @@ fn preferred(pod: &PodInfo, kind: Affinity) -> Vec<(Term, i64)> {
     terms.map(|term| (Term::of(pod, term.get("podAffinityTerm")), term.get("weight").as_i64().unwrap_or(0))).collect()
 }
 
-/// Tells whether a Pod meets all terms; none is met by no term at all.
+/// Tells whether a Pod matches all terms; false if there are none.
 pub(super) fn meets_all(terms: &[Term], pod: &PodInfo) -> bool {
     !terms.is_empty() && terms.iter().all(|term| term.matches(pod, &Json::Null))
 }
 
-/// What affects a Pod: its own terms, and those of Pods that want it away.
+/// The required terms about a Pod: its own, and the anti-affinity of other Pods.
 #[derive(Clone, Debug)]
 pub(super) struct AffinityState {
     near: Vec<Term>,
     away: Vec<Term>,
-    /// The Pod meets its own terms: the first of a group may go anywhere.
+    /// Whether the Pod matches its own terms, so that the first Pod of a group may run anywhere.
     is_first_of_group: bool,
     near_counts: BTreeMap<Topology, usize>,
     away_counts: BTreeSet<Topology>,
@@ -184,8 +184,7 @@ impl AffinityState {
     }
 }
 
-/// Returns how much each node is preferred for the Pods that are near it, before it is brought to 0…100; `None` where
-/// nothing is preferred.
+/// Returns the score of each node from preferred terms, not yet normalised to 0…100; `None` if there are none.
 pub(super) fn scores(pod: &PodInfo, view: &ClusterSnapshot<'_>, nodes: &[&NodeInfo]) -> Option<Vec<i64>> {
     let own = [(Affinity::Near, 1), (Affinity::Away, -1)];
     let own: Vec<(Term, i64)> = own

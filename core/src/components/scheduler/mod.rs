@@ -1,13 +1,13 @@
-//! Gives Pods a node: the default scheduler with its filters, scores, queue and preemption.
+//! The default scheduler with its filters, scores, queue and preemption: it gives Pods a node.
 //!
 //! Mirrors kube-scheduler (pkg/scheduler/schedule_one.go, eventhandlers.go, backend/queue, framework/plugins; v1.31,
 //! v1.34, v1.36) with the default profile `default-scheduler`.
 //! Inputs: Pods, Nodes and what selects them, answers, time. Outputs: bindings, the condition PodScheduled,
 //! nominations, deletions of preempted Pods, Events.
-//! Invariants: one Pod is tried at a time, and the next one only when the status of the last was written; a Pod that
-//! was given a node counts there from that moment, seen or not. An attempt itself takes no time.
-//! Left out on purpose: which volumes a node reaches, dynamic resources, extenders, other profiles, gangs, and the
-//! reuse of scores for equal Pods (1.35 on), which may only change the choice among good nodes.
+//! Invariants: one Pod is tried at a time, and the next one only after the status of the last was written. A Pod that
+//! was given a node counts there from that moment, before the watch shows it. An attempt takes no time.
+//! Left out on purpose: the topology of volumes, dynamic resources, extenders, other profiles, gangs, and the reuse of
+//! scores for equal Pods (1.35 on), which can only change the choice among fitting nodes.
 
 mod attempt;
 mod cache;
@@ -63,17 +63,17 @@ const CLIENT_QPS: f64 = 50.0;
 /// Requests at once after a quiet time. Source: as [`CLIENT_QPS`], `ClientConnection.Burst`.
 const CLIENT_BURST: f64 = 100.0;
 
-/// How the release goes about its work.
+/// The behaviours of a release.
 #[derive(Clone, Copy, Debug)]
 struct ReleaseBehaviour {
     rules: Rules,
     balance: Balance,
     hinting: Hinting,
-    /// Victims are deleted beside further attempts, and not before the next one.
+    /// Victims are deleted while further attempts are made, and not before the next one.
     preempts_beside: bool,
     has_claims_plugin: bool,
     tells_generation: bool,
-    /// A failure without a search for victims takes a nomination back.
+    /// A failure without a search for victims clears the nomination.
     failure_clears_nomination: bool,
     /// The nodes that node affinity by name leaves out are counted.
     counts_unnamed_nodes: bool,
@@ -111,11 +111,11 @@ pub struct Scheduler {
     jobs: BTreeMap<u64, OngoingPreemption>,
     last_job: u64,
     step: SchedulingState,
-    /// Something changed while victims were being deleted.
+    /// Whether something changed while victims were being deleted.
     moved: bool,
     next_start: usize,
     chance: Chance,
-    /// Nodes that were laid down as the choice for a Pod, by uid.
+    /// The nodes that were set as the choice for a Pod, by its uid.
     laid_down: BTreeMap<Text, Vec<Text>>,
 }
 
@@ -167,7 +167,7 @@ impl Scheduler {
         let name = Text::from(event.object().name());
         match (&event.before, &event.after) {
             (_, None) => {
-                // A release without hints does not look at Nodes that go.
+                // A release without hints ignores removed Nodes.
                 if self.behaviour.hinting == Hinting::ByPlugin {
                     self.retry(Reason::NodeDeleted(&name), None, now);
                 }
@@ -283,7 +283,7 @@ impl Scheduler {
         }
     }
 
-    /// Tries the Pods again that a change may help, those of at most a priority where one is given.
+    /// Queues the Pods that a change may help for another attempt; with `priority_max`, only those up to that priority.
     fn retry(&mut self, reason: Reason<'_>, priority_max: Option<i64>, now: Timestamp) {
         self.moved = true;
         let ReleaseBehaviour { hinting, rules, .. } = self.behaviour;
@@ -305,7 +305,7 @@ impl Scheduler {
     }
 }
 
-/// Tells whether this scheduler is the one that a Pod asks for.
+/// Tells whether a Pod asks for this scheduler.
 fn is_ours(pod: &Object) -> bool {
     pod.stable().at(&["spec", "schedulerName"]).as_str().unwrap_or(PROFILE) == PROFILE
 }
@@ -331,7 +331,7 @@ fn own_change_helps(before: &Object, after: &Object, queued: &Queued, hinting: H
     })
 }
 
-/// A change as it happened; [`ClusterEvent`] with what is known of it now.
+/// A change as it happened; [`Self::change`] makes a [`ClusterEvent`] of it with the cluster as cached now.
 #[derive(Clone, Copy, Debug)]
 enum Reason<'a> {
     NodeAdded(&'a Text),

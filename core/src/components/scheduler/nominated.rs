@@ -1,7 +1,8 @@
-//! Which Pods are nominated for which node: room that others of lower priority must leave to them.
+//! Nominations: which Pods are nominated for which node, whose resources Pods of lower priority must leave to them.
 //!
 //! Mirrors pkg/scheduler/backend/queue/nominator.go and pkg/scheduler/framework/runtime/framework.go,
-//! `RunFilterPluginsWithNominatedPods` (v1.34).
+//! `RunFilterPluginsWithNominatedPods` (v1.34). Inputs: nominations as they are made, cleared and seen. Outputs: nodes
+//! with their nominated Pods, and whether a Pod fits with and without those.
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -19,7 +20,7 @@ use crate::objects::{Object, ObjectKey, Text};
 pub(super) struct Nominations(BTreeMap<ObjectKey, (Text, Arc<PodInfo>)>);
 
 impl Nominations {
-    /// Nominates a Pod for a node; an empty name takes the nomination back.
+    /// Nominates a Pod for a node; an empty name clears the nomination.
     pub(super) fn set(&mut self, pod: Arc<PodInfo>, node: &Text) {
         if node.is_empty() {
             self.0.remove(&pod.key);
@@ -28,7 +29,7 @@ impl Nominations {
         }
     }
 
-    /// Follows what the status of a waiting Pod says; a nomination that was not written yet stays.
+    /// Applies the nomination in the status of a waiting Pod; one that was not written yet stays.
     pub(super) fn follow(&mut self, before: Option<&Object>, pod: Arc<PodInfo>) {
         let said = |object: &Object| {
             object.stable().at(&["status", "nominatedNodeName"]).as_text().cloned().unwrap_or_default()
@@ -55,8 +56,8 @@ impl Nominations {
         here.map(|(_, pod)| pod.clone()).collect()
     }
 
-    /// Returns the node as it is when the Pods come that are nominated for it and at least as important; `None` if
-    /// there are none.
+    /// Returns the node with the Pods that are nominated for it and have at least the same priority; `None` if there
+    /// are none.
     pub(super) fn with_nominated(&self, pod: &PodInfo, node: &NodeInfo) -> Option<NodeInfo> {
         let counts = |(other, nominated): &&(Text, Arc<PodInfo>)| {
             **other == *node.name() && nominated.priority >= pod.priority && nominated.key != pod.key
@@ -68,7 +69,7 @@ impl Nominations {
         crowded
     }
 
-    /// Asks a node in some state: with the nominated Pods and without.
+    /// Runs the filters for a node in a given state, with the nominated Pods and without.
     pub(super) fn check(
         &self,
         pod: &PodInfo,
@@ -82,7 +83,7 @@ impl Nominations {
         fits(pod, node, view, rules)
     }
 
-    /// The same for a node as it is, whose candidate is made already.
+    /// As [`Self::check`], for a candidate that was already made.
     pub(super) fn check_candidate(
         &self,
         candidate: &Candidate<'_>,

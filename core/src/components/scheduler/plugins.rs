@@ -64,7 +64,7 @@ pub(super) enum Remedy {
     None,
 }
 
-/// Why a node is no place for a Pod.
+/// Why a node cannot run a Pod.
 #[derive(Clone, Debug)]
 pub(super) struct Rejection {
     pub(super) plugin: Plugin,

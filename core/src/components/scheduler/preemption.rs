@@ -1,9 +1,9 @@
-//! Which Pods have to go so that one with a higher priority fits.
+//! Which Pods are preempted so that one with a higher priority fits.
 //!
 //! Mirrors pkg/scheduler/framework/preemption/preemption.go and plugins/defaultpreemption/default_preemption.go
 //! (v1.34).
-//! Inputs: the Pod, what the nodes said, the PodDisruptionBudgets. Outputs: a node with its victims, or why there is
-//! none.
+//! Inputs: the Pod, the rejections of the nodes, the PodDisruptionBudgets. Outputs: a node with its victims, or why
+//! there is none.
 //! Left out on purpose: extenders, and the limit to a tenth of the nodes in clusters of more than a hundred candidates.
 
 use alloc::format;
@@ -21,7 +21,7 @@ use super::snapshot::ClusterSnapshot;
 use crate::objects::selector::Selector;
 use crate::objects::{Json, Object, Text};
 
-/// A node with the Pods that have to go.
+/// A node with the victims on it.
 #[derive(Clone, Debug)]
 pub(super) struct Offer {
     pub(super) node: Text,
@@ -29,12 +29,12 @@ pub(super) struct Offer {
     violations: usize,
 }
 
-/// What came of the search.
+/// The result of the search.
 #[derive(Clone, Debug)]
 pub(super) enum Preemption {
     /// Equally good offers: the choice among them is free.
     Offers(Vec<Offer>),
-    /// No Pod's removal helps; the nomination that the Pod may have is taken back.
+    /// No preemption helps; the Pod's nomination is cleared.
     Hopeless(String),
     /// The Pod may not preempt now; its nomination stays.
     NotAllowed(String),
@@ -137,14 +137,14 @@ fn importance(pod: &PodInfo) -> (Reverse<i64>, Text, crate::objects::ObjectKey) 
     (Reverse(pod.priority), started(pod), pod.key.clone())
 }
 
-/// Returns when a Pod was started; one that was not counts as started now, after all others.
+/// Returns when a Pod was started; one that was not started sorts after all others.
 fn started(pod: &PodInfo) -> Text {
     pod.object.stable().at(&["status", "startTime"]).as_text().cloned().unwrap_or(Text::of("9999"))
 }
 
 type PodList = Vec<Arc<PodInfo>>;
 
-/// Tells the Pods whose removal a budget forbids from the others. Source: default_preemption.go (v1.34),
+/// Splits Pods into those whose removal violates a budget, and the others. Source: default_preemption.go (v1.34),
 /// `filterPodsWithPDBViolation`.
 fn by_budget(pods: PodList, budgets: &[&Object]) -> (PodList, PodList) {
     let mut allowed: Vec<i64> = budgets
@@ -186,7 +186,7 @@ fn best(offers: Vec<Offer>) -> Vec<Offer> {
     offers.into_iter().filter(|offer| rank(offer) == lowest).collect()
 }
 
-/// Joins what the plugins after the filters say.
+/// Joins the messages of the PostFilter plugins.
 ///
 /// Source: pkg/scheduler/framework/runtime/framework.go (v1.34), `RunPostFilterPlugins`.
 pub(super) fn report(message: &str, has_claims_plugin: bool) -> String {
@@ -194,7 +194,7 @@ pub(super) fn report(message: &str, has_claims_plugin: bool) -> String {
     format!("{before}preemption: {message}")
 }
 
-/// Makes a candidate and asks one node, with the cluster as it would be with that node in another state.
+/// Runs the filters for one node in the given state, and for the cluster with that node in it.
 pub(super) fn fits(pod: &PodInfo, node: &NodeInfo, view: &ClusterSnapshot<'_>, rules: Rules) -> Result<(), Rejection> {
     Candidate::new(pod, rules, &view.with(node)).check(node)
 }

@@ -1,9 +1,9 @@
-//! The Pods that wait for a node: ready to be tried, pausing after a failure, or until something changes.
+//! The scheduling queue: Pods that are ready to be tried, that pause after a failure, or that wait for a change.
 //!
 //! Mirrors pkg/scheduler/backend/queue/{scheduling_queue,active_queue,backoff_queue}.go (v1.34; v1.31 in
 //! pkg/scheduler/internal/queue): higher priority first, then who waits longest; after a failure 1 s, doubled up to
 //! 10 s; after five minutes without any change another try.
-//! Inputs: Pods, failures, time. Outputs: the next Pod to try.
+//! Inputs: Pods, failures, changes, time. Outputs: the next Pod to try.
 //! Left out on purpose: events during an attempt, since an attempt takes no time here.
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -26,16 +26,16 @@ use crate::profile::Settings;
 const BACKOFF_FIRST: SignedDuration = SignedDuration::from_secs(1);
 /// Longest pause. Source: as [`BACKOFF_FIRST`], `DefaultPodMaxBackoffDuration`.
 const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(10);
-/// How often pauses that are over are looked for. Source: as [`BACKOFF_FIRST`], `Run`.
+/// How often Pods whose pause is over are moved. Source: as [`BACKOFF_FIRST`], `Run`.
 const BACKOFF_FLUSH: SignedDuration = SignedDuration::from_secs(1);
-/// How often Pods are looked for that nothing helped for too long. Source: as [`BACKOFF_FIRST`], `Run`.
+/// How often Pods that have waited too long are moved. Source: as [`BACKOFF_FIRST`], `Run`.
 const LEFTOVER_FLUSH: SignedDuration = SignedDuration::from_secs(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SubQueue {
     Active,
     Backoff,
-    /// After an error, which no cluster event mends.
+    /// It pauses after an error, which no change of the cluster repairs.
     ErrorBackoff,
     Unschedulable,
     /// It may not be tried yet: it has scheduling gates, or its preemption is under way.
@@ -55,7 +55,7 @@ pub(super) struct Queued {
     pub(super) attempts: u32,
     unschedulable: u32,
     errors: u32,
-    /// When it came, or failed last.
+    /// When it was added, or last failed.
     timestamp: Timestamp,
     sequence: u64,
     place: SubQueue,
@@ -75,10 +75,10 @@ pub(super) struct Queue {
     backoff: BTreeSet<(Timestamp, QueueOrder)>,
     errors: BTreeSet<(Timestamp, QueueOrder)>,
     unschedulable: BTreeSet<ObjectKey>,
-    /// Pods whose preemption is under way: they are not tried before it is done.
+    /// Pods for which a preemption is under way; they are not tried before it is done.
     preempting: BTreeSet<ObjectKey>,
     sequence: u64,
-    /// Pauses end at whole seconds, and one is cut short when nothing else is to be tried.
+    /// Whether pauses end at whole seconds, and one is cut short when no Pod is ready.
     pops_from_backoff: bool,
     unschedulable_max: SignedDuration,
     start: Timestamp,
@@ -132,7 +132,7 @@ impl Queue {
         self.enter(key, queued);
     }
 
-    /// Follows a change of a Pod; its place stays, but that a gate may have gone.
+    /// Applies a change of a Pod; its place in the queue changes only if its gates were removed.
     pub(super) fn update(&mut self, pod: &Arc<PodInfo>) {
         let Some(mut queued) = self.take(&pod.key) else { return };
         queued.pod = pod.clone();
@@ -187,7 +187,7 @@ impl Queue {
         self.enter(queued.pod.key.clone(), queued);
     }
 
-    /// Moves the Pods that a change may help to where they are tried again; returns which.
+    /// Queues the Pods that a change may help for another attempt; returns their keys.
     pub(super) fn retry(&mut self, now: Timestamp, helps: impl Fn(&Queued) -> bool) -> Vec<ObjectKey> {
         let waiting: Vec<ObjectKey> = self.unschedulable.iter().cloned().collect();
         let mut moved: Vec<ObjectKey> =
@@ -199,7 +199,7 @@ impl Queue {
         moved
     }
 
-    /// Tries a Pod again that was put aside, after its pause.
+    /// Moves a Pod that waits for a change to the pausing or the ready ones.
     fn requeue(&mut self, key: &ObjectKey, now: Timestamp) {
         let Some(mut queued) = self.take(key) else { return };
         queued.place = if self.preempting.contains(key) {
@@ -217,7 +217,7 @@ impl Queue {
         self.preempting.insert(key);
     }
 
-    /// Ends [`Self::hold`]; the Pod goes back to those that wait for a change.
+    /// Ends [`Self::hold`]; the Pod waits for a change again.
     pub(super) fn let_go(&mut self, key: &ObjectKey) {
         if self.preempting.remove(key)
             && self
@@ -231,7 +231,7 @@ impl Queue {
         }
     }
 
-    /// Tries a Pod again at once, wherever it waits.
+    /// Makes a Pod ready at once, wherever it waits.
     pub(super) fn activate(&mut self, key: &ObjectKey) {
         if let Some(mut queued) = self.take(key) {
             queued.place = SubQueue::Active;
@@ -239,7 +239,7 @@ impl Queue {
         }
     }
 
-    /// Ends the pauses that are over, and moves on what waited too long.
+    /// Ends the pauses that are over, and moves Pods that waited too long.
     pub(super) fn handle_timeout(&mut self, now: Timestamp) {
         if self.flush_at(self.flushed) <= now {
             self.flushed = now;
@@ -276,7 +276,7 @@ impl Queue {
         crate::components::earliest([backoff, leftover])
     }
 
-    /// Returns the first look at pauses after an instant.
+    /// Returns the first periodic check of pauses after an instant.
     fn flush_at(&self, after: Timestamp) -> Timestamp {
         if self.pops_from_backoff {
             return whole_seconds(after) + BACKOFF_FLUSH;
@@ -285,7 +285,7 @@ impl Queue {
         self.start + SignedDuration::from_secs(i64::try_from(rounds).unwrap_or(0))
     }
 
-    /// Returns the first look at pauses that finds one over.
+    /// Returns the first periodic check that finds this pause over.
     fn flush_after(&self, expiry: Timestamp) -> Timestamp {
         if self.pops_from_backoff {
             return expiry + BACKOFF_FLUSH;

@@ -1,11 +1,11 @@
-//! Events of the group `events.k8s.io`: one for each first time, a series for what repeats.
+//! Events of the group `events.k8s.io`: single Events, and series for repeated ones.
 //!
-//! Mirrors k8s.io/client-go tools/events/{event_recorder,event_broadcaster}.go (v1.34). What repeats about the same
-//! revision of an object becomes a series: the second one is a PATCH, further ones are counted in memory and written
-//! when the series has rested for six minutes, or each thirty minutes.
-//! Inputs: what to say, answers, time. Outputs: requests of a client of its own. Each is sent at once and beside the
-//! others, as upstream does.
-//! Left out on purpose: further tries when no answer comes.
+//! Mirrors k8s.io/client-go tools/events/{event_recorder,event_broadcaster}.go (v1.34). An Event that repeats about the
+//! same revision of an object becomes a series: the second one is a PATCH; further ones are counted in memory and
+//! written after six minutes without a repetition, and every thirty minutes.
+//! Inputs: Events, answers, time. Outputs: requests of a client of its own; they are sent at once and concurrently, as
+//! upstream.
+//! Left out on purpose: retries when no answer comes.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -22,9 +22,9 @@ use crate::network::{Answer, Call, NEW_EVENTS, RequestId, TransportError, Verb};
 use crate::objects::time::to_micro_time;
 use crate::objects::{Json, Object, Text};
 
-/// How long a series rests before it is over. Source: event_broadcaster.go (v1.34), `finishTime`.
+/// How long after its last repetition a series ends. Source: event_broadcaster.go (v1.34), `finishTime`.
 const FINISH: SignedDuration = SignedDuration::from_mins(6);
-/// How often a series that goes on is written. Source: as [`FINISH`], `refreshTime`.
+/// How often an active series is written. Source: as [`FINISH`], `refreshTime`.
 const REFRESH: SignedDuration = SignedDuration::from_mins(30);
 
 #[derive(Clone, Debug)]
@@ -35,14 +35,14 @@ struct EventSeries {
     series: Option<(i64, Timestamp)>,
 }
 
-/// What an Event says.
+/// The content of an Event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EventText<'a> {
     pub(super) kind: &'static str,
     pub(super) reason: &'static str,
     pub(super) action: &'static str,
     pub(super) note: &'a str,
-    /// Another object that has to do with it.
+    /// The related object.
     pub(super) related: Option<&'a Object>,
 }
 
@@ -81,7 +81,7 @@ impl Recorder {
         out: (&mut Client, &mut Outbox),
         now: Timestamp,
     ) {
-        // Names come from the clock; at a standing clock each must still be another one.
+        // Names come from the clock; at one instant each must still be different.
         self.last_nanos = (now.as_nanosecond() + own_nanos(self.controller)).max(self.last_nanos + 1);
         let key = pod.key();
         let name = format!("{}.{:x}", key.name, self.last_nanos);
@@ -156,7 +156,7 @@ impl Recorder {
         self.under_way.contains_key(&id)
     }
 
-    /// Takes an answer; a series whose Event is gone is written anew.
+    /// Takes an answer; a series whose Event is gone is created again.
     pub(super) fn handle_response(
         &mut self,
         id: RequestId,
@@ -170,7 +170,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the series that rested, and writes those that go on.
+    /// Ends the series without further repetitions, and writes the active ones.
     pub(super) fn handle_timeout(&mut self, (client, outbox): (&mut Client, &mut Outbox), now: Timestamp) {
         if self.finished + FINISH <= now {
             self.finished = now;

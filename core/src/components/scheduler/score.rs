@@ -1,9 +1,10 @@
-//! Which of the nodes that fit is the best.
+//! The scores of the nodes that fit.
 //!
 //! Mirrors the score plugins of pkg/scheduler/framework/plugins with the weights of
 //! pkg/scheduler/apis/config/v1/default_plugins.go (v1.34): TaintToleration 3, NodeAffinity 2, PodTopologySpread 2,
 //! InterPodAffinity 2, NodeResourcesFit (LeastAllocated) 1, NodeResourcesBalancedAllocation 1, ImageLocality 1.
-//! Inputs: the Pod, the nodes that fit, the cluster. Outputs: one number for each node; whose is highest is chosen.
+//! Inputs: the Pod, the nodes that fit, the cluster. Outputs: one number for each node; a node with the highest is
+//! chosen.
 
 use alloc::string::String;
 use alloc::vec;
@@ -20,20 +21,20 @@ use crate::profile::Settings;
 
 /// The best score of a plugin. Source: k8s.io/kube-scheduler framework (v1.34), `MaxNodeScore`.
 const BEST: i64 = 100;
-/// Images smaller than this in all count for nothing, in bytes.
+/// Total size of images below which they score zero, in bytes.
 /// Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go (v1.34), `minThreshold`.
 const IMAGES_MIN: i64 = 23 * 1024 * 1024;
-/// Images count up to this for each container, in bytes. Source: as [`IMAGES_MIN`], `maxContainerThreshold`.
+/// Size per container above which images score no higher, in bytes. Source: as [`IMAGES_MIN`], `maxContainerThreshold`.
 const IMAGES_MAX_EACH: i64 = 1000 * 1024 * 1024;
 
 /// How the balance of CPU and memory is scored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Balance {
-    /// By how balanced the node is with the Pod; Pods without requests too.
+    /// By the balance of the node with the Pod, also for Pods without requests.
     Always,
     /// The same, but not for Pods without requests.
     WithRequests,
-    /// By how much more balanced the node becomes through the Pod.
+    /// By the change in balance that the Pod causes.
     Improvement,
 }
 
@@ -84,7 +85,7 @@ pub(super) fn scores(
     sums
 }
 
-/// Counts the taints that would rather keep the Pod away.
+/// Counts the PreferNoSchedule taints that the Pod does not tolerate.
 fn unwelcome(pod: &PodInfo, node: &NodeInfo) -> i64 {
     let tolerations = pod.spec().get("tolerations").items();
     let is_soft = |taint: &&Json| taint.get("effect").as_str() == Some("PreferNoSchedule");

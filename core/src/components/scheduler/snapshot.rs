@@ -1,11 +1,12 @@
-//! The cluster as one attempt sees it: the nodes, one of them perhaps in another state, and the namespaces.
+//! The cluster as one attempt sees it: the nodes, one of them perhaps replaced by a hypothetical state, and the
+//! namespaces. Borrowed data, never changed.
 
 use super::cache::{NodeInfo, SchedulerCache};
 use crate::components::client::Reflector;
 use crate::objects::selector::Selector;
 use crate::objects::{Json, ObjectKey, Text};
 
-/// A look at the cluster.
+/// A view of the cluster.
 #[derive(Clone, Copy)]
 pub(super) struct ClusterSnapshot<'a> {
     pub(super) cluster: &'a SchedulerCache,

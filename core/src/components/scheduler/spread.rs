@@ -1,4 +1,4 @@
-//! Pods that are to be spread over topologies.
+//! Topology spread constraints of Pods.
 //!
 //! Mirrors pkg/scheduler/framework/plugins/podtopologyspread/{common,filtering,scoring}.go and plugins/helper/spread.go
 //! (v1.34).

@@ -1,7 +1,8 @@
 //! What the scheduler writes into the status of Pods: a condition, and for which node a Pod is nominated.
 //!
 //! Mirrors pkg/api/v1/pod/util.go, `UpdatePodCondition`, and pkg/scheduler/util/utils.go, `PatchPodStatus` (v1.34): the
-//! patch is the two-way strategic merge of the status as it was seen and as it should be.
+//! patch is the two-way strategic merge patch between the status seen and the wanted one. Inputs: the Pod, the
+//! condition, the nominated node. Outputs: the patch, or nothing if it would be empty.
 
 use alloc::vec::Vec;
 
@@ -19,7 +20,7 @@ pub(super) struct Condition<'a> {
     pub(super) status: &'static str,
     pub(super) reason: &'static str,
     pub(super) message: &'a str,
-    /// Whether the condition says which generation it is about.
+    /// Whether the condition has `observedGeneration`.
     pub(super) tells_generation: bool,
 }
 

@@ -1,10 +1,10 @@
-//! Whether the claims of a Pod's volumes are ready for it, before any node is asked.
+//! Whether the claims of a Pod's volumes are ready, which is checked before any node.
 //!
 //! Mirrors pkg/scheduler/framework/plugins/volumebinding (v1.34), `PreFilter` with `podHasPVCs` and
 //! `GetPodVolumeClaims`.
 //! Inputs: the Pod, its claims, the classes of storage. Outputs: nothing, or the reason why no node can take the Pod.
-//! Left out on purpose: which volumes a node reaches, and the choice of a volume for a claim that waits for its first
-//! consumer; such a claim keeps no Pod waiting here.
+//! Left out on purpose: the topology of volumes, and the choice of a volume for a claim that waits for its first
+//! consumer; such a claim blocks no Pod here.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,13 +12,13 @@ use alloc::string::String;
 use super::cache::PodInfo;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
-/// Set on a claim when volume and claim are bound to each other for good.
+/// The annotation of a claim that is completely bound to its volume.
 /// Source: k8s.io/component-helpers/storage/volume/helpers.go (v1.34), `AnnBindCompleted`.
 const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 
-/// Says why no node can take a Pod for the sake of its volumes.
+/// Returns why no node can take a Pod because of its volumes.
 ///
-/// `claim` and `class` look up what the scheduler has seen.
+/// `claim` and `class` look up cached objects.
 pub(super) fn refusal<'a>(
     pod: &PodInfo,
     claim: impl Fn(&ObjectKey) -> Option<&'a Object>,

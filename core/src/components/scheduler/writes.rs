@@ -1,7 +1,8 @@
-//! What the scheduler writes beside the condition: bindings, and what ends the victims of a preemption.
+//! The scheduler's writes other than the condition: bindings, and the deletion of the victims of a preemption.
 //!
 //! Mirrors pkg/scheduler/schedule_one.go, `bindingCycle` and `handleBindingCycleError`, and
-//! pkg/scheduler/framework/preemption/preemption.go, `prepareCandidate` and `prepareCandidateAsync` (v1.34).
+//! pkg/scheduler/framework/preemption/preemption.go, `prepareCandidate` and `prepareCandidateAsync` (v1.34). Inputs: an
+//! assigned Pod or an offer with victims, answers. Outputs: requests, and when a preemption is done.
 
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -122,7 +123,7 @@ impl Scheduler {
             return;
         };
         if self.assumed.remove(&pod.key).is_none() {
-            // The Pod is gone, or was bound all the same.
+            // The Pod is gone, or was bound in spite of the error.
             return;
         }
         self.cluster.remove_pod(&pod.key);
@@ -130,7 +131,7 @@ impl Scheduler {
         self.fail_binding(queued, format!("running Bind plugin \"DefaultBinder\": {refusal}"), now);
     }
 
-    /// Prepares to end the victims of a preemption; [`Self::go_on_with_job`] begins.
+    /// Prepares the deletion of a preemption's victims; [`Self::go_on_with_job`] starts it.
     pub(super) fn start_job(&mut self, pod: &Arc<PodInfo>, offer: Offer, because: DecisionId, now: Timestamp) -> u64 {
         for other in self.nominations.below(pod.priority, &offer.node) {
             self.nominations.set(other.clone(), &Text::of(""));
@@ -153,7 +154,7 @@ impl Scheduler {
         self.last_job
     }
 
-    /// Ends the next victims: all at once, or all but the last first, after which the Pod may be tried again.
+    /// Deletes the next victims: all at once, or all but the last first; after the last the Pod may be tried again.
     pub(super) fn go_on_with_job(&mut self, number: u64, now: Timestamp) {
         let beside = self.behaviour.preempts_beside;
         let Some(job) = self.jobs.get_mut(&number) else { return };
@@ -190,7 +191,7 @@ impl Scheduler {
             tells_generation: self.behaviour.tells_generation,
         };
         let because = job.because;
-        // The victim as it is now: its status may have changed since it was chosen.
+        // The current victim: its status may have changed since it was chosen.
         let current = self.cluster.pod(&key).cloned().unwrap_or(victim);
         let body = if self.behaviour.mixes_up_status {
             overwrite(&current.object, &job.preemptor.object, condition, now)
@@ -262,7 +263,7 @@ impl Scheduler {
     }
 }
 
-/// How the end of a victim went.
+/// The result of a victim's deletion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ended {
     Deleted,

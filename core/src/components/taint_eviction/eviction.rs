@@ -1,7 +1,8 @@
-//! One eviction: read the pod, say why in its status, delete it.
+//! One eviction: read the pod, write the condition DisruptionTarget, delete it.
 //!
 //! Mirrors `deletePodHandler` and `addConditionAndDeletePod` (pkg/controller/tainteviction/taint_eviction.go, v1.34):
-//! five tries, 10 ms apart; any error counts, even that the pod is gone. No precondition, no disruption budget.
+//! five tries, 10 ms apart; any error is a failed try, even that the pod is gone. Inputs: answers, time. Outputs: the
+//! next request, a pause, or the end. It uses no precondition, and disruption budgets do not apply.
 
 use alloc::format;
 
@@ -18,7 +19,7 @@ use crate::objects::ObjectKey;
 const TRIES_MAX: u32 = 5;
 /// Pause after a failed try. Source: taint_eviction.go (v1.34), `deletePodHandler`.
 const PAUSE: SignedDuration = SignedDuration::from_millis(10);
-/// What an evicted pod is told. Source: taint_eviction.go (v1.34), `addConditionAndDeletePod`.
+/// The condition of an evicted pod. Source: taint_eviction.go (v1.34), `addConditionAndDeletePod`.
 const TARGET: DisruptionTarget =
     DisruptionTarget { reason: "DeletionByTaintManager", message: "Taint manager: deleting due to NoExecute taint" };
 
@@ -31,7 +32,7 @@ pub(super) enum Next {
     Pause(Timestamp),
     /// The pod is being deleted.
     Deleted,
-    /// It is given up.
+    /// The eviction is given up.
     GivenUp,
 }
 

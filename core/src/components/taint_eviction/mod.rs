@@ -3,9 +3,9 @@
 //! Mirrors kube-controller-manager's `taint-eviction-controller` (pkg/controller/tainteviction/taint_eviction.go,
 //! v1.34).
 //! Inputs: Nodes, Pods, answers, time. Outputs: DisruptionTarget conditions, deletions, Events.
-//! The clock of a toleration starts when this process first sees taint and pod together, never at `timeAdded`; another
-//! taint does not start it anew, the absence of all does. Two changes at one instant keep the timer, since upstream's
-//! clock never stands still.
+//! Invariant: the time of a toleration counts from when this process first sees taint and pod together, never from
+//! `timeAdded`. Another taint does not restart it; only after all taints were gone does it start anew. Two changes at
+//! one instant keep the timer, since upstream never handles two at one instant.
 //! Left out on purpose: the sharding over eight workers (events are handled in their order), and metrics.
 
 mod eviction;
@@ -53,7 +53,7 @@ impl TaintEviction {
     /// Starts the controller with empty caches.
     #[must_use]
     pub fn new(context: &ControllerContext, now: Timestamp) -> Self {
-        // The controller came out of node lifecycle and kept its account.
+        // The controller was split off node lifecycle, and still uses its service account.
         let watched = [Watched::of(NODES), Watched::of(PODS)];
         let runtime = ControllerRuntime::new(&watched, context, now);
         let profile = context.settings.profile();
@@ -81,7 +81,7 @@ impl TaintEviction {
         }
         let name = Text::from(event.object().name());
         match after {
-            // The timers of its pods go on.
+            // The timers of its pods keep running.
             None => {
                 self.tainted.remove(&name);
             }
@@ -127,7 +127,7 @@ impl TaintEviction {
         }
     }
 
-    /// Decides about a pod on a node that may be tainted.
+    /// Starts, keeps or cancels the eviction of a pod on a node that may be tainted.
     fn handle_pod(&mut self, key: &ObjectKey, node: &Text, now: Timestamp) {
         let (Some(taints), Some(pod)) = (self.tainted.get(node), self.runtime.cache(POD_CACHE).get(key)) else {
             return;
@@ -284,7 +284,7 @@ impl Controller for TaintEviction {
         }
     }
 
-    /// Once both caches are there: what upstream's queues hold at the start, nodes first.
+    /// When both caches are filled: handles what upstream's queues hold at the start, nodes first.
     fn work(&mut self, now: Timestamp) {
         if self.started || !self.runtime.is_synced() {
             return;

@@ -1,6 +1,8 @@
 //! The pods that wait for their eviction, and those whose eviction is under way.
 //!
-//! Mirrors pkg/controller/tainteviction/timed_workers.go (v1.34). Only a pod that waits can be cancelled with an Event.
+//! Mirrors pkg/controller/tainteviction/timed_workers.go (v1.34). Inputs: pods with the instants of their evictions,
+//! cancellations, time. Outputs: the pods that are due. Invariant: a pod has one timer at most, and only a pod that
+//! waits can be cancelled with an Event.
 
 use alloc::collections::BTreeMap;
 
@@ -12,7 +14,7 @@ use crate::objects::ObjectKey;
 enum TimerEntry {
     /// Waits for an instant.
     Waits { fire: Timestamp, number: u64 },
-    /// Its eviction is under way, or (up to 1.32) it was evicted once and cannot come back before it is cancelled.
+    /// Its eviction is under way. Up to 1.32 also: it was evicted once, and gets no new timer before it is cancelled.
     Spent,
 }
 
@@ -25,7 +27,7 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// Returns when the pod's time is over, if it waits.
+    /// Returns when the pod is due, if it waits.
     pub(super) fn waits_until(&self, pod: &ObjectKey) -> Option<Timestamp> {
         match self.entries.get(pod) {
             Some(TimerEntry::Waits { fire, .. }) => Some(*fire),
@@ -38,7 +40,7 @@ impl Timers {
         self.entries.contains_key(pod)
     }
 
-    /// Lets a pod wait.
+    /// Starts the timer of a pod.
     pub(super) fn wait(&mut self, pod: ObjectKey, fire: Timestamp) {
         self.added += 1;
         self.order.insert((fire, self.added), pod.clone());
@@ -61,14 +63,14 @@ impl Timers {
         }
     }
 
-    /// Ends an eviction: the pod may come back, unless it leaves a tombstone.
+    /// Ends an eviction: the pod may get a new timer, unless it leaves a tombstone.
     pub(super) fn finish(&mut self, pod: &ObjectKey) {
         if self.entries.get(pod) == Some(&TimerEntry::Spent) {
             self.entries.remove(pod);
         }
     }
 
-    /// Takes the next pod whose time is over; its eviction is under way from now on.
+    /// Takes the next pod that is due; its eviction is under way from now on.
     pub(super) fn fire(&mut self, now: Timestamp) -> Option<ObjectKey> {
         let entry = self.order.first_entry().filter(|entry| entry.key().0 <= now)?;
         let pod = entry.remove();
@@ -76,7 +78,7 @@ impl Timers {
         Some(pod)
     }
 
-    /// Returns when the next pod's time is over.
+    /// Returns when the next pod is due.
     pub(super) fn next(&self) -> Option<Timestamp> {
         self.order.keys().next().map(|(at, _)| *at)
     }

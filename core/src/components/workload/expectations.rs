@@ -1,7 +1,8 @@
-//! What a controller has asked for and not yet seen in its cache.
+//! Creations and deletions that a controller has requested and not yet seen in its cache.
 //!
 //! Mirrors `UIDTrackingControllerExpectations` (pkg/controller/controller_utils.go, v1.34): after creations and
-//! deletions a key is not acted on again until all of them were seen, or five minutes have passed.
+//! deletions a key is not acted on again until all of them were seen, or five minutes have passed. Inputs: requests and
+//! changes of the cache by key, time. Outputs: whether a key may be acted on.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ const TIMEOUT: SignedDuration = SignedDuration::from_secs(300);
 #[derive(Clone, Debug, Default)]
 struct Expected {
     creations: usize,
-    /// UIDs of pods that will go.
+    /// UIDs of pods whose deletion is expected.
     deletions: BTreeSet<Text>,
     since: Timestamp,
 }
@@ -34,7 +35,7 @@ impl Expectations {
         })
     }
 
-    /// Expects creations and deletions from now on, in the place of whatever was expected.
+    /// Replaces the expectations of a key.
     pub(in crate::components) fn expect(
         &mut self,
         key: &ObjectKey,
@@ -60,7 +61,7 @@ impl Expectations {
         }
     }
 
-    /// Follows a pod of a key in the cache. The beginning of a deletion counts as the deletion.
+    /// Applies a change of a key's pod in the cache. The beginning of a deletion counts as the deletion.
     pub(in crate::components) fn follow(&mut self, key: &ObjectKey, event: &CacheEvent) {
         match &event.after {
             Some(pod) if !is_ending(pod) => {

@@ -1,4 +1,4 @@
-//! What the controllers of workloads share beside their runtime: pods and whose they are, and what was asked for.
+//! What the workload controllers share beside their runtime: pods and their owners, and expectations.
 //!
 //! Mirrors pkg/controller/controller_utils.go and its neighbours (v1.34).
 

@@ -1,7 +1,7 @@
-//! What a controller says when a pod that it asked for was made, or one that it gave up was deleted.
+//! How a controller handles the answers to creations and deletions of its pods.
 //!
 //! Mirrors `RealPodControl` (pkg/controller/controller_utils.go, v1.34) with the expectations that its callers keep.
-//! Outputs: the Event; reason and text of what failed, for the status and the next try.
+//! Inputs: answers. Outputs: the Event; on a failure its reason and text, for the status and the retry.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,4 +1,5 @@
-//! Pods as the controllers of workloads see them: whose they are, whether they count, and how they are made.
+//! Pods of workload controllers: their owners, the indexes by owner and by selector, and how pods are created, adopted
+//! and released.
 //!
 //! Mirrors pkg/api/v1/pod/util.go, pkg/controller/controller_utils.go and controller_ref_manager.go (v1.34).
 
@@ -86,7 +87,7 @@ impl Owned {
         self.update_those(event, |_| true);
     }
 
-    /// Follows a change of the cache, of those objects alone that are worth knowing.
+    /// Applies a change of the cache, for the objects that pass the test.
     pub(in crate::components) fn update_those(&mut self, event: &CacheEvent, is_worth: fn(&Object) -> bool) {
         let uid = |object: &Option<Object>| {
             let own = object.as_ref().filter(|object| is_worth(object)).and_then(controller_of);
@@ -116,7 +117,7 @@ impl Owned {
     }
 }
 
-/// Pods that belong to no controller, by namespace: those that have ended or are being deleted are nobody's any more.
+/// Pods without a controller, by namespace. Pods that have ended or are being deleted are left out.
 #[derive(Clone, Debug, Default)]
 pub(in crate::components) struct Orphans(BTreeMap<Text, BTreeSet<ObjectKey>>);
 
@@ -138,7 +139,7 @@ impl Orphans {
     }
 }
 
-/// Makes the patch by which a controller takes a pod that has none.
+/// Makes the patch by which a controller adopts a pod that has none.
 ///
 /// Source: pkg/controller/controller_ref_manager.go (v1.34), `ownerRefControllerPatch`.
 pub(in crate::components) fn adoption(owner: Json, pod: &Object) -> Json {
@@ -147,7 +148,7 @@ pub(in crate::components) fn adoption(owner: Json, pod: &Object) -> Json {
     patch
 }
 
-/// Makes the patch by which a controller lets a pod go.
+/// Makes the patch by which a controller releases a pod.
 ///
 /// Source: pkg/controller/controller_ref_manager.go (v1.34), `GenerateDeleteOwnerRefStrategicMergeBytes`.
 pub(in crate::components) fn release(owner: &Object, pod: &Object) -> Json {
@@ -179,12 +180,12 @@ impl Selections {
         self.0.remove(key);
     }
 
-    /// Follows a change of the pods' cache; returns the objects that select the pod now or did before.
+    /// Applies a change of the pods' cache; returns the objects that select the pod now or did before.
     pub(in crate::components) fn update(&mut self, event: &CacheEvent) -> Vec<ObjectKey> {
         self.update_those(event, |_| true)
     }
 
-    /// The same where only some pods are worth knowing.
+    /// As [`Self::update`], for the pods that pass the test.
     pub(in crate::components) fn update_those(
         &mut self,
         event: &CacheEvent,
@@ -231,7 +232,7 @@ pub(in crate::components) fn reference_to(owner: &Object, api_version: &str, kin
         "controller": true, "blockOwnerDeletion": true})
 }
 
-/// Makes a pod of the template of an owner of the group `apps`; the server makes up the end of its name.
+/// Makes a pod from the template of an owner of the group `apps`; the server generates the end of its name.
 pub(in crate::components) fn from_template(owner: &Object, kind: &str) -> Json {
     let template = owner.stable().at(&["spec", "template"]);
     let mut pod = json!({"kind": "Pod", "apiVersion": "v1",
@@ -248,7 +249,7 @@ pub(in crate::components) fn from_template(owner: &Object, kind: &str) -> Json {
     pod
 }
 
-/// Returns a short text that depends on a template, as the names of its revisions have it.
+/// Returns the hash of a template, as the names of its revisions contain it.
 ///
 /// Upstream hashes Go's print of the structure; here its JSON is hashed, so that only the form of the text is the same.
 /// Source: pkg/controller/controller_utils.go (v1.34), `ComputeHash`.

@@ -1,6 +1,7 @@
 //! The status that a kubelet writes for a pod.
 //!
-//! Mirrors pkg/kubelet/kubelet_pods.go and pkg/kubelet/status/generate.go (v1.34).
+//! Mirrors pkg/kubelet/kubelet_pods.go and pkg/kubelet/status/generate.go (v1.34). Pure. Inputs: the pod's worker, the
+//! pod in the API, the host, the instant. Output: the new status. Invariant: conditions of other writers stay.
 
 use alloc::format;
 use alloc::string::String;
@@ -38,7 +39,7 @@ impl StatusContext<'_> {
     }
 }
 
-/// Returns the phase of a pod by its containers.
+/// Returns the phase of a pod from its containers.
 ///
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `getPhase`.
 pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
@@ -49,7 +50,7 @@ pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
         let ended_well = |container: &Option<&Container>| container.is_some_and(|own| own.exit_code() == Some(0));
         return if !containers.is_empty() && containers.iter().all(ended_well) { "Succeeded" } else { "Failed" };
     }
-    // A pod stays Running while one container runs or is to run again; until each has started once it is Pending.
+    // A pod is Running while one container runs or will be restarted; it is Pending until each has started once.
     if containers.iter().all(Option::is_some) { "Running" } else { "Pending" }
 }
 
@@ -62,7 +63,7 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     }
     let was_started = view.host.runtime.sandbox(&worker.uid).is_some();
     if let Some((reason, message)) = worker.rejection.as_ref().filter(|_| !was_started || !worker.is_over()) {
-        // While containers may still run the phase stays, and with it the reason is held back.
+        // While containers may still run the phase stays, and the reason is not written yet.
         let mut rejected = if was_started {
             json!({"phase": status.get("phase").as_str().unwrap_or("Pending"), "conditions": foreign(&status)})
         } else {
@@ -205,13 +206,13 @@ fn conditions(
     status.set(&["conditions"], written);
 }
 
-/// Returns the conditions that others wrote: they stay.
+/// Returns the conditions of other writers.
 fn foreign(status: &Json) -> Vec<Json> {
     let is_foreign = |item: &&Json| item.get("type").as_str().is_some_and(|kind| !OWNED.contains(&kind));
     status.get("conditions").items().iter().filter(is_foreign).cloned().collect()
 }
 
-/// Returns the name under which a runtime knows an image, which the status has once there is a container.
+/// Returns the name under which a runtime knows an image; the status shows it once there is a container.
 ///
 /// Source: github.com/distribution/reference normalize.go (v0.6), `ParseDockerRef`; `docker.io/nodeproof/busybox:1` was
 /// recorded for a container of `nodeproof/busybox:1` (v1.34.4).

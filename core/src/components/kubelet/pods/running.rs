@@ -1,4 +1,6 @@
-//! What becomes of a pod's containers: started, started again with a growing pause, stopped with grace, gone.
+//! The life of a pod's containers: started, restarted after a growing pause, stopped with grace, removed.
+//!
+//! Inputs: time, ended processes, deletions. Outputs: starts and stops on the host, Events, and the statuses to write.
 
 use super::*;
 
@@ -8,11 +10,11 @@ const CRASH_PAUSE_FIRST: SignedDuration = SignedDuration::from_secs(10);
 /// The longest such pause. Source: pkg/kubelet/kubelet.go (v1.34), `MaxCrashLoopBackOff`.
 const CRASH_PAUSE_MAX: SignedDuration = SignedDuration::from_secs(300);
 
-/// The grace of what runs on the machine and is no admitted pod.
+/// The grace period of sandboxes that belong to no admitted pod.
 /// Source: pkg/kubelet/kubelet_pods.go (v1.34), `HandlePodCleanups`.
 const ORPHAN_GRACE_SECONDS: i64 = 1;
 
-/// What the runtime says without a network. Source: github.com/containerd/go-cni errors.go (v1.1),
+/// The runtime's error without a network. Source: github.com/containerd/go-cni errors.go (v1.1),
 /// `ErrCNINotInitialized`.
 const NO_CNI_TEXT: &str = "cni plugin not initialized";
 
@@ -123,7 +125,7 @@ impl Kubelet {
         context.outbox.decide(about(&pod.key()), "containers started", because);
     }
 
-    /// Tells that the network of a new pod could not be made: the kubelet has not noticed yet that there is none.
+    /// Reports that the sandbox of a new pod failed: there is no network, and the kubelet has not noticed yet.
     fn fail_to_make_sandbox(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         worker.stage = WorkerStage::Blocked;
@@ -138,7 +140,7 @@ impl Kubelet {
         self.retry_pod(uid, FAILED_SYNC_PAUSE, context.now);
     }
 
-    /// Tells that the network of an ended pod could not be taken down: it stays until that succeeds.
+    /// Reports that the network of an ended pod could not be removed: the sandbox stays until that succeeds.
     ///
     /// The second attempt follows the relist that finds the containers ended, each further one after a pause.
     fn fail_to_end_sandbox(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
@@ -166,7 +168,7 @@ impl Kubelet {
         }
     }
 
-    /// Ends a pod: SIGTERM now, SIGKILL after its grace.
+    /// Stops a pod: SIGTERM now, SIGKILL after its grace period.
     pub(super) fn stop_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let possible = self.pod_work_is_possible(context.host, context.now, false) && context.host.is_runtime_up;
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
@@ -176,7 +178,7 @@ impl Kubelet {
         let tree = worker.object.stable();
         let of_spec = tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().unwrap_or(30);
         let of_deletion = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64().filter(|seconds| *seconds > 0);
-        // What runs without being admitted is ended as an orphan is.
+        // A pod that runs without being admitted is stopped like an orphan.
         let of_refused = worker.rejection.as_ref().map(|_| ORPHAN_GRACE_SECONDS);
         let grace = of_refused.or(of_deletion).unwrap_or(of_spec).max(1);
         worker.stage = WorkerStage::Stopping;
@@ -219,9 +221,9 @@ impl Kubelet {
         self.stop_pod(uid, context);
     }
 
-    /// Takes word that processes of these pods have ended.
+    /// Takes the ends of processes of these pods.
     pub fn handle_ended(&mut self, uids: &[Text], context: &mut KubeletContext<'_>) {
-        // Without a runtime nobody tells; it is found out when the runtime is back.
+        // Without a runtime the kubelet notices it only when the runtime is back.
         if !context.host.is_runtime_up {
             return;
         }
@@ -238,7 +240,7 @@ impl Kubelet {
         self.pods.recompute_deadline(context.now);
     }
 
-    /// Finds out what follows from the containers that have ended: a restart, or the end of the pod.
+    /// Handles the containers that have ended: a restart, or the end of the pod.
     pub(super) fn settle_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if matches!(worker.stage, WorkerStage::Over | WorkerStage::Blocked) {
@@ -309,11 +311,11 @@ impl Kubelet {
 }
 
 impl ContainerPlan {
-    /// Plans the restart of a container that has ended, or tells with `false` that it has to wait.
+    /// Plans the restart of a container that has ended; false if it has to wait.
     ///
     /// Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34), `doBackOff`, and k8s.io/client-go
-    /// util/flowcontrol/backoff.go: the pause counts from the end, is doubled by each restart, and begins anew after
-    /// twice the longest.
+    /// util/flowcontrol/backoff.go: the pause counts from the container's end, doubles with each restart, and is reset
+    /// after twice the longest pause.
     fn restart(&mut self, ended: &Container, delay: SignedDuration, now: Timestamp) -> bool {
         let ContainerState::Exited { finished_at, .. } = ended.state else { return false };
         let is_expired = finished_at.duration_since(ended.started_at) > CRASH_PAUSE_MAX * 2;
@@ -329,7 +331,7 @@ impl ContainerPlan {
     }
 }
 
-/// Plans a container; one that ran before a restart of the kubelet goes on counting.
+/// Plans a container; the restart count continues over a restart of the kubelet.
 pub(super) fn plan_of(name: &Text, pod: &Object, host: &Host) -> ContainerPlan {
     let statuses = pod.stable().at(&["status", "containerStatuses"]);
     let stored = statuses.items().iter().find(|status| status.get("name").as_str() == Some(name));

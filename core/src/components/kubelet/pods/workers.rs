@@ -1,9 +1,9 @@
-//! The workers of a kubelet's pods, apart those that have something to do.
+//! The workers of a kubelet's pods, with the active ones apart from those at rest.
 //!
 //! Mirrors `podSyncStatuses` (pkg/kubelet/pod_workers.go, v1.34), which keeps ended pods until they are deleted.
 //! Inputs: workers and time. Outputs: the workers, and when the next one is due. Invariant: a worker at rest has ended
-//! and waits for nothing, so that a look at all pods costs what runs and not what ever ran; whoever changes a worker
-//! wakes it.
+//! and waits for nothing, so that a round over the active pods does not cost more with each ended pod; a mutable borrow
+//! of a worker makes it active.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -29,7 +29,7 @@ impl Workers {
         self.all.get(uid)
     }
 
-    /// Returns a worker to change, which wakes it.
+    /// Returns a worker to change, and makes it active.
     pub(super) fn get_mut(&mut self, uid: &Text) -> Option<&mut Worker> {
         let worker = self.all.get_mut(uid)?;
         if !self.active.contains(uid) {
@@ -53,17 +53,17 @@ impl Workers {
         self.all.keys().cloned().collect()
     }
 
-    /// Returns the UIDs of the pods that have something to do.
+    /// Returns the UIDs of the active pods.
     pub(super) fn active_uids(&self) -> Vec<Text> {
         self.active.iter().cloned().collect()
     }
 
-    /// Returns the workers that have something to do.
+    /// Returns the active workers.
     pub(super) fn active(&self) -> impl Iterator<Item = &Worker> {
         self.active.iter().filter_map(|uid| self.all.get(uid))
     }
 
-    /// Lays those to rest that have nothing to do; returns when the next of the others is due.
+    /// Puts workers that have nothing to do to rest; returns when the next of the others is due.
     pub(super) fn settle(&mut self, now: Timestamp) -> Option<Timestamp> {
         let mut due: Option<Timestamp> = None;
         let all = &self.all;

@@ -1,13 +1,16 @@
-//! How a pod's status reaches the API server: a look, a patch, and at the end the deletion.
+//! Writes a pod's status to the API server: a GET, a PATCH, and at the end the DELETE.
+//!
+//! Inputs: pods whose status may have changed, answers. Outputs: requests. Invariant: a terminal phase is never
+//! overwritten.
 
 use super::*;
 
-/// How often statuses that could not be written, or were overwritten, are looked at again.
+/// How often statuses that could not be written, or were overwritten, are written again.
 /// Source: pkg/kubelet/status/status_manager.go (v1.34), `syncPeriod`.
 const STATUS_SYNC_PERIOD: SignedDuration = SignedDuration::from_secs(10);
 
 impl Kubelet {
-    /// Notes a status that somebody else has overwritten, for the next look of the status manager.
+    /// Notes that another writer has overwritten a status, for the next period of the status manager.
     pub(super) fn watch_for_foreign_writes(&mut self, uid: &Text, context: &KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get(uid) else { return };
         let Some(status) = self.status_of(worker, &worker.object, context) else { return };
@@ -38,7 +41,7 @@ impl Kubelet {
         self.config.node_ips.first().cloned().unwrap_or_else(|| host.default_ip())
     }
 
-    /// Writes the status of a pod, unless a step for it is under way.
+    /// Writes the status of a pod, unless a request for it is under way.
     pub(super) fn sync_pod(&mut self, uid: &Text, context: &mut KubeletContext<'_>) {
         let Some(worker) = self.pods.workers.get_mut(uid) else { return };
         if !worker.is_dirty || worker.is_syncing || worker.is_gone {
@@ -65,7 +68,7 @@ impl Kubelet {
         match (step, code, object) {
             (PodPurpose::Get, 200, Some(pod)) if pod.uid() == uid.as_str() => self.write_status(uid, &pod, context),
             (PodPurpose::Patch, 200, Some(pod)) => self.status_written(uid, &pod, context),
-            // The pod is gone or another one: nothing to write.
+            // The pod is gone, or there is another one of its name: nothing to write.
             (_, 200 | 404 | 409, _) => {
                 worker.is_syncing = false;
                 worker.sync_at = None;
