@@ -1,6 +1,7 @@
-//! Every free choice of a simulation: generators forked by name from one seed.
+//! The random generators of a simulation, forked by name from one seed.
 //!
-//! A fork depends on the seed and its name alone, so a new component does not shift everyone else's luck.
+//! Inputs: a seed, names. Outputs: numbers, durations and pauses. Invariant: a fork depends on the seed and its name
+//! alone, so a new component does not change the choices of the others.
 //! The generator is SplitMix64 (Steele, Lea, Flood 2014): no state beyond 64 bits, the same on every machine.
 
 use jiff::SignedDuration;

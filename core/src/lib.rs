@@ -1,9 +1,10 @@
 //! The pure core of nodeproof: Kubernetes' node life cycle without a clock, thread, socket or file.
 //!
-//! `no_std` makes the purity a matter of the compiler: there is no clock, file, environment, thread or hash map to
-//! reach for. Everything here is data in, data out; drivers (the simulator in [`sim`], live clusters in the crate
-//! `nodeproof`) own time and transport.
-//! Layering: everything may use [`objects`]; [`components`] use [`network`] and [`profile`]; [`sim`] uses them all.
+//! `no_std` lets the compiler enforce this: there is no clock, file, environment, thread or hash map to use. Everything
+//! here is data in, data out; drivers (the simulator in [`sim`], live clusters in the crate `nodeproof`) own time and
+//! transport.
+//! Layers, each of which uses only those before it: [`objects`]; [`chance`] and [`profile`]; [`network`];
+//! [`components`]; [`event_loop`] and [`scenario`]; [`sim`].
 
 #![no_std]
 

@@ -1,8 +1,8 @@
-//! The event loop of drivers: components before one network, and when each of them wants to be woken.
+//! The event loop of drivers: components, one network, and the wake-ups of each component.
 //!
-//! The simulator has an API server of its own behind it, the hollow nodes a real one; what differs is left to them.
-//! Inputs: components, requests and messages, rules on the network, instants. Outputs: what arrives for the server, and
-//! the record of messages, timers and decisions. It reads no clock.
+//! The simulator connects it to its own API server, the hollow nodes to a real one; the driver does what differs.
+//! Inputs: components, requests and messages, rules on the network, instants. Outputs: deliveries to the server, and
+//! the record of messages, timers and decisions.
 //! Invariants: after each call the components are polled empty; deliveries of one instant keep the order of their
 //! cause, and equal deadlines go in the order in which the components were added.
 
@@ -18,7 +18,7 @@ use crate::network::{ClientId, Delivery, Network, Request, ToClient};
 use crate::objects::Text;
 use timer_wheel::TimerWheel;
 
-/// What an event loop runs.
+/// A component of an event loop.
 pub trait Process: Component {
     /// Completes a request before it is sent; `None` if it is not to be sent.
     fn complete(&self, request: Request) -> Option<Request> {
@@ -30,11 +30,11 @@ pub trait Process: Component {
 struct Slot<P> {
     process: P,
     name: Text,
-    /// What stands in the queue; older entries are stale.
+    /// Its valid entry in the timer wheel; other entries are stale.
     deadline: Option<Deadline>,
 }
 
-/// Components before one network.
+/// Components with their network.
 #[derive(Clone, Debug)]
 pub struct EventLoop<P> {
     /// The connections, and the rules on them.
@@ -55,7 +55,7 @@ impl<P: Process> EventLoop<P> {
         Self { network, record, slots: Vec::new(), by_name: BTreeMap::new(), timers, deliveries: 0 }
     }
 
-    /// Connects a component; an older one of the same name is no longer found by it.
+    /// Connects a component; the name no longer finds an older one that had it.
     pub fn add(&mut self, name: Text, process: P) -> ClientId {
         let client = self.network.connect(name.clone());
         self.by_name.insert(name.clone(), client);
@@ -63,14 +63,14 @@ impl<P: Process> EventLoop<P> {
         client
     }
 
-    /// Takes a component's name and connection away, and forgets when it wants to be woken.
+    /// Removes a component's name, connection and wake-up.
     pub fn remove(&mut self, client: ClientId) {
         let slot = &mut self.slots[client.0 as usize];
         self.by_name.remove(&slot.name);
         self.disconnect(client);
     }
 
-    /// Takes a component's connection away, with all that is under way on it, and forgets when it wants to be woken.
+    /// Removes a component's connection, with all that is under way on it, and its wake-up.
     pub fn disconnect(&mut self, client: ClientId) {
         self.slots[client.0 as usize].deadline = None;
         self.network.forget(client);
@@ -88,7 +88,7 @@ impl<P: Process> EventLoop<P> {
         &self.slots[client.0 as usize].process
     }
 
-    /// Returns a component to change it; [`Self::pump`] follows where that may cause outputs.
+    /// Returns a component to change it; the caller has to call [`Self::pump`] if that may cause outputs.
     pub fn get_mut(&mut self, client: ClientId) -> &mut P {
         &mut self.slots[client.0 as usize].process
     }
@@ -117,7 +117,7 @@ impl<P: Process> EventLoop<P> {
         self.slots[client.0 as usize].deadline
     }
 
-    /// Returns what is due first: when, whose, and what for.
+    /// Returns the next wake-up: instant, component and reason.
     #[must_use]
     pub fn next_due(&self) -> Option<(Timestamp, &Text, &'static str)> {
         let first = self.timers.iter().filter(|(at, client)| self.is_scheduled(*client, *at)).min()?;
@@ -154,14 +154,14 @@ impl<P: Process> EventLoop<P> {
         true
     }
 
-    /// Takes the wake that [`Self::next_wake`] returned as done, and asks its component for the next one.
+    /// Skips the wake-up that [`Self::next_wake`] returned, and schedules the component's next one.
     pub(crate) fn skip_wake(&mut self, client: ClientId) {
         self.timers.pop();
         self.slots[client.0 as usize].deadline = None;
         self.schedule(client);
     }
 
-    /// Hands over what has arrived for components, until something has arrived for the server: that is returned.
+    /// Hands over deliveries to components, up to the next one for the server, which is returned.
     pub fn poll_upward(&mut self, now: Timestamp) -> Option<Delivery> {
         while let Some(delivery) = self.network.poll_delivery() {
             self.deliveries += 1;
@@ -188,7 +188,7 @@ impl<P: Process> EventLoop<P> {
         self.network.send(client, request, now);
     }
 
-    /// Polls a component empty and notes when it wants to be woken.
+    /// Polls a component empty and schedules its wake-up.
     pub fn pump(&mut self, client: ClientId, now: Timestamp) {
         let slot = &mut self.slots[client.0 as usize];
         while let Some(output) = slot.process.poll_output() {
@@ -208,7 +208,7 @@ impl<P: Process> EventLoop<P> {
         self.schedule(client);
     }
 
-    /// Notes when a component wants to be woken.
+    /// Schedules a component's wake-up.
     pub fn schedule(&mut self, client: ClientId) {
         let slot = &mut self.slots[client.0 as usize];
         let deadline = slot.process.next_deadline();

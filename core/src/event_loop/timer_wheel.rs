@@ -1,8 +1,8 @@
-//! When each component wants to be woken: a wheel with slots of a millisecond.
+//! The queue of wake-ups: a timer wheel with slots of a millisecond.
 //!
 //! Inputs: instants with the number of a component. Outputs: the earliest of them; equal instants go by that number.
-//! What lies within the next sixteen seconds, as all heartbeats do, costs the same however many components there are;
-//! the rest waits in a heap. Invariant (tested): the order is that of one sorted queue.
+//! Wake-ups within the next sixteen seconds, as those of all heartbeats, cost the same for any number of components;
+//! later ones are in a heap. Invariant (tested): the order is that of one sorted queue.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -18,10 +18,10 @@ const SLOTS: usize = 1 << 14;
 const WORD: usize = 64;
 const GROUPS: usize = SLOTS / WORD / WORD;
 
-/// What ends a list.
+/// The end of a list.
 const NONE: u32 = u32::MAX;
 
-/// A wake in a list: that of its slot, or that of the free places.
+/// A wake-up in a linked list: that of its slot, or that of the free places.
 #[derive(Clone, Copy, Debug)]
 struct WheelEntry {
     wake: Wake,
@@ -31,19 +31,19 @@ struct WheelEntry {
 /// The queue.
 #[derive(Clone, Debug)]
 pub(super) struct TimerWheel {
-    /// What lies in the slot in hand or before it.
+    /// The wake-ups in the current slot or before it.
     near: BinaryHeap<Reverse<Wake>>,
-    /// The first entry of each slot. All entries lie together, and the place that was left last is taken first.
+    /// The first entry of each slot. All entries are in one vector, and the place that was freed last is used first.
     slots: Vec<u32>,
     entries: Vec<WheelEntry>,
     free: u32,
     /// A bit for each slot that holds something.
     taken: Vec<u64>,
-    /// A bit for each word of `taken` that is not zero: most are, where little is due.
+    /// A bit for each word of `taken` that is not zero, to skip the empty ones.
     words: [u64; GROUPS],
-    /// What lies beyond the last slot.
+    /// The wake-ups beyond the last slot.
     far: BinaryHeap<Reverse<Wake>>,
-    /// The slot in hand, in milliseconds since the epoch.
+    /// The current slot, in milliseconds since the epoch.
     hand: i64,
 }
 
@@ -117,7 +117,7 @@ impl TimerWheel {
         self.words[word / WORD] |= 1 << (word % WORD);
     }
 
-    /// Moves what lies in a slot to what is near.
+    /// Moves the wake-ups of a slot to `near`.
     fn empty(&mut self, slot: usize) {
         let word = slot / WORD;
         self.taken[word] &= !(1 << (slot % WORD));
@@ -132,7 +132,7 @@ impl TimerWheel {
         }
     }
 
-    /// Moves the hand to the next instant that has something.
+    /// Moves the hand to the next slot that is not empty.
     fn turn(&mut self) {
         let in_wheel = self.next_taken().map(|ahead| self.hand + ahead);
         let beyond = self.far.peek().map(|Reverse((at, _))| at.as_millisecond());
@@ -166,7 +166,7 @@ impl TimerWheel {
     }
 }
 
-/// Returns the first bit that is set at a place or after it, round to the beginning.
+/// Returns the first bit that is set at a place or after it, wrapping around to the beginning.
 fn first_from(bits: &[u64], start: usize) -> Option<usize> {
     let (first, count) = (start / WORD, bits.len());
     let rest = (1..=count).map(|step| (first + step) % count).map(|word| (word, bits[word]));

@@ -1,7 +1,8 @@
 //! Reads HTTP requests of the Kubernetes API: method, path and query, headers, body.
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/request/requestinfo.go (v1.34) and what installer.go routes. Pure: text in, a
-//! [`Call`] or the server's refusal out. Left out on purpose: protobuf and YAML bodies, which a shell turns into JSON.
+//! [`Call`] or the server's refusal out. Left out on purpose: protobuf bodies, and YAML bodies, which the caller
+//! converts to JSON.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -17,11 +18,11 @@ pub const MAX_BODY: usize = 3 * 1024 * 1024;
 impl Call {
     /// Reads a request.
     ///
-    /// Header names are taken in any case. A body that is no JSON becomes [`Body::Raw`], and the server says what is
-    /// wrong with it.
+    /// Header names are taken in any case. A body that is not JSON becomes [`Body::Raw`], and the server reports what
+    /// is wrong with it.
     ///
     /// # Errors
-    /// No resource can be meant: the answer that the server gives.
+    /// The body is too large, or path or method cannot be served: the server's answer.
     pub fn from_http(
         method: &str,
         path_and_query: &str,
@@ -83,7 +84,7 @@ fn parse_query(query: &str) -> Vec<(Text, Text)> {
         .collect()
 }
 
-/// Decodes `%2F` and, in a query, `+`; what is no escape stays as it is.
+/// Decodes `%2F` and, in a query, `+`; anything that is not an escape stays as it is.
 fn decode(text: &str, in_query: bool) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -155,7 +156,7 @@ fn verb(method: &str, target: &Target, query: &[(Text, Text)]) -> Option<Verb> {
         "PATCH" => Some(Verb::Patch),
         "DELETE" if on_collection => Some(Verb::DeleteCollection),
         "DELETE" => Some(Verb::Delete),
-        // What answers a path that is no resource mostly does not look at the method.
+        // Most handlers of paths without resource ignore the method.
         _ if matches!(target, Target::Path(_)) => Some(Verb::Create),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Who sends a request: the user with its groups, as credentials name it, and the program.
+//! The sender of a request: user and groups, as authentication knows them, and the program. Pure data.
 
 use alloc::format;
 use alloc::sync::Arc;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::objects::Text;
 
-/// Who sends a request, as authentication sees it.
+/// The sender of a request, as authentication sees it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Identity {
     /// The user name, as `system:node:worker-1`.
@@ -28,7 +28,7 @@ impl Identity {
         })
     }
 
-    /// Somebody whose credentials the API server does not know.
+    /// A client whose credentials the API server does not know.
     #[must_use]
     pub fn unknown(agent: &'static str) -> Arc<Self> {
         Arc::new(Self { user: Text::of(""), groups: Vec::new(), agent: Text::of(agent) })
@@ -50,8 +50,8 @@ impl Identity {
         })
     }
 
-    /// As whom the informers of a component list and watch: those that the controllers of kube-controller-manager share
-    /// have the manager's own credentials, not a controller's.
+    /// The identity with which the informers of a component list and watch. The informers that the controllers of
+    /// kube-controller-manager share have the manager's own credentials, not a controller's.
     ///
     /// Source: cmd/kube-controller-manager/app/controllermanager.go (v1.34), `CreateControllerContext`.
     #[must_use]

@@ -30,7 +30,7 @@ pub(crate) enum Trait {
     Generation,
     /// A review: it is answered and not stored.
     Review,
-    /// It goes when its time to live is over.
+    /// Its objects are removed when their time to live is over.
     Expires,
     /// There is no DELETE of the collection.
     NoDeleteCollection,
@@ -49,7 +49,7 @@ pub(crate) struct Kind {
     pub(crate) subresources: &'static [Subresource],
 }
 
-/// A subresource: its name, the kind it speaks (with its group and version, if others than the resource's) and its
+/// A subresource: its name, the kind of its bodies (with group and version, if they differ from the resource's) and its
 /// verbs.
 #[derive(Clone, Debug)]
 pub(crate) struct Subresource {
@@ -220,8 +220,8 @@ kinds! {
         [Conditional, ReturnsObject] status_of!("VolumeAttachment");
 }
 
-/// Finds a kind by a name that kubectl takes: the kind, its plural, singular or short name; the core group first. The
-/// answer tells also whether its objects live in namespaces.
+/// Finds a kind by a name that kubectl takes: the kind, its plural, singular or short name; the core group first.
+/// Returns with it whether its objects live in namespaces.
 #[must_use]
 pub fn find_kind(name: &str) -> Option<(Resource, bool)> {
     let named = |kind: &&Kind| {
@@ -233,7 +233,7 @@ pub fn find_kind(name: &str) -> Option<(Resource, bool)> {
     KINDS.iter().find(named).map(|kind| (kind.resource.clone(), kind.is_namespaced()))
 }
 
-/// Tells whether objects of a kind live in namespaces; of an unknown one that is taken for granted.
+/// Tells whether objects of a kind live in namespaces; true for an unknown kind.
 #[must_use]
 pub fn is_namespaced(resource: &Resource) -> bool {
     find(resource).is_none_or(|kind| KINDS[kind].is_namespaced())

@@ -1,7 +1,7 @@
-//! What components say to the API server and what it answers.
+//! The messages between clients and the API server: requests, answers, watch events.
 //!
-//! Mirrors HTTP requests of the Kubernetes API, with the two heartbeats in a typed form beside the general one.
-//! The same messages serve simulated clients, `kube::Client` in process, the control interface and recordings.
+//! Mirrors HTTP requests of the Kubernetes API; the two heartbeats have a typed form beside the general one.
+//! Simulated clients, `kube::Client` in process, the control interface and recordings use the same messages.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -26,7 +26,7 @@ pub struct RequestId(pub u64);
 pub enum Target {
     /// A collection, an object or a subresource of one.
     Resource {
-        /// Which kind.
+        /// The kind.
         resource: Resource,
         /// The namespace; empty for cluster-scoped kinds and for all namespaces.
         namespace: Text,
@@ -47,16 +47,16 @@ pub enum Body {
     Empty,
     /// JSON, or what was YAML.
     Json(Json),
-    /// Bytes that are no JSON, as a client sent them.
+    /// A text that is not JSON, as a client sent it.
     Raw(String),
 }
 
 /// A request in the general form.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
-    /// What to do.
+    /// The verb.
     pub verb: Verb,
-    /// With what.
+    /// What it is about.
     pub target: Target,
     /// The query's parameters in order.
     pub query: Vec<(Text, Text)>,
@@ -91,7 +91,7 @@ impl Call {
         }
     }
 
-    /// Aims the request at a subresource.
+    /// Sets the subresource.
     #[must_use]
     pub fn subresource(mut self, subresource: &'static str) -> Self {
         if let Target::Resource { subresource: place, .. } = &mut self.target {
@@ -159,7 +159,7 @@ impl Call {
 }
 
 impl fmt::Display for Call {
-    /// Prints the sentence of the trace: `PUT nodes/worker-1/status`, `LIST pods?fieldSelector=…`.
+    /// Prints the request as a line of the trace: `PUT nodes/worker-1/status`, `LIST pods?fieldSelector=…`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let method = match self.verb {
             Verb::List => "LIST",
@@ -187,7 +187,7 @@ impl fmt::Display for Call {
 /// What a request asks for: the general form, or one of the two heartbeats.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ask {
-    /// Anything.
+    /// Any request, in the general form.
     Call(Box<Call>),
     /// `PUT` of the Lease in `kube-node-lease` whose only change is `spec.renewTime`.
     RenewLease {
@@ -214,7 +214,7 @@ pub enum Ask {
 pub struct Report {
     /// The new `lastHeartbeatTime`, by the node's clock.
     pub(crate) at: Timestamp,
-    /// The beat of the Node that the kubelet saw last.
+    /// The stamp of the Node that the kubelet saw last.
     pub(crate) seen: HeartbeatStamp,
 }
 
@@ -229,8 +229,8 @@ impl fmt::Display for Ask {
 }
 
 impl Ask {
-    /// Writes out a heartbeat as the request that it stands for, with the Lease that its writer saw last; `None` for a
-    /// renewal of another revision.
+    /// Converts a heartbeat to the request in the general form that it stands for, with the Lease that its writer saw
+    /// last; `None` for a renewal of another revision.
     #[must_use]
     pub fn written_out(self, lease: Option<&Object>) -> Option<Box<Call>> {
         match self {
@@ -280,14 +280,14 @@ impl Ask {
 pub struct Request {
     /// Unique among the client's requests.
     pub id: RequestId,
-    /// Who asks.
+    /// The sender.
     pub identity: Arc<Identity>,
-    /// What for.
+    /// The request itself.
     pub ask: Ask,
     /// How long the client waits for the answer; `None` waits as long as the server does (60 s for all but watches:
     /// kube-apiserver `--request-timeout`).
     pub timeout: Option<SignedDuration>,
-    /// The client's decision that made it ask.
+    /// The client's decision that caused it.
     pub because: Option<super::DecisionId>,
 }
 
@@ -444,7 +444,7 @@ impl WatchType {
     }
 }
 
-/// What reaches a client.
+/// A message to a client.
 #[derive(Clone, Debug)]
 pub enum ToClient {
     /// The answer to a request, or why there is none.

@@ -1,11 +1,11 @@
-//! The network between clients and the API server: connections, and the faults that rules lay on them.
+//! The network between clients and the API server: connections, and the rules with faults on them.
 //!
 //! Each client has one connection, as client-go multiplexes everything over one HTTP/2 connection; each direction is
-//! FIFO. A rule without `match` that drops stalls the connection: nothing is lost silently, everything waits until the
-//! rule ends or the connection is given up. A rule with `match` meets single requests on their way to the server.
+//! FIFO. A rule without `match` that drops stalls the connection: nothing is lost silently; everything waits until the
+//! rule ends or the connection is given up. A rule with `match` applies to single requests on their way to the server.
 //! Inputs: requests of clients, messages of the server, rules, time. Outputs: deliveries, in order of cause.
 //! Invariant: without rules a message is delivered at the instant at which it was sent.
-//! Left out on purpose: bandwidth, and packets.
+//! Left out on purpose: bandwidth and packets.
 
 pub mod http;
 mod identity;

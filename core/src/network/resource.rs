@@ -1,4 +1,4 @@
-//! What is asked for: verbs of the API and kinds of objects.
+//! Verbs of the API, and the names of its resources. Pure data.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,4 +1,4 @@
-//! Rules: which messages a fault meets, and what it does to them.
+//! Rules: which messages a fault applies to, and what it does to them. Data, with the counters of each rule.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// Tells whether a client's name is meant.
+    /// Tells whether a client's name matches.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         match self {
@@ -32,7 +32,7 @@ impl Endpoint {
     }
 }
 
-/// Which requests a rule meets; an absent part meets all.
+/// Which requests a rule applies to; an absent field matches all.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Match {
     /// The verb.
@@ -46,7 +46,7 @@ pub struct Match {
 }
 
 impl Match {
-    /// Tells whether a request is met.
+    /// Tells whether a request matches.
     #[must_use]
     pub fn matches(&self, ask: &Ask) -> bool {
         let (verb, resource, subresource, name) = ask.subject();
@@ -57,12 +57,12 @@ impl Match {
     }
 }
 
-/// What a rule gives in place of the server's answer.
+/// What a rule answers in place of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InjectedReply {
-    /// A Status of this HTTP code: 404, 409, 429, 500 or 503.
+    /// A Status of this HTTP code, one of [`CODES`](super::CODES).
     Code(u16),
-    /// Nothing: the client waits until its own time-out.
+    /// No answer: the client waits until its own time-out.
     Timeout,
     /// The server's own answer.
     Ok,
@@ -73,24 +73,24 @@ pub enum InjectedReply {
 pub enum Effect {
     /// Without `match` the connection stalls; with it the requests are swallowed.
     Drop,
-    /// The message takes this much longer, and up to `jitter` more.
+    /// The message is delayed.
     Delay {
         /// At least this long.
         delay: SignedDuration,
         /// Up to this much more, evenly spread.
         jitter: SignedDuration,
     },
-    /// Nothing listens at the server's address: what is under way breaks off, and each new attempt fails at once.
+    /// Nothing listens at the server's address: the connection breaks, and each new attempt fails at once.
     Refuse,
-    /// The request is answered in place of the server, in turn; after the last one the server answers again
-    /// (a list of one repeats for ever).
+    /// The matching requests get these answers in turn; after the last one the server answers again. A list of one
+    /// repeats for ever.
     Answer(Vec<InjectedReply>),
 }
 
-/// A fault as it is asked for.
+/// A fault as it is requested.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fault {
-    /// The client whose connection is met.
+    /// The client whose connection it applies to.
     pub from: Endpoint,
     /// The other end; `api` for the API server.
     pub to: Endpoint,
@@ -98,11 +98,11 @@ pub struct Fault {
     pub matching: Option<Match>,
     /// What happens to them.
     pub effect: Effect,
-    /// The share of messages that are met, 0 to 1. Default 1.
+    /// The share of messages that it applies to, 0 to 1. Default 1.
     pub probability: f64,
     /// How long the rule lasts; `None` until it is removed.
     pub lasts: Option<SignedDuration>,
-    /// How many messages it meets at most; `None` for no limit.
+    /// How many messages it applies to at most; `None` for no limit.
     pub times: Option<u32>,
 }
 
@@ -121,7 +121,7 @@ impl Fault {
     }
 }
 
-/// How many messages a rule met.
+/// How many messages a rule was applied to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hits {
     /// In all.
@@ -139,7 +139,7 @@ pub struct Rule {
     pub fault: Fault,
     /// When it ends by itself.
     pub until: Option<Timestamp>,
-    /// What it met so far.
+    /// The messages that it was applied to so far.
     pub hits: Hits,
     /// The number of answers given, for `Effect::Answer`.
     pub(super) answered: usize,
@@ -166,7 +166,7 @@ impl Rule {
         self.fault.effect == Effect::Refuse
     }
 
-    /// Counts a message that was met.
+    /// Counts a message that the rule was applied to.
     pub(super) fn count(&mut self, verb: &str, resource: &str) {
         self.hits.total += 1;
         *self.hits.by_request.entry((Text::from(verb), Text::from(resource))).or_default() += 1;

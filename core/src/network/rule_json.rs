@@ -1,7 +1,7 @@
 //! The JSON form of rules: what `POST network/rules` takes and `GET network/rules` shows.
 //!
 //! Inputs: a JSON object. Outputs: a [`Fault`], or an error that names the field; and the way back.
-//! A machine's name is not checked: a rule may be laid before the machine appears.
+//! The name of a machine is not checked: a rule may be added before the machine.
 
 use alloc::format;
 use alloc::string::String;
@@ -24,7 +24,7 @@ impl Fault {
     /// Reads a fault: `{"from", "to", "match"?, "effect", "probability"?, "for"?, "times"?}`.
     ///
     /// # Errors
-    /// A field is missing, unknown or of a wrong type, or the connection is none that the network has.
+    /// A field is missing, unknown or of a wrong type, or no such connection is possible.
     pub fn from_json(body: &Json) -> Result<Self, FieldError> {
         let mut reader = FieldReader::new(body, "")?;
         let from = endpoint(&reader, "from", body.get("from"))?;
@@ -198,7 +198,7 @@ fn effect(outer: &FieldReader<'_>, value: &Json) -> Result<Effect, FieldError> {
                 .map(|(at, value)| reply(format!("{path}[{at}]"), value))
                 .collect::<Result<Vec<_>, _>>()?;
             if replies.len() == 1 {
-                // A list of one stands for "always" inside; here it is met once.
+                // In [`Effect::Answer`] a list of one repeats for ever; here it is used once.
                 replies.push(InjectedReply::Ok);
             }
             Ok(Effect::Answer(replies))

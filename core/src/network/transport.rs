@@ -1,7 +1,9 @@
-//! Carries messages over the connections, and holds back what rules and stalls hold back.
+//! The transport: carries messages over the connections, and delays what rules and stalls hold back.
 //!
 //! Mirrors client-go's HTTP/2 transport (k8s.io/apimachinery pkg/util/net/http.go, v1.34): a ping after 30 s without a
 //! frame, 15 s for its answer, then the connection is given up and everything on it fails; a dial fails after 30 s.
+//! Inputs: messages, rules, time. Outputs: deliveries. Invariants: each direction of a connection is FIFO; without
+//! rules a message is delivered at the instant at which it was sent.
 
 mod link;
 mod rules;
@@ -23,11 +25,10 @@ const READ_IDLE: SignedDuration = SignedDuration::from_secs(30);
 const PING_TIMEOUT: SignedDuration = SignedDuration::from_secs(15);
 /// How long a client tries to connect. Source: k8s.io/client-go/transport/cache.go, `net.Dialer{Timeout: 30s}`.
 const DIAL_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
-/// What ends a request that nobody answers and that has no time-out of its own. Source: kube-apiserver
-/// `--request-timeout`, default 1m0s.
+/// Time-out of a request without one of its own. Source: kube-apiserver `--request-timeout`, default 1m0s.
 const REQUEST_TIMEOUT: SignedDuration = SignedDuration::from_secs(60);
 
-/// What the network hands over.
+/// A delivery of the network.
 #[derive(Clone, Debug)]
 pub enum Delivery {
     /// A request reaches the server.
@@ -89,7 +90,7 @@ impl Network {
         }
     }
 
-    /// Connects a client under the name that rules know it by.
+    /// Connects a client under the name that rules use.
     pub fn connect(&mut self, name: impl Into<Text>) -> ClientId {
         let client = ClientId(u32::try_from(self.links.len()).expect("fewer than 2^32 clients"));
         let name = name.into();
@@ -103,7 +104,7 @@ impl Network {
         client
     }
 
-    /// Forgets all that is under way for a client that is no more: a process that ended, a machine without power.
+    /// Drops everything under way of a client that has ended: a process that exited, a machine without power.
     pub fn forget(&mut self, client: ClientId) {
         self.drop_due(client, |_| true);
         let link = self.link_mut(client);
@@ -149,7 +150,7 @@ impl Network {
         self.send_through_rules(client, request, now);
     }
 
-    /// Takes a client's word that it no longer waits for a request or a watch.
+    /// Cancels a request or a watch of a client.
     pub fn cancel(&mut self, client: ClientId, id: RequestId, now: Timestamp) {
         let link = self.link_mut(client);
         link.watches.retain(|watch| *watch != id);
@@ -198,7 +199,7 @@ impl Network {
             ConnectionState::Open => {}
             ConnectionState::Stalled { .. } => return link.downward.push_back(message),
             ConnectionState::Refused => {
-                // What the server says goes to a connection that is no more.
+                // The message belongs to a connection that is gone.
                 if let ToClient::Response { id, .. } = message
                     && !link.abandoned.remove(&id)
                 {
@@ -283,7 +284,7 @@ impl Network {
         Some(due)
     }
 
-    /// Forgets what is due of a client, as far as it is unwanted.
+    /// Drops the unwanted part of what is due for a client.
     fn drop_due(&mut self, client: ClientId, unwanted: impl Fn(&DueEvent) -> bool) {
         let Some(faults) = &mut self.link_mut(client).faults else { return };
         let mut held = core::mem::take(&mut faults.held);
@@ -345,7 +346,7 @@ impl Network {
         let held = faults.upward.len() + faults.downward.len();
         faults.upward.retain(|upward| !matches!(upward, Upward::Request(request) if request.id == id));
         faults.downward.retain(|message| message.id() != id);
-        // A request that a rule swallowed is never answered, so that its number stays here for ever: a few bytes.
+        // The id of a request that a rule swallowed stays here for ever, since it is never answered: a few bytes.
         if faults.upward.len() + faults.downward.len() == held {
             faults.abandoned.insert(id);
         }
@@ -353,14 +354,13 @@ impl Network {
         self.answer_with(client, id, error);
     }
 
-    /// Tells a client that a request gets no answer.
+    /// Answers a client's request with a transport error.
     fn answer_with(&mut self, client: ClientId, id: RequestId, error: TransportError) {
         let message = ToClient::Response { id, result: Err(error) };
         self.deliveries.push_back(Delivery::ToClient { client, message });
     }
 
-    /// Ends a connection, lost or closed: whatever was on it fails, and the client dials anew. Returns the requests
-    /// that failed.
+    /// Ends a connection: everything on it fails, and the client dials anew. Returns the requests that failed.
     fn give_up(&mut self, client: ClientId, lost: bool) -> BTreeSet<RequestId> {
         let link = self.link_mut(client);
         let watches = core::mem::take(&mut link.watches);
@@ -369,7 +369,7 @@ impl Network {
         let downward = core::mem::take(&mut faults.downward);
         let waiting = core::mem::take(&mut faults.waiting);
         self.drop_due(client, |_| true);
-        // The answer of a request sent before the stall waits on the way down without standing in `waiting`.
+        // The answer to a request that was sent before the stall may be held on its way down, and is not in `waiting`.
         let mut failed: BTreeSet<RequestId> = waiting.into_keys().collect();
         failed.extend(upward.iter().filter_map(|upward| match upward {
             Upward::Request(request) => Some(request.id),

@@ -1,8 +1,9 @@
-//! The canonical form of an object, for snapshots: what chance or the clock decides is replaced, lists have one order.
+//! The canonical form of an object, for snapshots: random and clock-dependent values are replaced, and lists are
+//! sorted.
 //!
-//! Inputs: a tree, the instant that offsets count from, the names behind uids. Output: a tree without resourceVersion
-//! and managedFields; conditions by type, taints by key and effect and the like; instants as offsets; uids, addresses
-//! and a machine's identities as placeholders.
+//! Inputs: a tree, the zero of offsets, the names of objects by uid. Output: a tree without resourceVersion and
+//! managedFields; conditions by type, taints by key and effect and the like; instants as offsets; uids, addresses and a
+//! machine's identities as placeholders.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -16,7 +17,7 @@ use super::list_keys::{item_name, list_keys};
 use super::redact::placeholder;
 use super::{Fields, Json, time};
 
-/// Fields that every heartbeat or every write changes: no difference between two objects.
+/// Fields that every heartbeat or every write changes; they do not count as differences.
 pub const PASSING: [&str; 4] = ["lastHeartbeatTime", "managedFields", "renewTime", "resourceVersion"];
 
 /// Brings an object into its canonical form.
@@ -28,8 +29,9 @@ pub fn canonical(object: &Json, zero: Timestamp, names: &BTreeMap<String, String
     walk("", &object, zero, names)
 }
 
-/// Hands none of its arguments on in the place of another: LLVM 21 and 22 take such a call for one with the arguments
-/// of the first (llvm/llvm-project#219503), and an address here was then never replaced in a build with `lto = "fat"`.
+/// Walks the tree. No recursive call may pass an argument in the place of another: LLVM 21 and 22 compile such a call
+/// as if it passed the arguments of the first (llvm/llvm-project#219503), and with `lto = "fat"` addresses were then
+/// not replaced.
 fn walk(field: &str, value: &Json, zero: Timestamp, names: &BTreeMap<String, String>) -> Json {
     match value {
         Json::Object(fields) => {
@@ -73,8 +75,8 @@ fn without_chance_addresses(mut value: Json) -> Json {
     }
 }
 
-/// Prints a field as snapshots have it: an instant as an offset, what chance decides as a placeholder; `None` for a
-/// field that is printed as it is.
+/// Prints a field as snapshots have it: an instant as an offset, a random value as a placeholder; `None` for a field
+/// that is printed as it is.
 #[must_use]
 pub fn masked(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
     placeholder(field, value, &|_| None).or_else(|| offset_of(field, value, zero))
@@ -82,8 +84,8 @@ pub fn masked(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
 
 /// Prints an instant of the API as an offset; `None` for a field that holds none.
 ///
-/// Most instants are cut to whole seconds by the API, and the zero is not: what is written at +54.215s may well be told
-/// as +54.1s. The offset is exact, so that it is never later than the write and differences are those of the instants.
+/// The API cuts most instants to whole seconds, and the zero is not cut: a write at +54.215s may print as +54.1s. The
+/// offset is exact, so it is never later than the write, and differences stay those of the instants.
 #[must_use]
 fn offset_of(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
     let is_time = ["Time", "Timestamp", "timeAdded", "At"].iter().any(|ending| field.ends_with(ending));

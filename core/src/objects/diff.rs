@@ -76,7 +76,7 @@ fn compare_items(path: &Path, list: &str, old: &Json, new: &Json, changes: &mut 
     }
 }
 
-/// Tells whether two values are the same; an empty list or object is as good as none.
+/// Tells whether two values are the same; an empty list or object equals an absent one.
 fn same(old: &Json, new: &Json) -> bool {
     old == new || (old.is_empty() && new.is_empty())
 }

@@ -1,4 +1,4 @@
-//! FNV-1a with 64 bits: a spreading function that needs no table and gives the same on every machine.
+//! FNV-1a with 64 bits: a hash that needs no table and is the same on every machine. Pure.
 //!
 //! Source: draft-eastlake-fnv, sections 2 and 5.
 

@@ -1,7 +1,7 @@
 //! JSON trees whose subtrees are shared.
 //!
-//! The stored form of every object. A clone costs a reference count, a change copies the path from the root to the
-//! changed place and nothing else, so 100,000 Nodes made from one template share what they have in common.
+//! The stored form of every object. A clone costs a reference count, a change copies only the path from the root to the
+//! changed place, so 100,000 Nodes made from one template share their common parts.
 //! Invariant: the fields of an object are sorted by name and unique.
 
 mod conversions;
@@ -75,7 +75,7 @@ impl Json {
         }
     }
 
-    /// Returns what stands at the end of a path of fields; `Null` where it breaks off.
+    /// Returns the value at the end of a path of fields; `Null` if the path breaks off.
     #[must_use]
     pub fn at(&self, path: &[&str]) -> &Self {
         path.iter().fold(self, |value, field| value.get(field))
@@ -198,8 +198,8 @@ impl Json {
         path.iter().fold(self, |value, field| value.make_object().entry(field))
     }
 
-    /// Sets the place at the end of a path, creating the objects on the way. A value that stands there already stays,
-    /// and with it all that is shared with other trees.
+    /// Sets the place at the end of a path, creating the objects on the way. An equal value is not replaced, so that it
+    /// stays shared with other trees.
     pub fn set(&mut self, path: &[&str], value: impl Into<Self>) {
         let value = value.into();
         if value.is_null() || *self.at(path) != value {
@@ -237,7 +237,7 @@ impl PartialEq for Json {
 #[derive(Clone, Default, PartialEq)]
 pub struct Fields(Vec<(Text, Json)>);
 
-/// Up to so many fields are looked through in turn: most are told from the wanted one by their length.
+/// Up to this many fields are searched linearly: most differ from the wanted one in length.
 const FEW: usize = 16;
 
 impl Fields {
@@ -296,7 +296,7 @@ impl Fields {
         }
     }
 
-    /// Makes room for a field: objects get few fields after they are made, and are kept for long.
+    /// Reserves capacity for a field, and little more: objects rarely get fields later, and are kept for long.
     fn make_room(&mut self) {
         if self.0.len() == self.0.capacity() {
             self.0.reserve_exact(2);
@@ -318,7 +318,7 @@ impl Fields {
         self.0.iter_mut().map(|(name, value)| (name, value))
     }
 
-    /// Gives back the room for fields to come.
+    /// Frees unused capacity.
     pub(super) fn shrink(&mut self) {
         self.0.shrink_to_fit();
     }

@@ -1,8 +1,8 @@
 //! `json!`: trees as they are written in JSON, with the program's values in them.
 //!
-//! Inputs: literals, `null`, lists, objects, and expressions of any type that is [`ToJson`], which are looked at and
-//! not moved. Outputs: a [`Json`] whose literal names and words cost no allocation. Invariant: fields are sorted by
-//! name, and of equal names the last one counts.
+//! Inputs: literals, `null`, lists, objects, and expressions of any type that is [`ToJson`], which are borrowed.
+//! Outputs: a [`Json`]; its literal names and strings cost no allocation. Invariant: fields are sorted by name, and of
+//! equal names the last one counts.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;

@@ -14,14 +14,14 @@ use core::str::FromStr;
 
 use super::Json;
 
-/// The longest expression: filters nest, and the parser with them.
+/// The longest expression, in characters: nested filters make the parser recurse.
 const LETTERS_MAX: usize = 2_000;
 
 /// A parsed expression.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JsonPath(Vec<PathNode>);
 
-/// Why a text is no expression, with the column (from 1, in characters) where that shows.
+/// Why a text is no expression, and the column (from 1, in characters) of the error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what} at column {column}")]
 pub struct JsonPathError {

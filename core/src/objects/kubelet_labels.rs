@@ -1,7 +1,7 @@
 //! Which labels a kubelet may give its Node.
 //!
-//! Source: k8s.io/kubelet/pkg/apis/well_known_labels.go (v1.34). The kubelet checks its own flags by it, the API server
-//! what kubelets send. Pure: keys in, answers out.
+//! Source: k8s.io/kubelet/pkg/apis/well_known_labels.go (v1.34). The kubelet checks its flags with it, the API server
+//! the requests of kubelets. Pure.
 
 /// Keys of Kubernetes that kubelets may set, sorted. Source: `kubeletLabels`.
 pub const KUBELET_LABELS: [&str; 11] = [

@@ -1,8 +1,7 @@
-//! Where an object is in its life, as its metadata and its status say: its phase, its conditions, whether it is being
-//! deleted.
+//! The state of an object's life: its phase, its conditions, whether it is being deleted.
 //!
-//! Mirrors pkg/api/v1/pod/util.go and pkg/controller/controller_utils.go (v1.34). Inputs: an object. Outputs: what
-//! stands in it; a field that is absent says the same as an empty one.
+//! Mirrors pkg/api/v1/pod/util.go and pkg/controller/controller_utils.go (v1.34). Inputs: an object. Outputs: values of
+//! its fields; an absent field equals an empty one.
 
 use super::{Json, Object};
 

@@ -1,4 +1,4 @@
-//! The fields by which the items of a list are told apart, and what an item is called by them.
+//! The key fields of the items of known lists, and the name of an item by its keys. A table and pure functions.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use super::Json;
 /// The fields by which the items of a list are told apart, by the list's name.
 ///
 /// Source: `patchMergeKey` and `listMapKey` of k8s.io/api core/v1/types.go and apimachinery meta/v1/types.go (v1.34).
-/// Taints, tolerations and addresses have other keys there (`key`, none, `type`); what tells them apart is meant here.
+/// Taints, tolerations and addresses have other keys there (`key`, none, `type`); these identify an item.
 const LIST_KEYS: &[(&str, &[&str])] = &[
     ("addresses", &["type"]),
     ("conditions", &["type"]),

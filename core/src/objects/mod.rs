@@ -1,6 +1,6 @@
 //! Kubernetes objects: shared JSON trees, instants, and the views that components read them through.
 //!
-//! The stored form is JSON, so that unknown fields live on and no release is baked in.
+//! The stored form is JSON, so that unknown fields are kept and nothing depends on the types of one release.
 
 pub mod base64;
 pub mod canonical;

@@ -1,4 +1,4 @@
-//! What names, label keys and label values have to look like, and what the API server says if they do not.
+//! The syntax of names, label keys and label values, and the API server's messages about violations. Pure.
 //!
 //! Mirrors k8s.io/apimachinery pkg/util/validation/validation.go (v1.34; v1.36 for the later wording).
 
@@ -51,8 +51,7 @@ fn is_qualified(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
-/// Says what is wrong with a whole number in the one form that is written without doubt: no sign but `-`, no leading
-/// zero.
+/// Says what is wrong with a whole number in its only accepted form: no sign but `-`, no leading zero.
 ///
 /// Source: k8s.io/apimachinery pkg/api/validate/content/decimal_int.go (v1.36), `IsDecimalInteger`.
 #[must_use]

@@ -1,4 +1,4 @@
-//! Finds the word that somebody who mistyped another one most likely meant.
+//! Finds the known word nearest to a mistyped one. Pure.
 
 use alloc::vec::Vec;
 

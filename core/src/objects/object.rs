@@ -1,9 +1,9 @@
 //! One revision of one stored object, shared between the store, its watch history and every cache.
 //!
-//! Two writes make up nearly all traffic of a quiet cluster and change nothing but times: the renewal of a Lease and
-//! the status heartbeat of a Node. A revision made by one of them holds the tree before it and the new time; the JSON
-//! is built only when somebody reads it. Invariant (tested): the built tree equals the one that a full write stores.
-//! The same holds for bookmarks, which differ by their revision alone.
+//! Two kinds of writes are nearly all traffic of a quiet cluster and change only times: the renewal of a Lease and the
+//! status heartbeat of a Node. A revision made by one of them holds the tree before it and the new time; the JSON is
+//! built only when it is read. Invariant (tested): the built tree equals the one that a full write stores. The same
+//! holds for bookmarks, which differ by their revision alone.
 
 use alloc::format;
 use core::fmt;
@@ -41,14 +41,14 @@ impl fmt::Display for ObjectKey {
 
 /// One revision of one object. Cloning costs a reference count.
 ///
-/// It is a value of a few words, so that whoever holds an object can note a heartbeat in place, without an allocation.
+/// It is a value of a few machine words, so that a holder can apply a heartbeat in place, without an allocation.
 #[derive(Clone)]
 pub struct Object {
     base: Json,
     stamp: HeartbeatStamp,
 }
 
-/// What tells a revision from others with the same stable tree: its number, and the times of a heartbeat.
+/// What distinguishes a revision from others with the same stable tree: its number, and the time of a heartbeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeartbeatStamp {
     resource_version: u64,
@@ -123,7 +123,7 @@ impl Object {
     #[must_use]
     pub fn new(mut base: Json, resource_version: u64) -> Self {
         let text = format!("{resource_version}");
-        // A tree that has it already may share its metadata with another.
+        // A tree that has it already is not changed, so that its metadata stays shared.
         if base.at(&["metadata", "resourceVersion"]).as_str() != Some(text.as_str()) {
             base.set(&["metadata", "resourceVersion"], Json::text(text));
         }
@@ -191,7 +191,7 @@ impl Object {
         self.stamp = stamp;
     }
 
-    /// Returns what tells this revision from others with the same stable tree.
+    /// Returns what distinguishes this revision from others with the same stable tree.
     #[must_use]
     pub const fn stamp(&self) -> HeartbeatStamp {
         self.stamp
@@ -247,7 +247,7 @@ impl Object {
 
     /// Returns where the store keeps the object, if the last write said so.
     ///
-    /// A hint that saves a look for the name: whoever follows it has to make sure that this object stands there.
+    /// A hint that saves a search by name: the user has to check that this object is there.
     #[must_use]
     pub fn place(&self) -> Option<u32> {
         self.stamp.place()

@@ -85,7 +85,7 @@ impl Path {
         self.0.len() <= other.0.len() && self.0.iter().zip(&other.0).all(|(own, other)| own.name() == other.name())
     }
 
-    /// Returns what stands at the place; `Null` where the path breaks off.
+    /// Returns the value at the path; `Null` if it breaks off.
     #[must_use]
     pub fn look_up<'a>(&self, root: &'a Json) -> &'a Json {
         let mut place = root;

@@ -87,8 +87,8 @@ impl Quantity {
         }
     }
 
-    /// Returns how a quantity is printed, one that is too large for anything but being printed included: a decimal one
-    /// loses its unit there. `None` for anything that Kubernetes refuses.
+    /// Returns how a quantity is printed, also one that is too large for [`Quantity`]: a decimal one is then printed
+    /// without its unit. `None` for anything that Kubernetes refuses.
     ///
     /// An exponent after a capital `E` is kept as it is written.
     #[must_use]

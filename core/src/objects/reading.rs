@@ -1,8 +1,7 @@
-//! Reads JSON documents that people and programs write: each field by its type, and none that is unknown.
+//! A strict reader of JSON documents from users: each field has a type, and unknown fields are refused.
 //!
 //! Inputs: a JSON object and the path under which it stands. Outputs: values, or a [`FieldError`] that names the field.
-//! Invariant: [`FieldReader::finish`] refuses every field that was not asked for. A field that is `null` counts as
-//! absent.
+//! Invariant: [`FieldReader::finish`] refuses every field that was not read. A field that is `null` counts as absent.
 
 use alloc::format;
 use alloc::string::{String, ToString};

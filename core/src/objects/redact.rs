@@ -1,5 +1,5 @@
-//! Placeholders for what differs from run to run and says nothing: uids, addresses, a machine's identities, the release
-//! that a run asks for.
+//! Placeholders for values that differ from run to run and do not matter: uids, addresses, a machine's identities, the
+//! release of a run. Pure.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,4 +1,5 @@
-//! Label and field selectors.
+//! Label and field selectors. Inputs: texts, or selectors of objects. Outputs: parsed selectors, or the API server's
+//! message; whether labels or an object match.
 //!
 //! Mirrors k8s.io/apimachinery pkg/labels/selector.go and pkg/fields/selector.go (v1.34).
 
@@ -149,7 +150,7 @@ impl Token {
     }
 }
 
-/// Splits a selector as upstream's lexer does; `in` and `notin` are words whose place tells what they are.
+/// Splits a selector as upstream's lexer does; whether `in` and `notin` are operators depends on their position.
 fn tokens(text: &str) -> Vec<Token> {
     const SYMBOLS: [&str; 9] = ["==", "!=", "!", "=", "(", ")", ",", ">", "<"];
     let is_special = |c: char| "!=(),<>".contains(c);
@@ -325,7 +326,7 @@ struct Term {
 pub struct FieldSelector(Vec<Term>);
 
 impl FieldSelector {
-    /// Reads a selector; which fields there are is the caller's business.
+    /// Reads a selector; the caller checks which fields exist.
     ///
     /// # Errors
     /// The message of the API server.
@@ -351,7 +352,7 @@ impl FieldSelector {
         self.0.is_empty()
     }
 
-    /// Returns the selector that wants what both want.
+    /// Returns the selector with the terms of both.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
@@ -378,7 +379,7 @@ impl FieldSelector {
         self.0.iter().find(|term| term.equal && term.field == *field).map(|term| &term.value)
     }
 
-    /// Tells whether one of the terms wants just this value of a field.
+    /// Tells whether one of the terms requires this value of a field.
     #[must_use]
     pub fn wants(&self, field: &str, value: &str) -> bool {
         self.0.iter().any(|term| term.equal && term.field == *field && term.value == *value)
@@ -399,7 +400,7 @@ fn field_value(kind: &str, field: &str, object: &Json) -> Text {
             let component = if component.is_null() { object.get("reportingComponent") } else { component };
             return component.as_text().cloned().unwrap_or_default();
         }
-        // The field is known but never filled: pkg/registry/core/pod/strategy.go (v1.34), `ToSelectableFields`.
+        // The field is known but always empty: pkg/registry/core/pod/strategy.go (v1.34), `ToSelectableFields`.
         ("pods", "status.podIPs") => return Text::of(""),
         _ => {}
     }

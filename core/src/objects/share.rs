@@ -1,8 +1,8 @@
-//! Makes trees share what they have in common.
+//! Makes trees share their equal parts.
 //!
-//! The revisions of one object differ in a few places, and the Nodes of a cluster in little more than their names. What
-//! was read from a request is a tree of its own; before it is stored, the parts that equal those of an older tree are
-//! replaced by these. Invariant (tested): the tree is equal to what it was.
+//! The revisions of one object differ in a few places, and the Nodes of a cluster in little more than their names. A
+//! tree that was read from a request shares nothing; before it is stored, its parts that equal those of an older tree
+//! are replaced by these. Invariant (tested): the tree stays equal to what it was.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use super::json::Fields;
 use super::{Json, Text};
 
 impl Json {
-    /// Replaces whatever equals the same place of another tree by that; returns whether all of it does.
+    /// Replaces each part that equals the same part of another tree by that; returns whether the trees are equal.
     pub fn share(&mut self, other: &Self) -> bool {
         let same = match (&mut *self, other) {
             (Self::Object(own), Self::Object(other)) => {
@@ -68,7 +68,7 @@ fn share_items(own: &mut Vec<Json>, other: &[Json]) -> bool {
     own.iter_mut().zip(other.iter()).fold(same, |same, (own, other)| own.share(other) && same)
 }
 
-/// Tells whether fields that somebody else holds are worth a copy, since a part of them could be shared.
+/// Tells whether shared fields are worth copying, because a part of them equals the other's.
 fn has_part_of(own: &Fields, other: &Fields) -> bool {
     own.iter().any(|(name, part)| other.get(name).is_some_and(|other| is_part(part, other)))
 }

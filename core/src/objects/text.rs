@@ -1,7 +1,7 @@
-//! Strings that are cheap to clone, and free where Kubernetes' own vocabulary is meant.
+//! Immutable strings that are cheap to clone; frequent words of Kubernetes cost no allocation.
 //!
-//! A cluster of 100,000 nodes repeats the same few hundred words; a word of the table below costs no allocation.
-//! Left out on purpose: an interner for other strings, since that would be a global.
+//! A cluster of 100,000 nodes repeats the same few hundred words, which are in the table below. Left out on purpose: an
+//! interner for other strings, since that would be global state.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
@@ -12,10 +12,10 @@ use core::fmt;
 use core::hash::{Hash, Hasher};
 use core::ops::Deref;
 
-/// An immutable string: a word that everybody knows, or a shared allocation.
+/// An immutable string: a static word, or a shared allocation.
 #[derive(Clone)]
 pub enum Text {
-    /// A word of the program's own.
+    /// A word of the program itself.
     Static(&'static str),
     /// Any other string.
     Shared(Arc<str>),
@@ -50,7 +50,7 @@ pub(crate) fn is_same(own: &str, other: &str) -> bool {
     if core::ptr::eq(own, other) {
         return true;
     }
-    // The ends overlap where the length is no multiple.
+    // The chunks overlap if the length is no multiple of eight.
     match (own.last_chunk::<8>(), other.last_chunk::<8>()) {
         (Some(own_end), Some(other_end)) => {
             let (own, other) = (own.as_chunks::<8>().0, other.as_chunks::<8>().0);
@@ -257,7 +257,7 @@ impl<'de> serde::Deserialize<'de> for Text {
     }
 }
 
-/// The words that cost nothing, sorted by bytes.
+/// The words without allocation, sorted by bytes.
 static WORDS: &[&str] = &[
     "",
     "0",

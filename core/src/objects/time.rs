@@ -1,7 +1,7 @@
 //! Instants as Kubernetes' API prints them.
 //!
 //! Source: k8s.io/apimachinery pkg/apis/meta/v1/{time,micro_time}.go (v1.34): `Time` has whole seconds, `MicroTime`
-//! exactly six digits. Sub-second state is lost through `Time`, as in the real API.
+//! exactly six digits. `Time` loses fractions of a second, as in the real API. Pure.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,7 +1,7 @@
 //! JSON as YAML, as the API server prints it for clients that ask for `application/yaml`.
 //!
 //! Mirrors go.yaml.in/yaml/v2 encode.go, resolve.go and emitterc.go (v2.4), as sigs.k8s.io/yaml uses them: which texts
-//! need quotes and which, where long ones are folded, lists as far in as the field that holds them. Inputs: a value.
+//! need which quotes, where long ones are folded, and that lists are not indented below their field. Inputs: a value.
 //! Outputs: its text. Left out on purpose: anchors, tags and the flow style, which JSON never needs.
 
 use alloc::format;
@@ -12,7 +12,7 @@ use super::time;
 
 /// A line is folded at the first space beyond so many characters. Source: emitterc.go (v2.4), `best_width`.
 const WIDTH: usize = 80;
-/// What is a truth value or nothing though it looks like a word. Source: resolve.go (v2.4), `resolveTable`.
+/// Words that YAML reads as a truth value or null. Source: resolve.go (v2.4), `resolveTable`.
 const WORDS: [&str; 12] = ["", "~", "null", "y", "yes", "true", "on", "n", "no", "false", "off", "<<"];
 
 /// Prints a value as a YAML document.
@@ -67,7 +67,7 @@ impl Printer {
                 }
             }
             Json::Array(items) if !items.is_empty() => {
-                // A list stands as far in as the field that holds it.
+                // A list is not indented below its field.
                 let own = if place == ValuePosition::Item { indent + 2 } else { indent };
                 for (at, item) in items.iter().enumerate() {
                     if at > 0 || place == ValuePosition::Field {
@@ -185,11 +185,11 @@ enum Folding {
     Never,
 }
 
-/// What can be done with a text. Source: emitterc.go (v2.4), `yaml_emitter_analyze_scalar`.
+/// The styles in which a text can be written. Source: emitterc.go (v2.4), `yaml_emitter_analyze_scalar`.
 struct Analysis {
     may_be_plain: bool,
     may_be_block: bool,
-    /// Whether it has characters that nothing but an escape shows.
+    /// Whether it has characters that only an escape can represent.
     is_special: bool,
 }
 

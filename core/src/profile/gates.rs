@@ -1,8 +1,9 @@
-//! Feature gates: which there are at a release, what each is by default, and what switching one changes here.
+//! Feature gates: which exist at a release, their defaults, and the behaviours that each sets.
 //!
-//! Mirrors k8s.io/component-base featuregate/feature_gate.go (v1.34): syntax, locked gates, and the words of refusals.
-//! A gate that drives a row of the table of behaviours overrides it; one whose feature is not modelled is accepted,
-//! shown, and changes nothing. Left out on purpose: the groups `AllAlpha` and `AllBeta`.
+//! Mirrors k8s.io/component-base featuregate/feature_gate.go (v1.34): syntax, locked gates, and the messages of
+//! refusals. Inputs: a release, or the text of `--feature-gates`. Outputs: gates with their stages and values, or the
+//! message. A gate that drives a row of the table of behaviours overrides it; a gate whose feature is not modelled is
+//! accepted and shown, and changes nothing. Left out on purpose: the groups `AllAlpha` and `AllBeta`.
 
 use alloc::format;
 use alloc::string::String;
@@ -63,7 +64,7 @@ impl GateStage {
         }
     }
 
-    /// Returns the value that the gate cannot but have, if it is locked.
+    /// Returns the value to which the gate is locked, if it is.
     const fn locked_to(self) -> Option<bool> {
         match self {
             Self::Stable { locked: true } => Some(true),
@@ -87,7 +88,7 @@ impl GateStage {
 /// Reads `NAME=BOOL,…`.
 ///
 /// # Errors
-/// The words with which a component refuses its `--feature-gates`.
+/// The message with which a component refuses its `--feature-gates`.
 pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, String> {
     let mut read = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {

@@ -1,4 +1,4 @@
-//! Which releases are modelled, as people read and write them.
+//! The modelled releases as users read and write them: parsing, names, lists.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,7 +7,7 @@ use core::str::FromStr;
 
 use super::{RELEASES, Release};
 
-/// A release that cannot be had.
+/// A release that is not offered.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no profile for Kubernetes {0:?}: known are {known}", known = list_releases(both_names, "and"))]
 pub struct UnknownRelease(pub String);

@@ -1,8 +1,8 @@
 //! What differs between releases of Kubernetes, as data.
 //!
-//! One row per behaviour, by whose name code asks; one file per release ([`releases`]), which holds what is first true
-//! in it. Code asks for a behaviour and never for a version: `src/tidy` refuses it. Release, feature gate and flag are
-//! three axes: a flag's *default* is a row here, its value in force stands in [`Settings`].
+//! One row per behaviour, which code asks for by name; one file per release ([`releases`]) with what is first true in
+//! it. Invariant: code asks for a behaviour and never for a version; `src/tidy` refuses code that does. Release,
+//! feature gate and flag are independent: a flag's *default* is a row here, its value in force is in [`Settings`].
 
 mod gates;
 mod known_releases;
@@ -69,7 +69,7 @@ impl Profile {
     /// Returns the value of a row.
     ///
     /// # Panics
-    /// There is no such row, or none of its values is that old: a mistake in this crate.
+    /// There is no such row, or it has no value at this release: a mistake in this crate.
     #[must_use]
     pub fn value(&self, name: &str) -> Value {
         if let Some(value) = self.overrides.get(name) {
@@ -80,7 +80,7 @@ impl Profile {
             .unwrap_or_else(|| panic!("{}", format!("no row {name:?} for {}", self.release)))
     }
 
-    /// Tells whether a behaviour is there.
+    /// Tells whether the release has a behaviour.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         self.value(name) == Value::Bool(true)

@@ -1,6 +1,7 @@
 //! The name of a release of Kubernetes.
 //!
-//! What differs between releases stands in [`super::releases`]; nothing outside the profile compares two of them.
+//! What differs between releases is in [`super::releases`]. Outside the profile releases are compared only where
+//! versions are the subject: the version skew of Nodes, tags of scenarios, the programs of live backends.
 
 use alloc::format;
 use alloc::string::String;

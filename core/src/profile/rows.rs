@@ -1,5 +1,5 @@
-//! The table of behaviours that code asks for by name. What each was at first stands here, its later values in the
-//! files of the releases (`profile/releases`).
+//! The table of behaviours that code asks for by name: a row each with its first values; later values are in the files
+//! of the releases (`profile/releases`).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ pub struct Row {
     pub says: &'static str,
     /// The values of releases before those that are offered, with the release since which each holds, oldest first.
     pub first: &'static [(Release, Value)],
-    /// Where that is written; empty where the release that changes it says so.
+    /// Its source; empty if the release that changes it names it.
     pub source: &'static str,
     /// The component and flag that sets it, as `kube-controller-manager.node-monitor-period`; empty for none.
     pub flag: &'static str,
@@ -41,7 +41,7 @@ impl Row {
         self.first.iter().copied().chain(changes).collect()
     }
 
-    /// Tells where the values are written.
+    /// Returns the sources of the values.
     #[must_use]
     pub fn sources(&self) -> String {
         let mut sources: Vec<&str> = Vec::new();

@@ -1,4 +1,6 @@
-//! The flags in force: the profile's defaults and what was set over them.
+//! The settings of a cluster: the profile's defaults, and the flags and feature gates that were set.
+//!
+//! Inputs: flags and values as texts. Outputs: values in force, or an error. Invariant: a refused flag changes nothing.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -10,12 +12,12 @@ use super::{Profile, ROWS, Release, Row, Value, gates};
 use crate::objects::time::parse_duration;
 use crate::objects::{Text, nearest};
 
-/// Two things of one instant of which either may come first on a real cluster. The model always decides them the same
-/// way, unless it is asked for the other.
+/// Two events of one instant of which either may come first on a real cluster. The model has a fixed order, unless the
+/// other one is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Race {
-    /// A pass of the pod garbage collector and the end of a Node's quarantine, which is two of its periods long: the
-    /// pass comes first, so that the Pods wait for the next one.
+    /// A pass of the pod garbage collector comes before the end of a Node's quarantine, which is two periods long, so
+    /// the Pods wait for the next pass.
     /// Source: pkg/controller/podgc/gc_controller.go (v1.34), `gcCheckPeriod` and `quarantineTime`.
     PassBeforeQuarantineEnds,
 }
@@ -24,7 +26,7 @@ impl Race {
     /// All there are.
     pub const ALL: [Self; 1] = [Self::PassBeforeQuarantineEnds];
 
-    /// Says what has come first.
+    /// Says which event came first.
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
@@ -48,7 +50,7 @@ pub struct Settings {
     race: Option<Race>,
 }
 
-/// A setting that cannot be had.
+/// A setting that is refused.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SettingsError {
     /// No component has the flag.
@@ -92,19 +94,19 @@ impl Settings {
         }
     }
 
-    /// Returns the same settings for a cluster in which a race comes out the other way; `None` for the usual one.
+    /// Returns the same settings with a race that has the other outcome; `None` for the usual outcomes.
     #[must_use]
     pub fn with_race(self, race: Option<Race>) -> Self {
         Self { race, ..self }
     }
 
-    /// Tells whether a race comes out the other way.
+    /// Tells whether a race has the other outcome.
     #[must_use]
     pub fn is_lost(&self, race: Race) -> bool {
         self.race == Some(race)
     }
 
-    /// Returns the same flags and gates with the defaults of another release, as a component has that is not upgraded.
+    /// Returns the same flags and gates with the defaults of another release, for a component of another version.
     #[must_use]
     pub fn at_release(&self, release: Release) -> Self {
         Self { profile: self.profile.at_release(release), ..self.clone() }
@@ -156,7 +158,7 @@ impl Settings {
         &self.gates
     }
 
-    /// Tells whether a feature gate is on; false for one that there is not.
+    /// Tells whether a feature gate is on; false for an unknown one.
     #[must_use]
     pub fn is_gate_on(&self, name: &str) -> bool {
         let default = || gates::gate(name)?.stage_at(self.profile.release()).default_value();
@@ -169,8 +171,7 @@ impl Settings {
         &self.kubelet_flags
     }
 
-    /// Lays down a flag that every kubelet of the cluster runs with. Whether there is such a flag, and whether the
-    /// value fits, is the kubelet's to say.
+    /// Sets a flag that every kubelet of the cluster runs with. The kubelet checks flag and value at its start.
     pub fn set_kubelet_flag(&mut self, flag: Text, value: Text) {
         self.kubelet_flags.insert(flag, value);
     }
@@ -233,7 +234,7 @@ fn is_feature_gates(flag: &str) -> bool {
     }
 }
 
-/// Reads the text of a flag's value as the component does that has the flag, and refuses what would stop its loops.
+/// Reads the text of a flag's value as the flag's component does, and refuses values that would stop its loops.
 fn parse(row: &Row, default: Value, text: &str) -> Result<Value, &'static str> {
     let range = row.flag.split_once('.').map_or(row.flag, |(_, short)| short);
     match default {

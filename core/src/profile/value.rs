@@ -1,11 +1,11 @@
-//! What a behaviour or a feature gate is in a release: a value, or a stage.
+//! The values of behaviours, and the stages of feature gates, in a release. Pure data.
 
 use jiff::SignedDuration;
 
 /// The value of a row.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
-    /// A behaviour that is there or not.
+    /// Whether the behaviour exists.
     Bool(bool),
     /// A span of time.
     Duration(SignedDuration),
@@ -19,21 +19,21 @@ pub(super) const fn secs(seconds: i64) -> Value {
     Value::Duration(SignedDuration::from_secs(seconds))
 }
 
-/// How far a feature is at a release.
+/// The stage of a feature at a release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GateStage {
-    /// Off unless asked for.
+    /// Off by default.
     Alpha,
-    /// With this default.
+    /// Beta, with this default.
     Beta(bool),
-    /// On, and cannot be switched off where the truth value says so.
+    /// On by default.
     Stable {
         /// Whether the gate is locked to its default.
         locked: bool,
     },
-    /// Goes away, with this default.
+    /// To be removed, with this default.
     Deprecated(bool),
-    /// Goes away, and is locked to this default.
+    /// To be removed, and locked to this default.
     Retired(bool),
     /// No component knows the gate.
     Gone,

@@ -1,4 +1,4 @@
-//! Everything that can be done to a cluster: one enum for steps, the control interface, recordings and backends.
+//! Everything that can be done to a cluster: one enum for steps, the control interface, recordings and backends. Data.
 
 use alloc::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::objects::{Json, Text};
 pub enum Action {
     /// A request to the API server.
     Api {
-        /// Who asks.
+        /// The sender.
         identity: Arc<Identity>,
-        /// What for.
+        /// The request.
         call: Call,
     },
     /// A machine appears, powered on unless its specification says otherwise.
@@ -26,9 +26,9 @@ pub enum Action {
         /// What happens.
         action: MachineAction,
     },
-    /// A rule is laid on the network.
+    /// A rule is added to the network.
     AddRule(Fault),
-    /// A rule is taken away.
+    /// A rule is removed.
     RemoveRule(RuleId),
     /// A controller stops, starts or makes one round.
     Controller {
@@ -37,7 +37,7 @@ pub enum Action {
         /// What happens.
         action: ControllerAction,
     },
-    /// Anything that a user's own steps define.
+    /// An action that a user's own steps define.
     Custom {
         /// Its name.
         name: Text,

@@ -1,4 +1,4 @@
-//! What a backend must be able to do for a scenario, and why one cannot be run.
+//! The capabilities that scenarios need and backends have. Data.
 
 use alloc::collections::BTreeSet;
 use core::fmt;
@@ -6,7 +6,7 @@ use core::fmt;
 /// Something that not every backend can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Capability {
-    /// To let hours pass in no time.
+    /// To let hours pass without waiting for them.
     VirtualTime,
     /// To set flags of the control plane.
     ControlPlaneFlags,

@@ -1,4 +1,5 @@
-//! A scenario whose words are understood: data that every backend can run.
+//! A compiled scenario: data that every backend can run, and what can be derived from it (facts, actions, needed
+//! capabilities, bounds). Nothing here runs.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -26,7 +27,7 @@ pub struct Scenario {
     pub feature: Text,
     /// The rule under test.
     pub rule: Option<Text>,
-    /// All tags in force, without `@`.
+    /// All tags that apply, without `@`.
     pub tags: Vec<Text>,
     /// Where it stands.
     pub position: Position,
@@ -34,7 +35,7 @@ pub struct Scenario {
     pub cluster: ClusterSpec,
     /// What is there before the first act.
     pub given: Vec<Given>,
-    /// What happens, and what follows from it.
+    /// The acts: what is done, and what is expected of it.
     pub acts: Vec<Act>,
 }
 
@@ -45,7 +46,7 @@ pub struct ClusterSpec {
     pub release: Option<Release>,
     /// Flags, `COMPONENT.FLAG`, with their values, in order.
     pub flags: Vec<(Text, Text)>,
-    /// Who is there beside the Nodes that the scenario names.
+    /// The bystanders.
     pub bystanders: Bystanders,
 }
 
@@ -63,16 +64,16 @@ impl ClusterSpec {
     }
 }
 
-/// Who is there beside the Nodes that a scenario names.
+/// The bystanders: Nodes beside those that a scenario names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bystanders {
     /// One healthy Node `bystander` in a zone of its own: a lone Node would be a full disruption.
     #[default]
     Bystander,
-    /// Nobody: `no other Node`.
+    /// None: `no other Node`.
     Nobody,
-    /// Whoever is there: `the cluster as it is`. A cluster that is made for the scenario gets three ready Nodes in two
-    /// zones.
+    /// The existing Nodes: `the cluster as it is`. A cluster that is made for the scenario gets three ready Nodes in
+    /// two zones.
     AsItIs,
 }
 
@@ -85,13 +86,13 @@ pub struct Given {
     pub position: Position,
 }
 
-/// What a `Given` line asks for; the next line waits until it is there.
+/// What a `Given` line asks for; the next line waits until it is established.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setup {
     /// Ready Nodes: Ready=True, Lease there, NetworkUnavailable=False, and two health passes since the last status
     /// write, or five minutes of being ready. They start together.
     ReadyNodes(Vec<MachineSpec>),
-    /// A Node without a kubelet, fed by the scenario.
+    /// A Node without a kubelet; the scenario writes its heartbeats.
     HandFedNode(HandFedNode),
     /// A Pod that is created as it is given and then runs.
     RunningPod {
@@ -106,7 +107,7 @@ pub enum Setup {
     Until(Fact),
 }
 
-/// A Node without a kubelet: the scenario writes its status and renews its Lease until it falls silent.
+/// A Node without a kubelet: the scenario writes its status and renews its Lease until told to stop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HandFedNode {
     /// Its name.
@@ -122,7 +123,7 @@ pub struct HandFedNode {
 }
 
 impl HandFedNode {
-    /// Makes a Node without labels and taints that is fed as a kubelet feeds its own.
+    /// Makes a Node without labels and taints, with the heartbeat periods of a kubelet.
     pub fn new(name: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
@@ -157,14 +158,14 @@ pub struct When {
 pub enum ScenarioAction {
     /// An action that every entry point of the simulator knows.
     Action(Box<Action>),
-    /// Every rule that the scenario has laid on a client's connection is taken away.
+    /// All rules that the scenario has added to a client's connection are removed.
     Heal(Endpoint),
     /// Time passes before the next action.
     Pass(SignedDuration),
     /// The next action waits until this is true, as a `Given` does.
     Until(Fact),
-    /// Taints are added and taken off, the others stay: as `kubectl taint` does it, which reads the Node and patches
-    /// the whole list with its resourceVersion.
+    /// Taints are added and removed, and the others stay: as `kubectl taint` does, which reads the Node and patches the
+    /// whole list with its resourceVersion.
     ///
     /// Source: kubectl pkg/cmd/taint/taint.go (v1.34).
     Taint {
@@ -172,10 +173,10 @@ pub enum ScenarioAction {
         node: Text,
         /// What is added; one of the same key and effect is replaced.
         add: Vec<Taint>,
-        /// What is taken off, by key and effect.
+        /// What is removed, by key and effect.
         remove: Vec<Taint>,
     },
-    /// Something is done to the feeding of a hand-fed Node.
+    /// The heartbeats of a hand-fed Node change.
     Feed {
         /// The Node.
         node: Text,
@@ -190,7 +191,7 @@ impl From<Action> for ScenarioAction {
     }
 }
 
-/// What can be done to the feeding of a hand-fed Node.
+/// A change of the heartbeats of a hand-fed Node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Feed {
     /// Neither status nor Lease is written any more.
@@ -199,9 +200,9 @@ pub enum Feed {
     SilenceLease,
     /// The status is no longer written; the Lease is.
     SilenceStatus,
-    /// Both are written at once and then again and again.
+    /// Both are written at once, and periodically from then on.
     Resume,
-    /// A condition is posted at once, with the whole status, and from then on.
+    /// A condition is written at once, with the whole status, and in each later write.
     Condition {
         /// The condition's type.
         kind: Text,
@@ -235,8 +236,8 @@ impl Setup {
 }
 
 impl Scenario {
-    /// Returns the first line that wants more of a cluster than to be looked at through its API; `None` if the scenario
-    /// can be run on any cluster without a write.
+    /// Returns the first line that needs more than reads of the API; `None` if the scenario can run on any cluster
+    /// without a write.
     #[must_use]
     pub fn first_touch(&self) -> Option<&Position> {
         if self.cluster.bystanders != Bystanders::AsItIs
@@ -259,7 +260,7 @@ impl Scenario {
         self.facts().flat_map(Fact::looks_at).collect()
     }
 
-    /// Tells whether the renewal of a Lease can make one of its lines true or false.
+    /// Tells whether the truth of one of its lines may depend on the renewal of a Lease.
     #[must_use]
     pub fn depends_on_renewals(&self) -> bool {
         self.facts().any(Fact::depends_on_renewals)
@@ -270,7 +271,7 @@ impl Scenario {
         self.acts.iter().flat_map(|act| &act.expectations)
     }
 
-    /// Returns everything that it does, in order: before its first act, and in each `When`.
+    /// Returns all its actions, in order: those of `Given` lines, and of each `When`.
     pub fn actions(&self) -> impl Iterator<Item = &ScenarioAction> {
         let given = self.given.iter().filter_map(|given| match &given.setup {
             Setup::Do(action) => Some(action),
@@ -279,7 +280,7 @@ impl Scenario {
         given.chain(self.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.actions))
     }
 
-    /// Returns all that its lines speak of: what they wait for, what they expect, and what bounds depend on.
+    /// Returns all facts of its lines: what they wait for, what they expect, and what bounds depend on.
     pub fn facts(&self) -> impl Iterator<Item = &Fact> {
         let given = self.given.iter().filter_map(|given| match &given.setup {
             Setup::Until(fact) => Some(fact),

@@ -1,7 +1,7 @@
-//! What a `Then` line says: a subject, what is true of it, and when.
+//! What a `Then` line says: a subject, a predicate, and a bound in time. Data; `run` judges it.
 //!
 //! Zero of every bound is the instant at which the act's `When` took effect; limits are inclusive. The order of the
-//! lines means nothing.
+//! lines does not matter.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::objects::{Json, ObjectKey, Path, Text};
 /// A `Then` line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
-    /// What must be true of what.
+    /// The subject and what must be true of it.
     pub fact: Fact,
     /// When.
     pub bound: Bound,
@@ -37,7 +37,7 @@ pub struct Fact {
 pub enum Subject {
     /// An object by kind and name.
     Object(ObjectRef),
-    /// The Pods of an owner, whose names are chance.
+    /// The Pods of an owner, which have random names.
     PodsOf {
         /// The namespace.
         namespace: Text,
@@ -48,13 +48,13 @@ pub enum Subject {
     },
     /// Several objects of one kind, of which some are counted.
     Several {
-        /// What people call them: `Nodes of zone a`.
+        /// Their name in texts: `Nodes of zone a`.
         called: Text,
         /// The objects.
         of: Vec<ObjectRef>,
     },
-    /// Every Node that was there when the act began and still is, or the Lease of every such Node; Nodes that come
-    /// later are not looked at.
+    /// Every Node that existed when the act began and still exists, or the Lease of every such Node; later Nodes are
+    /// ignored.
     Every(Every),
     /// The answer to the act's last request.
     Answer,
@@ -62,12 +62,12 @@ pub enum Subject {
     Machine(Text),
     /// All objects of a kind, as `kubectl get` shows them.
     Table(Resource),
-    /// What a look of the user's own shows.
+    /// The result of a look of the user's own.
     Own(OwnLook),
 }
 
 impl Subject {
-    /// Tells whether the API shows it without a request of the scenario's own.
+    /// Tells whether watches of the API show it, without a request of the scenario's own.
     #[must_use]
     pub const fn is_of_the_api(&self) -> bool {
         !matches!(self, Self::Answer | Self::Machine(_) | Self::Own(_))
@@ -75,7 +75,7 @@ impl Subject {
 }
 
 impl Fact {
-    /// Tells whether the renewal of a Lease can make it true or false.
+    /// Tells whether its truth may depend on the renewal of a Lease.
     #[must_use]
     pub fn depends_on_renewals(&self) -> bool {
         let is_named = matches!(&self.subject, Subject::Object(_) | Subject::Several { .. });
@@ -100,7 +100,7 @@ impl Fact {
     }
 }
 
-/// What of every Node is looked at.
+/// Which object of every Node is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Every {
     /// The Node itself.
@@ -110,7 +110,7 @@ pub enum Every {
 }
 
 impl Every {
-    /// Names what is looked at of a Node.
+    /// Returns that object for a Node.
     #[must_use]
     pub fn of(self, node: impl Into<Text>) -> ObjectRef {
         match self {
@@ -160,12 +160,12 @@ impl ObjectRef {
     }
 }
 
-/// What of a heartbeat is counted: its JSON, as it is sent or as it is stored.
+/// What is counted of a heartbeat: its JSON as sent, or as stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
-    /// The body of the request: the whole Lease, but of a status the patch.
+    /// The body of the request: the whole Lease, or the patch of a status.
     Sent,
-    /// The object that the write leaves behind, of which the store keeps each version.
+    /// The object after the write; the store keeps each version.
     Stored,
 }
 
@@ -214,9 +214,9 @@ pub enum Predicate {
     /// A Lease is renewed again and again, each time within a quarter of its own duration and what a kubelet adds to
     /// that; wants [`Bound::For`].
     RenewedOnTime,
-    /// Something that Kubernetes keeps true of every Node, whatever else becomes of it.
+    /// An invariant of every Node.
     Sound(Aspect),
-    /// What a kubelet's writes of its Node's status and Lease come to; wants [`Bound::For`] and a [`Subject::Several`].
+    /// The size of a kubelet's writes of its Node's status and Lease; wants [`Bound::For`] and a [`Subject::Several`].
     Costs {
         /// What is counted.
         what: Cost,
@@ -263,12 +263,12 @@ pub enum Predicate {
         /// A part of the message, if it matters.
         text: Option<Text>,
     },
-    /// The action of the `When` was refused: a kubelet that does not start, a flag that is none.
+    /// The action of the `When` was refused, as a start with an unknown flag.
     Refused {
         /// A part of the text, if it matters.
         text: Option<Text>,
     },
-    /// No field changes that no sibling line names; heartbeat times, resourceVersion and managedFields apart.
+    /// No field changes except those that sibling lines name, and heartbeat times, resourceVersion and managedFields.
     NothingElseChanges,
     /// The object, its history or the table equals what is stored.
     MatchesSnapshot(SnapshotKind),
@@ -276,12 +276,12 @@ pub enum Predicate {
     Holds,
     /// The opposite of another predicate.
     Not(Box<Predicate>),
-    /// Each of several.
+    /// All of several predicates.
     All(Vec<Predicate>),
 }
 
 impl Predicate {
-    /// Tells whether it says something of renewals, whatever the subject.
+    /// Tells whether it is about renewals.
     fn is_of_renewals(&self) -> bool {
         match self {
             Self::Sound(_) | Self::Costs { .. } => true,
@@ -291,7 +291,7 @@ impl Predicate {
         }
     }
 
-    /// Tells whether it asks of an object that is named whether it is there, and no more.
+    /// Tells whether it is only about the existence of a named object.
     fn is_of_presence(&self) -> bool {
         match self {
             Self::Exists | Self::Terminating | Self::Deleted | Self::Gone => true,
@@ -316,20 +316,20 @@ impl Predicate {
     }
 }
 
-/// What can be sound of a Node, without knowing what it should be: its parts agree with one another.
+/// An invariant of Nodes that needs no knowledge of the wanted Node: its parts are consistent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aspect {
     /// Its Lease names it as holder, and as owner with its uid.
     Lease,
     /// The four conditions of a kubelet are there, each once, and all of them are Unknown or none is.
     Conditions,
-    /// The taints of conditions and of cordoning are there where they belong, and nowhere else.
+    /// The taints agree with the conditions and with `spec.unschedulable`.
     Taints,
     /// What is allocatable is no more than the capacity; CPU, memory and Pods are there.
     Allocatable,
     /// The labels of host name, operating system and architecture are there and agree with what the kubelet reports.
     Labels,
-    /// There are a host name and an internal address that is one.
+    /// There are a host name and a valid internal address.
     Addresses,
     /// The kubelet is no newer than the API server, and no older than the version skew policy allows.
     Skew,
@@ -370,7 +370,7 @@ pub enum FieldTest {
 pub enum SnapshotKind {
     /// The canonical object at the end of the act.
     Object,
-    /// What changed during the act, when, and who wrote it.
+    /// What changed during the act, when, and by which writer.
     History,
     /// A list as `kubectl get` shows it.
     Table,
@@ -381,9 +381,9 @@ pub enum SnapshotKind {
 pub enum Bound {
     /// At zero.
     AtOnce,
-    /// At zero, or as long after it as its news take; an act does not go on for it.
+    /// At zero, or later by this time, which observations may take to arrive; it does not prolong the act.
     Soon(SignedDuration),
-    /// At some moment from zero to this.
+    /// At some instant from zero to this.
     Within(SignedDuration),
     /// It becomes true in this interval and not before.
     Between(SignedDuration, SignedDuration),
@@ -409,10 +409,10 @@ pub enum Bound {
     After {
         /// The other fact.
         fact: Box<Fact>,
-        /// And not later than this after zero, if that is said.
+        /// And not later than this after zero, if given.
         within: Option<SignedDuration>,
     },
-    /// As long as the act lasts: snapshots, and what must not change.
+    /// During the whole act: snapshots, and what must not change.
     Act,
 }
 

@@ -1,4 +1,4 @@
-//! Keeps a Node without a kubelet alive: its status and its Lease are written until they fall silent.
+//! Writes the heartbeats of a Node without a kubelet: its status and its Lease.
 //!
 //! A sans-IO component: time and actions in, requests out. It writes as a kubelet would, under a kubelet's identity.
 
@@ -24,11 +24,11 @@ struct Condition {
     status: Text,
     reason: Text,
     message: Text,
-    /// Since when; unknown where someone else has written another status, until it is posted anew.
+    /// Since when; unknown after another writer has changed the status, until it is written again.
     since: Option<Timestamp>,
 }
 
-/// Feeds one Node.
+/// The heartbeats of one Node.
 #[derive(Clone, Debug)]
 pub struct HeartbeatWriter {
     node: HandFedNode,
@@ -79,13 +79,13 @@ impl HeartbeatWriter {
         &self.node.name
     }
 
-    /// Returns as whom the Node is fed.
+    /// Returns the identity of the writes.
     #[must_use]
     pub fn identity(&self) -> Arc<Identity> {
         self.identity.clone()
     }
 
-    /// Returns the requests that make Node and Lease.
+    /// Returns the requests that create Node and Lease.
     #[must_use]
     pub fn creation(&self, now: Timestamp) -> [Call; 2] {
         let name = self.node.name.as_str();
@@ -120,8 +120,8 @@ impl HeartbeatWriter {
         self.patch_lease(json!({"metadata": {"ownerReferences": owner}}));
     }
 
-    /// Takes a version of the Node, whoever wrote it: a kubelet that finds another status there than its own writes the
-    /// instant at which it changes it back.
+    /// Takes a revision of the Node by any writer. As a kubelet, it sets a new transition time when it changes a
+    /// foreign status back.
     pub fn handle_node(&mut self, node: &Json) {
         for found in node.at(&["status", "conditions"]).items() {
             let own = self.conditions.iter_mut().find(|own| found.get("type").as_str() == Some(&own.kind));
@@ -131,7 +131,7 @@ impl HeartbeatWriter {
         }
     }
 
-    /// Changes how the Node is fed.
+    /// Applies a change of the heartbeats.
     pub fn handle_feed(&mut self, feed: Feed, now: Timestamp) {
         match feed {
             Feed::Silence => {

@@ -1,4 +1,7 @@
-//! The story of the observed objects: who changed which field, when, from what to what.
+//! The history of the observed objects: who changed which field, when, from what to what.
+//!
+//! Inputs: changes, the zeros of acts. Outputs: histories without heartbeats, the latest changes of an object, and the
+//! last renewal of a Lease.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -31,19 +34,19 @@ pub struct HistoryEntry {
     pub because: Option<u32>,
 }
 
-/// All that was written to an object since the first act.
+/// The writes to an object since the first act.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History {
     /// The object.
     pub object: ObjectRef,
     /// The writes in order of revision.
     pub entries: Vec<HistoryEntry>,
-    /// Those before the first act, with times from its zero on. They are printed nowhere.
+    /// The writes before the first act, with times relative to its zero. They are never printed.
     pub earlier: Vec<HistoryEntry>,
 }
 
-/// The histories of the observed objects, in order of the objects. They are put together when somebody asks, which most
-/// runs never do.
+/// The histories of the observed objects, in order of the objects. They are built on demand, which most runs never
+/// need.
 #[derive(Clone, Debug)]
 pub struct Histories(HistorySource);
 
@@ -80,7 +83,7 @@ impl PartialEq for Histories {
     }
 }
 
-/// The changes of the observed objects since the first act, and of what belongs to them.
+/// The changes of the observed objects since the first act, and of the Leases of observed Nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     observed: BTreeSet<ObjectRef>,
@@ -106,7 +109,7 @@ impl Log {
         Self { observed, entries: Vec::new(), zero: None, first: None, act: 0 }
     }
 
-    /// Writes a change down, if it concerns an observed object or the Lease of an observed Node.
+    /// Notes a change of an observed object or of the Lease of an observed Node.
     pub(super) fn record(&mut self, change: &ObjectChange, now: Timestamp) {
         let of_node =
             |of: &ObjectRef| of.resource == NODES && change.resource == LEASES && of.key.name == change.key.name;
@@ -116,7 +119,7 @@ impl Log {
         }
     }
 
-    /// What is written from now on belongs to the next act, whose zero is not known yet.
+    /// Later writes belong to the next act, whose zero is not known yet.
     pub(super) fn begin_actions(&mut self, now: Timestamp) {
         self.zero = Some(now);
         self.act = self.entries.len();
@@ -143,7 +146,7 @@ impl Log {
             .collect()
     }
 
-    /// Returns what was written to an object before the first act, as that act tells times.
+    /// Returns what was written to an object before the first act, with times relative to that act's zero.
     fn earlier(&self, of: &ObjectRef) -> Vec<HistoryEntry> {
         let Some(zero) = self.first else { return Vec::new() };
         let earlier = self.entries.iter().take_while(|entry| entry.zero.is_none());
@@ -190,7 +193,7 @@ impl Entry {
         self.change.resource == of.resource && self.change.key == of.key
     }
 
-    /// Tells it with times from an instant on; `None` for a heartbeat.
+    /// Returns the entry with times relative to an instant; `None` for a heartbeat.
     fn told(&self, zero: Timestamp) -> Option<HistoryEntry> {
         let changed = changed_fields(&self.change, zero);
         (!changed.is_empty()).then(|| HistoryEntry {

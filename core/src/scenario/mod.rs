@@ -1,4 +1,6 @@
-//! What a scenario is once its words are understood, and the machine that judges it.
+//! Compiled scenarios as data, and the state machine that runs and judges them.
+//!
+//! Nothing here knows a backend: a driver performs the actions of a run and hands it what it observes.
 
 mod action;
 mod capability;

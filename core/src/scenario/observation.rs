@@ -1,4 +1,4 @@
-//! What a judge is told, and what it asks for.
+//! The inputs and outputs of a run: observations, and requests to the backend. Data.
 
 use alloc::string::String;
 
@@ -7,7 +7,7 @@ use crate::components::RecordedDecision;
 use crate::network::Resource;
 use crate::objects::{Json, Object, ObjectKey, Text};
 
-/// Numbers what a run has done, counting up from 1.
+/// Numbers the actions of a run, counting up from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct ActionId(pub u32);
 
@@ -22,7 +22,7 @@ pub enum Observation {
     Done(ActionId),
     /// An action was refused.
     Refused(ActionId, String),
-    /// What a fault has met so far: the answer to [`RunOutput::CountHits`].
+    /// What a fault has affected so far: the answer to [`RunOutput::CountHits`].
     FaultHits(ActionId, FaultEffect),
     /// A machine shows something new.
     Machine {
@@ -42,7 +42,7 @@ pub enum Observation {
 /// A committed write as a watch shows it.
 #[derive(Clone, Debug)]
 pub struct ObjectChange {
-    /// Which kind.
+    /// The kind.
     pub resource: Resource,
     /// Namespace and name.
     pub key: ObjectKey,
@@ -52,13 +52,13 @@ pub struct ObjectChange {
     pub after: Option<Object>,
     /// The revision of the write.
     pub resource_version: u64,
-    /// Who wrote.
+    /// The writer.
     pub writer: Writer,
     /// The number of the writer's decision.
     pub because: Option<u32>,
 }
 
-/// Who wrote a change.
+/// The writer of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Writer {
     /// The field manager.
@@ -69,16 +69,16 @@ pub struct Writer {
     pub user: Text,
 }
 
-/// What a look of the user's own shows.
+/// The result of a look of the user's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnSeen {
-    /// Whether what it looks for is so.
+    /// Whether it holds.
     pub holds: bool,
     /// What is there, for people: `2 spare Nodes`.
     pub seen: String,
 }
 
-/// What a request was answered.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerSeen {
     /// The HTTP code; 0 if there was no answer.
@@ -89,10 +89,10 @@ pub struct AnswerSeen {
     pub body: Json,
 }
 
-/// What came of a fault.
+/// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultEffect {
-    /// So many messages were met.
+    /// The number of messages that it was applied to.
     Messages(u64),
     /// The process or the machine is gone, or what was to happen did.
     Ended,
@@ -110,7 +110,7 @@ pub enum RunOutput {
         /// The step that wants it.
         step: Position,
     },
-    /// Report what a fault has met.
+    /// Report what a fault has affected.
     CountHits(ActionId),
     /// The scenario is over: the outcome is there.
     Finished,
@@ -121,6 +121,6 @@ pub enum RunOutput {
 pub enum Task {
     /// An action of the scenario.
     Action(ScenarioAction),
-    /// Create a Node without a kubelet, and keep it alive.
+    /// Create a Node without a kubelet, and write its heartbeats.
     Feed(HandFedNode),
 }

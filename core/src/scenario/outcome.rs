@@ -1,4 +1,4 @@
-//! What came of a scenario: a verdict for each step, and what is needed to understand it.
+//! The outcome of a scenario: a verdict for each step, and what explains it. Data.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,12 +9,12 @@ use super::{Histories, Position, Scenario, SnapshotKind};
 use crate::components::{RecordedDecision, TraceLine};
 use crate::objects::{Json, Text};
 
-/// What is known of a step or a scenario in the end.
+/// The final verdict about a step or a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It held.
     Passed,
-    /// It cannot be said, since something may have been missed; never counted as passed.
+    /// Not decidable, since an observation may have been missed; never counted as passed.
     Inconclusive,
     /// It did not hold.
     Failed,
@@ -40,17 +40,17 @@ pub struct Mismatch {
     pub step: Position,
     /// What it asked for: predicate and bound.
     pub expected: String,
-    /// What was seen, with when it happened in the end and how late that was.
+    /// What was seen, and if it happened late, when and how late.
     pub observed: String,
     /// The decisions behind what was seen; the latest about the object if nothing happened.
     pub why: Vec<String>,
     /// What went before, latest first.
     pub last: Vec<String>,
-    /// The line that shows it again; filled in by whoever knows the entry point. Empty if nobody does.
+    /// The command that repeats it; the entry point fills it in, else it is empty.
     pub replay: String,
 }
 
-/// Something to be held against a stored snapshot.
+/// A value to compare with a stored snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     /// The step that asks for it.
@@ -63,7 +63,7 @@ pub struct Snapshot {
     pub value: Json,
 }
 
-/// What came of a scenario.
+/// The outcome of a scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The worst of the steps' verdicts.
@@ -74,7 +74,7 @@ pub struct Outcome {
     pub mismatch: Option<Mismatch>,
     /// What was written to the observed objects.
     pub histories: Histories,
-    /// What is to be held against snapshots; empty unless all steps passed.
+    /// The values to compare with snapshots; empty unless all steps passed.
     pub snapshots: Vec<Snapshot>,
     /// All decisions.
     pub decisions: Vec<RecordedDecision>,
@@ -84,14 +84,14 @@ pub struct Outcome {
     pub start: Timestamp,
     /// Each act's zero, in order, as far as the scenario came.
     pub zeros: Vec<Timestamp>,
-    /// How much time went by in the cluster.
+    /// How much time passed in the cluster.
     pub duration: SignedDuration,
     /// How far bounds may have been missed, and why, for people; empty where they are exact.
     pub tolerance: String,
 }
 
 impl Outcome {
-    /// The outcome of a scenario that failed before it began, since there is nothing to play it on.
+    /// Makes the outcome of a scenario that failed before it began, because there is no environment to run it in.
     #[must_use]
     pub fn never_began(scenario: &Scenario, expected: &str, why: String, start: Timestamp) -> Self {
         let position = scenario.position.clone();

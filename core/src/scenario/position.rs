@@ -1,8 +1,8 @@
-//! Where the words of a scenario stand.
+//! Positions in feature files. Data.
 
 use crate::objects::Text;
 
-/// A place in a feature file, with the words that stand there.
+/// A place in a feature file, with the text of the step there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// The file's path as it was given.

@@ -1,4 +1,4 @@
-//! How facts, bounds and failures are put into words.
+//! The texts of facts, bounds, failures and histories. Pure: data in, text out.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -175,7 +175,7 @@ impl fmt::Display for Expectation {
 }
 
 impl fmt::Display for Mismatch {
-    /// Prints the failure as people read it: the step with its place, then a line for each answer.
+    /// Prints the failure for people: the step with its position, then a line for each part.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}:{}: {}", self.step.file, self.step.line, self.step.text)?;
         writeln!(f, "  expected  {}", self.expected)?;

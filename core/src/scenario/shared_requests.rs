@@ -1,7 +1,7 @@
-//! What every backend does in the same way beside the components of the cluster.
+//! Requests that every backend sends in the same way, beside the cluster's components.
 //!
 //! Requests and Given lines as data: the bystanders of the Nodes that a scenario names, routes as a cloud makes them,
-//! and the change of taints as kubectl makes it. A driver sends the requests and says so if it cannot.
+//! and the change of taints as kubectl makes it. Pure: a driver sends the requests.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::network::{Call, Identity, MERGE_PATCH, NODES, Verb};
 use crate::objects::time::to_time;
 use crate::objects::{Json, Text};
 
-/// Returns the Nodes that a cluster made for a scenario has beside those that the scenario names, as its first Given.
+/// Returns the bystanders of a cluster that is made for a scenario, as its first Given.
 #[must_use]
 pub fn bystanders(scenario: &Scenario) -> Option<Given> {
     let node = |name: &str, zone: &str| MachineSpec {
@@ -36,7 +36,7 @@ pub fn bystanders(scenario: &Scenario) -> Option<Given> {
     Some(Given { setup: Setup::ReadyNodes(specs), position: Position { text, ..scenario.position.clone() } })
 }
 
-/// Returns what a cloud's route controller asks for when a Node is new, and as whom.
+/// Returns the request of a cloud's route controller about a new Node, with its identity.
 ///
 /// Source: k8s.io/cloud-provider controllers/route/route_controller.go (v1.34), `updateNetworkingCondition`.
 #[must_use]

@@ -1,4 +1,4 @@
-//! How values and changes of fields are put into words.
+//! The texts of values and of changes of fields. Pure.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -37,13 +37,13 @@ pub(super) fn change_text(change: &FieldChange, zero: Option<Timestamp>) -> (Str
     }
 }
 
-/// Prints the key of a list's item where it is chance, as a uid and an address are.
+/// Prints the key of a list's item as a placeholder if it is random, as a uid or an address.
 fn key_text(list: &str, item: &Json, zero: Timestamp) -> Option<String> {
     let [key] = list_keys(list)? else { return None };
     masked(key, item.get(key), zero)
 }
 
-/// Prints the blocks of addresses of a Node, which are chance on a cluster with other Nodes.
+/// Prints the address blocks of a Node as a placeholder, since they depend on the other Nodes of a cluster.
 fn addresses(field: &str, value: &Json) -> Option<String> {
     let blocks: Vec<&str> = value.items().iter().map(|_| "[address]").collect();
     (field == "podCIDRs").then(|| blocks.join(", "))

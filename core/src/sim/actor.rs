@@ -1,7 +1,8 @@
-//! What the simulator's event loop runs: controllers, machines, and the people and tests that ask for something.
+//! The components of the simulator's event loop: controllers, machines, and users (people and tests that send
+//! requests).
 //!
-//! Inputs and outputs are those of a [`Component`]; a controller that does not run, and a person, have no outputs.
-//! Invariant: a kubelet whose loops are away has them back before its machine takes an input.
+//! Inputs and outputs are those of a [`Component`]; a stopped controller and a user have no outputs. Invariant: a
+//! kubelet whose loops the driver runs gets them back before its machine takes an input.
 
 use alloc::boxed::Box;
 
@@ -21,7 +22,7 @@ pub(super) enum Actor {
     Controller(&'static str, Option<Box<dyn Controller>>),
     /// A machine, and the loops of its kubelet while the driver runs them.
     Machine(Box<Machine>, Option<Box<IdleLoops>>),
-    /// A person or a test: its answers wait to be fetched.
+    /// A person or a test; its answers are kept until they are fetched.
     User(Box<User>),
 }
 
@@ -46,7 +47,7 @@ impl Process for Actor {}
 
 impl Component for Actor {
     fn handle_message(&mut self, message: ToClient, now: Timestamp) {
-        // A status tick that is due at this instant comes after whatever else is in hand.
+        // A status tick that is due at this instant comes after the current input.
         self.return_loops(now);
         match self {
             Self::Controller(_, Some(controller)) => controller.handle_message(message, now),

@@ -1,7 +1,7 @@
-//! The contract of [`Component`], held by all components at once: a cluster goes its way under a driver that wakes them
-//! too early, twice, or too late.
+//! Tests the contract of [`Component`] for all components at once: a cluster runs under a driver that wakes them too
+//! early, twice, or too late.
 //!
-//! The driver is a small one of its own, which knows none of the simulator's shortcuts. What follows must be the same:
+//! The driver is a small one of its own, without the simulator's shortcuts. The results must be the same:
 //! * woken before anything is due, or twice at one instant: the same commits to the byte, at the same instants, and no
 //!   output of the spurious wake-up itself;
 //! * woken half a millisecond late each time, less than any pause that a component makes: per object the same writes by
@@ -64,7 +64,7 @@ struct Cluster {
     commits: Vec<Commit>,
     refused: Vec<String>,
     asked: u64,
-    /// Who is not woken for now, and what arrives for it meanwhile.
+    /// The component that is not woken for now, and the messages that arrive for it meanwhile.
     absent: Option<ClientId>,
     held: Vec<ToClient>,
 }
@@ -133,7 +133,7 @@ impl Cluster {
         due.map(|due| due.at)
     }
 
-    /// Polls a component empty, and returns how much it had to say.
+    /// Polls a component empty, and returns the number of its outputs.
     fn drain(&mut self, client: ClientId) -> usize {
         let mut count = 0;
         while let Some(output) = self.component(client).and_then(Component::poll_output) {
@@ -169,7 +169,7 @@ impl Cluster {
         self.wake_early();
     }
 
-    /// Wakes everything that is not due: nothing may come of it.
+    /// Wakes everything that is not due: no output may follow.
     fn wake_early(&mut self) {
         if self.timers != TimerWheel::Early {
             return;
@@ -338,7 +338,7 @@ fn run(timers: TimerWheel) -> Cluster {
     let taint = json!({"spec": {"taints": [{"key": "a", "effect": "NoExecute"}]}});
     cluster.ask(Call::strategic_patch(NODES, "", "w3", taint));
     cluster.pass(30);
-    // All who write lose the server for a while; what they try meanwhile is put off.
+    // All writers lose the server for a while, so that their requests are retried.
     for name in ["controller/replicaset-controller", "controller/kube-scheduler", "machine/w1"] {
         let untaint = json!({"spec": {"taints": [{"key": "a", "effect": "NoExecute", "$patch": "delete"}]}});
         cluster.ask(Call::strategic_patch(NODES, "", "w3", untaint));

@@ -1,4 +1,5 @@
-//! The health pass over what changed beside the literal one over all nodes: same faults, same bytes.
+//! Compares the health pass over changed nodes with the literal one over all nodes: the same faults must give the same
+//! bytes.
 
 use alloc::format;
 use alloc::string::ToString;

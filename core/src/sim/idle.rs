@@ -1,12 +1,12 @@
-//! The heartbeats of idle kubelets, done where they are due and not sent.
+//! The heartbeats of idle kubelets, performed by the driver without messages.
 //!
-//! In a quiet cluster nearly all that happens is that kubelets renew their Leases. Where no rule lies on the
-//! connections and nobody traces messages or is told of each renewal, the driver runs the loops of these kubelets
-//! itself: it renews the Lease in the store and tells the controllers that watch. Bookmarks go to their informers
-//! alone. Anything else makes the heartbeat a message again: another input of the kubelet, a rule, an unusual watch, a
-//! Lease that somebody else wrote. Inputs: the queue of wakes. Outputs: what the messages would have done, in the same
-//! order.
-//! Invariants: all kubelets have their loops while nothing runs, and each has them before its next input (tested:
+//! In a quiet cluster nearly all traffic is the renewal of Leases. If no rule is on the connections, no trace is kept
+//! and the tap is not told of each renewal, the driver runs the loops of idle kubelets itself: it renews the Lease in
+//! the store and tells the watching controllers. Bookmarks go directly to their informers. In all other cases the
+//! heartbeat is a message: after another input of the kubelet, with a rule, an unusual watch, or a Lease that another
+//! writer changed. Inputs: the queue of wake-ups. Outputs: the effects of the messages, in the same order.
+//! Invariants: all kubelets have their loops while the simulation does not run, and each has them before its next input
+//! (tested:
 //! [`Heartbeats::Sent`] gives the same commits, objects and watch events, byte for byte).
 
 #[cfg(test)]
@@ -22,24 +22,24 @@ use crate::components::api_server::WatcherRef;
 use crate::network::{ClientId, ToClient, WatchType};
 use crate::objects::HeartbeatStamp;
 
-/// How the heartbeats of idle kubelets travel.
+/// How the heartbeats of idle kubelets are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Heartbeats {
-    /// As messages, like everything else.
+    /// As messages, like all other requests.
     Sent,
-    /// Not at all where nothing can happen to them on the way: the outcome is the same.
+    /// Without messages if nothing can happen to them on the way; the outcome is the same.
     #[default]
     Direct,
 }
 
 impl Simulation {
-    /// Lets time pass until an instant, or until something else is due than heartbeats and bookmarks.
+    /// Lets time pass until an instant, or until anything other than heartbeats and bookmarks is due.
     pub(super) fn run_idle(&mut self, until: Timestamp) {
         if self.options.heartbeats == Heartbeats::Sent || self.record().is_traced() {
             return;
         }
         let readers = self.renewal_readers();
-        // What waits in the network is held back by rules, and no heartbeat changes it.
+        // Messages that wait in the network are held by rules, and no heartbeat affects them.
         let limit = self.event_loop.network.next_deadline();
         while self.event_loop.network.is_idle() {
             let wake = self.event_loop.next_wake();
@@ -59,7 +59,7 @@ impl Simulation {
         }
     }
 
-    /// Finds who hears of renewals; `None` if they have to be sent.
+    /// Finds the watches that see renewals; `None` if renewals have to be sent as messages.
     fn renewal_readers(&self) -> Option<Vec<WatcherRef>> {
         let is_short = |(client, watch): &WatcherRef| match self.event_loop.get(*client) {
             Actor::Controller(_, Some(controller)) => {
@@ -70,7 +70,7 @@ impl Simulation {
         self.api.renewal_readers().filter(|readers| readers.iter().all(is_short))
     }
 
-    /// Does the renewal of an idle kubelet; false, with nothing done, if something else is due.
+    /// Performs the renewal of an idle kubelet; false, with nothing changed, if something else is due.
     fn run_loops(&mut self, client: ClientId, now: Timestamp, readers: &[WatcherRef]) -> bool {
         if matches!(self.event_loop.get(client), Actor::Machine(_, None)) {
             self.take_loops(client);
@@ -100,7 +100,7 @@ impl Simulation {
         }
     }
 
-    /// Gives all kubelets their loops back: nobody outside sees that they were away.
+    /// Gives all kubelets their loops back, so that callers see the kubelets complete.
     pub(super) fn return_all_loops(&mut self) {
         let after_now = self.now + SignedDuration::from_nanos(1);
         for client in core::mem::take(&mut self.idle) {
@@ -126,7 +126,7 @@ impl Simulation {
         self.direct_renewals += 1;
     }
 
-    /// Gives the bookmark that is due to a client that only notes it; false if it has to come as a message.
+    /// Gives a due bookmark directly to its informer; false if it has to come as a message.
     fn give_bookmark(&mut self, now: Timestamp) -> bool {
         let Some((client, watch)) = self.api.next_bookmark() else { return false };
         let revision = self.api.resource_version();

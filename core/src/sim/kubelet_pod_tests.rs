@@ -1,4 +1,4 @@
-//! Pods on a simulated kubelet: their status, their restarts and what refuses them.
+//! Tests Pods on a simulated kubelet: their status, their restarts and their admission.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! A kubelet in a simulated cluster: what reaches the API server, and when.
+//! Tests a kubelet in a simulated cluster: which requests reach the API server, and when.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -1,8 +1,9 @@
-//! The simulated cluster: virtual time, one queue, and the components in it.
+//! The simulated cluster: virtual time, an API server, and components in an event loop.
 //!
-//! A driver without policy: hand over what has arrived, find the earliest thing due, give one input, repeat. Time jumps
-//! from event to event. Deliveries of one instant keep the order of cause; equal deadlines go in the order in which
-//! their components were made. Invariant: the same seed and the same actions give the same trace, byte for byte.
+//! A driver without policy: hand over what has arrived, find the next deadline, give one input, repeat. Time jumps from
+//! deadline to deadline. Inputs: actions and requests from outside, and how far time may advance. Outputs: commits,
+//! decisions, the trace. Deliveries of one instant keep the order of cause; equal deadlines go in the order in which
+//! their components were added. Invariant: the same seed and the same actions give the same trace, byte for byte.
 
 mod actor;
 #[cfg(test)]
@@ -63,7 +64,7 @@ pub struct SimulationOptions {
     pub start: Timestamp,
     /// Whether each message is written to the trace. Default true; a bench turns it off.
     pub trace: bool,
-    /// How heartbeats travel. Default: directly; it makes no difference that anybody could see.
+    /// How heartbeats are delivered. Default: directly; no output shows a difference.
     pub heartbeats: Heartbeats,
     /// The controllers that start with the control plane. Default all.
     pub controllers: Vec<&'static str>,
@@ -108,8 +109,7 @@ pub enum SimError {
     Machine(#[from] MachineError),
 }
 
-/// A simulated cluster. A copy goes on by itself from the same state, and does the same to the byte if the same is done
-/// to it.
+/// A simulated cluster. A clone is independent, and behaves the same to the byte under the same inputs.
 #[derive(Clone)]
 pub struct Simulation {
     options: SimulationOptions,
@@ -119,10 +119,10 @@ pub struct Simulation {
     chance: Chance,
     api: ApiServer,
     event_loop: EventLoop<Actor>,
-    /// The machines whose kubelets' loops the driver runs, and some whose it ran.
+    /// The machines whose kubelets' loops the driver runs, perhaps with some that have them back.
     idle: Vec<ClientId>,
     commits: Vec<Commit>,
-    /// The messages that were not sent since nothing could happen to them.
+    /// The number of messages that were replaced by direct heartbeats.
     direct_messages: u64,
     direct_renewals: u64,
 }
@@ -198,13 +198,13 @@ impl Simulation {
         self.event_loop.deliveries() + self.direct_messages
     }
 
-    /// Returns the number of renewals among them that were done and not sent: see [`Heartbeats::Direct`].
+    /// Returns how many of them were not sent as messages: see [`Heartbeats::Direct`].
     #[must_use]
     pub const fn direct_renewals(&self) -> u64 {
         self.direct_renewals
     }
 
-    /// Returns what is due next: when, whose, what for.
+    /// Returns the next deadline: instant, client, reason.
     #[must_use]
     pub fn next_due(&self) -> Option<(Timestamp, Text, &'static str)> {
         let wake = self.event_loop.next_due().map(|(at, name, reason)| (at, name.clone(), reason));
@@ -227,7 +227,7 @@ impl Simulation {
         self.return_all_loops();
     }
 
-    /// Does everything that is due at the present instant, so that what is asked next sees it done.
+    /// Does everything that is due at the present instant, so that the next request sees its effects.
     pub fn finish_instant(&mut self) {
         self.advance_until(self.now);
     }
@@ -239,7 +239,7 @@ impl Simulation {
         next.map(|at| self.do_instant(at)).is_some()
     }
 
-    /// Goes on as [`Self::step`] does, up to an instant that brings a commit or a decision; false if none does.
+    /// Steps as [`Self::step`] does, up to an instant with a commit or a decision; false if there is none.
     pub(crate) fn step_to_news(&mut self, until: Timestamp) -> bool {
         let decided = self.record().decisions().len();
         loop {
@@ -284,7 +284,7 @@ impl Simulation {
         }
     }
 
-    /// Adds a machine and lets it do what it does at once.
+    /// Adds a machine and handles its first outputs.
     ///
     /// # Errors
     /// The name is taken, the specification is wrong, or the kubelet refuses to start.
@@ -314,7 +314,7 @@ impl Simulation {
         self.event_loop.iter().filter_map(Actor::machine)
     }
 
-    /// Lets something happen to a machine.
+    /// Performs an action on a machine.
     ///
     /// # Errors
     /// There is no such machine, or it refuses.
@@ -329,7 +329,7 @@ impl Simulation {
         Ok(outcome?)
     }
 
-    /// Lays a rule on the network.
+    /// Adds a rule to the network.
     pub fn add_rule(&mut self, fault: Fault) -> RuleId {
         self.settle();
         let id = self.event_loop.network.add_rule(fault, self.now);
@@ -337,7 +337,7 @@ impl Simulation {
         id
     }
 
-    /// Takes a rule away and returns it with what it met.
+    /// Removes a rule and returns it with its hits.
     ///
     /// # Errors
     /// There is no such rule.
@@ -365,7 +365,7 @@ impl Simulation {
         })
     }
 
-    /// Lets something happen to a controller.
+    /// Performs an action on a controller.
     ///
     /// # Errors
     /// There is no such controller, or it has no such loop.

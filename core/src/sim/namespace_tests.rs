@@ -1,4 +1,4 @@
-//! Namespaces that are deleted in a simulated cluster: what goes when, and what holds them up.
+//! Tests the deletion of namespaces in a simulated cluster: what is deleted when, and what delays it.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

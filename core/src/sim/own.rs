@@ -1,7 +1,8 @@
-//! What a user's own steps do to a simulated cluster, and what they look for in it.
+//! The actions and looks of a user's own steps in a simulated cluster.
 //!
-//! Inputs: functions by name. A scenario carries the names and parameters alone ([`Action::Custom`], [`OwnLook`]), so
-//! that it stays data. A look is taken whenever something has happened, and must depend on nothing but the cluster.
+//! Inputs: functions by name. Outputs: their effects, and what looks show when it changes. A scenario has only names
+//! and parameters ([`Action::Custom`], [`OwnLook`]), so that it stays data. A look is called after each change, and
+//! must depend on the cluster alone.
 //!
 //! [`Action::Custom`]: crate::scenario::Action::Custom
 
@@ -100,7 +101,7 @@ impl Looks {
         Self(looks)
     }
 
-    /// Returns what is seen otherwise than the last time.
+    /// Returns the looks whose result has changed.
     pub(super) fn changed(&mut self, simulation: &Simulation) -> Vec<(OwnLook, OwnSeen)> {
         let mut changed = Vec::new();
         for looking in &mut self.0 {

@@ -1,10 +1,11 @@
-//! What scenarios of one seed have in common: a control plane that has just started, and what the last one was given.
+//! The setup cache: started control planes, and the cluster after the `Given` lines of the last scenario, for reuse by
+//! scenarios of the same seed.
 //!
-//! A scenario that wants the same cluster as the one before it, and begins with the same `Given` lines, goes on with a
-//! copy of that cluster; its run takes the same inputs again, since its lines stand elsewhere and look at other
-//! objects.
-//! Inputs: scenarios, one after the other. Outputs: where each may begin. Invariant (tested in `harness`): the outcome
-//! is that of a scenario that began by itself.
+//! A scenario that wants the same cluster as the one before it, and begins with the same `Given` lines, continues with
+//! a copy of that cluster. Its run takes the recorded inputs again, since its lines have other positions and look at
+//! other objects.
+//! Inputs: scenarios, one after the other. Outputs: the cluster that each may start from. Invariant (tested in
+//! `harness`): the outcome is the same as without the cache.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -18,9 +19,9 @@ use crate::network::Resource;
 use crate::objects::Text;
 use crate::scenario::{Observation, Run, RunOutput, Setup};
 
-/// How many control planes are kept that have just started: one for each set of flags that a suite is likely to have.
+/// How many started control planes are kept: one for each set of flags that a suite is likely to have.
 const STARTED_MAX: usize = 64;
-/// How many objects a cluster may hold that is kept: a copy of a large one takes longer than it saves.
+/// How many objects a kept cluster may have: a copy of a large one takes longer than it saves.
 const OBJECTS_MAX: usize = 4096;
 
 /// Clusters of earlier scenarios, kept so that others of the same seed begin with copies.
@@ -30,17 +31,17 @@ pub struct SetupCache {
     started: Vec<Simulation>,
     /// What the last scenario ran on.
     key: Option<SetupKey>,
-    /// Its `Given` lines, each with the cluster that it came to if two scenarios in turn came that way.
+    /// Its `Given` lines, each with the cluster after it if two scenarios in a row had the lines up to it.
     pub(super) given: Vec<(Setup, Option<Prepared>)>,
-    /// How many of them the one before it had too.
+    /// How many of them it had in common with the scenario before it.
     shared: usize,
 }
 
-/// What must be equal for two scenarios to share a cluster, beside what they are given.
+/// What must be equal for two scenarios to share a cluster, beside their `Given` lines.
 #[derive(Clone, PartialEq)]
 pub(super) struct SetupKey {
     pub(super) options: SimulationOptions,
-    /// Which commits the driver is told.
+    /// Which commits the driver gets.
     pub(super) tap: Tap,
     /// The kinds whose objects the run is told of at the start.
     pub(super) kinds: BTreeSet<Resource>,
@@ -48,20 +49,20 @@ pub(super) struct SetupKey {
     pub(super) machines: BTreeMap<Text, bool>,
 }
 
-/// A cluster to which all was given up to some line, and what the run was told by then.
+/// A cluster after some `Given` line, and the inputs of the run up to then.
 #[derive(Clone)]
 pub(super) struct Prepared {
     pub(super) cluster: ClusterState,
     pub(super) inputs: Vec<RunInput>,
 }
 
-/// What a driver does to a run.
+/// An input of a run, or an output that is taken from it.
 #[derive(Clone)]
 pub(super) enum RunInput {
     Start(Timestamp),
     Observation(Observation, Timestamp),
     Timeout(Timestamp),
-    /// It takes an output, this one.
+    /// This output is taken.
     Poll(RunOutput),
 }
 
@@ -82,7 +83,7 @@ impl SetupCache {
         started
     }
 
-    /// Takes a run as far as the scenario before it came with the same lines; `None` if nothing of that is kept.
+    /// Brings a run to the last kept cluster that it shares with the scenario before; `None` if none is kept.
     pub(super) fn resume(&mut self, key: SetupKey, given: Vec<Setup>, run: &mut Run) -> Option<Prepared> {
         if self.key.as_ref() != Some(&key) {
             self.key = Some(key);
@@ -112,7 +113,7 @@ impl SetupCache {
 }
 
 impl RunInput {
-    /// Does it to a run; false if the run gives another output.
+    /// Applies it to a run; false if the run gives another output.
     pub(super) fn give(self, run: &mut Run) -> bool {
         match self {
             Self::Start(at) => run.handle_start(at),
@@ -124,7 +125,7 @@ impl RunInput {
     }
 }
 
-/// Tells whether two outputs ask for the same; their steps stand in other lines.
+/// Tells whether two outputs ask for the same, apart from the positions of their steps.
 fn is_alike(one: &RunOutput, other: &RunOutput) -> bool {
     match (one, other) {
         (RunOutput::Perform { id, task, .. }, RunOutput::Perform { id: other_id, task: other_task, .. }) => {

@@ -1,7 +1,7 @@
-//! People and tests, who ask the API server for something from outside of the cluster.
+//! Users: people and tests, which send requests to the API server from outside the cluster.
 //!
-//! Inputs: who asks for what. Outputs: answers, which come at the instant of the request, and watches, which are looked
-//! at again and again. Invariant: no time passes, and what a rule holds back counts as not answered.
+//! Inputs: identities and requests. Outputs: answers, which come at the instant of the request, and watches, whose
+//! events are fetched later. Invariant: no time passes; an answer that a rule delays counts as none.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -123,7 +123,7 @@ impl Simulation {
         (client, id)
     }
 
-    /// Has a request answered at this instant that waits for a revision.
+    /// Ends the wait of a request for a revision at this instant.
     fn end_wait_now(&mut self, client: ClientId, id: RequestId) {
         if self.api.end_wait_now(client, id, self.now) {
             self.pump_api();

@@ -1,4 +1,4 @@
-//! Workloads in a simulated cluster: whose pods are made, deleted and made again, and what the budgets say.
+//! Tests workloads in a simulated cluster: which pods are created, deleted and replaced, and what the budgets allow.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -1,8 +1,8 @@
-//! Plays a scenario on the simulator: hands actions to it and what happens to the judge.
+//! Runs a scenario on the simulator: hands actions to the simulation, and observations to the run.
 //!
-//! A driver without policy. Observations come from the store at each commit, in order of revision, beside the network.
-//! What no component of the cluster does is done here: routes for Nodes as a cloud makes them, and the feeding of Nodes
-//! that have no kubelet.
+//! A driver without policy. Observations come from the tap of the store, in order of revision, without the network.
+//! What no component of the cluster does is done here: routes for Nodes as a cloud makes them, and the heartbeats of
+//! hand-fed Nodes. Inputs: a scenario, options, the user's own steps. Output: the outcome.
 
 #[cfg(test)]
 mod tests;
@@ -29,14 +29,14 @@ use crate::scenario::{
 
 /// Runs a scenario in a simulated cluster of its own.
 ///
-/// The scenario's release and flags stand above those of the options.
+/// The scenario's release and flags override those of the options.
 #[must_use]
 pub fn run_scenario(scenario: &Scenario, options: SimulationOptions) -> Outcome {
     run_scenario_with(scenario, options, &Own::default(), &mut SetupCache::default())
 }
 
-/// Runs a scenario as [`run_scenario`] does, with steps of the user's own; clusters of the scenarios before speed it
-/// up.
+/// Runs a scenario as [`run_scenario`] does, with steps of the user's own, and a cache that reuses clusters of earlier
+/// scenarios.
 #[must_use]
 pub fn run_scenario_with(
     scenario: &Scenario,
@@ -51,14 +51,14 @@ pub fn run_scenario_with(
             return Outcome::never_began(scenario, expected, error.to_string(), options.start);
         }
     }
-    // A look of the user's own may ask for anything, and a trace is to hold all.
+    // A look of the user's own may depend on renewals, and a trace has to contain all commits.
     if !options.trace && own.is_empty() && !scenario.depends_on_renewals() {
         let outcome = World::new(scenario, &options, own, Tap::AllButRenewals, cache).play(cache);
         if outcome.verdict == Verdict::Passed {
             return outcome;
         }
-        // Why a line does not hold may depend on when a Lease was renewed last: the same once more, with an eye on
-        // that.
+        // The explanation of a failure may need the last renewal of a Lease, so the scenario runs again with renewals
+        // in the tap.
     }
     World::new(scenario, &options, own, Tap::Everything, cache).play(cache)
 }
@@ -66,9 +66,9 @@ pub fn run_scenario_with(
 /// A machine that lines look at.
 #[derive(Clone)]
 struct Looked {
-    /// What it showed last.
+    /// The last state that the run was told.
     shown: Json,
-    /// Whether no line asks for more than its containers: its clock goes on all the time.
+    /// Whether lines look at its containers only; other parts, as its clock, change all the time.
     of_containers: bool,
 }
 
@@ -77,9 +77,9 @@ struct Looked {
 pub(super) struct ClusterState {
     simulation: Simulation,
     heartbeat_writers: BTreeMap<Text, HeartbeatWriter>,
-    /// The rules that actions have laid on the network.
+    /// The rules that actions have added to the network.
     rules: BTreeMap<ActionId, (RuleId, Endpoint)>,
-    /// What rules had met when they were taken away.
+    /// The hits of removed rules.
     hits: BTreeMap<RuleId, u64>,
     decisions_told: usize,
     /// Machines that lines look at.
@@ -92,7 +92,7 @@ struct World<'a> {
     looks: Looks,
     cluster: ClusterState,
     run: Run,
-    /// What the run was told, if the next scenario may need it.
+    /// The inputs of the run, if the next scenario may need them.
     inputs: Option<Vec<RunInput>>,
     /// What the run waits for, as long as it is told nothing.
     bound: Option<Option<Timestamp>>,
@@ -106,7 +106,7 @@ impl ClusterState {
 }
 
 impl<'a> World<'a> {
-    /// Begins where the scenario before was that was given the same, if it was.
+    /// Starts from the cluster of the scenario before, as far as the `Given` lines are the same.
     fn new(scenario: &Scenario, options: &SimulationOptions, own: &'a Own, tap: Tap, cache: &mut SetupCache) -> Self {
         let mut scenario = scenario.clone();
         if let Some(bystanders) = bystanders(&scenario) {
@@ -130,7 +130,7 @@ impl<'a> World<'a> {
         let scenario = Arc::new(scenario);
         let fresh = || Run::new(scenario.clone(), run_options.clone(), options.start);
         let mut run = fresh();
-        // What a step of the user's own does may leave traces that no copy has.
+        // A user's own step may change state that a copy does not have.
         let prepared = own.is_empty().then(|| {
             let (options, kinds) = (options.clone(), run.subscriptions());
             let key = SetupKey { options, tap, kinds, machines: machines.clone() };
@@ -174,7 +174,7 @@ impl<'a> World<'a> {
             let bound = *self.bound.get_or_insert_with(|| run.next_deadline().map(|deadline| deadline.at));
             let feed = self.cluster.heartbeat_writers.values().filter_map(HeartbeatWriter::next_deadline).min();
             let until = bound.into_iter().chain(feed).min().expect("a run that is not over waits for some instant");
-            // What a line looks at may change with each instant.
+            // Machines and looks may change at each instant.
             let is_watched = !self.cluster.machines.is_empty() || !self.looks.is_empty();
             let simulation = &mut self.cluster.simulation;
             if if is_watched { simulation.step(until) } else { simulation.step_to_news(until) } {
@@ -202,7 +202,7 @@ impl<'a> World<'a> {
         input.give(&mut self.run);
     }
 
-    /// Keeps the cluster for the next scenario, once all is there that it may have in common with this one.
+    /// Keeps the cluster for the next scenario after the last `Given` line that they may have in common.
     fn keep(&mut self, cache: &mut SetupCache) {
         if cache.keeps_after() == Some(self.run.given())
             && !self.run.is_over()
@@ -212,7 +212,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Objects that every cluster has from the beginning.
+    /// Tells the run of the objects that exist at the beginning.
     fn tell_what_is_there(&mut self) {
         let now = self.cluster.simulation.now();
         for resource in self.run.subscriptions() {
@@ -434,7 +434,7 @@ impl<'a> World<'a> {
         Observation::Done(id)
     }
 
-    /// Writes what is due for the hand-fed Nodes. A write that fails is not repeated: the next one is due soon.
+    /// Sends the due writes of hand-fed Nodes. A failed write is not repeated: the next one is due soon.
     fn feed(&mut self) {
         let now = self.cluster.simulation.now();
         for writer in self.cluster.heartbeat_writers.values_mut() {
@@ -446,7 +446,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Tells whether a predicate of a machine says something of its containers alone.
+/// Tells whether a predicate of a machine is about its containers alone.
 fn is_of_containers(predicate: &Predicate) -> bool {
     match predicate {
         Predicate::Not(inner) => is_of_containers(inner),

@@ -1,4 +1,4 @@
-//! The server as its clients see it.
+//! Tests the server as its clients see it.
 
 use alloc::format;
 use alloc::sync::Arc;

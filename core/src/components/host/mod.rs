@@ -1,7 +1,7 @@
 //! The state of a machine that its kubelet can see: hardware, boot, container runtime, network configuration.
 //!
-//! Data that `machine` changes and `kubelet` reads; nothing here acts by itself. Identities and addresses that were not
-//! given are made from the machine's name, so that they are the same in every run.
+//! Data that `machine` and `kubelet` read and change; nothing here acts by itself. Identities and addresses that were
+//! not given are made from the machine's name, so that they are the same in every run.
 
 mod behaviour;
 mod kubelet_options;

@@ -71,7 +71,7 @@ pub(super) struct NodeInfo {
     pub(super) requested: Amounts,
     pub(super) for_scoring: Amounts,
     pub(super) pods: BTreeMap<ObjectKey, Arc<PodInfo>>,
-    /// Pods that keep others away from their topology.
+    /// The number of Pods with required anti-affinity.
     pub(super) anti_affine: usize,
     images: BTreeMap<Text, i64>,
 }

@@ -194,7 +194,7 @@ pub(super) fn report(message: &str, has_claims_plugin: bool) -> String {
     format!("{before}preemption: {message}")
 }
 
-/// Runs the filters for one node in the given state, and for the cluster with that node in it.
+/// Runs the filters for one node, in the cluster with that node in the given state.
 pub(super) fn fits(pod: &PodInfo, node: &NodeInfo, view: &ClusterSnapshot<'_>, rules: Rules) -> Result<(), Rejection> {
     Candidate::new(pod, rules, &view.with(node)).check(node)
 }

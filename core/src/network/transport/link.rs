@@ -1,4 +1,5 @@
-//! One client's connection, and what rules leave behind on it.
+//! One client's connection, and the state that rules and stalls leave on it. Data of `transport`; a link without rules
+//! has no such state.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,7 +26,7 @@ pub(super) enum DueEvent {
     RuleEnds(RuleId),
 }
 
-/// The place of something that is due: when, and in which order.
+/// The key of an entry in `due`: the instant, then the order of entry.
 pub(super) type DueKey = (Timestamp, u64);
 
 #[derive(Clone, Debug, Default)]
@@ -33,37 +34,37 @@ pub(super) struct Link {
     pub(super) name: Text,
     pub(super) watches: Vec<RequestId>,
     pub(super) last_received: Option<Timestamp>,
-    /// What rules and stalls leave behind: nothing, on nearly all links.
+    /// The state that rules and stalls leave; `None` on nearly all links.
     pub(super) faults: Option<Box<ConnectionFaults>>,
 }
 
-/// What the rules leave of a link's connection.
+/// The state of a link's connection under the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum ConnectionState {
     /// Messages pass.
     #[default]
     Open,
-    /// Messages wait, whatever would become of them otherwise.
+    /// Messages wait, whatever other rules there are.
     Stalled {
-        /// There is no connection, or none any more: requests wait for one.
+        /// Whether there is no connection and requests wait for one.
         dialing: bool,
     },
     /// There is no connection, and each attempt fails at once.
     Refused,
 }
 
-/// What is known of a link that a rule lies on, or lay on a short while ago.
+/// The state of a link with a rule, or with a rule until recently.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConnectionFaults {
     pub(super) state: ConnectionState,
     pub(super) upward: VecDeque<Upward>,
     pub(super) downward: VecDeque<ToClient>,
-    /// The places in `due` that belong to this link, so that one link's trouble costs the others nothing.
+    /// The keys in `due` that belong to this link, so that a stall need not search the entries of other links.
     pub(super) held: Vec<DueKey>,
-    /// The rules that lie on the link, in the order in which they are asked.
+    /// The rules on the link, in the order in which they are applied.
     pub(super) rules: Vec<RuleId>,
-    /// Requests under way whose answer could come late, because a rule lay on the link when they were sent, with the
-    /// place of their time-out in `due`.
+    /// Requests under way whose answer may be late, since a rule was on the link when they were sent, with the key of
+    /// their time-out in `due`.
     pub(super) waiting: BTreeMap<RequestId, Option<DueKey>>,
     /// Requests that timed out here while the server may still answer them.
     pub(super) abandoned: BTreeSet<RequestId>,
@@ -73,7 +74,7 @@ pub(super) struct ConnectionFaults {
 }
 
 impl ConnectionFaults {
-    /// Tells whether what comes from the server arrives at once.
+    /// Tells whether messages of the server arrive at once.
     pub(super) fn is_clear_downward(&self) -> bool {
         self.rules.is_empty()
             && self.state == ConnectionState::Open
@@ -93,7 +94,7 @@ impl ConnectionFaults {
 }
 
 impl Link {
-    /// Tells whether nothing but the present rules' absence needs to be known: the way of nearly all messages.
+    /// Tells whether messages pass without any further check, as nearly all do.
     pub(super) fn is_clear(&self) -> bool {
         self.faults.as_ref().is_none_or(|faults| faults.is_clear())
     }
@@ -114,7 +115,7 @@ impl Link {
         self.faults.get_or_insert_default()
     }
 
-    /// Forgets trouble that has left nothing behind.
+    /// Drops the state of faults once it is empty.
     pub(super) fn drop_idle_faults(&mut self) {
         if self.faults.as_ref().is_some_and(|faults| faults.is_over()) {
             self.faults = None;

@@ -1,4 +1,7 @@
-//! What the rules do to connections and messages: stall, refuse, delay, swallow, answer.
+//! Applies the rules to connections and messages: stall, refuse, delay, swallow, answer.
+//!
+//! Inputs: rules as they are added, removed and end; messages. Outputs: what becomes of a message. Invariant: the rules
+//! of a connection are applied in the order in which they were added.
 
 use alloc::vec::Vec;
 
@@ -21,7 +24,7 @@ enum RuleOutcome {
 }
 
 impl Network {
-    /// Lays a rule on the network.
+    /// Adds a rule to the network.
     pub fn add_rule(&mut self, fault: Fault, now: Timestamp) -> RuleId {
         self.last_rule += 1;
         let id = RuleId(self.last_rule);
@@ -39,8 +42,8 @@ impl Network {
         id
     }
 
-    /// Takes a rule away; what it held back goes on. Returns the rule, or `None` for an unknown number. A rule that
-    /// ended by itself is forgotten.
+    /// Removes a rule; what it held back is delivered. Returns the rule, or `None` for an unknown number. Works for a
+    /// rule that ended by itself too.
     pub fn remove_rule(&mut self, id: RuleId, now: Timestamp) -> Option<Rule> {
         if let Some(at) = self.ended.iter().position(|rule| rule.id == id) {
             return Some(self.ended.remove(at));
@@ -57,17 +60,17 @@ impl Network {
         Some(rule)
     }
 
-    /// Returns the rules in force, in the order in which they are asked.
+    /// Returns the rules in force, in the order in which they are applied.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
         self.rules.values()
     }
 
-    /// Returns the rules that ended by themselves, with what they met, until they are removed.
+    /// Returns the rules that ended by themselves, with their hits, until they are removed.
     pub fn ended_rules(&self) -> impl ExactSizeIterator<Item = &Rule> {
         self.ended.iter()
     }
 
-    /// Returns the clients on whose connections a rule lies.
+    /// Returns the clients whose connections a rule is on.
     fn clients_of(&self, rule: &Rule) -> Vec<ClientId> {
         match (&rule.fault.from, &rule.fault.to) {
             (Endpoint::Name(name), Endpoint::Name(other)) => [name, other]
@@ -132,7 +135,7 @@ impl Network {
         }
     }
 
-    /// Lets a rule meet a request, and counts it.
+    /// Applies a rule to a request, and counts it.
     fn apply_rules(&mut self, rule: RuleId, ask: &Ask) -> RuleOutcome {
         if !self.matches(rule, Some(ask)) {
             return RuleOutcome::Nothing;
@@ -156,7 +159,7 @@ impl Network {
         }
     }
 
-    /// What rules leave to a client that has no connection yet.
+    /// Returns the state of a client that has no connection yet.
     pub(super) fn state_without_connection(&self, rules: &[RuleId]) -> ConnectionState {
         if rules.iter().any(|rule| self.rules[rule].stalls()) {
             ConnectionState::Stalled { dialing: true }
@@ -167,7 +170,7 @@ impl Network {
         }
     }
 
-    /// Finds out whether the rules stall or refuse a link, and starts or ends that.
+    /// Starts or ends the stall or the refusal of a link, as its rules now say.
     pub(super) fn restall(&mut self, client: ClientId, now: Timestamp) {
         let link = self.link(client);
         match (link.state(), self.state_without_connection(link.rules())) {
@@ -184,14 +187,14 @@ impl Network {
             (ConnectionState::Refused, state) => {
                 let faults = self.link_mut(client).faults();
                 faults.state = state;
-                // What was asked over the connection before has been answered, or never is.
+                // Requests of the connection before have been answered, or never will be.
                 faults.abandoned.clear();
             }
             (ConnectionState::Stalled { .. }, ConnectionState::Open) => self.resume_flow(client, now),
         }
     }
 
-    /// Ends a connection whose other end is no more: whatever was on it fails, and each new attempt is refused.
+    /// Ends a connection whose server end is gone: everything on it fails, and each new attempt is refused.
     fn reset(&mut self, client: ClientId) {
         let failed = self.give_up(client, false);
         let faults = self.link_mut(client).faults();
@@ -241,7 +244,7 @@ impl Network {
     }
 }
 
-/// Makes the Status that a rule gives in place of the server's answer.
+/// Makes the Status that a rule answers in place of the server.
 fn canned(code: u16, ask: &Ask) -> Answer {
     let (_, resource, _, name) = ask.subject();
     let (reason, message) = match code {

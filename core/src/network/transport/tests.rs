@@ -1,4 +1,4 @@
-//! What the network does with messages, rule by rule.
+//! Tests what the network does with messages, rule by rule.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! What becomes a JSON tree, and what a tree becomes: values of Rust, text, serde's data model.
+//! Conversions to and from JSON trees: Rust values, text, serde's data model.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,7 +1,8 @@
-//! Reads an object as Go would: refuses wrong types, notes unknown fields, and drops what Go would not print again.
+//! Reads an object as Go would: refuses wrong types, reports unknown fields, and drops what Go would not print again.
 //!
-//! Mirrors encoding/json with sigs.k8s.io/json's strict errors (v1.34) over the types of the table; fields of other
-//! types pass as they are.
+//! Mirrors encoding/json with sigs.k8s.io/json's strict errors (v1.34) over the types of the table; fields of unknown
+//! types are kept as they are. Inputs: a type's name, a tree. Outputs: the decoded tree with the paths of unknown
+//! fields, or the error.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -35,7 +36,8 @@ impl Schema {
         self.decode_change(type_name, value, &NULL)
     }
 
-    /// Reads a value as [`Self::decode`] does; what it shares with a value that was read before is not read again.
+    /// Reads a value as [`Self::decode`] does; parts that it shares with a value that was read before are not read
+    /// again.
     ///
     /// # Errors
     /// A field has the wrong type.
@@ -49,7 +51,7 @@ impl Schema {
     }
 }
 
-/// A step on the way to a value.
+/// A segment of the path to the current value.
 #[derive(Clone, Copy)]
 enum PathElement<'a> {
     Field(&'a str),
@@ -59,18 +61,18 @@ enum PathElement<'a> {
 struct SchemaDecoder<'a> {
     schema: &'a Schema,
     unknown: Vec<String>,
-    /// The way to the value in hand.
+    /// The path to the current value.
     path: Vec<PathElement<'a>>,
 }
 
-/// The fields of an object that is read: a copy only once one of them is read as something else.
+/// The fields of the object being read; copied only when a field is read as a different value.
 struct Copied<'a> {
     fields: Option<Vec<(Text, Json)>>,
     of: &'a Json,
 }
 
 impl Copied<'_> {
-    /// Takes what the field at a place was read as.
+    /// Sets what the field at a place was read as.
     fn put(&mut self, at: usize, item: &Json, read: Option<(&'static str, Json)>) {
         match read {
             Some((_, read)) if self.fields.is_none() && is_as_given(&read, item) => {}
@@ -79,7 +81,7 @@ impl Copied<'_> {
         }
     }
 
-    /// Returns the fields for a change; what stands before a place was read as it was given.
+    /// Returns the fields for a change; those before a place were read unchanged.
     fn change(&mut self, at: usize) -> &mut Vec<(Text, Json)> {
         self.fields.get_or_insert_with(|| {
             let mut fields = Vec::with_capacity(self.of.fields().len() + 2);
@@ -90,7 +92,7 @@ impl Copied<'_> {
 
     fn is_absent(&self, name: &str) -> bool {
         match &self.fields {
-            // What was filled in is no field that is asked for again.
+            // Fields that were filled in are not asked for again.
             Some(fields) => fields.iter().all(|(field, _)| *field != name),
             None => self.of.get(name).is_null(),
         }
@@ -101,7 +103,7 @@ impl Copied<'_> {
     }
 }
 
-/// Tells whether a value is what was given, without a look into trees.
+/// Tells whether a value is the given one; trees are compared by allocation.
 fn is_as_given(read: &Json, given: &Json) -> bool {
     match read {
         Json::Object(_) | Json::Array(_) => read.is_same_allocation(given),
@@ -132,7 +134,7 @@ impl<'a> SchemaDecoder<'a> {
         Ok(out.object())
     }
 
-    /// Names the value in hand as unknown fields are named.
+    /// Names the current value in the notation of unknown fields.
     fn indexed(&self) -> String {
         let mut text = String::new();
         for step in &self.path {
@@ -149,7 +151,7 @@ impl<'a> SchemaDecoder<'a> {
         text
     }
 
-    /// Adds the fields that Go prints though nobody set them.
+    /// Adds the fields that Go prints even if they are not set.
     fn fill(&self, of: &Struct, out: &mut Copied<'_>) {
         for field in of.fields.iter().filter(|field| field.is_filled) {
             if out.is_absent(field.name) {
@@ -168,7 +170,7 @@ impl<'a> SchemaDecoder<'a> {
     ) -> Result<Option<Json>, DecodeError> {
         let mut value = self.value(of, &field.kind, value, known)?;
         if field.presence == Presence::Always && matches!(field.kind, FieldType::List(_)) && value.is_empty() {
-            // The stored form knows no empty list.
+            // The stored form has no empty lists.
             value = Json::Null;
         }
         let is_zero = match &value {
@@ -300,7 +302,7 @@ fn zero(kind: &FieldType) -> Json {
     }
 }
 
-/// Tells whether a quantity is surely printed as it is written: a few digits that no larger unit could shorten.
+/// Tells whether a quantity is certainly printed as it is written: a few digits that no larger unit could shorten.
 fn is_canonical(text: &str) -> bool {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -338,7 +340,7 @@ fn quantity_problem(text: &str) -> &'static str {
     }
 }
 
-/// Tells whether an instant is surely printed as it is written: whole seconds of a day that every month has, in UTC.
+/// Tells whether an instant is certainly printed as it is written: whole seconds, a day that every month has, in UTC.
 fn is_whole_second(text: &str) -> bool {
     const MOST: [(usize, &[u8; 2], &[u8; 2]); 5] =
         [(5, b"01", b"12"), (8, b"01", b"28"), (11, b"00", b"23"), (14, b"00", b"59"), (17, b"00", b"59")];

@@ -1,7 +1,8 @@
-//! What is known of the fields of the API's types: one table for patches, for decoding, for strict checks and order.
+//! The schema: the fields of the API's types, one table for patches, decoding, strict checks and the order of fields.
 //!
-//! Mirrors what Go's struct tags and k8s.io/apimachinery pkg/util/strategicpatch (v1.34) know. Unknown types and
-//! fields below them are left as they come, so that any kind can be stored.
+//! Mirrors what Go's struct tags and k8s.io/apimachinery pkg/util/strategicpatch (v1.34) know. Inputs: the table and
+//! the changes of releases. Outputs: types and fields by name. Unknown types, and fields below them, are kept as they
+//! are, so that any kind can be stored.
 
 mod decode;
 mod types;
@@ -15,10 +16,10 @@ pub use decode::{DecodeError, Decoded};
 
 use crate::objects::order;
 
-/// The fields of all known types, as the table has them and as changes leave them.
+/// The fields of all known types: the table with the changes applied.
 #[derive(Debug)]
 pub struct Schema {
-    /// The types in the table's order, then the new ones, each read when it is asked for first.
+    /// The types in the table's order, then the new ones; each is parsed on first use.
     types: Vec<(&'static str, OnceBox<Struct>)>,
     names: Names,
     /// Type, `+` or `-`, and fields.
@@ -42,7 +43,7 @@ pub struct Field {
     kind: FieldType,
     presence: Presence,
     merge: Merge,
-    /// Whether Go prints it though nobody set it.
+    /// Whether Go prints it even if it is not set.
     is_filled: bool,
 }
 
@@ -59,7 +60,7 @@ pub enum FieldType {
     Bool,
     /// A number.
     Float,
-    /// An amount with a unit.
+    /// A quantity.
     Quantity,
     /// A number or a share, as `25%`.
     IntOrString,
@@ -67,7 +68,7 @@ pub enum FieldType {
     Time,
     /// An instant in microseconds.
     MicroTime,
-    /// Anything: taken as it comes.
+    /// Anything, kept as it is.
     Any,
     /// An object of a known type, by its place in the schema.
     Object(usize),

@@ -1,8 +1,8 @@
-//! The releases of Kubernetes: a file of data each, which holds what is first true in that release.
+//! The releases of Kubernetes: one file of data each, with what is first true in that release.
 //!
-//! A release is what its predecessor was, changed by what stands in its file: values of behaviours (`profile/rows.rs`),
-//! stages of feature gates, fields of the API's types, rules of roles, columns of tables. To add one, write its file
-//! and name it in the list below; a test says what else names the releases (README, workflow).
+//! A release is its predecessor, changed by the data in its file: values of behaviours (`profile/rows.rs`), stages of
+//! feature gates, fields of the API's types, rules of roles, columns of tables. To add one, write its file and name it
+//! in the list below; a test says what else names the releases (README, workflow).
 //! Inputs: none. Outputs: [`RELEASES`], and the data of a release with those before it, oldest first.
 //! Invariant: a file speaks of its own minor release only, and every name in it is known to whoever reads it.
 
@@ -43,7 +43,7 @@ pub struct RowChange {
     pub row: &'static str,
     /// The value.
     pub value: Value,
-    /// Where that is written; empty where the row itself says it.
+    /// Its source; empty if the row itself names it.
     pub source: &'static str,
 }
 
@@ -81,12 +81,12 @@ pub enum ColumnChange {
     Added(&'static str, Column),
     /// A column with another description.
     Described(&'static str, &'static str, &'static str),
-    /// A column that is there no more.
+    /// A column that was removed.
     Gone(&'static str, &'static str),
 }
 
 impl ReleaseData {
-    /// Returns the release that is meant where no patch is named, if it is offered.
+    /// Returns the release with its default patch, if it is offered.
     #[must_use]
     pub const fn offered(&self) -> Option<Release> {
         match self.patch {

@@ -1,7 +1,8 @@
 //! Kubernetes 1.31, the oldest release that is offered: what came with it, and the feature gates as it has them.
 //!
-//! What was there before stands where it is used: first values in `profile/rows.rs`, and tables of types, roles and
-//! columns.
+//! What is older is in the tables that the releases change: first values in `profile/rows.rs`, types in
+//! `objects/schema/types.rs`, roles in `api_server/rbac_policy.rs`, columns in
+//! `api_server/content_negotiation/columns.rs`.
 
 use super::*;
 

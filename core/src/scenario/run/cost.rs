@@ -1,9 +1,9 @@
-//! What a heartbeat costs, in bytes of JSON.
+//! The size of heartbeats, in bytes of JSON.
 //!
-//! Counted are the writes that a kubelet makes to its Node's status and to its Lease once they are there: what it sends
-//! (the whole Lease in a PUT, of the status the strategic merge patch) and what the store keeps (each version whole).
-//! Left out on purpose: headers; `managedFields`, which the simulator's objects do not have; and protobuf, in which a
-//! real kubelet sends Leases and the store keeps everything and which takes about half of that.
+//! Counts the writes that a kubelet makes to its existing Node's status and Lease: what it sends (the whole Lease in a
+//! PUT, the strategic merge patch of a status) and what the store keeps (each version whole). Left out on purpose:
+//! headers; `managedFields`, which the simulator's objects do not have; and protobuf, which a real kubelet uses for
+//! Leases and the store for everything, and which takes about half as much.
 
 use alloc::string::ToString;
 
@@ -12,7 +12,7 @@ use crate::objects::Object;
 use crate::objects::patch::status_patch;
 use crate::scenario::{Cost, ObjectChange};
 
-/// Whose writes are heartbeats.
+/// The field manager whose writes are heartbeats.
 const KUBELET: &str = "kubelet";
 
 /// Returns the bytes of a change, 0 if it is no heartbeat.

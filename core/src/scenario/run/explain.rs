@@ -1,4 +1,6 @@
-//! Why a line failed: the decisions behind what was seen, and what went before.
+//! Explains a failed line: the decisions behind what was seen, the changes before it, and the snapshots of an act.
+//!
+//! Inputs: decisions, the history, the view. Outputs: lines of text.
 
 use alloc::string::ToString;
 
@@ -23,12 +25,12 @@ impl Run {
         }
     }
 
-    /// The same for a step that is no `Then`: what was decided last, and what was done.
+    /// Explains a failed step that is no `Then`: the last decisions, and the last actions.
     pub(super) fn explain_step(&self, now: Timestamp) -> (Vec<String>, Vec<String>) {
         (Vec::new(), self.events_before(None, now))
     }
 
-    /// Returns the decision behind what was seen with those that led to it, or else the latest that bear on it.
+    /// Returns the decision behind what was seen with those that caused it, or else the latest relevant ones.
     fn decisions_behind(&self, line: &Expectation, because: Option<u32>, at: Timestamp) -> Vec<String> {
         let mut chosen = match because.and_then(|number| self.decisions.get(&number)) {
             Some(decision) => self.chain(decision),
@@ -45,7 +47,7 @@ impl Run {
         if chosen.is_empty() {
             chosen = self.latest(&abouts, &words_of(&line.fact.predicate), at);
         } else if let [_, node] = abouts.as_slice() {
-            // A Pod mostly meets what was decided about its Node.
+            // What happens to a Pod mostly follows from decisions about its Node.
             let cause = chosen[0].at;
             chosen.extend(self.latest(core::slice::from_ref(node), &[], cause).into_iter().take(1));
         }
@@ -66,8 +68,8 @@ impl Run {
         chain
     }
 
-    /// Returns the latest decisions up to an instant about the first of some objects that has any, those that speak of
-    /// the fact before all others.
+    /// Returns the latest decisions up to an instant about the first of some objects that has any; those with words of
+    /// the fact come first.
     fn latest(&self, abouts: &[String], words: &[String], at: Timestamp) -> Vec<&RecordedDecision> {
         const LATEST: usize = 2;
         for about in abouts {
@@ -93,7 +95,7 @@ impl Run {
         Vec::new()
     }
 
-    /// Returns how decisions name an object, and behind it the Node that it depends on.
+    /// Returns the names of an object in decisions, followed by that of the Node that it depends on.
     fn abouts(&self, of: &ObjectRef) -> Vec<String> {
         let mut abouts = Vec::from([format!("{}/{}", of.kind.to_lowercase(), of.key)]);
         if of.resource == PODS {
@@ -106,8 +108,8 @@ impl Run {
         abouts
     }
 
-    /// Returns how decisions name the Pods of an owner, the owner and what stands between them, those decided upon last
-    /// first, and behind them the Node that the Pods are to be on.
+    /// Returns the names in decisions of an owner's Pods, of the owner and of the objects between them, latest decision
+    /// first, followed by the Node that the Pods are to be on.
     fn abouts_of_workload(&self, namespace: &str, owner: &str, node: Option<&Text>) -> Vec<String> {
         let is_of_owner = |about: &str| {
             let name = about.split_once('/').and_then(|(_, key)| key.strip_prefix(namespace)?.strip_prefix('/'));
@@ -216,7 +218,7 @@ fn object_of(subject: &Subject) -> Option<ObjectRef> {
     }
 }
 
-/// Returns the words by which decisions speak of what a predicate is about.
+/// Returns the words by which decisions refer to what a predicate is about.
 fn words_of(predicate: &Predicate) -> Vec<String> {
     let words: Vec<&str> = match predicate {
         Predicate::Condition { kind, .. } => Vec::from([&**kind]),

@@ -1,4 +1,4 @@
-//! What facts speak of, and which changes bear on them.
+//! What facts refer to, and which changes may affect them. Pure.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -20,7 +20,7 @@ pub(super) fn bare(predicate: &Predicate) -> &Predicate {
     }
 }
 
-/// Returns the objects whose history is kept, without doubles.
+/// Returns the objects whose history is kept.
 pub(super) fn observed(scenario: &Scenario) -> BTreeSet<ObjectRef> {
     scenario
         .expectations()
@@ -54,7 +54,7 @@ pub(super) fn touches(fact: &Fact, change: &ObjectChange) -> bool {
             && event.is_none_or(|event| is_event_about(event.stable(), of))
     };
     match &fact.subject {
-        // What is sound of a Node may depend on its Lease.
+        // An invariant of a Node may depend on its Lease.
         Subject::Object(of) if matches!(bare(&fact.predicate), Predicate::Sound(_)) => {
             of.key.name == change.key.name && (change.resource == NODES || change.resource == LEASES)
         }
@@ -68,7 +68,7 @@ pub(super) fn touches(fact: &Fact, change: &ObjectChange) -> bool {
     }
 }
 
-/// Tells whether a predicate says something about Events.
+/// Tells whether a predicate is about Events.
 fn tells_of_events(predicate: &Predicate) -> bool {
     match predicate {
         Predicate::Event { .. } => true,

@@ -1,8 +1,8 @@
-//! One `Then` line on its way to a verdict.
+//! The judge of one `Then` line.
 //!
-//! Inputs: each observation of the act and its time-outs. A judge keeps what it saw, so that a miss can say what was
-//! there instead, when the expected came in the end and how late that was. Invariant: a time-out of an instant comes
-//! after all observations of that instant, so limits are inclusive.
+//! Inputs: each observation of the act, and its time-outs. Output: a verdict with what was seen. A judge keeps what it
+//! saw, so that a failure can say what was seen instead, and when and how late the expected came. Invariant: a time-out
+//! of an instant comes after all observations of that instant, so limits are inclusive.
 
 mod ending;
 mod rhythm;
@@ -23,24 +23,24 @@ use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path};
 use crate::scenario::{Aspect, Bound, Every, Expectation, Fact, ObjectChange, ObjectRef, Predicate, Subject, Verdict};
 
-/// What a judge can see at an instant.
+/// What a judge sees at an instant.
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'a> {
     /// The cluster as it is.
     pub(super) view: &'a ClusterView,
     /// The cluster as it was before the act's last action.
     pub(super) baseline: &'a ClusterView,
-    /// The latest change, if that is what is looked at.
+    /// The change that is being observed, if any.
     pub(super) change: Option<&'a ObjectChange>,
     /// The revision of the latest change.
     pub(super) revision: u64,
-    /// Whether the change is what the scenario itself asked for.
+    /// Whether the scenario's own action made the change.
     pub(super) own: ChangeOrigin,
     /// The instant.
     pub(super) now: Timestamp,
 }
 
-/// Whose change it is.
+/// The origin of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChangeOrigin {
     /// The scenario's action under way.
@@ -49,7 +49,7 @@ pub(super) enum ChangeOrigin {
     Cluster,
 }
 
-/// Something that was seen at an instant, until the next.
+/// Something that was seen from an instant until the next such entry.
 #[derive(Clone, Debug)]
 pub(super) struct Sighting {
     /// Since when.
@@ -75,16 +75,16 @@ struct Anchor {
     moment: Option<Moment>,
 }
 
-/// Where a judge stands.
+/// The state of a judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum JudgeState {
     Open,
-    /// Missed; the lateness is still awaited.
+    /// Missed; it is still observed to tell how late it comes.
     Late,
     Decided,
 }
 
-/// The end of a judge's work.
+/// The result of a judge.
 #[derive(Clone, Debug)]
 pub(super) struct Finding {
     /// The verdict.
@@ -93,7 +93,7 @@ pub(super) struct Finding {
     pub(super) at: Timestamp,
     /// What was seen.
     pub(super) observed: String,
-    /// The instant that is to be explained.
+    /// The instant to explain.
     pub(super) subject_at: Timestamp,
     /// The decision behind it.
     pub(super) because: Option<u32>,
@@ -121,7 +121,7 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// Begins with what holds before the act's last action.
+    /// Makes a judge with what holds before the act's last action.
     pub(super) fn new(
         expectation: &Expectation,
         named: Vec<Path>,
@@ -157,22 +157,22 @@ impl Judge {
         &self.expectation
     }
 
-    /// Returns what came of it.
+    /// Returns the result, if there is one.
     pub(super) const fn finding(&self) -> Option<&Finding> {
         self.finding.as_ref()
     }
 
-    /// Tells whether the verdict is not known yet.
+    /// Tells whether there is no verdict yet.
     pub(super) fn is_open(&self) -> bool {
         self.state == JudgeState::Open
     }
 
-    /// Tells whether it was missed, and only by how much is not known yet.
+    /// Tells whether it was missed, and only how late it comes is not known yet.
     pub(super) fn is_late(&self) -> bool {
         self.state == JudgeState::Late
     }
 
-    /// Tells whether the end of the act depends on something that has not come yet.
+    /// Tells whether the end of its bound depends on a fact that has not become true yet.
     pub(super) fn is_end_unknown(&self) -> bool {
         let without_limit = matches!(self.expectation.bound, Bound::After { within: None, .. });
         let unanchored = self.anchor.as_ref().is_some_and(|anchor| anchor.moment.is_none());
@@ -194,7 +194,7 @@ impl Judge {
         }
     }
 
-    /// Learns when the act's last action took effect.
+    /// Takes the zero: the instant at which the act's last action took effect.
     pub(super) fn begin(&mut self, zero: Timestamp, scene: Scene<'_>) {
         self.zero = Some(zero);
         self.observe(scene);
@@ -210,13 +210,13 @@ impl Judge {
         }
     }
 
-    /// Notes that something may have been missed.
+    /// Notes that changes of a kind may have been missed.
     pub(super) fn handle_gap(&mut self, resource: &Resource) {
         let anchored = self.anchor.as_ref().is_some_and(|anchor| concerns(&anchor.fact, resource));
         self.gap |= self.is_open() && (anchored || concerns(&self.expectation.fact, resource));
     }
 
-    /// Looks at the cluster after a change.
+    /// Judges the cluster after a change.
     pub(super) fn observe(&mut self, scene: Scene<'_>) {
         if self.state == JudgeState::Decided || scene.change.is_some_and(|change| self.is_untouched(change)) {
             return;
@@ -259,14 +259,14 @@ impl Judge {
         }
     }
 
-    /// Tells whether a change leaves what the line speaks of as it was. What is late is looked at in any case.
+    /// Tells whether a change cannot affect the line. A late line is always affected.
     fn is_untouched(&self, change: &ObjectChange) -> bool {
         let anchored = self.anchor.as_ref().is_some_and(|anchor| touches(&anchor.fact, change));
         self.is_open() && !anchored && !touches(&self.expectation.fact, change)
     }
 
-    /// Takes what needs no look at all Nodes: renewals, and changes that make no difference to what is said of each. In
-    /// a cluster of thousands of Nodes there are hundreds of them a second.
+    /// Handles changes that need no look at all Nodes: renewals, and changes that cannot affect a predicate about every
+    /// Node. A cluster of thousands of Nodes has hundreds of them a second.
     fn is_idle_change(&mut self, scene: Scene<'_>) -> bool {
         let Some(change) = scene.change else { return false };
         match (&self.expectation.fact.predicate, &self.expectation.fact.subject) {
@@ -327,7 +327,7 @@ impl Judge {
         matches!(self.expectation.fact.predicate, Predicate::Event { times: Some(_), .. })
     }
 
-    /// It became true: not before the interval begins?
+    /// Decides a line that became true: it must not be before the interval begins.
     fn apply_interval(&mut self, zero: Timestamp, begins: Timestamp, now: Timestamp) {
         if self.held_before {
             let seen = self.sightings[0].truth.seen.clone();
@@ -365,7 +365,7 @@ impl Judge {
         }
     }
 
-    /// Returns when the verdict falls unless something happens before.
+    /// Returns when the verdict is due unless something happens before.
     pub(super) fn deadline(&self) -> Option<Timestamp> {
         let zero = self.zero.filter(|_| self.is_open())?;
         if let Predicate::RenewedEvery { every, tolerance } = self.expectation.fact.predicate {
@@ -410,7 +410,7 @@ impl Judge {
                 if never_there {
                     self.fail(now, format!("{} up to {}", truth.seen, offset(zero + limit, zero)), now);
                 } else if truth.holds == Holds::No {
-                    // What became untrue by nothing but time, since the last change.
+                    // The line became false by the passing of time alone, without a change.
                     self.fail(now, format!("{} at {}", truth.seen, offset(now, zero)), now);
                 } else if self.gap {
                     self.leave_open(now);
@@ -423,7 +423,7 @@ impl Judge {
         }
     }
 
-    /// Ends the act: what depends on something that did not happen has failed.
+    /// Ends the act: a line whose bound depends on a fact that did not become true has failed.
     pub(super) fn end_act(&mut self, now: Timestamp) {
         let Some(zero) = self.zero.filter(|_| self.is_open()) else { return };
         match (&self.expectation.bound, &self.anchor) {
@@ -437,7 +437,7 @@ impl Judge {
         }
     }
 
-    /// Gives up waiting for what is late.
+    /// Ends the wait for a late line.
     pub(super) fn end_wait(&mut self, now: Timestamp) {
         if let (JudgeState::Late, Some(zero)) = (&self.state, self.zero) {
             self.finish_late(zero, now);

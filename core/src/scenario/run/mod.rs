@@ -1,7 +1,7 @@
-//! The machine that runs and judges a scenario, on any backend.
+//! The state machine that runs and judges a scenario, on any backend.
 //!
 //! A sans-IO component: observations and time in, actions and an outcome out, so "within 60s" means the same on every
-//! backend and is tested without any. Contract beyond that of every component: a driver hands over all observations of
+//! backend, and is tested without one. Contract beyond that of every component: a driver hands over all observations of
 //! an instant before it calls `handle_timeout` for that instant; an action is reported back exactly once.
 
 mod cost;
@@ -44,21 +44,21 @@ use crate::profile::{DEFAULT_RELEASE, Release};
 /// How a run judges.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// How often the node lifecycle controller looks at every Node: `--node-monitor-period`. Default 5 s.
+    /// The period of the node lifecycle controller's health pass: `--node-monitor-period`. Default 5 s.
     pub health_period: SignedDuration,
-    /// How long a `Given` may take, and at least two health passes: what depends on the next one may have to wait for
+    /// How long a `Given` may take, at least two health passes: something that depends on the next pass may wait for
     /// nearly a whole period. Default 10 min.
     pub patience: SignedDuration,
-    /// How long after its act a missed line is still awaited, to say how late it came. Default 2 min.
+    /// How long after its act a missed line is still observed, to say how late it came. Default 2 min.
     pub wait_for_late: SignedDuration,
-    /// How long the first act waits after all that was given is there, so that the seeds of a backend move it against
-    /// the periodic loops, and what controllers make of the last `Given` comes before it. Default 0 s.
+    /// How long the first act waits after all `Given` lines are established. Backends vary it by seed to shift the act
+    /// against the periodic loops, and controllers can react to the last `Given` before it. Default 0 s.
     pub lead: SignedDuration,
     /// How far an exact instant may be missed. Default 1 ms, less a nanosecond: what prints as the same millisecond.
     pub tolerance: SignedDuration,
     /// How long a Node may be silent before its conditions become Unknown: `--node-monitor-grace-period`. Default 50 s.
     pub grace_period: SignedDuration,
-    /// The release of the API server, against which kubelets are held. Default that of a simulation.
+    /// The release of the API server, which kubelets are compared with. Default that of a simulation.
     pub server: Release,
 }
 
@@ -78,15 +78,15 @@ impl Default for RunOptions {
 
 #[derive(Debug)]
 enum Phase {
-    /// The `Given` line of this number is asked for.
+    /// The actions of the `Given` line of this number are under way.
     Setup(usize),
-    /// All actions of the `Given` line are done; it must come true.
+    /// All actions of the `Given` line are done, and it must become true.
     Waiting(usize, Waiting),
     /// The actions of an act are under way.
     When(usize),
     /// An act's `Then` lines are judged.
     Then(usize),
-    /// An act is over but for what its faults have met.
+    /// An act is over, except for the effects of its faults, which are being counted.
     Counting(usize),
     Over,
 }
@@ -99,7 +99,7 @@ struct Waiting {
     quiet: Vec<Text>,
 }
 
-/// Something that is to be done or was done.
+/// An action that is to be done or was done.
 #[derive(Debug, Clone)]
 struct QueuedTask {
     task: Task,
@@ -113,7 +113,7 @@ struct QueuedTask {
 enum Pause {
     /// An instant.
     Pass(Timestamp),
-    /// An instant before the first act: what comes until then belongs to what was given.
+    /// An instant before the first act: changes until then belong to the `Given` lines.
     Lead(Timestamp),
     /// A state that a step of a `When` names.
     Until(Position, Waiting),
@@ -138,9 +138,9 @@ pub struct Run {
     judges: Vec<Judge>,
     /// Actions of the act that must have an effect.
     faults: Vec<(ActionId, Position)>,
-    /// Those that turned out to have none.
+    /// Actions that turned out to have none.
     idle: Vec<Position>,
-    /// What was done, for the story.
+    /// The actions so far, for explanations.
     story: Vec<(Timestamp, Position)>,
     log: Log,
     decisions: BTreeMap<u32, RecordedDecision>,
@@ -152,7 +152,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Prepares a run. What is there already is told by observations before [`Self::handle_start`].
+    /// Prepares a run. Observations of what exists already come before [`Self::handle_start`].
     #[must_use]
     pub fn new(scenario: Arc<Scenario>, options: RunOptions, now: Timestamp) -> Self {
         let patience = options.patience.max(options.health_period * 2);
@@ -247,7 +247,8 @@ impl Run {
         self.outputs.pop_front()
     }
 
-    /// Tells whether the line of an action that was handed out goes on with another one, as soon as that one is done.
+    /// Tells whether the line of an action that was handed out has a further action, which follows as soon as that one
+    /// is done.
     #[must_use]
     pub fn goes_on_with(&self, line: &Position) -> bool {
         self.jobs.front().is_some_and(|job| job.step == *line)
@@ -280,7 +281,7 @@ impl Run {
         matches!(self.phase, Phase::Over)
     }
 
-    /// Returns how many `Given` lines are there: all of them once the first act is awaited.
+    /// Returns how many `Given` lines are established: all of them once the first act is waited for.
     #[must_use]
     pub fn given(&self) -> usize {
         match self.phase {
@@ -289,7 +290,7 @@ impl Run {
         }
     }
 
-    /// Returns what came of it; decisions included, without a trace.
+    /// Returns the outcome, with decisions and without a trace.
     #[must_use]
     pub fn into_outcome(self) -> Outcome {
         let verdict = self.steps.iter().map(|step| step.verdict).max().unwrap_or(Verdict::Passed);
@@ -308,7 +309,7 @@ impl Run {
         }
     }
 
-    /// Lets every judge of the act look at the cluster as it is.
+    /// Lets every judge of the act observe the cluster as it is.
     fn each_judge(
         &mut self,
         change: Option<&ObjectChange>,
@@ -330,7 +331,7 @@ impl Run {
         self.each_judge(Some(change), now, Judge::observe);
     }
 
-    /// Tells whether a change is what the action under way asked for itself.
+    /// Tells whether the action under way made a change.
     fn is_own(&self, change: &ObjectChange) -> bool {
         matches!(&self.under_way, Some((_, QueuedTask { task: Task::Action(ScenarioAction::Action(action)), .. }))
             if matches!(&**action, Action::Api { identity, .. } if identity.user == change.writer.user))
@@ -367,13 +368,13 @@ impl Run {
         }
     }
 
-    /// Tells whether a line of the act under way says something of this sort.
+    /// Tells whether a line of the current act has a predicate that passes the test.
     fn expects(&self, mut test: impl FnMut(&Predicate) -> bool) -> bool {
         let (Phase::When(act) | Phase::Then(act)) = &self.phase else { return false };
         self.scenario.acts[*act].expectations.iter().any(|line| test(bare(&line.fact.predicate)))
     }
 
-    /// Gives the backend its next job, or goes on where all are done.
+    /// Gives the backend its next job, or continues with the next phase if all are done.
     fn next_job(&mut self, now: Timestamp) {
         if self.under_way.is_some() || self.pause.is_some() {
             return;

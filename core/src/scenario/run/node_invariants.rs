@@ -1,7 +1,7 @@
-//! What Kubernetes keeps true of every Node: its parts agree with one another, whatever cluster it is in.
+//! The invariants of Nodes: the parts of a Node are consistent, in any cluster.
 //!
-//! Inputs: a Node, what else is known of the cluster, the instant. Output: nothing, or what is wrong in words. Nothing
-//! here knows what a Node should be; a Node of any provider that is in order passes.
+//! Inputs: a Node, what else is known of the cluster, the instant. Output: nothing, or a text that says what is wrong.
+//! Nothing here depends on the wanted Node or the provider.
 //! Left out on purpose: what only some providers promise (zones, external addresses, an instance behind the Node).
 
 use alloc::format;
@@ -23,12 +23,13 @@ use crate::scenario::{Aspect, ObjectRef};
 const OF_KUBELET: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 /// The resources that every Node has. Source: pkg/kubelet/nodestatus/setters.go (v1.34), `MachineInfo`.
 const RESOURCES: [&str; 3] = ["cpu", "memory", "pods"];
-/// How many minor releases a kubelet may be behind the API server, and before which release it was fewer.
+/// How many minor releases a kubelet may be behind the API server; before which minor release it was fewer, and how
+/// many.
 ///
 /// Source: KEP-3935 (v1.28) and the version skew policy: three, but two for a kubelet before 1.25.
 const BEHIND: (u16, u16, u16) = (3, 25, 2);
 
-/// Judges an aspect of a Node.
+/// Checks an aspect of a Node.
 pub(super) fn judge(aspect: Aspect, node: &Json, view: &ClusterView) -> Result<(), String> {
     let name = node.at(&["metadata", "name"]).as_str().unwrap_or_default();
     match aspect {

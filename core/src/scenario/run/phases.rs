@@ -1,4 +1,7 @@
 //! The phases of a run: each `Given` in turn, then each act with its actions, its lines and its faults.
+//!
+//! Inputs: the state of the run and the instant. Outputs: jobs for the backend, judges, verdicts, the next phase.
+//! Invariant: phases never go back.
 
 use super::*;
 use crate::components::machine::MachineSpec;
@@ -32,7 +35,8 @@ impl Run {
         self.next_job(now);
     }
 
-    /// A Pod on a Node without a kubelet is reported as running by the scenario in the kubelet's place.
+    /// Returns the tasks for a running Pod. On a Node without a kubelet the scenario writes the Pod's status in the
+    /// kubelet's place.
     fn running_pod(&self, pod: &Json) -> Vec<Task> {
         let mut tasks = Vec::from([create(PODS, pod)]);
         let node = pod.at(&["spec", "nodeName"]).as_str().unwrap_or("");
@@ -85,15 +89,15 @@ impl Run {
         self.phase = Phase::Waiting(given, Waiting { since: now, facts, quiet });
     }
 
-    /// Two health passes after the last status write, or the end of patience.
+    /// Returns when a wait ends: two health passes after the last status write, or at the end of patience.
     pub(super) fn waiting_deadline(&self, waiting: &Waiting) -> Timestamp {
         let end = waiting.since + self.options.patience;
         let quiet = waiting.quiet.iter().filter_map(|node| self.quiet_since(node)).max();
         if self.first_untrue(waiting).is_some() { end } else { quiet.map_or(waiting.since, |at| at.min(end)) }
     }
 
-    /// Two health passes after the last status write. Where the status is written more often than that, a node that
-    /// has been ready for long is as quiet as it gets.
+    /// Returns from when a node counts as settled: two health passes after its last status write. If the status is
+    /// written more often than that, a node that has been ready for long counts as settled.
     fn quiet_since(&self, node: &str) -> Option<Timestamp> {
         let written = self.view.status_written(node)? + self.options.health_period * 2;
         let settled = self.view.ready_turned(node).map(|at| at + SETTLED);
@@ -150,7 +154,7 @@ impl Run {
         self.next_job(now);
     }
 
-    /// Goes on where a pause is over.
+    /// Continues after a pause.
     pub(super) fn check_pause(&mut self, now: Timestamp) {
         match &self.pause {
             Some(Pause::Pass(until)) if *until <= now => {}
@@ -175,7 +179,7 @@ impl Run {
         self.next_job(now);
     }
 
-    /// Time that passes belongs to what was before the act's last action.
+    /// Takes the current state as the baseline again: time that passed counts as before the act's last action.
     fn rebase(&mut self, now: Timestamp) {
         if let Phase::When(act) = &self.phase {
             let scenario = self.scenario.clone();
@@ -203,8 +207,8 @@ impl Run {
         self.each_judge(None, now, |judge, scene| judge.begin(now, scene));
     }
 
-    /// The act's end as far as it is known: the largest bound; the end of patience while one hangs in the air; later
-    /// if something is late.
+    /// Returns the act's end as far as it is known: the largest bound; the end of patience while a bound depends on a
+    /// fact that has not become true; later if a line is late.
     pub(super) fn act_end(&self, act: &Act) -> Timestamp {
         let known = self.zero + act.length();
         let ends = self.judges.iter().flat_map(|judge| [judge.end(), judge.deadline()]).flatten();
@@ -254,7 +258,7 @@ impl Run {
         }
     }
 
-    /// Writes down the verdicts of an act, with those of its faults that met nothing.
+    /// Records the verdicts of an act, with those of its faults that had no effect.
     fn end_act(&mut self, act: usize, idle: Vec<Position>, now: Timestamp) {
         let scenario = self.scenario.clone();
         for when in &scenario.acts[act].when {

@@ -1,10 +1,10 @@
 //! Whether Leases are renewed on time: each within a quarter of its own duration, whoever its Node is.
 //!
-//! Mirrors what a kubelet promises: it renews after a quarter of `leaseDurationSeconds`, to which it adds up to 4 % by
-//! chance. Source: cmd/kubelet/app pkg/kubelet/kubelet.go (v1.34), `nodeLeaseRenewIntervalFraction`;
-//! k8s.io/component-helpers apimachinery/lease/controller.go (v1.34), `Run`.
-//! Inputs: changes of Leases with their instants. Output: the Nodes whose Lease was late, with the pause. Instants are
-//! those at which the change was seen: the clock of a machine has no say in it.
+//! Mirrors what a kubelet does: it renews after a quarter of `leaseDurationSeconds` plus up to 4 % jitter. Source:
+//! pkg/kubelet/kubelet.go (v1.34), `nodeLeaseRenewIntervalFraction`; k8s.io/component-helpers
+//! apimachinery/lease/controller.go (v1.34), `Run`.
+//! Inputs: changes of Leases with the instants at which they were seen. Output: the Nodes whose Lease was late, with
+//! the pause. The clocks of machines do not matter.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -18,9 +18,9 @@ use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Text};
 use crate::scenario::{ObjectChange, ObjectRef};
 
-/// What a renewal itself may take beyond the pause: the request and its way through the watch.
+/// How long a renewal itself may take beyond the pause: the request and the watch event.
 const WAY: SignedDuration = SignedDuration::from_millis(100);
-/// The duration of a Lease that does not say its own. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
+/// The duration of a Lease without `leaseDurationSeconds`. Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
 const DURATION_SECONDS: i64 = 40;
 
 /// The renewals of Leases in an act.
@@ -51,7 +51,7 @@ impl Renewals {
         self.last.insert(node.clone(), now);
     }
 
-    /// Returns what was late of some Leases, with the Nodes' names.
+    /// Returns which of some Leases were late, as texts with the Nodes' names.
     pub(super) fn late(
         &self,
         leases: &[ObjectRef],

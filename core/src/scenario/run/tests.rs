@@ -1,4 +1,4 @@
-//! The judge without a backend: each bound at its edges.
+//! Tests the judge without a backend: each bound at its limits.
 
 use alloc::boxed::Box;
 use alloc::format;

@@ -1,4 +1,5 @@
-//! Whether something is true of the cluster as it is now, and how to say what is there instead.
+//! Whether a fact is true of the cluster as it is now, and the text for what was seen instead. Pure: views in, a truth
+//! out.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,7 +20,7 @@ pub(super) enum Holds {
     Yes,
     /// It does not.
     No,
-    /// What it is about is not there: neither the fact nor its opposite says anything.
+    /// Its subject does not exist: neither the fact nor its opposite holds.
     Absent,
 }
 
@@ -29,14 +30,14 @@ impl From<bool> for Holds {
     }
 }
 
-/// A judgement with the words for what was seen.
+/// A judgement with the text about what was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Truth {
     /// Whether the fact holds.
     pub(super) holds: Holds,
     /// What was seen: `Ready=True (KubeletReady)`.
     pub(super) seen: String,
-    /// The same after a first mention: `Unknown`.
+    /// The short form, after a first mention: `Unknown`.
     pub(super) brief: String,
 }
 
@@ -133,7 +134,7 @@ fn several_truth(of: &[ObjectRef], predicate: &Predicate, now: &ClusterView, bas
     }
 }
 
-/// Returns the Nodes that were there when the act began and still are; before the first act all that there are.
+/// Returns the Nodes that existed when the act began and still exist; before the first act, all Nodes.
 pub(super) fn every_node(now: &ClusterView, baseline: &ClusterView) -> Vec<Text> {
     let uid = |view: &ClusterView, name: &str| view.object(&ObjectRef::node(name)).map(|node| String::from(node.uid()));
     let names = |view: &ClusterView| -> Vec<Text> { view.objects_of(&NODES).map(|node| node.key().name).collect() };
@@ -142,7 +143,7 @@ pub(super) fn every_node(now: &ClusterView, baseline: &ClusterView) -> Vec<Text>
     names(now).into_iter().filter(is_same).collect()
 }
 
-/// Judges each Node by itself; names those of which it does not hold.
+/// Judges each Node by itself; names those for which it does not hold.
 fn every_truth(every: Every, predicate: &Predicate, now: &ClusterView, baseline: &ClusterView) -> Truth {
     let nodes = every_node(now, baseline);
     if nodes.is_empty() {
@@ -158,7 +159,7 @@ fn every_truth(every: Every, predicate: &Predicate, now: &ClusterView, baseline:
     Truth::new(wrong.is_empty(), of_nodes(wrong, nodes.len()))
 }
 
-/// Says what is wrong with which Nodes: `2 of 3 Nodes: a, b: no label x`; the same of several is said once.
+/// Says what is wrong with which Nodes: `2 of 3 Nodes: a, b: no label x`; equal texts are grouped.
 pub(super) fn of_nodes(wrong: Vec<(String, Text)>, all: usize) -> String {
     const NAMES_MAX: usize = 20;
     if wrong.is_empty() {
@@ -233,7 +234,7 @@ fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Tr
             let terminating = !object.at(&["metadata", "deletionTimestamp"]).is_null();
             Truth::new(terminating, if terminating { "Terminating" } else { "there" })
         }
-        // These are judged elsewhere; steps that say them of a tree are refused when they are compiled.
+        // These are judged elsewhere; steps that apply them to a tree are refused when they are compiled.
         Predicate::Gone
         | Predicate::RenewedEvery { .. }
         | Predicate::RenewedOnTime
@@ -249,7 +250,7 @@ fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Tr
     }
 }
 
-/// Judges what a machine's container runtime shows; a container that it does not know does not run.
+/// Judges what a machine's container runtime shows; an unknown container counts as not running.
 fn container_truth(machine: &Json, namespace: &Text, pod: &Text, container: &Text) -> Truth {
     let wanted = [("namespace", namespace), ("pod", pod), ("container", container)];
     let is_meant = |shown: &&Json| wanted.iter().all(|(field, name)| shown.get(field).as_str() == Some(name.as_str()));
@@ -317,7 +318,7 @@ fn field_truth(object: &Json, before: Option<&Json>, path: &Path, test: &FieldTe
     Truth { holds: holds.into(), seen: format!("{path} {}", plain(found)), brief: plain(found) }
 }
 
-/// Leaves out what every heartbeat and every write changes, unless the path names it.
+/// Removes the fields that every heartbeat and every write changes, unless the path names one.
 pub(super) fn steady(value: &Json, path: &Path) -> Json {
     fn strip(value: &Json) -> Json {
         match value {
@@ -410,7 +411,7 @@ impl OwnedPods<'_> {
         on_node && pod.key().namespace == *self.namespace && owners.iter().any(|owner| self.is_owner(owner))
     }
 
-    /// A ReplicaSet of a Deployment is called after it, with a hash behind.
+    /// Tells whether a reference is to the owner; a ReplicaSet of a Deployment has its name with a hash.
     fn is_owner(&self, reference: &Json) -> bool {
         let name = reference.get("name").as_str().unwrap_or("");
         let of_deployment = reference.get("kind").as_str() == Some("ReplicaSet")

@@ -1,4 +1,7 @@
-//! The cluster as the observations show it: the objects that are there now, and what an act began with.
+//! The cluster as the observations show it: the objects that exist now, and what each act began with.
+//!
+//! Inputs: changes, answers, machine states, looks. Outputs: objects, Events, instants of heartbeats. Invariant: it
+//! contains only what was observed.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -12,7 +15,7 @@ use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::{DEFAULT_RELEASE, Release};
 use crate::scenario::{AnswerSeen, ObjectChange, ObjectRef, OwnLook, OwnSeen};
 
-/// What the Nodes of a cluster are measured by.
+/// The limits that the invariants of Nodes are checked with.
 #[derive(Clone, Debug)]
 pub(super) struct Measures {
     pub(super) server: Release,
@@ -27,7 +30,7 @@ impl Default for Measures {
 }
 
 impl Measures {
-    /// Takes them from how a run judges.
+    /// Takes them from the options of a run.
     pub(super) fn of(options: &RunOptions) -> Self {
         let silence_max = options.grace_period + options.health_period * 2 + options.tolerance;
         Self { server: options.server, silence_max }
@@ -37,9 +40,9 @@ impl Measures {
 /// What is known of an object.
 #[derive(Clone, Debug, Default)]
 struct KnownObject {
-    /// As it is now, if it is there.
+    /// The object now, if it exists.
     object: Option<Object>,
-    /// An Event as it was last: what it tells of has happened, also when the API server no longer keeps it.
+    /// The last state of an Event: it counts as recorded even after the API server has removed it.
     told: Option<Object>,
     /// The uid under which it was seen first in this act.
     first_uid: Option<Text>,
@@ -48,11 +51,11 @@ struct KnownObject {
 /// What is known of the cluster.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClusterView {
-    /// The objects that were there at some time, by their kinds in order. Lines look them up by the million, and there
-    /// are few kinds, so these are told apart first.
+    /// All objects that ever existed, by kind. Lookups come by the million and there are few kinds, so a short list of
+    /// kinds is searched first.
     objects: Vec<(Resource, BTreeMap<ObjectKey, KnownObject>)>,
     status_written: BTreeMap<Text, Timestamp>,
-    /// When a Node's Ready condition got another status last.
+    /// When the status of a Node's Ready condition last changed.
     ready_turned: BTreeMap<Text, Timestamp>,
     machines: BTreeMap<Text, Json>,
     own: BTreeMap<OwnLook, OwnSeen>,
@@ -60,7 +63,7 @@ pub(super) struct ClusterView {
     refusal: Option<String>,
     measures: Measures,
     now: Timestamp,
-    /// When a heartbeat of a Node was seen last: a new time in its Lease or in its Ready condition.
+    /// When a heartbeat of a Node was last seen: a new time in its Lease or in its Ready condition.
     heard: BTreeMap<Text, Timestamp>,
 }
 
@@ -70,7 +73,7 @@ impl ClusterView {
         Self { measures, ..Self::default() }
     }
 
-    /// Learns what time it is.
+    /// Sets the current instant.
     pub(super) const fn set_now(&mut self, now: Timestamp) {
         self.now = now;
     }
@@ -80,7 +83,7 @@ impl ClusterView {
         self.now
     }
 
-    /// Returns what Nodes are measured by.
+    /// Returns the limits for the invariants of Nodes.
     pub(super) const fn measures(&self) -> &Measures {
         &self.measures
     }
@@ -90,7 +93,7 @@ impl ClusterView {
         self.heard.get(node).copied()
     }
 
-    /// Takes a change in.
+    /// Applies a change.
     pub(super) fn apply(&mut self, change: &ObjectChange, now: Timestamp) {
         if change.resource == NODES && change.writer.subresource == "status" {
             self.status_written.insert(change.key.name.clone(), now);
@@ -113,7 +116,7 @@ impl ClusterView {
         known.object.clone_from(&change.after);
     }
 
-    /// Begins an act: what is there now is what objects are told apart by.
+    /// Begins an act: from now on an object with another uid than now counts as another object.
     pub(super) fn begin_act(&mut self) {
         for known in self.objects.iter_mut().flat_map(|(_, objects)| objects.values_mut()) {
             known.first_uid = known.object.as_ref().map(|object| Text::from(object.uid()));
@@ -175,7 +178,7 @@ impl ClusterView {
         self.objects.iter().find(|(of, _)| of == resource).map(|(_, objects)| objects)
     }
 
-    /// Returns the objects of a kind, for one more.
+    /// Returns the objects of a kind, to add one.
     fn kind_of(&mut self, resource: &Resource) -> &mut BTreeMap<ObjectKey, KnownObject> {
         let at = self.objects.binary_search_by(|(of, _)| of.cmp(resource)).unwrap_or_else(|at| {
             self.objects.insert(at, (resource.clone(), BTreeMap::new()));
@@ -184,12 +187,12 @@ impl ClusterView {
         &mut self.objects[at].1
     }
 
-    /// Tells whether an object was ever there.
+    /// Tells whether an object ever existed.
     pub(super) fn is_known(&self, of: &ObjectRef) -> bool {
         self.known(of).is_some()
     }
 
-    /// Tells whether the object that the act began with, or saw first, is there no longer.
+    /// Tells whether the object that existed when the act began, or that it saw first, no longer exists.
     pub(super) fn is_gone(&self, of: &ObjectRef) -> bool {
         self.known(of).is_some_and(|known| match (&known.object, &known.first_uid) {
             (Some(object), Some(uid)) => object.uid() != uid.as_str(),
@@ -219,12 +222,12 @@ impl ClusterView {
         self.status_written.get(node).copied()
     }
 
-    /// Returns when a Node's Ready condition got another status last.
+    /// Returns when the status of a Node's Ready condition last changed.
     pub(super) fn ready_turned(&self, node: &str) -> Option<Timestamp> {
         self.ready_turned.get(node).copied()
     }
 
-    /// Returns reason, message and count of each Event about an object that there was, by the Event's key.
+    /// Returns name, reason, message and count of each Event about an object, in order of the Events' keys.
     pub(super) fn events_about(&self, of: &ObjectRef) -> Vec<EventSeen> {
         self.known_of(&EVENTS)
             .filter_map(|known| known.told.as_ref().map(Object::stable))
@@ -263,7 +266,7 @@ fn heartbeat_time(object: Option<&Object>) -> Option<Timestamp> {
     object.and_then(|object| object.renew_time().or_else(|| object.heartbeat_time("Ready")))
 }
 
-/// What matters of an Event.
+/// The relevant fields of an Event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EventSeen {
     /// The Event's own name.

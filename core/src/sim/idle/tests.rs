@@ -1,4 +1,4 @@
-//! The same cluster with heartbeats sent and done directly: all that anybody can see is the same.
+//! Compares a cluster with heartbeats as messages and one with direct heartbeats: everything visible must be the same.
 
 use alloc::format;
 use alloc::string::{String, ToString};

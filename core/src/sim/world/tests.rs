@@ -1,4 +1,4 @@
-//! Scenarios on the simulator, from the Given to the failure text.
+//! Tests scenarios on the simulator, from the Given to the failure text.
 
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a kubelet reads at its start, and with which words it refuses.
+//! Tests what a kubelet reads at its start, and its messages about invalid settings.
 
 use alloc::string::String;
 use alloc::sync::Arc;

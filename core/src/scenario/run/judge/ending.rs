@@ -1,4 +1,4 @@
-//! How a line ends: with which verdict, and what is said of what was seen.
+//! The end of a judge: its verdict, and the text about what was seen.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -116,7 +116,7 @@ impl Judge {
         format!("{seen} at {}", offset(last.map_or(zero, |last| last.at.max(zero)), zero))
     }
 
-    /// All that was seen, the latest few of it.
+    /// The latest few of the states that were seen.
     pub(super) fn sequence(&self, zero: Timestamp) -> String {
         const SHOWN: usize = 4;
         let from = self.sightings.len().saturating_sub(SHOWN);

@@ -1,4 +1,4 @@
-//! Lines about what comes again and again: how regularly it is renewed, and how much that costs.
+//! Judges lines about repeated writes: how regular renewals are, and how many bytes heartbeats take.
 
 use alloc::format;
 use alloc::string::String;
