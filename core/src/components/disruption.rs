@@ -359,7 +359,8 @@ fn printed(selector: &Json) -> String {
         })
         .collect();
     format!(
-        "&LabelSelector{{MatchLabels:map[string]string{{{labels}}},MatchExpressions:[]LabelSelectorRequirement{{{terms}}},}}"
+        "&LabelSelector{{MatchLabels:map[string]string{{{labels}}},\
+         MatchExpressions:[]LabelSelectorRequirement{{{terms}}},}}"
     )
 }
 

@@ -176,11 +176,13 @@ kinds! {
         "validatingwebhookconfiguration" Cluster [] ["api-extensions"] [Generation] &[];
     "apps" "v1" "controllerrevisions" "ControllerRevision" "controllerrevision" Namespaced [] [] [] &[];
     "apps" "v1" "daemonsets" "DaemonSet" "daemonset" Namespaced ["ds"] ["all"] [Generation] status_of!("DaemonSet");
-    "apps" "v1" "deployments" "Deployment" "deployment" Namespaced ["deploy"] ["all"] [Generation] scaled!("Deployment");
+    "apps" "v1" "deployments" "Deployment" "deployment" Namespaced ["deploy"] ["all"] [Generation]
+        scaled!("Deployment");
     "apps" "v1" "replicasets" "ReplicaSet" "replicaset" Namespaced ["rs"] ["all"] [Generation] scaled!("ReplicaSet");
     "apps" "v1" "statefulsets" "StatefulSet" "statefulset" Namespaced ["sts"] ["all"] [Generation]
         scaled!("StatefulSet");
-    "authentication.k8s.io" "v1" "selfsubjectreviews" "SelfSubjectReview" "selfsubjectreview" Cluster [] [] [Review] &[];
+    "authentication.k8s.io" "v1" "selfsubjectreviews" "SelfSubjectReview" "selfsubjectreview" Cluster [] []
+        [Review] &[];
     "authentication.k8s.io" "v1" "tokenreviews" "TokenReview" "tokenreview" Cluster [] [] [Review] &[];
     "authorization.k8s.io" "v1" "localsubjectaccessreviews" "LocalSubjectAccessReview" "localsubjectaccessreview"
         Namespaced [] [] [Review] &[];
@@ -199,7 +201,8 @@ kinds! {
     "coordination.k8s.io" "v1" "leases" "Lease" "lease" Namespaced [] [] [CreateOnUpdate, Conditional] &[];
     "discovery.k8s.io" "v1" "endpointslices" "EndpointSlice" "endpointslice" Namespaced [] [] [Generation] &[];
     "events.k8s.io" "v1" "events" "Event" "event" Namespaced ["ev"] [] [CreateOnUpdate, Expires] &[];
-    "networking.k8s.io" "v1" "networkpolicies" "NetworkPolicy" "networkpolicy" Namespaced ["netpol"] [] [Generation] &[];
+    "networking.k8s.io" "v1" "networkpolicies" "NetworkPolicy" "networkpolicy" Namespaced ["netpol"] []
+        [Generation] &[];
     "node.k8s.io" "v1" "runtimeclasses" "RuntimeClass" "runtimeclass" Cluster [] [] [] &[];
     "policy" "v1" "poddisruptionbudgets" "PodDisruptionBudget" "poddisruptionbudget" Namespaced ["pdb"] []
         [Conditional, Generation] status_of!("PodDisruptionBudget");

@@ -209,7 +209,10 @@ mod tests {
             "z": null, "a": [], "b": {}, "name": name, "list": list, (key.clone()): -1, "sum": 1 + 1, "none": none,
             "deep": {"x": [null, true, 1.5, "w", {"y": name.len()}], "x2": list.len() as i64,},
         });
-        let text = r#"{"a":[],"b":{},"deep":{"x":[null,true,1.5,"w",{"y":1}],"x2":2},"k":-1,"list":[1,2],"name":"n","none":null,"sum":2,"z":null}"#;
+        let text = concat!(
+            r#"{"a":[],"b":{},"deep":{"x":[null,true,1.5,"w",{"y":1}],"x2":2},"k":-1,"list":[1,2],"#,
+            r#""name":"n","none":null,"sum":2,"z":null}"#,
+        );
         assert_eq!(json.to_string(), text);
         assert_eq!(json, Json::parse(text).unwrap());
     }

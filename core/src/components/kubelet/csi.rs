@@ -33,7 +33,8 @@ const TRY_PAUSES: [SignedDuration; 5] = [
 /// By how much a pause is longer at most. Source: as [`ATTEMPT_PAUSES`] and [`TRY_PAUSES`], `Jitter: 0.1`.
 const PAUSE_JITTER: f64 = 0.1;
 /// Source: nodeinfomanager.go (v1.34), the plug-ins whose volumes CSI drivers serve.
-const MIGRATED_PLUGINS: &str = "kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/azure-file,kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume";
+const MIGRATED_PLUGINS: &str = "kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/azure-file,\
+     kubernetes.io/cinder,kubernetes.io/gce-pd,kubernetes.io/portworx-volume,kubernetes.io/vsphere-volume";
 const MIGRATED_ANNOTATION: &str = "storage.alpha.kubernetes.io/migrated-plugins";
 
 /// The state of the initialisation.

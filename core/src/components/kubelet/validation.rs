@@ -246,7 +246,8 @@ fn enforcement_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
             format!(
                 "invalid configuration: option \"{value}\" specified for enforceNodeAllocatable \
                     (--enforce-node-allocatable). Valid options \
-                    are \"pods\", \"system-reserved\", \"system-reserved-compressible\", \"kube-reserved\", \"kube-reserved-compressible\" or \"none\""
+                    are \"pods\", \"system-reserved\", \"system-reserved-compressible\", \"kube-reserved\", \
+                    \"kube-reserved-compressible\" or \"none\""
             ),
         );
         refuse(

@@ -371,13 +371,13 @@ static TABLES: &[(&str, &[Column])] = &[
             integer(
                 "Desired",
                 "Replicas is the number of desired replicas. This is a pointer to distinguish between explicit zero \
-                 and unspecified. Defaults to 1. More info: \
-                 https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
+                 and unspecified. Defaults to 1. More info: https://kubernetes.io/docs/concepts/workloads/controllers/\
+                 replicationcontroller/#what-is-a-replicationcontroller",
             ),
             integer(
                 "Current",
-                "Replicas is the most recently observed number of replicas. More info: \
-                 https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
+                "Replicas is the most recently observed number of replicas. More info: https://kubernetes.io/docs/\
+                 concepts/workloads/controllers/replicationcontroller/#what-is-a-replicationcontroller",
             ),
             integer("Ready", "The number of ready replicas for this replica set."),
             AGE,
