@@ -62,8 +62,7 @@ fn walk(field: &str, value: &Json, zero: Timestamp, names: &BTreeMap<String, Str
     }
 }
 
-/// Replaces the addresses of a Node but its host name: an address stands beside its type, which decides whether it is
-/// chance.
+/// Replaces the addresses of a Node except its host name: the type beside an address decides whether it is random.
 fn without_chance_addresses(mut value: Json) -> Json {
     match &value {
         Json::Array(items) => Json::array(items.iter().cloned().map(without_chance_addresses).collect()),

@@ -254,7 +254,7 @@ impl<'a> FieldReader<'a> {
     /// Ends the reading.
     ///
     /// # Errors
-    /// There is a field that nobody asked for.
+    /// There is a field that was not read.
     pub fn finish(self) -> Result<(), FieldError> {
         match self.json.fields().find(|(name, _)| !self.asked.contains(&name.as_str())) {
             None => Ok(()),

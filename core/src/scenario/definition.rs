@@ -31,7 +31,7 @@ pub struct Scenario {
     pub tags: Vec<Text>,
     /// Where it stands.
     pub position: Position,
-    /// The cluster that it wants.
+    /// The cluster that it needs.
     pub cluster: ClusterSpec,
     /// What is there before the first act.
     pub given: Vec<Given>,
@@ -103,7 +103,7 @@ pub enum Setup {
     Objects(Vec<(Resource, Json)>),
     /// Something that is done, as in a `When`.
     Do(ScenarioAction),
-    /// Something that must become true before the scenario goes on.
+    /// A fact that must become true before the scenario continues.
     Until(Fact),
 }
 

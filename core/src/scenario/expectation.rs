@@ -26,13 +26,13 @@ pub struct Expectation {
 /// Something that is true or not at each observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
-    /// What is looked at.
+    /// What it is about.
     pub subject: Subject,
-    /// What is said of it.
+    /// What is true of it.
     pub predicate: Predicate,
 }
 
-/// What an expectation looks at.
+/// What an expectation is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// An object by kind and name.

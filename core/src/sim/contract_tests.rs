@@ -9,8 +9,8 @@
 //!   late still races with what is not, such as people;
 //! * woken once after a long absence: a round that was missed many times is made once, so that nothing is due any more.
 //!
-//! Between any two inputs a component is polled until it has nothing to say, and then once more, and asked twice when
-//! it wants to be woken.
+//! Between any two inputs a component is polled until it has no output, and then once more, and its deadline is queried
+//! twice.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -331,7 +331,7 @@ fn started(timers: TimerWheel) -> Cluster {
     cluster
 }
 
-/// Something to try again, too.
+/// Runs a cluster through changes and outages, so that requests are retried too.
 fn run(timers: TimerWheel) -> Cluster {
     let mut cluster = started(timers);
     cluster.ask(Call::new(Verb::Delete, NAMESPACES, "", "x"));
@@ -344,7 +344,7 @@ fn run(timers: TimerWheel) -> Cluster {
         cluster.ask(Call::strategic_patch(NODES, "", "w3", untaint));
         cluster.refuse(name, 20);
     }
-    // The garbage collection of Pods is for those that nobody else deletes.
+    // The pod garbage collector deletes Pods that nothing else deletes.
     let alone = json!({"metadata": {"name": "alone"}, "spec": {"nodeName": "w3",
         "tolerations": [{"operator": "Exists"}],
         "containers": [{"name": "main", "image": "pause"}]}});
@@ -369,8 +369,8 @@ fn exactly(commit: &Commit) -> String {
     format!("{} {:?} {} {:?} {}", commit.at, commit.event, commit.identity.user, commit.verb, commit.object.json())
 }
 
-/// Says of each object who wrote it how, without heartbeats; what has a random name stands under what its name begins
-/// with, and an Event under its reason.
+/// Returns the writers and verbs of each object, without heartbeats. Objects with random names are grouped by the start
+/// of their name, Events by their reason.
 fn roughly(cluster: &Cluster) -> BTreeMap<String, Vec<String>> {
     let mut objects: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for commit in &cluster.commits {

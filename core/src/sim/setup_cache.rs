@@ -102,7 +102,7 @@ impl SetupCache {
         prepared.is_none().then_some(self.shared)
     }
 
-    /// Keeps the cluster of a scenario that has come to [`Self::keeps_after`].
+    /// Keeps the cluster of a scenario after the line of [`Self::keeps_after`].
     pub(super) fn keep(&mut self, prepared: Prepared) {
         if prepared.cluster.size() <= OBJECTS_MAX
             && let Some((_, kept)) = self.shared.checked_sub(1).and_then(|last| self.given.get_mut(last))

@@ -94,7 +94,7 @@ struct World<'a> {
     run: Run,
     /// The inputs of the run, if the next scenario may need them.
     inputs: Option<Vec<RunInput>>,
-    /// What the run waits for, as long as it is told nothing.
+    /// The next deadline of the run, valid until its next input.
     bound: Option<Option<Timestamp>>,
 }
 

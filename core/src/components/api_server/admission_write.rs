@@ -64,7 +64,7 @@ impl<'a> Write<'a> {
     }
 }
 
-/// Returns the name by which plugins speak of a new object.
+/// Returns the name by which plugins refer to a new object.
 /// Source: k8s.io/apiserver pkg/admission/errors.go (v1.34), `extractResourceName`.
 pub(super) fn subject(tree: &Json) -> &str {
     let text = |field: &str| tree.at(&["metadata", field]).as_str().filter(|text| !text.is_empty());

@@ -21,7 +21,7 @@ pub(super) fn common_name(request: &str) -> Result<String, &'static str> {
     let Some(at) = der.windows(COMMON_NAME.len()).position(|bytes| bytes == COMMON_NAME) else {
         return Ok(String::new());
     };
-    // Behind the identifier stands a string: a byte for its kind, one for its length, which a name never exceeds.
+    // A string follows the identifier: a byte for its kind, one for its length, which is enough for any name.
     let rest = &der[at + COMMON_NAME.len()..];
     let text = rest.get(1).and_then(|length| rest.get(2..2 + usize::from(*length))).unwrap_or_default();
     Ok(String::from_utf8_lossy(text).into_owned())

@@ -130,7 +130,7 @@ impl History {
         self.entries.push_back(StoredWrite::of(event));
     }
 
-    /// Notes a renewal of a Lease that stands in the store with its last stamp.
+    /// Notes a renewal of a Lease that is in the store with its last stamp.
     pub(super) fn push_renewal(&mut self, at: Timestamp, before: HeartbeatStamp, after: HeartbeatStamp) {
         self.make_room(at);
         let micros = after.renewed_micros().expect("a renewal has a time");

@@ -3,7 +3,7 @@
 //! Mirrors kube-apiserver (v1.31 to v1.36) as clients see it: k8s.io/apiserver pkg/endpoints/handlers and
 //! pkg/registry/generic/registry, the strategies of pkg/registry, and the watch cache. Inputs: requests, cancellations,
 //! time. Outputs: commits, then the answer to their writer, then the events of watches.
-//! Invariants: a commit is put out before any client hears of it; every commit has a revision of its own; one watch
+//! Invariants: a commit is put out before any client is told of it; every commit has a revision of its own; one watch
 //! sees revisions in order. Left out on purpose: webhooks, CustomResourceDefinitions.
 
 mod admission;
@@ -112,7 +112,7 @@ pub struct Commit {
 /// Which commits the server puts out beside its answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tap {
-    /// None: nobody looks.
+    /// None.
     #[default]
     Closed,
     /// All but the renewals of Leases and status heartbeats that went the typed way.
@@ -133,7 +133,7 @@ pub enum ServerOutput {
         /// The message.
         message: ToClient,
     },
-    /// A committed write, before any client hears of it.
+    /// A committed write, before any client is told of it.
     Commit(Box<Commit>),
 }
 
@@ -183,7 +183,7 @@ impl Table {
 #[derive(Clone, Debug)]
 pub struct ApiServer {
     outputs: VecDeque<ServerOutput>,
-    /// Events of watches that the request in hand caused: they follow its answer.
+    /// Events of watches that the current request caused: they follow its answer.
     events: VecDeque<ServerOutput>,
     tap: Tap,
     settings: Arc<Settings>,

@@ -265,7 +265,7 @@ fn token(server: &mut ApiServer, write: &Write<'_>, node: &str) -> Result<(), An
     }
 }
 
-/// Refuses a token for somebody whom the Pod does not mention.
+/// Refuses a token for an audience that the Pod does not mention.
 fn audience(server: &mut ApiServer, write: &Write<'_>, pod: &Object) -> Result<(), Answer> {
     let wanted = match write.tree.at(&["spec", "audiences"]).items() {
         [] => "",

@@ -1,4 +1,4 @@
-//! The RBAC authoriser: what the roles that are bound to somebody allow.
+//! The RBAC authoriser: what the roles bound to an identity allow.
 //!
 //! Mirrors plugin/pkg/auth/authorizer/rbac/rbac.go, pkg/registry/rbac/validation/rule.go and
 //! pkg/apis/rbac/v1/evaluation_helpers.go (v1.34). Inputs: the stored roles and bindings. They are put in the store
@@ -130,10 +130,10 @@ fn matches_resource(rule: &[u8], asked: &Attributes<'_>) -> bool {
     rule == b"*" || is_named || !asked.subresource.is_empty() && resource == Some(b"*")
 }
 
-/// Rules that hold for somebody.
+/// Rules that apply to an identity.
 #[derive(Clone, Debug)]
 struct Held {
-    /// The namespace in which they hold; empty for all.
+    /// The namespace in which they apply; empty for all.
     place: Text,
     rules: Arc<[PolicyRule]>,
     by: By,
@@ -160,13 +160,13 @@ struct Access {
 #[derive(Clone, Debug)]
 pub(super) struct Rbac {
     known: Vec<(Arc<Identity>, Arc<Access>)>,
-    /// The bindings of the tables, once somebody needed them.
+    /// The bindings of the tables, read on first use.
     bindings: Vec<Binding>,
-    /// The rules of the tables' ClusterRoles that somebody needed.
+    /// The rules of the tables' ClusterRoles that were needed so far.
     roles: BTreeMap<Text, Arc<[PolicyRule]>>,
-    /// Whether roles and bindings stand in the store.
+    /// Whether roles and bindings are in the store.
     stored: bool,
-    /// The rules of the Node authoriser, once somebody needed them.
+    /// The rules of the Node authoriser, read on first use.
     pub(super) node_rules: Option<Arc<[PolicyRule]>>,
     /// The places of roles and bindings in the table of kinds, which follow each other there.
     kinds: RangeInclusive<usize>,

@@ -352,7 +352,7 @@ pub(super) struct Binding {
     pub(super) subjects: Vec<Subject>,
 }
 
-/// Somebody whom a binding names.
+/// A subject of a binding.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Subject {
     User(Text),

@@ -92,7 +92,7 @@ impl Store {
         &self.slots[place as usize].as_ref().expect("a found place holds an object").object
     }
 
-    /// Returns the object at a place that somebody remembers, if there is one.
+    /// Returns the object at a remembered place, if there is one.
     pub(super) fn stands_at(&self, place: SlabIndex) -> Option<&Object> {
         self.slots.get(place as usize)?.as_ref().map(|slot| &slot.object)
     }

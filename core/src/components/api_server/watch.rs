@@ -151,7 +151,7 @@ impl Index {
         }
     }
 
-    /// Returns the watches that look at each write of the kind, if there are no others.
+    /// Returns the watches that can match any write of the kind; `None` if there are others too.
     pub(super) fn general_only(&self) -> Option<&[WatcherId]> {
         (self.by_name.is_empty() && self.by_node.is_empty()).then_some(&self.general)
     }

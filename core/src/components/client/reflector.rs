@@ -30,7 +30,7 @@ use crate::objects::{HeartbeatStamp, Object, ObjectKey, Text};
 const BACKOFF_FIRST: SignedDuration = SignedDuration::from_millis(800);
 /// Longest pause after a failed list or watch. Source: as [`BACKOFF_FIRST`].
 const BACKOFF_MAX: SignedDuration = SignedDuration::from_secs(30);
-/// A quiet time after which the back-off begins anew. Source: as [`BACKOFF_FIRST`], `NewBackoffManager(..,
+/// Time without a failure after which the back-off is reset. Source: as [`BACKOFF_FIRST`], `NewBackoffManager(..,
 /// 2*time.Minute, ..)`.
 const BACKOFF_RESET: SignedDuration = SignedDuration::from_secs(120);
 

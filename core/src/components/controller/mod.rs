@@ -2,11 +2,9 @@
 //!
 //! Mirrors the common shape of pkg/controller (v1.34). A controller holds a [`ControllerRuntime`] and handles changes
 //! of caches, answers to its requests and deadlines; every [`Controller`] is a [`Component`] by that. A controller that
-//! syncs one object at a time implements `Reconciler` instead.
-//! Inputs: messages, time. Outputs: requests, Events, decisions, log lines.
-//! Invariant: after each input a controller has done all that it can do now, and has queued its Events.
-//! The trait stands below the controllers, which implement it; the list of all of them stands above, in
-//! [`super::registry`].
+//! syncs one object at a time implements `Reconciler` instead. Inputs: messages, time. Outputs: requests, Events,
+//! decisions, log lines. Invariant: after each input a controller has done all that it can do now, and has queued its
+//! Events. The controllers use this module; the list of all of them is in [`super::registry`], which uses them.
 
 mod keyed;
 mod runtime;

@@ -121,7 +121,7 @@ impl Kubelet {
         self.ensure_lease(context);
     }
 
-    /// Looks for the Lease.
+    /// Reads the Lease.
     pub(super) fn ensure_lease(&mut self, context: &mut KubeletContext<'_>) {
         let get = Call::new(Verb::Get, LEASES, NODE_LEASES, &self.config.node_name);
         self.heartbeat_call(get, None, Purpose::Lease(LeasePurpose::Get), context);

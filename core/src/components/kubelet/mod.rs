@@ -382,7 +382,7 @@ impl Kubelet {
     }
 }
 
-/// Returns the error of an answer in the words of a kubelet's log; `None` for a success.
+/// Returns the error of an answer as a kubelet's log prints it; `None` for a success.
 fn failure(outcome: &ApiResult) -> Option<String> {
     match outcome {
         Ok(answer) if answer.is_success() => None,

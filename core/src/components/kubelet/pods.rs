@@ -130,7 +130,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Tells whether all containers have ended for good.
+    /// Tells whether all containers have ended and none will be restarted.
     pub(super) fn is_over(&self) -> bool {
         self.stage == WorkerStage::Over
     }

@@ -17,7 +17,7 @@ pub enum MachineAction {
     KubeletKill,
     /// The kubelet is started.
     KubeletStart,
-    /// The kubelet ends and is started anew, with other flags and configuration where given.
+    /// The kubelet ends and is started again, with other flags and configuration if given.
     KubeletRestart(Option<Arc<KubeletSpec>>),
     /// The kubelet's process is stopped, as by SIGSTOP: it neither runs nor ends, and everything else runs on.
     KubeletFreeze,

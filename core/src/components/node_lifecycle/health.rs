@@ -155,12 +155,12 @@ impl Graces {
     }
 }
 
-/// What one look at a node found.
+/// The result of one check of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Found {
-    /// The Ready condition's status before the look; Unknown without a condition.
+    /// The Ready condition's status before the check; Unknown without a condition.
     pub(super) observed: Status,
-    /// The status after it, once the write went well; `None` without a condition.
+    /// The status after it, if the write succeeds; `None` without a condition.
     pub(super) current: Option<Status>,
     /// Whether the conditions have to be written as Unknown.
     pub(super) write: bool,
@@ -171,7 +171,7 @@ pub(super) struct Found {
 /// The signs of life of one node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signs {
-    /// `None` until a pass looked at the node.
+    /// `None` until a pass has checked the node.
     pub(super) health: Option<Health>,
     latest: RenewTime,
     /// The number of the pass that sees `latest` as a sign of life; [`NEVER`] if none does.
@@ -209,7 +209,7 @@ impl Signs {
         }
     }
 
-    /// Forgets which pass would see the Lease: the Node is gone, and passes do not look at it.
+    /// Forgets which pass would see the Lease: the Node is gone, and passes do not check it.
     pub(super) fn stop(&mut self, next: u32, passes: &[Timestamp]) {
         self.catch_up(next, passes);
         self.fresh = NEVER;
@@ -243,7 +243,7 @@ impl Signs {
         self.look_at((Ready::of(node), created), graces, (pass, passes), now)
     }
 
-    /// Judges in a pass a node that was ready at the last look and has changed only in heartbeat times.
+    /// Judges in a pass a node that was ready at the last check and has changed only in heartbeat times.
     pub(super) fn look_again(
         &mut self,
         node: &Object,
@@ -358,7 +358,7 @@ pub(super) fn silenced(node: &Object, now: Timestamp) -> Json {
     body
 }
 
-/// Says what changes in words: `Ready -> Unknown`.
+/// Prints the change of status: `Ready -> Unknown`.
 #[must_use]
 pub(super) fn change(status: Status) -> String {
     format!("Ready -> {}", status.name())

@@ -24,7 +24,7 @@ use crate::objects::{Object, Text};
 
 /// Nodes that are checked concurrently. Source: `scheduler.UpdateWorkerSize` (v1.34).
 const WORKERS: usize = 8;
-/// Pause between two looks at one node after a failed write. Source: `retrySleepTime` (v1.34).
+/// Pause between two checks of one node after a failed write. Source: `retrySleepTime` (v1.34).
 const RETRY_PAUSE: SignedDuration = SignedDuration::from_millis(20);
 /// How long the check of a node is retried. Source: `retrySleepTime * scheduler.NodeHealthUpdateRetry` (v1.34).
 const RETRY_MAX: SignedDuration = SignedDuration::from_millis(100);

@@ -65,11 +65,11 @@ struct Node {
     signs: Signs,
     /// The cached object's place; `None` while there is no Node of this name.
     slot: Option<CacheIndex>,
-    /// Whether it stands in `changed`.
+    /// Whether it is in `changed`.
     changed: bool,
     /// The instant of the node's valid entry in the queue of grace expiries.
     armed: Option<Timestamp>,
-    /// The tree of the Node, if the last look found it ready, without taints, and nothing to do.
+    /// The tree of the Node, if the last check found it ready, without taints, and with nothing to do.
     well: Option<Json>,
     /// The zone in which the last check counted it, and whether as ready.
     counted: Option<(ZoneKey, bool)>,
@@ -78,7 +78,7 @@ struct Node {
     name: Text,
 }
 
-/// Which nodes a health pass looks at.
+/// Which nodes a health pass checks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum PassScope {
     /// Those whose result may differ from the last pass.
@@ -91,9 +91,9 @@ enum PassScope {
 /// What waits for the end of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Owner {
-    /// The health pass, before its first look.
+    /// The health pass, before its first check.
     Added(NodeId),
-    /// A node's look within the health pass.
+    /// The check of a node within the health pass.
     NodeCheck(NodeId),
     /// The health pass, when all zones are disrupted.
     Cleanup(NodeId),

@@ -210,7 +210,7 @@ impl TaintWrite {
         if self.steps.is_empty() { Progress::Done(true) } else { self.get(io) }
     }
 
-    /// Goes on after an answer.
+    /// Continues after an answer.
     pub(super) fn handle_outcome(&mut self, outcome: RequestOutcome, io: &mut Io<'_>) -> Progress {
         match (self.state, outcome) {
             (TaintWriteState::Getting, RequestOutcome::Done(Some(node))) => self.patch(&node, io),
@@ -338,7 +338,7 @@ impl LabelWrite {
         io.send(call, self.because)
     }
 
-    /// Goes on after an answer.
+    /// Continues after an answer.
     pub(super) fn handle_outcome(&mut self, outcome: RequestOutcome, io: &mut Io<'_>) -> Progress {
         match (self.state, outcome) {
             (TaintWriteState::Getting, RequestOutcome::Done(Some(node))) => {

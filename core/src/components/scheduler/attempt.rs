@@ -179,7 +179,7 @@ impl Scheduler {
         self.bind(queued, node, because, now);
     }
 
-    /// Looks for Pods to preempt for one that fits nowhere.
+    /// Searches for Pods to preempt for one that fits nowhere.
     fn reject(&mut self, queued: Queued, mut diagnosis: Diagnosis, now: Timestamp) {
         let pod = queued.pod.clone();
         let claims = self.behaviour.has_claims_plugin;

@@ -28,7 +28,7 @@ const TARGET: DisruptionTarget =
 pub(super) enum Next {
     /// Send a request.
     Send(Call),
-    /// Pause, then go on with [`Eviction::start`].
+    /// Pause, then call [`Eviction::start`].
     Pause(Timestamp),
     /// The pod is being deleted.
     Deleted,
@@ -71,7 +71,7 @@ impl Eviction {
         Next::Send(self.call(Verb::Get))
     }
 
-    /// Goes on after an answer.
+    /// Continues after an answer.
     pub(super) fn handle_outcome(&mut self, outcome: RequestOutcome, generation: Generation, now: Timestamp) -> Next {
         match (self.stage, outcome) {
             (EvictionStage::Reading, RequestOutcome::Done(Some(pod))) => {

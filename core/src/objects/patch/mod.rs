@@ -18,7 +18,7 @@ pub enum PatchError {
     /// The patch is malformed: 400.
     #[error("{0}")]
     Malformed(String),
-    /// The patch asks for something that is not supported: 422 without words.
+    /// The patch asks for something that is not supported: 422 without a message.
     #[error("{0}")]
     Unsupported(String),
     /// Anything else: 500 with the text as it is.

@@ -4,7 +4,8 @@
 //! feature gates, fields of the API's types, rules of roles, columns of tables. To add one, write its file and name it
 //! in the list below; a test says what else names the releases (README, workflow).
 //! Inputs: none. Outputs: [`RELEASES`], and the data of a release with those before it, oldest first.
-//! Invariant: a file speaks of its own minor release only, and every name in it is known to whoever reads it.
+//! Invariant: a file changes its own minor release only, and names only rows, gates, types, roles and tables that
+//! exist.
 
 use super::Release;
 use super::value::{GateStage, Value, secs};

@@ -259,7 +259,7 @@ impl Judge {
         }
     }
 
-    /// Tells whether a change cannot affect the line. A late line is always affected.
+    /// Tells whether a change cannot affect an open line; false for a late one, which every change may affect.
     fn is_untouched(&self, change: &ObjectChange) -> bool {
         let anchored = self.anchor.as_ref().is_some_and(|anchor| touches(&anchor.fact, change));
         self.is_open() && !anchored && !touches(&self.expectation.fact, change)

@@ -1,4 +1,4 @@
-//! Whether Leases are renewed on time: each within a quarter of its own duration, whoever its Node is.
+//! Whether Leases are renewed on time: each within a quarter of its own duration, for any Node.
 //!
 //! Mirrors what a kubelet does: it renews after a quarter of `leaseDurationSeconds` plus up to 4 % jitter. Source:
 //! pkg/kubelet/kubelet.go (v1.34), `nodeLeaseRenewIntervalFraction`; k8s.io/component-helpers

@@ -35,7 +35,7 @@ fn machine(at: u64, seed: u64) -> Json {
             body.set(&["kubelet", "config"], config);
         }
         (3, 5..) => body.set(&["kubelet", "config"], json!({"nodeStatusReportFrequency": "1m"})),
-        // Two kubelets that answer for one Node, and one that is not stopped by what its Node is called.
+        // Two kubelets of one Node (w4 is named w0), and one with the rights of an administrator.
         (4, 6) => body.set(&["nodeName"], "w0"),
         (5, 7..) => {
             let root = json!({"user": "root", "groups": ["system:masters"]});
@@ -46,7 +46,7 @@ fn machine(at: u64, seed: u64) -> Json {
     body
 }
 
-/// A cluster that is told the same in both ways, and what it was seen doing.
+/// A cluster with one way of heartbeats, and everything that was seen of it.
 struct Rig {
     sim: Simulation,
     watches: Vec<(ClientId, RequestId)>,
@@ -169,7 +169,7 @@ fn fault(chance: &mut Chance, client: String) -> Fault {
     fault
 }
 
-/// Does something to the cluster, the same for the same luck.
+/// Disturbs the cluster; the same `chance` gives the same disturbance.
 fn disturb(rig: &mut Rig, chance: &mut Chance) {
     let node = format!("w{}", chance.below(NODES_IN_CLUSTER));
     let machine = |action: Json| MachineAction::from_json(&action).unwrap();

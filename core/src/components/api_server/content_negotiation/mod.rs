@@ -92,8 +92,8 @@ pub(super) enum Served {
     Negotiated,
 }
 
-/// Checks that a client takes what a path without resource is answered with. The aggregated form of discovery counts as
-/// taken: whoever asks for it takes the legacy form too.
+/// Checks that a client takes what a path without resource is answered with. A client that asks for the aggregated form
+/// of discovery also gets the legacy form.
 ///
 /// # Errors
 /// 406: it does not.
