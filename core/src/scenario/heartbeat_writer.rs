@@ -1,6 +1,7 @@
 //! Writes the heartbeats of a Node without a kubelet: its status and its Lease.
 //!
 //! A sans-IO component: time and actions in, requests out. It writes as a kubelet would, under a kubelet's identity.
+//! Invariant: a silenced Lease or status is not written before it is resumed or a condition is set.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;

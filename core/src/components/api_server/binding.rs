@@ -1,4 +1,4 @@
-//! Subresources that are created: the binding of a Pod to its Node, and which others there are.
+//! POST to subresources: the binding of a Pod to its Node here; evictions and tokens in their own modules.
 //!
 //! Mirrors pkg/registry/core/pod/storage/storage.go (v1.34), `BindingREST`.
 

@@ -1,7 +1,9 @@
 //! DELETE, with grace, finalizers and preconditions.
 //!
 //! Mirrors k8s.io/apiserver pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go and
-//! pkg/registry/core/pod/strategy.go (v1.34).
+//! pkg/registry/core/pod/strategy.go (v1.34). Inputs: a routed request for one object or a collection, with its
+//! options. Outputs: the object removed, or marked for deletion and stored, or the refusal. Invariant: an object with
+//! finalizers is marked and not removed.
 
 use alloc::boxed::Box;
 use alloc::format;

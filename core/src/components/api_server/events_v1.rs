@@ -4,7 +4,8 @@
 //! write to one is a write to the other under the same revision, so watches of both see it. The tap is told once, of
 //! the object in `v1`. The store of `events.k8s.io/v1` is kept from the first request for it on; what was written
 //! before is converted from the store and the history of `v1` then.
-//! Invariant (tested): clients cannot see since when it is kept.
+//! Inputs: writes to either API version. Outputs: the same write to the other. Invariant (tested): clients cannot see
+//! since when the store is kept.
 
 use alloc::vec::Vec;
 

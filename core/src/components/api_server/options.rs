@@ -1,4 +1,4 @@
-//! The options of a request: what its query says.
+//! The options of a request, parsed from its query. Inputs: a request. Outputs: options, or 400 or 422.
 //!
 //! Source: k8s.io/apimachinery pkg/apis/meta/v1/validation/validation.go and pkg/apis/meta/internalversion (v1.34).
 

@@ -1,7 +1,8 @@
 //! PATCH: which kind of patch, what is wrong with it, the object that it makes of the stored one.
 //!
 //! Mirrors k8s.io/apiserver pkg/endpoints/handlers/patch.go and k8s.io/apimachinery pkg/runtime/converter.go (v1.34).
-//! Left out on purpose: server-side apply.
+//! Inputs: the patch and its media type. Outputs: the patched object, committed as an update, or the refusal. Left out
+//! on purpose: server-side apply.
 
 use alloc::format;
 use alloc::string::{String, ToString};

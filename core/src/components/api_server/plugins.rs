@@ -2,7 +2,8 @@
 //!
 //! Mirrors pkg/kubeapiserver/options/plugins.go and k8s.io/apiserver pkg/server/options/admission.go (v1.34),
 //! `Validate`.
-//! Left out on purpose: the plugins that are off by default cannot be turned on, and `NamespaceLifecycle` not off.
+//! Inputs: the flags. Outputs: the set of plugins that are off, or the flag that is refused. Left out on purpose:
+//! turning on a plugin that is off by default, and turning off `NamespaceLifecycle`.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,8 +1,9 @@
 //! The two heartbeats in their typed form: the renewal of a Lease, and a Node's status that changes times alone.
 //!
-//! Invariant (tested): each does exactly what the PUT or PATCH does that it stands for. A renewal can also be made
-//! without messages: [`ApiServer::renewal_readers`] says who sees it, [`ApiServer::renew`] commits it, and the caller
-//! tells the readers, in their order.
+//! Inputs: a Lease or a Node by name, and the new time. Outputs: the commit and the answer. Invariant (tested): each
+//! does exactly what the PUT or PATCH does that it stands for. A renewal can also be made without messages:
+//! [`ApiServer::renewal_readers`] says who sees it, [`ApiServer::renew`] commits it, and the caller tells the readers,
+//! in their order.
 
 use alloc::format;
 use alloc::string::String;

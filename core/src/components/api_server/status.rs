@@ -1,7 +1,7 @@
 //! The `Status` objects that the server answers with.
 //!
 //! Source: k8s.io/apimachinery pkg/api/errors/errors.go and k8s.io/apiserver pkg/endpoints/handlers/responsewriters
-//! (v1.34). Messages are quoted exactly.
+//! (v1.34). Messages are quoted exactly. Pure: what is wrong in, an answer out.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,7 +1,7 @@
 //! The checks of a kubelet's settings, with the kubelet's messages.
 //!
 //! Mirrors pkg/kubelet/apis/config/validation/validation.go and cmd/kubelet/app/options/options.go (v1.34). All wrong
-//! settings are collected; several print as `[e1, e2]`.
+//! settings are collected; several print as `[e1, e2]`. Pure: values in, nothing or the message out.
 
 use alloc::format;
 use alloc::string::{String, ToString};

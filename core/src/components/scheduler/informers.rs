@@ -1,6 +1,7 @@
 //! The lists that the scheduler watches, and lookups in their caches.
 //!
-//! Mirrors the informers of pkg/scheduler/scheduler.go and its plugins (v1.34), as far as they are modelled.
+//! Mirrors the informers of pkg/scheduler/scheduler.go and its plugins (v1.34), as far as they are modelled. Inputs:
+//! the caches. Outputs: budgets, refusals because of volumes, and the selector of a Pod's siblings.
 
 use alloc::vec::Vec;
 

@@ -1,7 +1,8 @@
 //! JSON patch, with the leniencies of the library that the API server uses.
 //!
 //! Mirrors gopkg.in/evanphx/json-patch.v4 as of Kubernetes v1.34: RFC 6902, but `replace` and `remove` of an object's
-//! missing key differ, negative indices count from the end, and `test` for null holds where nothing is.
+//! missing key differ, negative indices count from the end, and `test` for null holds for an absent value. Pure: object
+//! and patch in, the patched object or the error out.
 
 use alloc::format;
 use alloc::string::{String, ToString};

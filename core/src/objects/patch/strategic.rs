@@ -1,7 +1,7 @@
 //! Strategic merge patch: merges lists by key where the schema says so.
 //!
 //! Mirrors k8s.io/apimachinery pkg/util/strategicpatch/patch.go (v1.34), `StrategicMergeMapPatch`: directives, order of
-//! merged lists, and its error texts.
+//! merged lists, and its error texts. Pure: schema, object and patch in, the merged object or the error out.
 
 use alloc::format;
 use alloc::string::{String, ToString};

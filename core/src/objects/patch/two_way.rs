@@ -1,8 +1,8 @@
 //! The patch that a client sends: what differs between the object that it knows and the one that it wants.
 //!
 //! Mirrors k8s.io/apimachinery pkg/util/strategicpatch (v1.34), `CreateTwoWayMergePatch`, for Node and Pod status, and
-//! k8s.io/component-helpers/node/util/status.go for the addresses: conditions merge by `type`, everything else that is
-//! a list is replaced as a whole.
+//! k8s.io/component-helpers/node/util/status.go for the addresses: conditions merge by `type`, any other list is
+//! replaced as a whole. Pure.
 
 use alloc::vec::Vec;
 

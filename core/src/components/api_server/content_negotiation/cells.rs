@@ -1,7 +1,8 @@
 //! The cells of a row, by kind.
 //!
 //! Mirrors pkg/printers/internalversion/printers.go (v1.34), `printNode`, `printEvent` and the like. A cell is a text,
-//! a number or a truth value, as its column says; an instant is shown as the time since.
+//! a number or a truth value, as its column says; an instant is shown as the time since. Inputs: an object and the
+//! context of its table. Outputs: one cell for each column.
 
 use alloc::collections::BTreeSet;
 use alloc::format;

@@ -2,7 +2,7 @@
 //!
 //! Mirrors pkg/printers/internalversion/printers.go (v1.34), `printPod`. Later rules override earlier ones: the phase,
 //! the reason of the status, the first init container that is not finished, the containers from last to first, the
-//! deletion.
+//! deletion. Inputs: a Pod. Outputs: its cells after the name, and the conditions of its row.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -1,6 +1,7 @@
-//! What is wrong with an object, field by field.
+//! Validation of objects: errors about fields, and a module for each kind.
 //!
-//! Mirrors k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34): how one error reads, and its cause.
+//! Mirrors k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.34): the text of an error, and its cause. Pure:
+//! trees in, errors out in upstream's order; nothing is changed.
 
 pub(super) mod event;
 pub(super) mod lease;

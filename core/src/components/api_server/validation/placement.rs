@@ -1,7 +1,7 @@
 //! Validation of where a Pod may run and of how its containers stop.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34): `ValidateNodeSelector`, `validateTopologySpreadConstraints`,
-//! `validateLifecycle`. Left out on purpose: affinity between Pods, what handlers say in detail.
+//! `validateLifecycle`. Left out on purpose: affinity between Pods, the details of handlers.
 
 use alloc::format;
 use alloc::vec::Vec;
