@@ -251,7 +251,10 @@ mod tests {
             (r#"{"id": 6, "call": "POST machines/w1/do", "body": {"action": "kubelet-kil"}}"#, 400),
             (r#"{"id": 7, "call": "POST machines/w1/do", "body": {"action": "fill-disk"}}"#, 501),
             (
-                r#"{"id": 8, "call": "POST network/rules", "body": {"from": "machine/w1", "to": "api", "effect": "drop"}}"#,
+                concat!(
+                    r#"{"id": 8, "call": "POST network/rules", "#,
+                    r#""body": {"from": "machine/w1", "to": "api", "effect": "drop"}}"#
+                ),
                 201,
             ),
             (

@@ -545,7 +545,8 @@ mod tests {
     fn packed_files_read_like_plain_ones() {
         let dir = dir("packed", ABOUT, b"\n");
         assert!(Recording::load(&dir, None).unwrap_err().to_string().contains("nothing to replay"));
-        let line = b"{\"t\":0.5,\"type\":\"LISTED\",\"kind\":\"Node\",\"object\":{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"7\"}}}\n";
+        let line = b"{\"t\":0.5,\"type\":\"LISTED\",\"kind\":\"Node\",\
+            \"object\":{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"7\"}}}\n";
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
         packer.write_all(line).unwrap();
         std::fs::remove_file(dir.join("watch.jsonl")).unwrap();

@@ -209,8 +209,14 @@ mod tests {
         assert_eq!(
             told,
             [
-                r#"1998000 update /api/v1/nodes/w1/status 2 {"_":"whole object","metadata":{"name":"w1","resourceVersion":"1"}}"#,
-                r#"2998000 patch /api/v1/nodes/w1 3 {"metadata":{"resourceVersion":"2"},"spec":{"taints":[{"effect":"NoSchedule","key":"node.kubernetes.io/unreachable"}]}}"#,
+                concat!(
+                    r#"1998000 update /api/v1/nodes/w1/status 2 "#,
+                    r#"{"_":"whole object","metadata":{"name":"w1","resourceVersion":"1"}}"#
+                ),
+                concat!(
+                    r#"2998000 patch /api/v1/nodes/w1 3 {"metadata":{"resourceVersion":"2"},"#,
+                    r#""spec":{"taints":[{"effect":"NoSchedule","key":"node.kubernetes.io/unreachable"}]}}"#
+                ),
             ]
         );
     }

@@ -24,21 +24,7 @@ pub(super) struct Exceptions {
 pub(super) const EXCEPTIONS: Exceptions = Exceptions {
     layers: &[],
     circles: &[],
-    long_lines: &[
-        "Cargo.toml",
-        "README.md",
-        "ci/assets",
-        "ci/check-breakages",
-        "ci/check-determinism",
-        "ci/fuzz",
-        "ci/live",
-        "src/control/",
-        "src/live/",
-        "src/replay/",
-        "src/steps/",
-        "src/untrusted",
-        "tests/command/",
-    ],
+    long_lines: &[],
     map: &[],
     files: &[
         ("core/src/components/api_server/content_negotiation/columns.rs", 505),

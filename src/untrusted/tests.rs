@@ -34,15 +34,34 @@ Feature: x
         | 2   | 1m   |
 "#;
 
-const OBJECT: &str = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"a","labels":{"b.c/d":"x"},"creationTimestamp":null},"spec":{"taints":[{"key":"k","value":"v","effect":"NoExecute","timeAdded":"2026-01-01T00:00:00Z"}],"podCIDRs":["10.0.0.0/24"]},"status":{"capacity":{"cpu":"4","memory":"16Gi"},"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"2026-01-01T00:00:00Z"}],"addresses":[{"type":"InternalIP","address":"10.0.0.1"}]}}"#;
+const OBJECT: &str = concat!(
+    r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"a","labels":{"b.c/d":"x"},"creationTimestamp":null},"#,
+    r#""spec":{"taints":[{"key":"k","value":"v","effect":"NoExecute","timeAdded":"2026-01-01T00:00:00Z"}],"#,
+    r#""podCIDRs":["10.0.0.0/24"]},"#,
+    r#""status":{"capacity":{"cpu":"4","memory":"16Gi"},"#,
+    r#""conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"2026-01-01T00:00:00Z"}],"#,
+    r#""addresses":[{"type":"InternalIP","address":"10.0.0.1"}]}}"#
+);
 
 const PATCHES: [&str; 6] = [
     r#"{"spec":{"unschedulable":true,"taints":[{"key":"k","effect":"NoExecute","$patch":"delete"}]}}"#,
-    r#"{"metadata":{"labels":{"b.c/d":null}},"status":{"conditions":[{"type":"Ready","status":"False"}],"$setElementOrder/conditions":[{"type":"Ready"}]}}"#,
+    concat!(
+        r#"{"metadata":{"labels":{"b.c/d":null}},"#,
+        r#""status":{"conditions":[{"type":"Ready","status":"False"}],"#,
+        r#""$setElementOrder/conditions":[{"type":"Ready"}]}}"#
+    ),
     r#"{"spec":{"$retainKeys":["podCIDRs"],"$deleteFromPrimitiveList/podCIDRs":["10.0.0.0/24"]}}"#,
     r#"{"spec":{"$patch":"replace","taints":[]},"metadata":{"$patch":"delete"}}"#,
-    r#"[{"op":"test","path":"/spec/taints/0/key","value":"k"},{"op":"replace","path":"/spec/taints/0/effect","value":1},{"op":"add","path":"/spec/taints/-","value":{}}]"#,
-    r#"[{"op":"move","from":"/spec/taints/0","path":"/spec/x"},{"op":"copy","from":"/metadata/labels/b.c~1d","path":"/metadata/labels/e"},{"op":"remove","path":"/status/conditions/0"}]"#,
+    concat!(
+        r#"[{"op":"test","path":"/spec/taints/0/key","value":"k"},"#,
+        r#"{"op":"replace","path":"/spec/taints/0/effect","value":1},"#,
+        r#"{"op":"add","path":"/spec/taints/-","value":{}}]"#
+    ),
+    concat!(
+        r#"[{"op":"move","from":"/spec/taints/0","path":"/spec/x"},"#,
+        r#"{"op":"copy","from":"/metadata/labels/b.c~1d","path":"/metadata/labels/e"},"#,
+        r#"{"op":"remove","path":"/status/conditions/0"}]"#
+    ),
 ];
 
 /// A stream of choices: the same seed gives the same.

@@ -29,9 +29,13 @@ users: [{name: prod, user: {}}]
 contexts: [{name: prod, context: {cluster: prod, user: prod}}, {name: kind-np, context: {cluster: prod, user: prod}}]
 ";
 
-const JOURNAL: &str = r#"{"run":{"run":"r1","pid":1,"started":null,"at":"2026-01-01T00:00:00Z","context":"kind-np","kubeconfig":null,"cluster":"np"}}
-{"change":{"id":1,"what":"np-worker: it is paused","container":"np-worker","ill":"frozen","undo":[{"do":"unpause","container":"np-worker"}]}}
-"#;
+const JOURNAL: &str = concat!(
+    r#"{"run":{"run":"r1","pid":1,"started":null,"#,
+    r#""at":"2026-01-01T00:00:00Z","context":"kind-np","kubeconfig":null,"cluster":"np"}}
+{"change":{"id":1,"what":"np-worker: it is paused","container":"np-worker","ill":"frozen","#,
+    r#""undo":[{"do":"unpause","container":"np-worker"}]}}
+"#
+);
 
 /// Returns the context of the kind cluster that the environment names, or why trials on one cannot be run: a cluster
 /// that is only there is somebody's own.

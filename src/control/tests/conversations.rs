@@ -85,7 +85,11 @@ fn the_same_lines_after_a_reset_give_the_same_bytes() {
         r#"{"call": "POST machines", "body": {"name": "w1"}}"#,
         r#"{"call": "POST machines", "body": {"name": "w2"}}"#,
         r#"{"call": "GET /api/v1/nodes?watch=true"}"#,
-        r#"{"call": "POST network/rules", "body": {"from": "machine/w2", "to": "api", "effect": {"delay": "1s", "jitter": "2s"}, "probability": 0.5}}"#,
+        concat!(
+            r#"{"call": "POST network/rules", "#,
+            r#""body": {"from": "machine/w2", "to": "api", "#,
+            r#""effect": {"delay": "1s", "jitter": "2s"}, "probability": 0.5}}"#
+        ),
         r#"{"call": "POST clock/advance", "body": {"by": "60s"}}"#,
         r#"{"call": "POST machines/w1/do", "body": {"action": "reboot"}}"#,
         r#"{"call": "POST clock/advance", "body": {"by": "100s"}}"#,

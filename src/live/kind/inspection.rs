@@ -8,29 +8,36 @@ use nodeproof_core::json;
 use nodeproof_core::objects::Json;
 
 /// Prints the kubelet's state, and a line for each container: its namespace, pod, name, state.
-pub(crate) const SCRIPT: &str = r#"
+pub(crate) const SCRIPT: &str = concat!(
+    r#"
 echo "kubelet $(systemctl is-active kubelet)"
 echo "runtime $(systemctl is-active containerd)"
 systemctl is-active -q containerd || exit 0
 tasks=$(ctr -n k8s.io tasks ls 2>/dev/null | awk 'NR > 1 {print $1 "=" $3}')
 for id in $(ctr -n k8s.io containers ls -q 2>/dev/null); do
   state=$(printf '%s\n' "$tasks" | sed -n "s/^$id=//p")
-  ctr -n k8s.io containers info "$id" 2>/dev/null | jq -r --arg state "$state" '.Labels | select(.["io.cri-containerd.kind"] == "container") |
-    "container \(.["io.kubernetes.pod.namespace"]) \(.["io.kubernetes.pod.name"]) \(.["io.kubernetes.container.name"]) \($state)"'
+  ctr -n k8s.io containers info "$id" 2>/dev/null |"#,
+    r#" jq -r --arg state "$state" '.Labels | select(.["io.cri-containerd.kind"] == "container") |
+    "container \(.["io.kubernetes.pod.namespace"]) \(.["io.kubernetes.pod.name"])"#,
+    r#" \(.["io.kubernetes.container.name"]) \($state)"'
 done
-true"#;
+true"#
+);
 
 /// Waits until a kubelet answers or has ended, and prints its last words then.
-pub(crate) const KUBELET_SCRIPT: &str = r#"
+pub(crate) const KUBELET_SCRIPT: &str = concat!(
+    r#"
 for i in $(seq 50); do
   curl -fsm1 -o /dev/null http://127.0.0.1:10248/healthz && exit 0
   if [ "$(systemctl show -p SubState --value kubelet)" = auto-restart ] || systemctl is-failed -q kubelet; then
-    journalctl -u kubelet -o cat -n 200 | awk '/"command failed"/ {text = ""; on = 1} /^kubelet.service:/ {on = 0} on {text = text $0 "\n"} END {printf "%s", text}' >&2
+    journalctl -u kubelet -o cat -n 200 | awk '/"command failed"/ {text = ""; on = 1} /^kubelet.service:/ {on = 0}"#,
+    r#" on {text = text $0 "\n"} END {printf "%s", text}' >&2
     exit 3
   fi
   sleep 0.2
 done
-exit 0"#;
+exit 0"#
+);
 
 /// Reads what [`SCRIPT`] prints.
 pub(crate) fn read(name: &str, node: &str, state: &str, output: &str) -> Json {
@@ -95,7 +102,10 @@ mod tests {
 
     #[test]
     fn a_kubelet_that_refuses_is_quoted() {
-        let said = r#"E1121 21:00:00.1 99 run.go:72] "command failed" err="failed to parse kubelet flag: invalid argument \"x\" for \"--node-labels\" flag""#;
+        let said = concat!(
+            r#"E1121 21:00:00.1 99 run.go:72] "command failed" "#,
+            r#"err="failed to parse kubelet flag: invalid argument \"x\" for \"--node-labels\" flag""#
+        );
         assert_eq!(refusal(said), "failed to parse kubelet flag: invalid argument \"x\" for \"--node-labels\" flag");
         let said = "E1121 run.go:72] \"command failed\" err=<\n\tfailed to validate\n\tsecond line\n >\n";
         assert_eq!(refusal(said), "failed to validate\nsecond line");

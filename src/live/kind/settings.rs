@@ -194,7 +194,8 @@ cgroupDriver: systemd
             "mkdir -p /var/lib/kubelet && printf %s \
                 '{\"authentication\":{\"anonymous\":{\"enabled\":true},\"webhook\":{\"cacheTTL\":\"0s\"}},\
              \"cgroupDriver\":\"systemd\",\"evictionHard\":{\"imagefs.available\":\"0%\",\
-             \"memory.available\":\"100Mi\"},\"imageGCHighThresholdPercent\":100,\"kind\":\"KubeletConfiguration\",\"nodeStatusUpdateFrequency\":\"4s\"}' > \
+             \"memory.available\":\"100Mi\"},\"imageGCHighThresholdPercent\":100,\
+             \"kind\":\"KubeletConfiguration\",\"nodeStatusUpdateFrequency\":\"4s\"}' > \
              /var/lib/kubelet/config.yaml && printf %s 'KUBELET_KUBEADM_ARGS=\"--node-labels=zone=a,a=b \
              --register-node=false\"\n' > /var/lib/kubelet/kubeadm-flags.env"
         );

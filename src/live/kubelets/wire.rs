@@ -111,7 +111,11 @@ mod tests {
 
     #[test]
     fn a_list_gives_its_items_their_kind() {
-        let body = br#"{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"w1","resourceVersion":"5"}}]}"#;
+        let body = concat!(
+            r#"{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"#,
+            r#""items":[{"metadata":{"name":"w1","resourceVersion":"5"}}]}"#
+        )
+        .as_bytes();
         let Content::List(list) = answer(200, &HeaderMap::new(), body).content else { panic!("no list") };
         assert_eq!((list.resource_version, list.items[0].resource_version()), (7, 5));
         assert_eq!(list.items[0].stable().get("kind").as_str(), Some("Node"));
@@ -121,7 +125,8 @@ mod tests {
 
     #[test]
     fn a_stream_is_cut_at_its_line_ends_wherever_the_chunks_end() {
-        let text = b"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"9\"}}}\n{\"type\":\"ERROR\",\"object\":{\"code\":410}}\n";
+        let text = b"{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"9\"}}}\n\
+            {\"type\":\"ERROR\",\"object\":{\"code\":410}}\n";
         for cut in 0..text.len() {
             let (mut buffer, mut seen) = (Vec::new(), Vec::new());
             for chunk in [&text[..cut], &text[cut..]] {

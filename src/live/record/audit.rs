@@ -13,7 +13,8 @@ use nodeproof_core::objects::{Json, Text};
 use super::times::offset;
 
 /// What the API server is to log.
-pub(in crate::live) const POLICY: &str = r#"apiVersion: audit.k8s.io/v1
+pub(in crate::live) const POLICY: &str = concat!(
+    r#"apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
 rules:
@@ -30,7 +31,8 @@ rules:
 - level: RequestResponse
   verbs: [create, update, patch, delete, deletecollection]
   resources:
-  - {group: "", resources: [namespaces, nodes, nodes/status, persistentvolumeclaims, persistentvolumes, pods, pods/binding, pods/eviction, pods/status, services]}
+  - {group: "", resources: [namespaces, nodes, nodes/status, persistentvolumeclaims, persistentvolumes,"#,
+    r#" pods, pods/binding, pods/eviction, pods/status, services]}
   - {group: apps}
   - {group: batch}
   - {group: coordination.k8s.io}
@@ -38,7 +40,8 @@ rules:
   - {group: scheduling.k8s.io}
   - {group: storage.k8s.io}
 - level: None
-"#;
+"#
+);
 
 /// Users that are components of the control plane, beside the service accounts of `kube-system`.
 const COMPONENTS: [&str; 2] = ["system:kube-controller-manager", "system:kube-scheduler"];
@@ -262,9 +265,23 @@ mod tests {
                 event(user, "get", "/api/v1/nodes/w1?resourceVersion=0", 200, &[]),
             ]),
             [
-                r#"write {"body":{"metadata":{"resourceVersion":"7"},"spec":{"taints":null}},"code":200,"end":1.504,"resourceVersion":"9","t":1.5,"uri":"/api/v1/nodes/w1","user":"system:serviceaccount:kube-system:node-controller","verb":"patch"}"#,
-                r#"write {"body":{"_":"whole object","metadata":{"name":"w1","resourceVersion":"8"}},"code":409,"end":1.504,"message":"the object has been modified","t":1.5,"uri":"/api/v1/nodes/w1/status","user":"system:serviceaccount:kube-system:node-controller","verb":"update"}"#,
-                r#"write {"code":200,"end":1.504,"t":1.5,"uri":"/api/v1/nodes/w1?resourceVersion=0","user":"system:serviceaccount:kube-system:node-controller","verb":"get"}"#,
+                concat!(
+                    r#"write {"body":{"metadata":{"resourceVersion":"7"},"spec":{"taints":null}},"#,
+                    r#""code":200,"end":1.504,"resourceVersion":"9","t":1.5,"#,
+                    r#""uri":"/api/v1/nodes/w1","#,
+                    r#""user":"system:serviceaccount:kube-system:node-controller","verb":"patch"}"#
+                ),
+                concat!(
+                    r#"write {"body":{"_":"whole object","metadata":{"name":"w1","resourceVersion":"8"}},"#,
+                    r#""code":409,"end":1.504,"message":"the object has been modified","#,
+                    r#""t":1.5,"uri":"/api/v1/nodes/w1/status","#,
+                    r#""user":"system:serviceaccount:kube-system:node-controller","verb":"update"}"#
+                ),
+                concat!(
+                    r#"write {"code":200,"end":1.504,"t":1.5,"#,
+                    r#""uri":"/api/v1/nodes/w1?resourceVersion=0","#,
+                    r#""user":"system:serviceaccount:kube-system:node-controller","verb":"get"}"#
+                ),
             ]
         );
     }

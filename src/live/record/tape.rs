@@ -249,9 +249,11 @@ mod tests {
         assert!(tape.watch().iter().all(|line| !line.contains("managedFields")));
         assert_eq!(
             tape.actions().collect::<Vec<_>>(),
-            [
-                r#"{"actor":"kubelet/w1","do":"renew-lease","request":{"body":{"spec":{"renewTime":"2026-01-01T00:00:10.000000Z"}}},"response":{"code":200,"t":10.5},"t":10.5}"#
-            ]
+            [concat!(
+                r#"{"actor":"kubelet/w1","do":"renew-lease","#,
+                r#""request":{"body":{"spec":{"renewTime":"2026-01-01T00:00:10.000000Z"}}},"#,
+                r#""response":{"code":200,"t":10.5},"t":10.5}"#
+            )]
         );
         assert!(tape.anomalies().is_empty());
     }

@@ -16,9 +16,11 @@ use std::sync::LazyLock;
 use super::report::AnswerDifference;
 
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|kube-api-access-[a-z0-9]{5}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|\d+",
-    )
+    Regex::new(concat!(
+        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|",
+        r"kube-api-access-[a-z0-9]{5}|",
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|\d+"
+    ))
     .expect("a fixed pattern")
 });
 

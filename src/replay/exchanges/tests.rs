@@ -25,9 +25,10 @@ fn paths(test: &str, line: &str) -> Vec<String> {
 
 fn refusal(given: &str, message: &str) -> String {
     format!(
-        r#"{{"name":"x","given":[{given}],"user":"admin","request":{CREATE},"response":{{"code":409,"headers":{{}},"body":
-        {{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"{message}","reason":"AlreadyExists",
-        "details":{{"name":"n1","kind":"nodes"}},"code":409}}}}}}"#
+        r#"{{"name":"x","given":[{given}],"user":"admin","request":{CREATE},
+        "response":{{"code":409,"headers":{{}},"body":
+        {{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"{message}",
+        "reason":"AlreadyExists","details":{{"name":"n1","kind":"nodes"}},"code":409}}}}}}"#
     )
     .replace('\n', "")
 }

@@ -127,13 +127,14 @@ fn each_node_of_a_zone_gets_a_line_of_its_own() {
 
 #[test]
 fn nodes_are_counted_and_some_of_a_zone_are_fed() {
-    let scenario = scenario(
+    let scenario = scenario(concat!(
         r#"Given 3 hand-fed Nodes in zone "a"
         When the first 2 Nodes of zone "a" post condition Ready=False
         Then 1 Node of zone "a" has taint "k:NoExecute" within 6s
-        And 2 Nodes of zone "a" have taint "k:NoExecute" between 10s and 11s after 1 Node of zone "a" has taint "k:NoExecute"
-        And never 3 Nodes have taint "k:NoExecute" for 60s"#,
-    );
+        And 2 Nodes of zone "a" have taint "k:NoExecute" between 10s and 11s after "#,
+        r#"1 Node of zone "a" has taint "k:NoExecute"
+        And never 3 Nodes have taint "k:NoExecute" for 60s"#
+    ));
     let act = &scenario.acts[0];
     assert_eq!(act.when[0].actions.len(), 2);
     assert!(matches!(&act.expectations[1].bound, Bound::Apart { from, .. } if from.as_secs() == 10));
