@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// A simulation makes and drops small trees of JSON all the time; the allocator of the system takes a fifth of it.
+/// A simulation allocates and frees small JSON trees all the time; the system's allocator would take a fifth of the
+/// time.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

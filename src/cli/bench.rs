@@ -1,9 +1,9 @@
 //! `nodeproof bench`: measures the simulator on a cluster of any size.
 //!
-//! The cluster is built first and settles until nothing but heartbeats is written, or for as long as anybody would
-//! wait: controllers look at new nodes one after the other, at twenty requests a second. What is measured begins after
-//! that, and what building it cost is printed beside it. User time and memory are read from `/proc` and are absent
-//! elsewhere.
+//! The cluster is built first. It then settles until only heartbeats are written, for at most 20 minutes of virtual
+//! time: controllers handle new nodes one after the other, at twenty requests a second. The measurement begins after
+//! that; the cost of building is printed beside it. User time and memory are read from `/proc`; on systems without it
+//! they are left out.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -22,7 +22,7 @@ use super::terminal::line;
 
 /// How long a cluster settles at a time.
 const SETTLES: SignedDuration = SignedDuration::from_mins(1);
-/// How often it settles again after its pods were made; 20,000 nodes are done by then.
+/// How many such periods a cluster may settle after its pods were made. They are enough for 20,000 nodes.
 const SETTLES_MAX: usize = 20;
 /// How long the lost zone is away.
 const OUTAGE: SignedDuration = SignedDuration::from_mins(20);
@@ -97,7 +97,7 @@ pub fn run(args: BenchArgs) -> ExitCode {
     let user = user_before.zip(user_seconds()).map(|(before, after)| rounded(after - before, 100.0));
     #[expect(clippy::cast_precision_loss, reason = "a count of events for people")]
     let ns_per_event = wall_seconds * 1e9 / (events.max(1) as f64);
-    // Looked at before the pods are counted, which takes memory of its own.
+    // Read before the pods are counted, since counting them takes memory.
     let peak_rss_mib = peak_rss_mib();
     let report = json!({
         "nodes": args.nodes, "zones": args.zones, "pods": args.pods, "deleted": deleted(&mut sim, args.pods),

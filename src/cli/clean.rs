@@ -1,5 +1,8 @@
-//! `nodeproof clean`: repairs and removes what earlier runs have left on kind clusters, and on others that were
-//! allowed.
+//! `nodeproof clean`: repairs and removes what earlier runs have left on kind clusters, and on other clusters that were
+//! allowed by name.
+//!
+//! Inputs: the journals of runs, and the containers and marks that Docker shows. Outputs: the repairs, or with
+//! `--dry-run` only their list, on standard output. Invariant: what belongs to a run that goes on is not touched.
 
 use std::fs;
 use std::path::PathBuf;
@@ -63,7 +66,7 @@ async fn clean(args: &CleanArgs, lefts: &[Left]) -> ExitCode {
     };
     let (docker, remnants) = match found.await {
         Ok((docker, remnants)) => (Ok(docker), remnants),
-        // What stands in the journals alone may need no Docker.
+        // Without Docker the journals alone are worked off: some of their changes do not need it.
         Err(error) => (Err(error.to_string()), find(lefts, &[], &[])),
     };
     let docker = docker.as_ref().map_err(String::as_str);

@@ -1,4 +1,8 @@
-//! `nodeproof compare`: the same scenarios on the simulator and on a real cluster, and where the two differ.
+//! `nodeproof compare`: runs the same scenarios on the simulator and on a real cluster, and prints where the two
+//! differ.
+//!
+//! Inputs: feature files, a live backend, the ledger of known differences. Outputs: a finding for each scenario on
+//! standard output, and recordings of the real runs if they are asked for.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -135,7 +139,7 @@ impl CompareRun<'_> {
         self.play(chosen, &suite, |this, planned, finding| {
             if finding.is_open() { open.push((planned, finding)) } else { this.tell(planned, &finding) }
         });
-        // A recording must be of the run that was compared: with them nothing is played twice.
+        // A recording must show the run that was compared, so with recordings no scenario is played twice.
         if self.args.update_recordings.is_none() && !open.is_empty() && !self.real.runner.is_interrupted() {
             note(format_args!("{} of them differ or are inconclusive: these are played again", open.len()));
             let again = open.iter().map(|(planned, _)| *planned).collect();
@@ -151,7 +155,7 @@ impl CompareRun<'_> {
         self.finish()
     }
 
-    /// Plays scenarios on both sides, side by side on the real one.
+    /// Plays scenarios on both sides; on the real side several run at a time.
     fn play<'p>(
         &mut self,
         chosen: Vec<&'p Planned>,

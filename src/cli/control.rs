@@ -1,4 +1,4 @@
-//! `nodeproof control`: the control interface as JSON lines on standard input and output.
+//! `nodeproof control`: the control interface as JSON lines on standard input and output. One line in, one line out.
 
 use std::io;
 use std::path::PathBuf;

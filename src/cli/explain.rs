@@ -1,4 +1,4 @@
-//! `nodeproof explain`: tells which scenarios show a requirement, and whether they hold.
+//! `nodeproof explain`: prints which scenarios show a requirement, and with `--coverage` whether they hold.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

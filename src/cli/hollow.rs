@@ -1,9 +1,9 @@
 //! `nodeproof hollow`: keeps hollow nodes alive on a real control plane until it is told to end.
 //!
-//! Inputs: a kubeconfig, what the machines are made of, control calls as JSON lines on standard input. Outputs: answers
-//! on standard output, what people want to know on standard error. Invariants: nothing is written to a context that was
-//! not named on the command line and may not be touched, nor before it has been told; Nodes that were there before are
-//! never taken over; what was made is removed at the end unless `--keep` is given.
+//! Inputs: a kubeconfig and a context, a description of the machines, control calls as JSON lines on standard input.
+//! Outputs: answers on standard output; on standard error the cluster before the first write, and figures. Invariants:
+//! nothing is written unless the context was named on the command line and may be touched; Nodes that were there before
+//! are never taken over; Nodes that were made are removed at the end unless `--keep` is given.
 
 use std::io::BufRead as _;
 use std::path::PathBuf;
@@ -24,13 +24,13 @@ use crate::live::kubelets::{Administrator, HollowNodes, Server, Signer};
 use crate::live::safety::{ContextRefusal, permission};
 use crate::live::{Access, Clock};
 
-/// How many requests of the administrator are under way at most when Nodes are removed.
+/// How many requests of the administrator are sent at a time when Nodes are removed.
 const REMOVALS_AT_ONCE: usize = 20;
-/// How many nodes are on their way to their credentials at most.
+/// How many nodes wait for their credentials at a time.
 const STARTS_AT_ONCE: usize = 20;
 /// The label of each Node that is made.
 const LABEL: &str = "nodeproof.dev/hollow=true";
-/// How long the nodes may take to become ready at first, before the figures are taken all the same.
+/// How long the nodes may take to become ready before the figures begin without them.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Options of `nodeproof hollow`.
@@ -99,7 +99,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 /// Keeps the nodes alive.
 #[must_use]
 pub fn run(args: &HollowArgs) -> ExitCode {
-    // One thread serves thousands of nodes, and has no other to wake.
+    // One thread serves thousands of nodes and need not wake others.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let outcome = match runtime {
         Ok(runtime) => runtime.block_on(keep_alive(args)),
@@ -125,7 +125,7 @@ async fn keep_alive(args: &HollowArgs) -> Result<(), String> {
         },
         () = signalled() => Ok(()),
     };
-    // Whatever happened, what was made is removed.
+    // Also after an error the Nodes that were made are removed.
     let names = nodes.node_names();
     nodes.stop();
     if args.keep {
@@ -145,7 +145,7 @@ fn specs(args: &HollowArgs) -> Result<Vec<MachineSpec>, String> {
         let value: serde_json::Value = serde_yaml::from_str(&text).map_err(|error| format!("{shown}: {error}"))?;
         template = Json::from(value);
     }
-    // What the whole process has in common is read once and shared.
+    // The template is parsed once; all machines share its texts.
     template.set(&["name"], format!("{}1", args.name_prefix));
     let labels = template.at(&["kubelet", "flags", "node-labels"]).as_str().unwrap_or_default().to_string();
     let labels = [labels.as_str(), LABEL].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(",");
@@ -160,7 +160,7 @@ fn specs(args: &HollowArgs) -> Result<Vec<MachineSpec>, String> {
     Ok(made.collect())
 }
 
-/// Starts the machines, not all in one moment.
+/// Starts the machines at the given rate.
 async fn start(nodes: &HollowNodes, specs: Vec<MachineSpec>, rate: u32) -> Result<(), String> {
     let pause = Duration::from_secs(1) / rate;
     let paced = stream::iter(specs).then(async |spec| {
@@ -175,7 +175,7 @@ async fn start(nodes: &HollowNodes, specs: Vec<MachineSpec>, rate: u32) -> Resul
     Ok(())
 }
 
-/// Answers calls and keeps the figures until the end.
+/// Answers calls and prints the figures until the end.
 async fn attend(nodes: &HollowNodes, count: usize, lasts: Option<Duration>) -> Result<(), String> {
     let session = HollowSession::new(nodes.clone());
     let mut input = input();
@@ -221,7 +221,7 @@ fn input() -> tokio::sync::mpsc::Receiver<Vec<u8>> {
     receiver
 }
 
-/// What the process has used.
+/// Resources that the process has used.
 struct Usage {
     at: Instant,
     cpu: Duration,
@@ -269,7 +269,7 @@ struct TargetCluster {
 }
 
 impl TargetCluster {
-    /// Finds the cluster that is meant and makes sure that it may be touched; nothing is written.
+    /// Finds the cluster of the context and checks that it may be touched; nothing is written.
     async fn of(args: &HollowArgs) -> Result<Self, String> {
         let context =
             args.context.clone().filter(|name| !name.is_empty()).ok_or_else(|| ContextRefusal::Unnamed.to_string())?;
@@ -295,7 +295,7 @@ impl TargetCluster {
         format!("context {context} at {}: Kubernetes {version}, {nodes}", url.trim_end_matches('/'))
     }
 
-    /// Refuses names of Nodes that are there already: their kubelets would be pushed aside.
+    /// Refuses names of Nodes that are there already: their own kubelets would fight with ours for them.
     async fn refuse_taken(&self, specs: &[MachineSpec]) -> Result<(), String> {
         let taken = specs.iter().find(|spec| self.nodes.contains(&spec.name));
         taken.map_or(Ok(()), |spec| {
@@ -334,9 +334,9 @@ impl TargetCluster {
                 let lease = Call::new(Verb::Delete, LEASES, NODE_LEASES, name.clone());
                 let node = Call::new(Verb::Delete, NODES, "", name.clone());
                 let node = self.ask("DELETE", &node.path_and_query()).await;
-                // The Lease belongs to the Node, and may be gone with it.
+                // The Lease is owned by the Node and may be gone with it.
                 drop(self.ask("DELETE", &lease.path_and_query()).await);
-                // What a kubelet had no time to register is not there.
+                // A kubelet that ended before it registered has no Node.
                 node.err().filter(|message| !message.contains(": 404 "))
             })
             .buffer_unordered(REMOVALS_AT_ONCE)

@@ -1,7 +1,8 @@
 //! The command line: one file for each subcommand, and what they share.
 //!
-//! Exit codes: 0 passed, 1 a scenario or comparison failed, 2 misuse (a wrong option or file). Output that scripts read
-//! goes to standard output, everything for people to standard error where both occur.
+//! Exit codes: 0 passed, 1 a scenario or comparison failed, 2 misuse (a wrong option or file), 130 a run in real time
+//! was interrupted. Output for scripts goes to standard output; where a subcommand has both, output for people goes to
+//! standard error.
 
 pub mod bench;
 #[cfg(feature = "live")]
@@ -106,7 +107,7 @@ pub fn main() -> ExitCode {
     main_with(&Own::new())
 }
 
-/// Does what [`main`] does in a program of one's own, whose sentences, actions and looks are known to it.
+/// Does what [`main`] does, for another program: its own sentences, actions and looks are passed in.
 #[must_use]
 pub fn main_with(own: &Own) -> ExitCode {
     #[cfg(feature = "live")]
@@ -133,7 +134,7 @@ pub fn main_with(own: &Own) -> ExitCode {
     }
 }
 
-/// Says what is wrong with an option or a file, and returns the exit code of misuse.
+/// Prints what is wrong with an option or a file, and returns the exit code of misuse.
 pub fn misuse(message: impl std::fmt::Display) -> ExitCode {
     terminal::note(format_args!("error: {message}"));
     ExitCode::from(MISUSE)

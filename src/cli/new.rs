@@ -1,7 +1,7 @@
-//! `nodeproof new`: begins a suite of one's own, which passes `lint` and `run` as it is.
+//! `nodeproof new`: begins a suite of the user's own, which passes `lint` and `run` as it is.
 //!
-//! Writes all of its files or none: what is there already is never touched, and what was written before something went
-//! wrong is taken away again.
+//! Input: a directory. Output: the files of the suite. Invariant: either all files are written or none; existing files
+//! are not changed, and after an error the files written so far are removed.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -33,7 +33,7 @@ const FEATURE: &str = include_str!("new/lost.feature");
 const REQUIREMENTS: &str = include_str!("new/requirements.yaml");
 const TESTS: &str = include_str!("new/scenarios.rs");
 
-/// What there must not be before.
+/// Paths that must not exist before.
 const TAKEN: [&str; 3] = ["features", "snapshots", "tests/scenarios.rs"];
 
 /// Begins a suite of one's own.
@@ -115,7 +115,7 @@ fn target() -> String {
     )
 }
 
-/// Returns a `Cargo.toml` for a directory that has none; it stands for itself, whatever is above it.
+/// Returns a `Cargo.toml` for a directory that has none; it is a workspace of its own, whatever is above it.
 fn manifest(root: &Path) -> String {
     let name = std::path::absolute(root).ok();
     let name = name.as_deref().and_then(Path::file_name).map(|name| crate::load::slug(&name.to_string_lossy()));
@@ -130,12 +130,12 @@ fn manifest(root: &Path) -> String {
     )
 }
 
-/// What was written, in order.
+/// The files and directories that were written, in order.
 #[derive(Debug, Default)]
 struct Written {
     files: Vec<PathBuf>,
     directories: Vec<PathBuf>,
-    /// What somebody else writes for us.
+    /// Directories that another function fills.
     trees: Vec<PathBuf>,
 }
 
@@ -162,7 +162,7 @@ impl Written {
         self.trees.push(tree.to_owned());
     }
 
-    /// Takes everything away again, as far as that can be done.
+    /// Removes everything that was written, as far as that is possible.
     fn take_back(&self) {
         self.trees.iter().for_each(|tree| drop(fs::remove_dir_all(tree)));
         self.files.iter().rev().for_each(|file| drop(fs::remove_file(file)));

@@ -1,7 +1,7 @@
 //! `nodeproof run --read-only`: judges the scenarios that only look, on a cluster as it is.
 //!
-//! Inputs: feature files, a context. Outputs: verdicts on standard output; which cluster it is and what is read of it
-//! on standard error, before anything is asked of its objects. Invariant: nothing is written to the cluster.
+//! Inputs: feature files, a context. Outputs: verdicts on standard output; on standard error the cluster and the rights
+//! that are used, before any object is read. Invariant: nothing is written to the cluster.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ pub(super) struct ReadOnlyArgs {
     node_monitor_period: Option<SignedDuration>,
 }
 
-/// A look that is asked for.
+/// The command `run --read-only`.
 pub(super) struct ReadOnlyCommand<'a> {
     /// Its options.
     pub(super) args: &'a ReadOnlyArgs,
@@ -47,17 +47,18 @@ pub(super) struct ReadOnlyCommand<'a> {
     pub(super) suite: &'a Suite,
     /// Which of them.
     pub(super) selection: &'a Selection,
-    /// The one that is meant alone.
+    /// The name of the only scenario to judge, if one was named.
     pub(super) only: Option<&'a str>,
     /// Whether one JSON object a line is printed for each scenario.
     pub(super) json: bool,
 }
 
-/// The first part of the names of scenarios that were looked at.
+/// The first part of the names of scenarios judged this way.
 const LOOK: &str = "look";
 
 impl ReadOnlyCommand<'_> {
-    /// Looks, and says what was seen: exit code 0 if all held, 1 if not, 2 if it could not be looked.
+    /// Judges the scenarios and prints the verdicts: exit code 0 if all held, 1 if not, 2 if the cluster could not be
+    /// read.
     pub(super) fn run(&self) -> ExitCode {
         let started = Instant::now();
         let problems: Vec<String> = self.suite.problems().map(ToString::to_string).collect();
@@ -121,7 +122,7 @@ impl ReadOnlyCommand<'_> {
         Ok(tally)
     }
 
-    /// Returns the scenarios that are meant.
+    /// Returns the selected scenarios.
     fn meant(&self) -> Result<Vec<&Planned>, String> {
         let all = self.suite.planned.iter().filter(|planned| planned.tags().read_only).collect();
         let mut meant = match self.only {
@@ -133,7 +134,7 @@ impl ReadOnlyCommand<'_> {
         Ok(meant)
     }
 
-    /// Returns what was seen in place of what was expected; nobody but the cluster knows why.
+    /// Returns what was observed in place of what was expected; the reasons are known to the cluster alone.
     fn explain(&self, planned: &Planned, outcome: &Outcome) -> String {
         let Some(mismatch) = &outcome.mismatch else { return String::new() };
         let step = &mismatch.step;
@@ -171,12 +172,12 @@ impl ReadOnlyCommand<'_> {
     }
 }
 
-/// Says which cluster is looked at.
+/// Prints which cluster is read.
 pub(super) fn say_cluster(context: &str, access: &Access, run: &ReadOnlyRun) {
     note(format_args!("cluster   {context}, {}: Kubernetes {}", access.server(), run.version));
 }
 
-/// Says what is asked of it.
+/// Prints which rights are used.
 pub(super) fn say_rights(kinds: &BTreeSet<Resource>) {
     note(format_args!("reads     {}; nothing is written", rights(kinds)));
 }

@@ -1,7 +1,8 @@
 //! `nodeproof record`: records what a cluster does, for `nodeproof replay`; nothing is written to the cluster.
 //!
-//! Inputs: a context. Outputs: a directory with the recording; which cluster it is, what is read of it and what is left
-//! out on standard error. Without the API server's audit log a recording shows no users and no refused requests.
+//! Inputs: a context, a duration. Outputs: a directory with the recording; on standard error the cluster, the rights
+//! that are used, and the fields that are left out. Without the API server's audit log a recording shows no users and
+//! no refused requests.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,6 @@
-//! `nodeproof replay`: holds the model against recordings of real control planes.
+//! `nodeproof replay`: compares the model with recordings of real control planes.
+//!
+//! Inputs: directories of recordings, the ledger of known differences. Outputs: a report for each on standard output.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -79,7 +81,7 @@ pub fn run(args: ReplayArgs) -> ExitCode {
     misused.unwrap_or(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Names the flags that the model does not know where the text for people, which names them too, is not printed.
+/// Prints the flags that the model does not know to standard error, unless the text for people names them already.
 fn warn_of_flags(dir: &Path, report: &replay::ReplayReport, json: bool) {
     for flag in report.flags_unknown.iter().filter(|_| json) {
         eprintln!("warning: {}: the model does not know the flag {flag}", dir.display());

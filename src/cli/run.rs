@@ -1,4 +1,7 @@
 //! `nodeproof run`: runs scenarios and judges them.
+//!
+//! Inputs: feature files, a backend, release and seeds. Outputs: verdicts on standard output, and report files or
+//! snapshots if they are asked for.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
@@ -150,7 +153,7 @@ fn read_only(args: &RunArgs, options: &SuiteOptions, suite: &Suite) -> ExitCode 
     ReadOnlyCommand { args: read_only, live, suite, selection, only, json: args.json }.run()
 }
 
-/// Returns what is asked for: options first, then variables, then defaults.
+/// Returns the options of the suite: command line first, then environment variables, then defaults.
 fn options(args: &RunArgs) -> Result<SuiteOptions, String> {
     let mut options = args.selection_args.options()?;
     options.trace = args.report.is_some() && !args.no_trace;
@@ -186,7 +189,7 @@ fn jobs<'a>(chosen: &[&'a Planned], args: &RunArgs, options: SuiteOptions) -> Ve
 
 /// Says what would be done to which node of a real cluster.
 fn dry_run(jobs: &[PlannedRun<'_>]) -> ExitCode {
-    // What was not asked for is no news.
+    // A scenario that was not selected is not listed.
     for job in jobs.iter().filter(|job| job.options.selection.meets(job.planned.tags())) {
         if let Some(why) = &job.skipped {
             line(format_args!("{}: skipped: {why}", job.planned.name));
@@ -200,7 +203,7 @@ fn dry_run(jobs: &[PlannedRun<'_>]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Reports one scenario: with `--json` each, otherwise those that failed, and all on a terminal.
+/// Prints the verdict of one scenario: with `--json` always, otherwise only if it failed, and on a terminal always.
 fn say(args: &RunArgs, job: &PlannedRun<'_>, judged: &Judged) {
     let planned = job.planned;
     if args.json {
@@ -230,7 +233,7 @@ struct Count {
 }
 
 impl Count {
-    /// Counts a verdict; false if it is like one that was told: the scenario passed, or failed, under another seed.
+    /// Counts a verdict; false if it repeats one that was printed: the scenario passed, or failed under another seed.
     fn add(&mut self, job: &PlannedRun<'_>, judged: &Judged) -> bool {
         let seed = job.options.seed;
         *self.seeds.entry(seed).or_default() += usize::from(judged.verdict.is_failure());

@@ -1,4 +1,4 @@
-//! The options that say which scenarios are meant, on which release, from which seed: of `run` and of `compare`.
+//! The options of `run` and `compare` that select scenarios, release and seed.
 
 use std::num::NonZeroUsize;
 
@@ -26,7 +26,7 @@ pub(super) struct SelectionArgs {
 }
 
 impl SelectionArgs {
-    /// Returns what is asked for: options first, then variables, then defaults.
+    /// Returns the options of the suite: command line first, then environment variables, then defaults.
     ///
     /// # Errors
     /// A variable has a value that it cannot have.
@@ -38,8 +38,8 @@ impl SelectionArgs {
         Ok(options)
     }
 
-    /// Returns the scenarios that are meant. Those that have to wait until no other runs come last: what runs side by
-    /// side would wait for them in turn.
+    /// Returns the selected scenarios. Those that must run alone come last: otherwise the others would wait for them in
+    /// turn.
     ///
     /// # Errors
     /// There is none of the name, or none that the tags select.
@@ -59,7 +59,7 @@ impl SelectionArgs {
     }
 }
 
-/// Returns the scenario of exactly this name; without its backend it is as clear.
+/// Returns the scenario of exactly this name, given with or without its backend.
 ///
 /// # Errors
 /// There is none.

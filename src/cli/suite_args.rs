@@ -1,4 +1,4 @@
-//! Where the files beside the features are: the options that `run`, `lint` and `explain` share.
+//! The options of `run`, `lint` and `explain` that say where requirements, snapshots and fixtures are.
 
 use std::path::PathBuf;
 

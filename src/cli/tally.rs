@@ -1,4 +1,4 @@
-//! How many scenarios came to what, of a run and of a look. Output: `3 passed, 1 failed, 2 skipped`.
+//! Counts verdicts. Output: `3 passed, 1 failed, 2 skipped`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts a verdict; of what was skipped the reason too.
+    /// Counts a verdict; for a skipped scenario also the reason.
     pub(super) fn add(&mut self, verdict: Verdict, why: &str) {
         match verdict {
             Verdict::Passed => self.passed += 1,

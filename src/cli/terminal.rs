@@ -1,8 +1,8 @@
-//! What the subcommands share of a terminal: output that survives a reader who leaves, colours, and a line of progress.
+//! Output that all subcommands share: lines, colours, and a line of progress.
 //!
-//! Outputs: text on standard output and standard error. Invariant: `nodeproof … | head` neither panics nor changes the
-//! exit code: what nobody reads is dropped, and the verdict stays true. Any other failure to write (a full disk) ends
-//! the program as misuse, since half of an output must not pass for the whole.
+//! Outputs: text on standard output and standard error. Invariant: when the reader closes the pipe
+//! (`nodeproof … | head`), the rest is dropped without a panic and the exit code stays the verdict's. Any other failure
+//! to write (a full disk) ends the program as misuse, so that a part of an output cannot be taken for the whole.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write};
@@ -65,7 +65,7 @@ impl Colour {
     }
 }
 
-/// A line on the terminal that tells how far a run is; nothing where nobody looks.
+/// A line on the terminal that shows how far a run is; nothing if standard error is no terminal.
 pub(super) struct Progress {
     total: usize,
     is_shown: bool,

@@ -1,9 +1,9 @@
 //! Where the histories and the snapshots of two outcomes differ.
 //!
-//! Inputs: the outcome on the simulator and the one on a real cluster. Output: differences in order of the objects and
-//! their paths. Histories are compared path by path, since two writes of one side may be one write of the other; each
-//! change has its writer, its text and its instant. Lists are compared by their keys. Offsets are compared within what
-//! the phases of the loops of two runs may be apart; everything else must be the same.
+//! Inputs: the outcome on the simulator and the outcome on a real cluster. Output: differences in order of objects and
+//! paths. Histories are compared path by path, since two writes of one side may be one write of the other; of each
+//! change the writer, the text and the instant are compared. Lists are compared by their keys. Instants and offsets may
+//! differ by [`Tolerances`], since the loops of two runs have different phases; everything else must be equal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -25,9 +25,9 @@ pub enum DifferenceKind {
     Verdict,
     /// Only the simulator has it.
     OnlySim,
-    /// Only the real cluster has it.
+    /// Only the simulator has the change.
     OnlyReal,
-    /// The value.
+    /// Only the real cluster has the change.
     Value,
     /// Who wrote it.
     Writer,
@@ -82,25 +82,26 @@ impl fmt::Display for Difference {
 /// How far apart the same instant may be in two runs.
 #[derive(Clone, Debug)]
 pub struct Tolerances {
-    /// What every instant may be apart: API times of whole seconds, a busy machine.
+    /// By how much any instant may differ: API times are whole seconds, and a machine may be busy.
     pub base: SignedDuration,
-    /// What is added for a writer, by its manager: the period of the loop whose phase the two runs do not share.
+    /// What is added for a writer, named by its manager: the periods of its loops, whose phases differ between two
+    /// runs.
     pub loops: Vec<(&'static str, SignedDuration)>,
-    /// What the last status of two runs may be apart: how seldom a kubelet writes it when nothing changes.
+    /// By how much the last status may differ: how seldom a kubelet writes it when nothing changes.
     pub report: SignedDuration,
-    /// What lasts no longer than this may be seen in one run and not in the other: a pass of a loop came in between.
+    /// A state that lasts no longer than this may be seen in one run only: a pass of a loop came in between.
     pub blink: SignedDuration,
 }
 
 impl Default for Tolerances {
-    /// API times are whole seconds, and a real cluster is given two more before the first act, so that a time of before
-    /// is so much earlier there.
+    /// The base is API times of whole seconds and the two seconds that a real cluster is given before the first act:
+    /// what came before that act is earlier there by as much.
     ///
-    /// Health passes come each 5 s and evictions of a zone each 10 s; a kubelet looks at its Node each 10 s with
-    /// jitter, and what it writes of a Pod follows the loops of others; a Pod that did not fit is tried again after up
-    /// to 10 s. What a health pass finds is put right by the next one: a taint for a Node that is about to be ready.
+    /// Health passes come every 5 s and evictions of a zone every 10 s. A kubelet reads its Node every 10 s with
+    /// jitter, and what it writes of a Pod follows the loops of others. A Pod that did not fit is tried again after up
+    /// to 10 s. The next health pass corrects what the last one wrote, as a taint for a Node that is about to be ready.
     ///
-    /// A status is reported each 5 minutes, and after a change up to half of that later.
+    /// A status is reported every 5 minutes, and after a change up to half of that later.
     ///
     /// Source: `--node-monitor-period`, `--node-eviction-rate`; kubelet `nodeStatusUpdateFrequency`,
     /// `nodeStatusReportFrequency` and `calculateDelay`; kube-scheduler `podMaxBackoffSeconds` (v1.34).
@@ -116,7 +117,7 @@ impl Tolerances {
         self.base + self.period(writer).unwrap_or_default()
     }
 
-    /// Returns how long a round of a writer's loop takes, if it has one.
+    /// Returns the period of a writer's loops, if it has any.
     fn period(&self, writer: &str) -> Option<SignedDuration> {
         let manager = writer.split('/').next().unwrap_or_default();
         self.loops.iter().find(|(known, _)| *known == manager).map(|(_, period)| *period)
@@ -165,9 +166,9 @@ struct PathChange<'a> {
     zero: Timestamp,
     by: &'a str,
     text: &'a str,
-    /// How far away it may be in another run.
+    /// By how much it may be earlier or later in another run.
     within: SignedDuration,
-    /// Whether a loop writes it, that may take it back with its next round.
+    /// Whether a loop wrote it, whose next pass may take it back.
     is_of_loop: bool,
 }
 
@@ -178,8 +179,8 @@ impl PathChange<'_> {
     }
 }
 
-/// Sorts the changes of writes by their paths. A taint that comes is no successor of one that went, so what comes to
-/// and goes from a list has a path of its own.
+/// Sorts the changes of writes by their paths. Each item that is added to or removed from a list has a path of its own,
+/// so that one taint is not taken for the successor of another.
 fn by_path<'a>(entries: &'a [HistoryEntry], tolerances: &Tolerances) -> BTreeMap<String, Vec<PathChange<'a>>> {
     let mut paths: BTreeMap<String, Vec<PathChange<'a>>> = BTreeMap::new();
     for entry in entries {
@@ -198,15 +199,15 @@ fn by_path<'a>(entries: &'a [HistoryEntry], tolerances: &Tolerances) -> BTreeMap
     paths
 }
 
-/// Splits `+ a, - b` into what comes and what goes; any other text is one.
+/// Splits `+ a, - b` into added and removed items; any other text stays whole.
 fn parts(texts: &str) -> Vec<&str> {
     let parts: Vec<&str> = texts.split(", ").collect();
     let comes_or_goes = |part: &&str| part.starts_with("+ ") || part.starts_with("- ");
     if parts.iter().all(comes_or_goes) { parts } else { vec![texts] }
 }
 
-/// Compares the histories of an object. News take time on a real cluster: what the simulator writes twice within a
-/// moment may be one write there.
+/// Compares the histories of an object. Two writes of the simulator that follow each other closely may be one write on
+/// a real cluster, where news take time; they are merged where that leaves fewer differences.
 fn history(
     object: &str,
     (here, there): (Option<&History>, Option<&History>),
@@ -227,7 +228,7 @@ fn history(
     found
 }
 
-/// Compares them path by path.
+/// Compares two histories path by path.
 fn paths<'a>(
     object: &str,
     (here, there): (Option<&'a History>, Option<&'a History>),
@@ -267,8 +268,8 @@ fn paths<'a>(
     found
 }
 
-/// Leaves out what one run has and another with fewer steps on a path need not have: what came before the first act,
-/// which begins later on a real cluster, and what was taken back by the next pass.
+/// Drops steps that a run with fewer steps on the same path need not have: steps from before the first act, which
+/// begins later on a real cluster, and steps that the next pass took back.
 fn drop_chance<'a>(
     steps: &mut Vec<PathChange<'a>>,
     before: &[PathChange<'a>],
@@ -281,7 +282,7 @@ fn drop_chance<'a>(
     let is_same = |one: &PathChange<'_>, other: &PathChange<'_>| {
         masked(one.text) == masked(other.text) && (one.at - other.at).abs() <= one.within
     };
-    // Whoever begins with what follows has had what it follows on, in time before the first act.
+    // If a run begins with the second step, its first step came before the first act.
     let begins_later = |steps: &[PathChange<'_>]| match (steps, others.first()) {
         ([first, second, ..], Some(other)) => {
             let text = masked(other.text);
@@ -311,7 +312,7 @@ fn drop_chance<'a>(
     }
 }
 
-/// Tells whether what came goes, or what went comes again.
+/// Tells whether the second change reverts the first: an item is added and removed, or removed and added.
 fn is_taken_back(one: &str, other: &str) -> bool {
     let taken = |one: &str, other: &str| {
         one.strip_prefix("+ ").zip(other.strip_prefix("- ")).is_some_and(|(one, other)| masked(one) == masked(other))
@@ -319,8 +320,8 @@ fn is_taken_back(one: &str, other: &str) -> bool {
     taken(one, other) || taken(other, one)
 }
 
-/// Leaves out changes of instants that are none, but as many of a run as the other has that are some: those nearest to
-/// them.
+/// Drops changes of an instant that lie within the tolerance. Where the other run has more changes beyond the
+/// tolerance, as many are kept to be compared with them: the nearest ones.
 fn without_same_instants<'a>(
     (own, other): (Vec<PathChange<'a>>, Vec<PathChange<'a>>),
     base: SignedDuration,
@@ -338,8 +339,8 @@ fn without_same_instants<'a>(
     (left(&own, &other), left(&other, &own))
 }
 
-/// Tells whether a change of an instant is none within what instants may be apart: what one run writes in the same
-/// second again, another writes in the next.
+/// Tells whether a change of an instant lies within the tolerance: a value that one run writes again in the same
+/// second, another run writes in the next second.
 pub(super) fn is_same_instant(text: &str, base: SignedDuration) -> bool {
     let instant = |text: &str| {
         let whole = OFFSET.find(text).filter(|found| found.len() == text.len());
@@ -349,21 +350,22 @@ pub(super) fn is_same_instant(text: &str, base: SignedDuration) -> bool {
     instant(before).zip(instant(after)).is_some_and(|(before, after)| (after - before).abs() <= base)
 }
 
-/// Tells whether another run may have been over before it could show a step: runs end as soon as they are judged.
+/// Tells whether the other run may have ended before it could show a step: runs end as soon as they are judged.
 fn is_past(step: &PathChange<'_>, own: &Outcome, other: &Outcome) -> bool {
     let (Some(last), Some(zero)) = (own.zeros.last(), other.zeros.last()) else { return false };
     let length = (other.start + other.duration).duration_since(*zero);
     step.zero == *last && step.at + step.within >= length
 }
 
-/// Returns how much later the zero of the real step's act is on the simulator than that of the step there: near the end
-/// of an act, one run may show a write in it and the other in the next.
+/// Returns how much later, on the simulator, the act of the real step begins than the act of `own`: near the end of an
+/// act, one run may show a write in that act and the other run in the next.
 fn shift(own: &PathChange<'_>, sim: &Outcome, other: &PathChange<'_>, real: &Outcome) -> SignedDuration {
     let act = real.zeros.iter().position(|zero| *zero == other.zero);
     act.and_then(|act| sim.zeros.get(act)).map_or(SignedDuration::ZERO, |zero| zero.duration_since(own.zero))
 }
 
-/// Compares two steps whose zeros are so much apart, and whose first act began then, counted from the simulator's zero.
+/// Compares two steps. `shift` is the distance of their zeros, `begun` the start of the first act from the simulator's
+/// zero.
 fn change_kind(
     sim: &PathChange<'_>,
     real: &PathChange<'_>,
@@ -371,7 +373,7 @@ fn change_kind(
     tolerances: &Tolerances,
 ) -> Option<DifferenceKind> {
     let tolerance = sim.within;
-    // How long ago something was before the first act says how long the rest of the way there took.
+    // An offset to something before the first act contains the time that the rest of the setup took.
     let near = |one: SignedDuration, other: SignedDuration| {
         let is_before = one < begun && other < begun;
         (one - other).abs() <= if is_before { tolerances.longest() } else { tolerance }
@@ -379,7 +381,8 @@ fn change_kind(
     if !same_text(sim.text, real.text, shift, near) {
         Some(DifferenceKind::Value)
     } else if !real.by.is_empty() && sim.by != real.by {
-        // Watches tell a writer by managedFields alone: a deletion has none, nor has an object that keeps none.
+        // On a real cluster managedFields alone name the writer: a deletion has none, nor has an object without
+        // managedFields.
         Some(DifferenceKind::Writer)
     } else if (sim.at - shift - real.at).abs() > tolerance {
         Some(DifferenceKind::Time)
@@ -432,7 +435,7 @@ static OFFSET: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:[+-]|\bactive )(?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?m?s)\b").expect("a constant pattern")
 });
 
-/// Reads an offset, or what a kubelet says of its runtime: that it was last seen active so long ago.
+/// Reads an offset, or the time since a kubelet says that its runtime was last active.
 fn read_offset(text: &str) -> Option<SignedDuration> {
     parse_duration(text.trim_start_matches("active "))
 }
@@ -442,8 +445,8 @@ fn masked(text: &str) -> String {
     OFFSET.replace_all(text, "…").into_owned()
 }
 
-/// Tells whether two texts are the same but for offsets, and these are near, once those of the first count from a zero
-/// that is so much later.
+/// Tells whether two texts are equal apart from offsets, and each pair of offsets is near. The offsets of the first
+/// text count from a zero that is later by `shift`.
 fn same_text(
     one: &str,
     other: &str,
@@ -478,7 +481,7 @@ mod tests {
         outcome_after(&[], entries)
     }
 
-    /// Returns an outcome with writes before the first act too.
+    /// Returns an outcome that also has writes before the first act.
     fn outcome_after(earlier: &[SampleWrite<'_>], entries: &[SampleWrite<'_>]) -> Outcome {
         let zero = Timestamp::UNIX_EPOCH;
         let entry = |(at, by, changed): &SampleWrite<'_>| HistoryEntry {

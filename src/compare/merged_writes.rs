@@ -1,13 +1,13 @@
-//! Two writes as one: a writer that has not sent its last news when the next ones come sends both at once.
+//! Merges two writes into one: a writer that has not sent its last update when the next one comes sends both at once.
 //!
-//! Input: a history. Output: the history with two neighbouring writes of one writer made one, as its texts would say
-//! then. A kubelet's status manager sends the latest status of a Pod and none that came in between
+//! Input: a history. Output: the history in which two neighbouring writes of one writer are one, with the texts that
+//! one write would have. Source: a kubelet's status manager sends the latest status of a Pod and none in between
 //! (pkg/kubelet/status/status_manager.go (v1.34), `syncBatch`).
 
 use jiff::SignedDuration;
 use nodeproof_core::scenario::{History, HistoryEntry};
 
-/// Makes one write of the one at a place and its successor; `None` if they are not of one writer within so long.
+/// Merges the write at a position with its successor; `None` unless both are of one writer and within this time.
 pub(super) fn merged(history: &History, at: usize, within: SignedDuration) -> Option<History> {
     let [first, second] = history.entries.get(at..at + 2)? else { return None };
     let is_near = second.at.duration_since(first.at) <= within;
@@ -23,7 +23,7 @@ pub(super) fn merged(history: &History, at: usize, within: SignedDuration) -> Op
     Some(history)
 }
 
-/// Adds a change to a write that came before it.
+/// Adds a change to an earlier write.
 fn add(write: &mut HistoryEntry, path: String, text: String) {
     if write.changed.iter_mut().any(|(list, items)| is_of_new_item(list, items, &path, &text)) {
         return;
@@ -44,7 +44,7 @@ fn add(write: &mut HistoryEntry, path: String, text: String) {
     }
 }
 
-/// Returns what a text says that there was before and that there is now.
+/// Splits the text of a change into the value before and the value after.
 fn sides(text: &str) -> (Option<&str>, Option<&str>) {
     match (text.strip_prefix("+ "), text.strip_prefix("- ")) {
         (Some(is), _) => (None, Some(is)),
@@ -53,7 +53,8 @@ fn sides(text: &str) -> (Option<&str>, Option<&str>) {
     }
 }
 
-/// Tells whether a change is one of an item that has come to a list with the write before, whose text says so then.
+/// Tells whether a change belongs to an item that the earlier write added to a list; then its text is put into the
+/// item's.
 fn is_of_new_item(list: &str, items: &mut String, path: &str, change: &str) -> bool {
     let Some((key, field)) = path.strip_prefix(list).and_then(|rest| rest.strip_prefix('[')?.split_once(']')) else {
         return false;
@@ -62,7 +63,7 @@ fn is_of_new_item(list: &str, items: &mut String, path: &str, change: &str) -> b
     let is_key =
         |text: &str| text.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', ' ']));
     let Some(part) = parts.iter_mut().find(|part| part.strip_prefix("+ ").is_some_and(is_key)) else { return false };
-    // A condition is told as `type=status (reason)`.
+    // A condition is written as `type=status (reason)`.
     if let Some(told) = part.strip_prefix(&format!("+ {key}=")) {
         let known = told.strip_suffix(')').and_then(|told| told.split_once(" ("));
         let (status, reason) = known.map_or((told, None), |(status, reason)| (status, Some(reason)));

@@ -1,7 +1,7 @@
-//! The same scenario on two backends: what came of it here and there, object by object.
+//! Compares the outcomes of one scenario on two backends, object by object.
 //!
-//! Inputs: two outcomes. Outputs: differences, each explained by an entry of the ledger or not.
-//! Left out on purpose: traces and decisions, which a real cluster does not show.
+//! Inputs: two outcomes. Output: differences; a caller looks each up in the ledger. Pure. Left out on purpose: traces
+//! and decisions, which a real cluster does not show.
 
 mod differ;
 mod merged_writes;

@@ -1,5 +1,5 @@
-//! What a comparison is worth: differences are planted in what scenarios come to on the simulator, and each has to be
-//! found that no chance can make.
+//! Tests the comparison itself: differences are planted in outcomes of the simulator, and each must be found unless
+//! chance could have made it.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::differ::is_same_instant;
 use super::{Tolerances, differences};
 use crate::harness::{EntryPoint, Suite, SuiteOptions, SuitePaths, run};
 
-/// What is wrong with one change of one object.
+/// The kind of difference that is planted in one change of one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plant {
     OnlySim,
@@ -22,10 +22,10 @@ enum Plant {
 
 const PLANTS: [Plant; 5] = [Plant::OnlySim, Plant::OnlyReal, Plant::Late, Plant::Writer, Plant::Value];
 
-/// The place of a change: its history, its write, and the field.
+/// The position of a change: its history, its write, and the field.
 type ChangePosition = (usize, usize, usize);
 
-/// Returns an outcome in which one change is another one, or is missing.
+/// Returns an outcome in which one change is replaced or missing.
 fn planted(outcome: &Outcome, (history, write, field): ChangePosition, plant: Plant, late: SignedDuration) -> Outcome {
     let mut outcome = outcome.clone();
     let mut histories = outcome.histories.to_vec();
@@ -52,20 +52,20 @@ fn planted(outcome: &Outcome, (history, write, field): ChangePosition, plant: Pl
     outcome
 }
 
-/// What may hide a change from a comparison.
+/// Why the comparison may overlook a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cover {
     /// It is so near to the beginning that the other run may have had it before.
     Beginning,
     /// It is so near to the end that the other run may have been over.
     End,
-    /// It moves an instant by less than instants may be apart.
+    /// It moves an instant by less than the tolerance.
     SameInstant,
-    /// The field changes again so soon that the two may be one, or one may be taken for the other.
+    /// The field changes again so soon that the two changes may be merged or taken for each other.
     Neighbour,
 }
 
-/// Says what may hide a change, from what is written about it and around it.
+/// Returns why the comparison may overlook a change, from the writes around it.
 fn cover(
     outcome: &Outcome,
     history: &History,
@@ -102,7 +102,7 @@ fn a_planted_difference_is_found_unless_chance_may_make_it() {
     let (options, tolerances) = (SuiteOptions::default(), Tolerances::default());
     let mut planted_in_the_open = 0;
     let mut missed = Vec::new();
-    // One of seven is enough to meet each of the rules.
+    // Every seventh scenario is enough to meet each rule.
     for scenario in suite.planned.iter().filter(|it| it.skipped(&options).is_none()).step_by(7) {
         let Some(outcome) = run(scenario, &options, &suite, EntryPoint::Command).outcome else { continue };
         assert_eq!(differences(&outcome, &outcome, &tolerances), [], "{}", scenario.name);
@@ -112,7 +112,7 @@ fn a_planted_difference_is_found_unless_chance_may_make_it() {
                     let cover = cover(&outcome, history, (write, field), &tolerances);
                     let late = tolerances.of(&entry.by) + SignedDuration::from_secs(1);
                     for plant in PLANTS {
-                        // Another value is another one wherever nothing but the run's ends may hide it.
+                        // A changed value can be overlooked only at the ends of the run.
                         let is_hidden = match plant {
                             Plant::Value => {
                                 matches!(cover, Some(Cover::End))

@@ -1,4 +1,7 @@
-//! Requests of the Kubernetes API, and watches held on it.
+//! Requests of the Kubernetes API, and watches that stay open between calls.
+//!
+//! Inputs: method, path and query, user, headers, body. Output: the API server's answer, in the form that HTTPS would
+//! give.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,7 +15,7 @@ use super::route::Call;
 use super::{Content, Control, Refusal, Reply};
 use crate::load::body;
 
-/// What a request of the Kubernetes API says beside its method and path.
+/// The parts of a Kubernetes request beside method and path.
 #[derive(Debug)]
 pub(super) struct Extras<'a> {
     pub(super) identity: Option<&'a Json>,
@@ -22,7 +25,7 @@ pub(super) struct Extras<'a> {
 }
 
 impl Control {
-    /// Answers a request of the Kubernetes API, as it would come over HTTPS.
+    /// Answers a request of the Kubernetes API as HTTPS would.
     pub(super) fn request(&mut self, method: &str, target: &str, extras: &Extras<'_>) -> Result<Reply, Refusal> {
         let headers = headers(extras.headers)?;
         let identity = identity(extras.identity, &headers)?;
@@ -54,7 +57,7 @@ impl Control {
         };
         self.sim.finish_instant();
         outcome.or_else(|answer| match answer.code {
-            // Nothing in the cluster answers like this: a rule of the network holds the request back.
+            // The cluster itself never answers 504: a network rule holds the request back.
             504 => Err(Refusal::new(504, format!("no answer at this instant: {}", answer.message()))),
             _ => Ok(reply(&answer)),
         })
@@ -108,7 +111,7 @@ fn headers(headers: Option<&Json>) -> Result<Vec<(String, String)>, FieldError> 
         .collect()
 }
 
-/// Reads who asks; the groups that authentication adds are added as impersonation does.
+/// Reads the user of a request; the groups that authentication adds are added as impersonation does.
 ///
 /// Source: k8s.io/apiserver pkg/endpoints/filters/impersonation.go (v1.34).
 fn identity(who: Option<&Json>, headers: &[(String, String)]) -> Result<Arc<Identity>, FieldError> {

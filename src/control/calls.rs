@@ -13,7 +13,7 @@ use nodeproof_core::sim::SimError;
 use super::route::Call;
 use super::{Control, Refusal, Reply};
 
-/// All controllers of kube-controller-manager, for telling a slip from one that is not modelled.
+/// All controllers of kube-controller-manager: a name that is not among them is a typing error.
 ///
 /// Source: cmd/kube-controller-manager/names/controller_names.go (v1.34), and the processes beside it.
 const KNOWN_CONTROLLERS: &[&str] = &[
@@ -173,7 +173,7 @@ impl Control {
         }))
     }
 
-    /// Finds the loop that is meant: the only one where none is named.
+    /// Finds the loop of a name; without a name the controller must have one loop only.
     fn loop_of(&self, name: &str, wanted: Option<&str>) -> Result<&'static str, Refusal> {
         let Some((_, Some(controller))) = self.sim.controllers().find(|(own, _)| *own == name) else {
             let message = format!("{name} does not run as one controller here: nothing to run once");
@@ -205,7 +205,7 @@ impl Control {
     }
 }
 
-/// Shows the decisions that a call asks for.
+/// Returns the decisions that a call selects.
 pub(super) fn chosen(call: &Call<'_>, decisions: &[RecordedDecision]) -> Result<Reply, Refusal> {
     let since = since(call)?;
     let wanted = |name: &str, own: &str| call.parameter(name).is_none_or(|wanted| wanted == own);
@@ -217,14 +217,14 @@ pub(super) fn chosen(call: &Call<'_>, decisions: &[RecordedDecision]) -> Result<
     Ok(Reply::ok(found.map(RecordedDecision::json).collect()))
 }
 
-/// Refuses what is not there, with the nearest name that is.
+/// Refuses a name that does not exist, with the nearest one that does.
 pub(super) fn missing(what: &str, name: &str, names: &[String]) -> Refusal {
     let mut error = FieldError::new("", format!("there is no {what} {name:?}"));
     error.did_you_mean = nearest(name, names.iter().map(String::as_str)).map(String::from);
     Refusal { code: 404, error }
 }
 
-/// Turns what the simulation refuses into a refusal.
+/// Turns an error of the simulation into a refusal.
 pub(super) fn refused(error: SimError) -> Refusal {
     let code = match error {
         SimError::NoMachine(_) | SimError::NoController(_) | SimError::NoRule(_) => 404,

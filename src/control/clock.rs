@@ -1,4 +1,4 @@
-//! The clock of the control interface: looking at it, and letting time pass.
+//! The clock calls of the control interface: reading the time and letting it pass.
 
 use jiff::{SignedDuration, Timestamp};
 use nodeproof_core::components::api_server::Commit;
@@ -12,7 +12,7 @@ use nodeproof_core::sim::component_name;
 use super::route::Call;
 use super::{Control, Refusal, Reply};
 
-/// What stops the clock before its time.
+/// A condition on an object that stops the clock before its target.
 struct StopWhen {
     resource: Resource,
     key: ObjectKey,
@@ -21,18 +21,18 @@ struct StopWhen {
 }
 
 enum Wanted {
-    /// The place is there and not empty.
+    /// The path has a value that is not empty.
     There,
-    /// The place is not there, or the object is gone.
+    /// The path has no value, or the object is gone.
     Absent,
-    /// What kubectl would print.
+    /// The text that kubectl would print.
     Text(String),
-    /// A value that is no text.
+    /// A JSON value other than a text.
     Value(Json),
 }
 
 impl StopWhen {
-    /// Tells whether a commit brings about what is waited for: an object that is gone has no places.
+    /// Tells whether a commit fulfils the condition. An object that is gone has no values.
     fn is_met_by(&self, commit: &Commit) -> bool {
         if commit.resource != self.resource || commit.object.key() != self.key {
             return false;
@@ -133,7 +133,7 @@ impl Control {
         })))
     }
 
-    /// Goes on until the target or the condition; tells whether it was the condition, and the number of commits.
+    /// Runs to the target or the condition. Returns whether the condition came first, and the number of commits.
     fn advance_to(&mut self, target: Timestamp, stop_when: Option<&StopWhen>) -> (bool, usize) {
         self.sim.take_commits();
         if let Some(condition) = stop_when {

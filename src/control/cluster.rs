@@ -1,11 +1,11 @@
-//! What is in a cluster from the start, and the kinds of objects by name.
+//! Creates the initial objects and machines of a cluster, and reports unknown kinds.
 
 use nodeproof_core::network::{Call as ApiCall, Identity, Verb, find_kind, kind_names};
 use nodeproof_core::objects::{FieldError, Text, nearest};
 
 use super::{Control, Refusal};
 
-/// Makes the error about a kind that is not known.
+/// Returns the error for an unknown kind.
 pub(super) fn unknown_kind(field: String, name: &str) -> FieldError {
     let mut error = FieldError::new(field, format!("unknown kind {name:?}"));
     error.did_you_mean = nearest(name, kind_names()).map(String::from);
@@ -13,7 +13,7 @@ pub(super) fn unknown_kind(field: String, name: &str) -> FieldError {
 }
 
 impl Control {
-    /// Puts machines and objects of the set-up into the cluster.
+    /// Creates the objects and machines of the set-up.
     pub(super) fn populate(&mut self) -> Result<(), Refusal> {
         let cluster = self.setup.cluster().clone();
         for (at, object) in cluster.get("objects").items().iter().enumerate() {

@@ -1,7 +1,7 @@
-//! The control interface over hollow nodes: the calls that act on machines and their network, in real time.
+//! The control interface for hollow nodes: the calls that act on machines and their network, in real time.
 //!
-//! The same names and shapes as on a simulated cluster. Calls about the control plane and the clock are refused, since
-//! both are real here; requests of the Kubernetes API go to the API server itself.
+//! Inputs and outputs have the names and shapes of [`super::Session`]. Calls that change the control plane or the clock
+//! are refused, since both are real here; requests of the Kubernetes API go to the API server itself.
 
 use nodeproof_core::components::machine::{MachineAction, MachineSpec, PodBehaviour};
 use nodeproof_core::json;
@@ -15,7 +15,7 @@ use super::session::{Request, read, written};
 use super::{Refusal, Reply};
 use crate::live::kubelets::{HollowError, HollowNodes};
 
-/// A conversation about the hollow nodes of this process.
+/// A session that controls the hollow nodes of this process.
 #[derive(Clone, Debug)]
 pub struct HollowSession(HollowNodes);
 
@@ -33,7 +33,7 @@ enum What {
     RemoveRule,
     Behave,
     Decisions,
-    /// Why it cannot be had here.
+    /// Refused, with the reason.
     NotHere(&'static str),
 }
 
@@ -70,7 +70,7 @@ const ROUTES: &[(&str, &str, What)] = &[
 ];
 
 impl HollowSession {
-    /// Begins a conversation.
+    /// Begins a session.
     #[must_use]
     pub const fn new(nodes: HollowNodes) -> Self {
         Self(nodes)
@@ -160,7 +160,7 @@ impl HollowSession {
         self.shown(name).map(Reply::ok)
     }
 
-    /// Lets a pod behave on the machine that has its containers.
+    /// Changes how a pod behaves, on the machine that runs its containers.
     fn behave(&self, call: &Call<'_>) -> Result<Reply, Refusal> {
         let (namespace, pod) = (call.names[0].as_str(), call.names[1].as_str());
         let behaviour = PodBehaviour::from_json(call.body)?;
@@ -188,7 +188,7 @@ impl HollowSession {
     }
 }
 
-/// Reads a rule; only the connections of machines go through this process.
+/// Reads a network rule; only connections of machines pass through this process.
 fn fault(body: &Json) -> Result<Fault, FieldError> {
     let fault = Fault::from_json(body)?;
     for (field, end) in [("from", &fault.from), ("to", &fault.to)] {
@@ -225,7 +225,7 @@ mod tests {
     use crate::live::Clock;
     use crate::live::kubelets::{HollowNodes, Server, Signer};
 
-    /// Answers lines about nodes whose API server does not listen.
+    /// Answers lines; the API server of the nodes does not listen.
     fn answers(lines: &[&str]) -> Vec<Json> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! The calls about machines and what runs on them.
+//! The calls about machines and their pods.
 
 use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec, PodBehaviour};
 use nodeproof_core::json;
@@ -87,7 +87,7 @@ impl Control {
         Ok(self.described(machine))
     }
 
-    /// Shows a machine with its links: what the rules of the network do to them.
+    /// Returns a machine as JSON, with its links: what the network rules do to them.
     fn described(&self, machine: &Machine) -> Json {
         let name = format!("machine/{}", machine.name());
         let lies = |rule: &&Rule| rule.lies_on(&name);

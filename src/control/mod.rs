@@ -1,9 +1,9 @@
 //! The control interface: a simulated cluster, driven from outside by calls in JSON.
 //!
 //! A [`Control`] owns one simulation and answers calls: control calls (`POST clock/advance`) and requests of the
-//! Kubernetes API (`GET /api/v1/nodes`). [`Session`] speaks it as JSON lines. The clock is always paused: a call is
-//! answered at the present instant, with everything that is due at that instant done first and after.
-//! Invariant: a call that is refused changes nothing.
+//! Kubernetes API (`GET /api/v1/nodes`). [`Session`] offers it as JSON lines. Time passes only within
+//! `POST clock/advance`. Every other call is answered at the present instant; what is due at that instant is done
+//! before and after it. Invariant: a call that is refused changes nothing.
 
 mod api;
 mod calls;
@@ -31,14 +31,14 @@ pub use hollow::HollowSession;
 pub use session::Session;
 pub use setup::Setup;
 
-/// What a call is answered with.
+/// The answer to a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// The HTTP status code.
     pub code: u16,
-    /// Headers of an answer of the Kubernetes API.
+    /// Headers, if the Kubernetes API answered.
     pub headers: Option<Json>,
-    /// The name of the watch that the call opened.
+    /// The name of the watch, if the call opened one.
     pub watch: Option<String>,
     /// The body.
     pub body: Content,
@@ -51,12 +51,12 @@ pub enum Content {
     Empty,
     /// JSON.
     Json(Json),
-    /// Text of another type.
+    /// Text of another media type.
     Raw(String),
 }
 
 impl Reply {
-    /// Makes a reply of JSON.
+    /// Makes a reply with a JSON body.
     #[must_use]
     pub const fn json(code: u16, body: Json) -> Self {
         Self { code, headers: None, watch: None, body: Content::Json(body) }
@@ -72,19 +72,20 @@ impl Reply {
 /// A call that is refused; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The HTTP status code: 400 for a mistake, 404 for something that is not there, 501 for what is not modelled.
+    /// The HTTP status code: 400 for a mistake, 404 for something that does not exist, 409 for a machine that cannot do
+    /// this now, 422 for a kubelet that refuses to start, 500 for a bug of the simulator, 501 for what is not modelled.
     pub code: u16,
     /// What is wrong.
     pub error: FieldError,
 }
 
 impl Refusal {
-    /// Refuses with a message that concerns no field.
+    /// Refuses with a message that is about no field.
     pub fn new(code: u16, message: impl Into<String>) -> Self {
         Self { code, error: FieldError::new("", message) }
     }
 
-    /// Says that something is not there yet.
+    /// Says that something is not modelled yet.
     #[must_use]
     pub fn not_there(what: &str) -> Self {
         Self::new(501, format!("{what} is not modelled yet"))
@@ -120,12 +121,12 @@ impl From<Refusal> for Reply {
     }
 }
 
-/// A simulated cluster with the watches that are held on it.
+/// A simulated cluster and the watches that are open on it.
 #[derive(Debug)]
 pub struct Control {
-    /// What the control interface was started with: a reset goes back to it.
+    /// The set-up that the control interface was started with; a reset starts from it.
     initial: Setup,
-    /// What is in force.
+    /// The set-up in force.
     setup: Setup,
     sim: Simulation,
     /// The watches by number; `None` for one that a reset ended.

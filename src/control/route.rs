@@ -1,4 +1,4 @@
-//! The table of control calls: method, path, and what answers.
+//! The table of control calls: method, path, and the function that answers.
 
 use nodeproof_core::objects::{FieldError, Json};
 
@@ -16,7 +16,7 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Refuses parameters of the query other than the known ones.
+    /// Refuses query parameters that are not in the list.
     pub(super) fn parameters(&self, known: &[&'static str]) -> Result<(), Refusal> {
         match self.query.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             None => Ok(()),
@@ -27,7 +27,7 @@ impl Call<'_> {
         }
     }
 
-    /// Returns a parameter of the query.
+    /// Returns a query parameter.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -74,7 +74,7 @@ pub(super) fn answer(control: &mut Control, method: &str, target: &str, body: &J
     })
 }
 
-/// Finds out what is called, among the calls of a table.
+/// Finds the call of a method and path in a table.
 pub(super) fn find<'a, H: Copy>(
     routes: &[(&str, &str, H)],
     method: &str,

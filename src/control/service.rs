@@ -1,9 +1,8 @@
 //! A `kube::Client` whose API server is a simulated cluster in the same process.
 //!
-//! For tests of controllers written with kube-rs: no socket, no thread, and the clock moves only by
-//! [`SimulatedCluster::with`].
-//! Inputs: HTTP requests of the client. Outputs: what the simulated API server answers; a watch streams its events as
-//! the simulation makes them. Left out on purpose: upgrades (exec, attach, port-forward).
+//! For tests of controllers written with kube-rs. There is no socket and no thread; the clock moves only within
+//! [`SimulatedCluster::with`]. Inputs: HTTP requests of the client. Outputs: the answers of the simulated API server; a
+//! watch streams its events as the simulation makes them. Left out on purpose: upgrades (exec, attach, port-forward).
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -37,7 +36,7 @@ impl SimulatedCluster {
         Self(Arc::new(Mutex::new(Shared { sim, waiting: Vec::new() })))
     }
 
-    /// Does something with the simulation, as letting time pass, and wakes the watches.
+    /// Calls a function on the simulation, for example to let time pass, and wakes the watches.
     pub fn with<T>(&self, act: impl FnOnce(&mut Simulation) -> T) -> T {
         let mut shared = self.lock();
         let done = act(&mut shared.sim);

@@ -13,7 +13,7 @@ use nodeproof_core::objects::{FieldError, FieldReader, Json, NULL};
 use super::api::Extras;
 use super::{Content, Control, Refusal, Reply, Setup};
 
-/// A conversation about one cluster.
+/// A session on one cluster.
 #[derive(Debug)]
 pub struct Session {
     control: Control,
@@ -21,7 +21,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts a cluster and a conversation about it.
+    /// Starts a cluster and a session on it.
     ///
     /// # Errors
     /// A machine or an object of the set-up is refused.
@@ -60,7 +60,7 @@ impl Session {
         written(id, outcome.unwrap_or_else(Reply::from))
     }
 
-    /// Answers a request; a bug in the simulator becomes an answer too, and leaves nothing to talk about but a reset.
+    /// Answers a request. A panic of the simulator is answered with 500; after it only `POST reset` is accepted.
     fn guarded(&mut self, request: &Json) -> Result<Reply, Refusal> {
         if self.broken && request.get("call").as_str() != Some("POST reset") {
             return Err(Refusal::new(500, "the simulator met a bug before: only POST reset helps now"));

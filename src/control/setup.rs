@@ -1,4 +1,6 @@
-//! How a cluster of the control interface begins: release, flags, seed, start and what is in it.
+//! The set-up of a cluster of the control interface: release, flags, seed, start, machines and objects.
+//!
+//! Inputs: command line options, or the body of `POST reset`. Output: a checked [`Setup`], or the field that is wrong.
 
 use jiff::Timestamp;
 use nodeproof_core::components::api_server::plugins::Plugins;
@@ -12,11 +14,12 @@ use nodeproof_core::objects::{FieldError, FieldReader, Json, Text, nearest};
 use nodeproof_core::profile::{ROWS, Release, Row, Settings, SettingsError, Value, gates};
 use nodeproof_core::sim::{DEFAULT_START, SimulationOptions};
 
-/// The instants between which a simulation may start and go on: what components add to them stays in reach.
+/// The first and the last instant that a simulation may reach. Instants that components compute from them do not
+/// overflow.
 const EARLIEST: Timestamp = Timestamp::UNIX_EPOCH;
 pub(super) const LATEST: Timestamp = Timestamp::constant(95_617_584_000, 0);
 
-/// Flags of components and behaviours that are not modelled, for telling a slip from them.
+/// Flags that exist but are not modelled: a flag that is neither here nor in the profile is a typing error.
 const NOT_MODELLED: &[&str] = &[
     "admission-control-config-file",
     "attach-detach-reconcile-sync-period",
@@ -31,7 +34,7 @@ const NOT_MODELLED: &[&str] = &[
     "watch-cache",
 ];
 
-/// How a cluster begins.
+/// The set-up of a cluster.
 #[derive(Clone, Debug)]
 pub struct Setup {
     release: Release,
@@ -233,7 +236,7 @@ fn in_force(settings: &Settings, row: &Row) -> Json {
     }
 }
 
-/// Finds the flag of a kubelet that is meant and that is no row of the profile; `None` for a flag of something else.
+/// Finds the kubelet flag that a name means, if it is no row of the profile; `None` for a flag of another component.
 fn kubelet_flag(flag: &str) -> Option<&str> {
     let (component, short) = flag.split_once('.').unwrap_or(("", flag));
     let is_row = |row: &nodeproof_core::profile::Row| row.flag.split_once('.').is_some_and(|(_, own)| own == short);

@@ -1,4 +1,4 @@
-//! Drives a session with lines in and lines out.
+//! Tests of a session: lines in, answers out.
 
 mod conversations;
 

@@ -1,4 +1,4 @@
-//! What a scenario came to on both sides, and how it is told.
+//! The result of one scenario on both sides, as text for people and as JSON.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::cli::terminal::Colour;
 use crate::compare::Difference;
 use crate::harness::Verdict;
 
-/// What a scenario came to on both sides.
+/// The result of a scenario on both sides.
 pub(super) enum Finding {
     Skipped(String),
     /// The real run saw too little.
@@ -23,7 +23,7 @@ pub(super) enum Finding {
     Compared(Compared),
 }
 
-/// Differences, each with its reason where it has one.
+/// Differences, each with its reason if the ledger has one.
 pub(super) type ExplainedDifferences = Vec<(Option<String>, Difference)>;
 
 pub(super) struct Compared {
@@ -42,12 +42,12 @@ pub(super) enum Steadiness {
 }
 
 impl Compared {
-    /// Counts what has no reason and is no chance.
+    /// Counts the differences that have no reason and came again.
     pub(super) fn unexplained(&self) -> usize {
         if self.steadiness == Steadiness::NotAgain { 0 } else { self.without_reason() }
     }
 
-    /// Counts what has no reason and did not come again.
+    /// Counts the differences that have no reason and did not come again.
     pub(super) fn unsteady(&self) -> usize {
         if self.steadiness == Steadiness::NotAgain { self.without_reason() } else { 0 }
     }
@@ -58,7 +58,7 @@ impl Compared {
 }
 
 impl Finding {
-    /// Whether another try could say more.
+    /// Whether another run could say more.
     pub(super) fn is_open(&self) -> bool {
         match self {
             Self::Inconclusive { .. } => true,
@@ -67,8 +67,8 @@ impl Finding {
         }
     }
 
-    /// What is to be told of a scenario that was open and was played again. What did not come again is chance; a second
-    /// run that saw nothing takes nothing back.
+    /// Returns the finding to report for an open scenario that was played again. If the second run has no unexplained
+    /// difference, those of the first are unsteady; a second run that saw nothing does not withdraw them.
     pub(super) fn then(self, second: Self) -> Self {
         match (self, second) {
             (Self::Compared(first), Self::Compared(second)) if second.unexplained() == 0 => {
@@ -80,7 +80,7 @@ impl Finding {
         }
     }
 
-    /// What programs read; `None` for what was skipped, which is counted at the end.
+    /// Returns the JSON object; `None` for a skipped scenario, which is counted at the end.
     pub(super) fn json(&self) -> Option<Value> {
         Some(match self {
             Self::Skipped(_) => return None,
@@ -88,7 +88,7 @@ impl Finding {
                 "real": "inconclusive", "reason": why, "differences": [], "unexplained": 0, "unsteady": 0,
                 "wallSeconds": wall_time.as_secs_f64(),
             }),
-            // Nothing is known to be the same, so that a reader who asks for what is unexplained has to see it.
+            // A broken run shows nothing to be the same, so it counts as unexplained.
             Self::Broken(why) => json!({"reason": why, "differences": [], "unexplained": 1, "unsteady": 0}),
             Self::Compared(it) => json!({
                 "sim": it.sim.word(), "real": it.real.word(),
@@ -98,7 +98,7 @@ impl Finding {
         })
     }
 
-    /// What people read; `None` as above.
+    /// Returns the text for people; `None` for a skipped scenario.
     pub(super) fn words(&self, name: &str, colour: &Colour) -> Option<String> {
         Some(match self {
             Self::Skipped(_) => return None,

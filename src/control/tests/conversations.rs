@@ -1,14 +1,14 @@
-//! Holds the conversations of `fixtures/control` with a session: lines in, and what their answers have to hold.
+//! Plays the conversations of `fixtures/control`: each line is sent, and its answer must contain what the file says.
 //!
-//! `> LINE` is sent as it stands; `< JSON` is a part of its answer. In it `"*"` stands for anything that is there,
-//! `"~text"` for a text that holds it, a list for a list of as many items, and one that begins
-//! with `"..."` for a list that holds the others in this order.
+//! `> LINE` is sent as it stands; `< JSON` is a part of its answer. In it `"*"` matches anything that is there,
+//! `"~text"` a text that contains it, a list a list of the same length, and a list that begins with `"..."` a list that
+//! contains the other items in this order.
 
 use nodeproof_core::objects::Json;
 
 use super::super::{Session, Setup};
 
-/// Tells whether an answer holds what is wanted.
+/// Tells whether an answer contains the wanted part.
 fn fits(wanted: &Json, got: &Json) -> bool {
     match wanted {
         Json::Str(word) if **word == *"*" => !got.is_null(),
@@ -78,7 +78,7 @@ conversations!(
     watches
 );
 
-/// What a conversation answers is a matter of its lines alone.
+/// The answers depend on the lines alone.
 #[test]
 fn the_same_lines_after_a_reset_give_the_same_bytes() {
     let lines = [
