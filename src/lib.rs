@@ -1,6 +1,7 @@
 //! nodeproof: write down what a Kubernetes node must do, and prove it.
 //!
-//! The shell around `nodeproof-core`: files, terminals, test harness and command. What is pure lives in the core.
+//! The shell around `nodeproof-core`: files, terminals, test harness, command and live backends. The core is pure and
+//! does no input or output.
 //!
 //! A crate that has scenarios of its own needs a test target with `harness = false` and these lines:
 //!
@@ -10,9 +11,10 @@
 //! }
 //! ```
 //!
-//! Its scenarios stand in `features/`, its snapshots in `snapshots/`, and `cargo test` runs them. Sentences of its own
-//! are functions on a [`own::Draft`]; what they do and look for is told to [`Tests::own`]. That is the whole interface
-//! for such a crate: [`Tests`] and [`own`]. It turns the feature `cli` off, which spares it the command's dependencies.
+//! Its scenarios are in `features/`, its snapshots in `snapshots/`, and `cargo test` runs them. Sentences of its own
+//! are functions on a [`own::Draft`]; their actions and looks are registered with [`Tests::own`]. [`Tests`] and [`own`]
+//! are the whole interface for such a crate. It turns the feature `cli` off and so does not build the command's
+//! dependencies.
 
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -1,8 +1,10 @@
-//! What no compiler checks about the source: layers, circles, sizes, names, module headers, purity, stray white space.
+//! Rules of the source that no compiler checks: layers, circles, sizes, type names, versions, unused dependencies,
+//! module heads, purity, white space.
 //!
-//! Inputs: the files of the tree, as paths and texts, and the exceptions that stand. Output: problems, each with its
-//! place. Each rule is tested on planted mistakes; one test runs them all over the tree. A new rule is a function that
-//! [`problems`] calls. Tags and snapshots are checked where they are read: by the loader and by the harness.
+//! Inputs: the files of the tree, as paths and texts, and the exceptions. Output: problems, each with its position.
+//! Each rule is tested on planted mistakes; one test applies the rules to the tree, another one checks the
+//! dependencies. A new rule is a function that [`problems`] calls. Tags and snapshots are checked where they are read:
+//! by the loader and by the harness.
 
 mod circles;
 mod dependencies;
@@ -27,7 +29,7 @@ use sizes::sizes;
 use source::{SourceFile, code, tree};
 use type_names::type_names;
 
-/// Finds all that is wrong with a tree.
+/// Returns everything that is wrong with a tree.
 fn problems(files: &[(&str, &str)], exceptions: &Exceptions) -> Vec<String> {
     let sources = tree(files.iter().copied());
     let imports = imports(&sources);
@@ -74,7 +76,7 @@ fn header(path: &str, text: &str) -> Vec<String> {
     }
 }
 
-/// Finds what makes the core impure and the compiler lets pass.
+/// Finds impure code of the core that compiles.
 fn purity(source: &SourceFile) -> Vec<String> {
     if !source.path.starts_with("core/src/") {
         return Vec::new();

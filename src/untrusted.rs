@@ -1,7 +1,7 @@
-//! Every reader of text that somebody else wrote, as a function of bytes that must not panic.
+//! Every reader of text from elsewhere, as a function of bytes that must not panic.
 //!
-//! One list for the fuzzers in `fuzz/`, each of which calls one of these, and for the tests here, which hand over good
-//! text that was changed a little. Inputs: any bytes. Outputs: none; a broken promise is a panic.
+//! Used by the fuzzers in `fuzz/`, one for each function, and by the tests here, which change valid text a little.
+//! Inputs: any bytes. Outputs: none; a broken promise is a panic.
 
 use nodeproof_core::objects::patch::{JsonPatch, merge, strategic_merge};
 use nodeproof_core::objects::selector::{FieldSelector, Selector};
@@ -18,7 +18,7 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A feature file: all of it is understood, or something is said about it.
+/// A feature file: either scenarios or problems come out.
 pub fn feature(bytes: &[u8]) {
     let file = check_one(&Source::new("features/a/b.feature", bytes.to_vec()), &Requirements::default());
     let (compiled, problems) = compile(&file);
@@ -27,7 +27,7 @@ pub fn feature(bytes: &[u8]) {
     assert!(!shown.contains("the function of this sentence failed"), "{shown}");
 }
 
-/// A step, under each keyword, after Nodes and Pods that it may speak of.
+/// A step, under each keyword, after Nodes and Pods that it may name.
 pub fn sentence(bytes: &[u8]) {
     let words = lossy(bytes).replace(['\n', '\r'], " ");
     for keyword in ["Given", "When", "Then"] {
@@ -50,7 +50,7 @@ pub fn yaml(bytes: &[u8]) {
     drop(Ledger::parse(&text));
 }
 
-/// JSON: what is read is read again as the same, and decoded as any kind.
+/// JSON: a value that is printed and parsed again is the same; it is decoded as several kinds.
 pub fn json(bytes: &[u8]) {
     let Ok(value) = Json::parse(&lossy(bytes)) else { return };
     let again = Json::parse(&value.to_string());
@@ -112,7 +112,7 @@ pub fn quantity(bytes: &[u8]) {
     drop((parse_release(&text), parse_seed(&text), Seeds::parse(&text)));
 }
 
-/// The files of a recording, parted by the character RS (0x1e): what can be read is replayed.
+/// The files of a recording, separated by the character RS (0x1e); what can be read is replayed.
 pub fn recording(bytes: &[u8]) {
     let mut files = bytes.split(|byte| *byte == 0x1e);
     let mut next = || files.next().unwrap_or_default();

@@ -1,8 +1,9 @@
 //! The entry point of `cargo test`: each scenario is a trial with a stable name.
 //!
-//! Speaks as libtest does and keeps to nextest's contract: listing prints names and nothing else, what is not run is
-//! ignored at list time, and one trial by its exact name reads one feature file. Options travel in environment
-//! variables, since cargo refuses flags that it does not know.
+//! Inputs: a directory with features, libtest's command line, environment variables for the options, since cargo
+//! refuses flags that it does not know. Outputs: libtest's output, and exit code 0, 101 (a trial failed) or 2 (misuse).
+//! Keeps nextest's contract: `--list` prints names and nothing else, trials that are not run are ignored at list time,
+//! and one trial by its exact name reads one feature file.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ impl Tests {
         Self { suite_paths: SuitePaths::of_tree(&root), root, others: Vec::new }
     }
 
-    /// Adds the actions and looks of one's own steps.
+    /// Adds the actions and looks of the user's own steps.
     #[must_use]
     pub fn own(mut self, own: Own) -> Self {
         self.suite_paths.own = own;
@@ -68,7 +69,8 @@ impl Tests {
         self
     }
 
-    /// Runs what the command line and the environment ask for: 0 if all passed, 101 if not, 2 for misuse.
+    /// Runs the trials that the command line and the environment select: exit code 0 if all passed, 101 if not, 2 for
+    /// misuse.
     #[must_use]
     pub fn main(mut self) -> ExitCode {
         #[cfg(feature = "live")]
@@ -136,7 +138,8 @@ impl Tests {
         Ok(trials)
     }
 
-    /// A scenario was asked for by its name, and is not there: its file is broken, or there is none of that name.
+    /// Handles a scenario that was selected by name and does not exist: its file is broken, or no scenario has the
+    /// name.
     fn one_that_is_not_there(&self, name: &str, suite: &Suite) -> Result<Vec<Trial>, String> {
         if let Some((.., problems)) = suite.broken.first() {
             return Ok(vec![broken(name.to_owned(), problems)]);
@@ -148,25 +151,25 @@ impl Tests {
     }
 }
 
-/// Says something to people; nobody may be listening.
+/// Prints to standard error; a closed pipe is no error.
 fn say(what: &str, message: &str) {
     drop(writeln!(std::io::stderr(), "{what}: {message}"));
 }
 
-/// Returns the exact name of one scenario, if that is all that is wanted.
+/// Returns the exact name of the scenario, if only one is selected.
 fn only(arguments: &Arguments) -> Option<&str> {
     arguments.filter.as_deref().filter(|name| arguments.exact && is_of_a_scenario(name) && !arguments.list)
 }
 
-/// Tells whether a name begins as those of scenarios do.
+/// Tells whether a name begins like the names of scenarios.
 fn is_of_a_scenario(name: &str) -> bool {
     name.split_once("::").is_some_and(|(backend, _)| Backend::parse(backend).is_ok())
 }
 
 /// Makes the trial of a scenario.
 ///
-/// What is not run is flagged as ignored where names are listed or ignored trials are asked for; in a plain run it
-/// reports itself as ignored, since only so the reason is shown.
+/// A trial that is not run is flagged as ignored where names are listed or ignored trials are selected. In a plain run
+/// it reports itself as ignored: only then is the reason printed.
 fn trial(suite: &Arc<Suite>, index: usize, arguments: &Arguments, options: &Arc<SuiteOptions>) -> Trial {
     let planned = &suite.planned[index];
     let skipped = planned.skipped(options);
@@ -185,7 +188,7 @@ fn trial(suite: &Arc<Suite>, index: usize, arguments: &Arguments, options: &Arc<
     .with_ignored_flag(flagged)
 }
 
-/// Says why a scenario is not run. nextest judges by the exit code, and would take it for passed.
+/// Returns why a scenario is not run. nextest judges by the exit code and would count it as passed.
 fn cannot_run(reason: String) -> Result<Completion, Failed> {
     if std::env::var_os("NEXTEST").is_some() {
         return Err(Failed::from(format!("cannot be run: {reason}")));

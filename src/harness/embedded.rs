@@ -34,7 +34,7 @@ pub fn built_in_features() -> Vec<FeatureFile> {
     check(&features(), &requirements())
 }
 
-/// Lets a source show its path from a directory.
+/// Shows the path of a source relative to a directory.
 pub(super) fn show_below(root: &Path, source: &mut Source) {
     if let Ok(path) = Path::new(&source.path).strip_prefix(root) {
         source.path = path.to_string_lossy().into_owned();

@@ -1,25 +1,26 @@
-//! Holds the history of a real object against a stored one: the same writes, in the same order as far as it is no
-//! chance.
+//! Compares the history of a real object with a stored one: the same writes in the same order, except for what chance
+//! decides.
 //!
-//! Rules, each with its reason: offsets are not compared, since the steps' bounds judge time. Writers that do not wait
-//! for each other race, so writes that the stored history has within a few seconds may come in any order. An object
-//! whose creator set no field that the server keeps an account of (a Node with nothing but a name and a status) has no
-//! `managedFields`, then or later, so who wrote is not known; nor is it of a deletion, which keeps no account.
-//! Source: k8s.io/apimachinery pkg/util/managedfields/internal/skipnonapplied.go (v1.34), `Update`.
+//! Inputs: two histories as text. Output: whether they match. Rules, each with its reason: offsets are not compared,
+//! since the bounds of steps judge time. Writers that do not wait for each other race, so writes that the stored
+//! history has within a few seconds may come in any order. Without `managedFields` the writer is not known and not
+//! compared: an object whose creator set no managed field (a Node with only a name and a status) never gets them, and a
+//! deletion leaves none. Source: k8s.io/apimachinery pkg/util/managedfields/internal/skipnonapplied.go (v1.34),
+//! `Update`.
 
 use jiff::SignedDuration;
 use nodeproof_core::objects::time::parse_duration;
 
-/// How near to each other writes are that may come in any order: a round of the slowest loop, five seconds.
+/// Writes that are at most this far apart may come in any order: a round of the slowest loop, five seconds.
 const NEAR: SignedDuration = SignedDuration::from_secs(5);
 
 /// A write of a history.
 #[derive(Debug)]
 struct SnapshotEntry {
-    /// How many times offsets began anew before it.
+    /// How many times offsets started anew before it.
     act: usize,
     offset: SignedDuration,
-    /// The writer; empty where nobody knows him.
+    /// The writer; empty if it is not known.
     by: String,
     /// The fields, without offsets.
     text: String,
@@ -36,13 +37,13 @@ pub(super) fn is_history(text: &str) -> bool {
     text.starts_with("- at: ")
 }
 
-/// Tells whether a real history is as a stored one.
+/// Tells whether a real history matches a stored one.
 pub(super) fn is_same(stored: &str, live: &str, mask: impl Fn(&str) -> String) -> bool {
     let (stored, live) = (entries(stored, &mask), entries(live, &mask));
     if stored.len() != live.len() {
         return false;
     }
-    // Where each stored write stands in the real history: equal ones in their order.
+    // Finds the position of each stored write in the real history; equal writes keep their order.
     let mut taken = vec![false; live.len()];
     let mut suite_paths = Vec::with_capacity(stored.len());
     for entry in &stored {

@@ -1,7 +1,9 @@
-//! From feature files to verdicts that people and machines read: trials, snapshots, failure texts, reports.
+//! From feature files to verdicts for people and for programs: trials, snapshots, failure texts, reports.
 //!
-//! Two entry points lead here: `cargo test` ([`Tests`]) and `nodeproof run`. Both check all files,
-//! choose among the scenarios, run each on its own simulated cluster and hold its snapshots against the stored ones.
+//! Inputs: feature files, requirements, stored snapshots, options. Outputs: a verdict for each scenario, and report
+//! files. There are two entry points, `cargo test` ([`Tests`]) and `nodeproof run`. Both check all files, select
+//! scenarios, run each on the simulator or on a live backend ([`Runner`]) and compare its snapshots with the stored
+//! ones. Invariant: the files of a suite are not written, except snapshots where insta or `--accept` asks for it.
 
 mod conformance;
 mod embedded;

@@ -1,4 +1,4 @@
-//! What a run is asked for: release, seed, selection; from the environment or from the command line.
+//! Options of a run: release, seed, selection, runner; from the environment or from the command line.
 
 use std::env;
 
@@ -22,7 +22,7 @@ const VARIABLES: [&str; 8] = [
     "NODEPROOF_STATE_DIR",
 ];
 
-/// What a run is asked for.
+/// The options of a run.
 #[derive(Debug, Clone)]
 pub struct SuiteOptions {
     /// The release. Default 1.34.4.
@@ -33,7 +33,7 @@ pub struct SuiteOptions {
     pub selection: Selection,
     /// Whether each message is kept, for a report. Default false.
     pub trace: bool,
-    /// A race that comes out on the simulator as it may on a real cluster. Default none.
+    /// A race to be decided on the simulator as a real cluster may decide it. Default none.
     pub race: Option<Race>,
     /// What the scenarios run on. Default the simulator.
     pub runner: Runner,
@@ -52,7 +52,7 @@ impl Default for SuiteOptions {
     }
 }
 
-/// The entry point through which a scenario was started: it decides on the line that starts it again.
+/// The entry point through which a scenario was started. The replay line depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryPoint {
     /// `cargo test --test conformance`.
@@ -73,7 +73,7 @@ impl Selection {
     /// Reads a tag expression, as in `@core and not @slow`.
     ///
     /// # Errors
-    /// It is none; the message says what is one.
+    /// It is no tag expression; the message says which part is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         const LENGTH_MAX: usize = 1_000;
         const DEPTH_MAX: usize = 20;
@@ -99,13 +99,13 @@ impl Selection {
         }
     }
 
-    /// Tells whether tags are chosen.
+    /// Tells whether the expression selects these tags.
     #[must_use]
     pub fn meets(&self, tags: &Tags) -> bool {
         self.expression.as_ref().is_none_or(|(_, operation)| operation.eval(&tags.all))
     }
 
-    /// Returns the expression; `None` if everything is chosen.
+    /// Returns the expression; `None` if it selects everything.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         self.expression.as_ref().map(|(text, _)| text.as_str())
@@ -113,7 +113,7 @@ impl Selection {
 }
 
 impl SuiteOptions {
-    /// Reads `NODEPROOF_TAGS`, `NODEPROOF_SEED` and `NODEPROOF_K8S`; the stage stays the simulator.
+    /// Reads `NODEPROOF_TAGS`, `NODEPROOF_SEED` and `NODEPROOF_K8S`; the runner stays the simulator.
     ///
     /// # Errors
     /// A value does not fit; the message names the variable and what would fit.
@@ -152,13 +152,13 @@ impl SuiteOptions {
         Runner::set(backend, &LiveOptions { slow, kind, ..LiveOptions::default() })
     }
 
-    /// Tells whether `NODEPROOF_K8S` names a release, so that none is to be chosen.
+    /// Tells whether `NODEPROOF_K8S` names a release.
     #[must_use]
     pub fn environment_names_release() -> bool {
         variable("NODEPROOF_K8S").is_ok_and(|value| value.is_some())
     }
 
-    /// Returns a remark on variables that look like misspelt ones of ours.
+    /// Returns a remark on environment variables that look like misspelt ones of the harness.
     #[must_use]
     pub fn misspelt_variables() -> Vec<String> {
         let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
@@ -188,7 +188,7 @@ fn variable(name: &str) -> Result<Option<String>, String> {
 /// Reads a seed.
 ///
 /// # Errors
-/// It is no whole number that fits.
+/// It is no whole number in range.
 pub fn parse_seed(text: &str) -> Result<u64, String> {
     text.trim().parse().map_err(|_| format!("{text:?} is no seed: a whole number from 0 to {}", u64::MAX))
 }
@@ -210,7 +210,7 @@ impl Seeds {
     /// Reads `1..1000`.
     ///
     /// # Errors
-    /// It is none, it is empty, or there are more than a million.
+    /// It is no such range, it is empty, or it has more than a million seeds.
     pub fn parse(text: &str) -> Result<Self, String> {
         const SEEDS_MAX: u64 = 1_000_000;
         let Some((first, last)) = text.split_once("..") else {

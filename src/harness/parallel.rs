@@ -1,4 +1,7 @@
-//! Runs scenarios side by side and hands them over in their order.
+//! Runs scenarios on several threads and reports each verdict.
+//!
+//! Inputs: scenarios with options, a number of threads. Outputs: calls of `done`, on the simulator in the order of the
+//! scenarios, whatever the number of threads.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -11,7 +14,7 @@ use super::runner::Backend;
 use super::scenario::{Judged, run};
 use super::suite::Suite;
 
-/// A scenario to run, with what the run is asked for, or why it is not to be run.
+/// A scenario to run with its options, or the reason why it is skipped.
 #[derive(Debug)]
 pub struct PlannedRun<'a> {
     /// The scenario.
@@ -22,7 +25,7 @@ pub struct PlannedRun<'a> {
     pub skipped: Option<String>,
 }
 
-/// Runs scenarios on so many threads, or on all cores, and calls `done` for each, in their order, as soon as it and
+/// Runs scenarios on this many threads, or on one for each core. Calls `done` for each in their order, once it and
 /// those before it are judged; in real time as soon as it is judged itself, since others may take minutes.
 pub fn run_all<'a>(
     jobs: &[PlannedRun<'a>],

@@ -1,4 +1,4 @@
-//! A scenario that could be run, and the reason why it is not.
+//! A scenario of a suite, and the reason why it is not run.
 
 use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
 
@@ -6,12 +6,12 @@ use super::options::SuiteOptions;
 use crate::load::Tags;
 use crate::steps::Compiled;
 
-/// A scenario that could be run.
+/// A scenario of a suite.
 #[derive(Debug, Clone)]
 pub struct Planned {
     /// The trial's name: `BACKEND::area::topic::scenario[::row]`.
     pub name: String,
-    /// The words and what they mean.
+    /// The compiled scenario.
     pub compiled: Compiled,
     /// The feature file.
     pub path: String,
@@ -24,14 +24,14 @@ impl Planned {
         self.compiled.scenario.cluster.release.unwrap_or(options.release)
     }
 
-    /// Tells why the scenario cannot be judged in this run, whatever is selected.
+    /// Returns why the scenario cannot be judged in this run, whatever is selected.
     #[must_use]
     pub fn obstacle(&self, options: &SuiteOptions) -> Option<String> {
         let other = self.compiled.tags.other_release(self.release(options));
         other.or_else(|| options.runner.obstacle(self, options))
     }
 
-    /// Tells why the scenario is not run.
+    /// Returns why the scenario is not run.
     #[must_use]
     pub fn skipped(&self, options: &SuiteOptions) -> Option<String> {
         if !options.selection.meets(&self.compiled.tags) {
@@ -40,7 +40,7 @@ impl Planned {
         self.obstacle(options)
     }
 
-    /// Tells whether the scenario says something about the default release, for which snapshots are stored first.
+    /// Tells whether the scenario applies to the default release, for which snapshots are stored first.
     pub(super) fn is_for_default_release(&self) -> bool {
         let own = self.compiled.scenario.cluster.release.unwrap_or(DEFAULT_RELEASE);
         own == DEFAULT_RELEASE && self.tags().other_release(DEFAULT_RELEASE).is_none()

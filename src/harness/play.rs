@@ -1,4 +1,7 @@
-//! What a stage does with a scenario: plays it, or tells why it cannot.
+//! Runs a scenario on the backend that was chosen, or tells why that backend cannot.
+//!
+//! Inputs: a scenario and the options of the run. Output: its outcome. State: a setup cache for each thread, which
+//! changes no outcome.
 
 use std::cell::RefCell;
 
@@ -16,7 +19,7 @@ use super::suite::Suite;
 use crate::live::{self, ScenarioPlan};
 
 thread_local! {
-    /// What scenarios of this thread began with.
+    /// The setups of scenarios that this thread has run.
     static SETUP_CACHE: RefCell<SetupCache> = RefCell::default();
 }
 
@@ -33,7 +36,7 @@ impl Runner {
         }
     }
 
-    /// Says what a scenario would do to which machine of a real cluster, a line each.
+    /// Describes what a scenario would do to which machine of a real cluster, one line each.
     #[must_use]
     pub fn dry_run(&self, planned: &Planned, options: &SuiteOptions) -> Vec<String> {
         #[cfg(feature = "live")]
@@ -44,7 +47,7 @@ impl Runner {
         Vec::new()
     }
 
-    /// Tells why a scenario cannot be judged here.
+    /// Returns why a scenario cannot be judged on this backend.
     pub(super) fn obstacle(&self, planned: &Planned, options: &SuiteOptions) -> Option<String> {
         let tags = planned.tags();
         if self.backend() == Backend::Sim {
@@ -75,7 +78,7 @@ impl Runner {
             trace: options.trace,
             ..sim::SimulationOptions::default()
         };
-        // Out of its place meanwhile: an action of the user's own may run scenarios itself, or break down.
+        // Taken out of the thread-local meanwhile: an action of the user's own may run scenarios itself, or panic.
         let mut cache = SETUP_CACHE.take();
         let own = suite.own.functions();
         let outcome = sim::run_scenario_with(&planned.compiled.scenario, options, own, &mut cache);
@@ -92,7 +95,7 @@ impl Live {
     }
 
     fn obstacle(&self, planned: &Planned, options: &SuiteOptions) -> Option<String> {
-        // A flag that cannot be is a failure of the scenario, not a reason to skip it.
+        // A flag with a wrong value is a failure of the scenario, not a reason to skip it.
         self.plan(planned, options).ok()?.obstacle(self.live_backend.as_ref(), self.time_limit)
     }
 

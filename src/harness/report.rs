@@ -1,4 +1,5 @@
-//! What a run leaves for machines: a JSON line for each scenario, and files that two processes must write alike.
+//! The output of a run for programs: a JSON line for each scenario, and report files. Two processes write the same
+//! files.
 
 use std::fs;
 use std::io;
@@ -13,7 +14,7 @@ use super::scenario::{Judged, Verdict};
 
 use super::yaml;
 
-/// What the steps say that measure instead of looking.
+/// A part of the figure that steps report which measure bytes.
 const FIGURE: &str = " bytes a minute ";
 
 /// Returns the JSON line of a scenario.

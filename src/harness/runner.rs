@@ -1,4 +1,7 @@
-//! Where scenarios run: on the simulator, or on a live backend that was made once for all of them.
+//! The backend that scenarios run on: the simulator, or a live backend that is made once for the whole run.
+//!
+//! Inputs: the backend's name and options. Output: a [`Runner`], or the reason why a cluster that was named cannot be
+//! used. A backend that was not named and is not available skips every scenario with the reason.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -8,7 +11,7 @@ pub use crate::live::kind::KindOptions;
 #[cfg(feature = "live")]
 use crate::live::{self, LiveBackend, TimeLimit};
 
-/// What is wanted of kind, in a program that does not know it.
+/// Stands in for the options of kind in a program without live backends.
 #[cfg(not(feature = "live"))]
 pub type KindOptions = ();
 
@@ -29,7 +32,7 @@ impl Backend {
     /// All of them.
     const ALL: [Self; 3] = [Self::Sim, Self::Hollow, Self::Kind];
 
-    /// Returns its name, which is the first part of the names of trials.
+    /// Returns the name, which is the first part of the names of trials.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -49,20 +52,20 @@ impl Backend {
     }
 }
 
-/// What live backends are asked for.
+/// The options of live backends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LiveOptions {
     /// Where the programs of a control plane are; `None` for `KUBEBUILDER_ASSETS`, then `PATH`.
     pub assets: Option<PathBuf>,
     /// Whether scenarios of up to ten minutes are run, beside those of up to two.
     pub slow: bool,
-    /// Where recordings of the scenarios go; `None` if there are to be none.
+    /// Where recordings of the scenarios are written; `None` for no recordings.
     pub recordings: Option<PathBuf>,
-    /// What is wanted of kind.
+    /// The options of kind.
     pub kind: KindOptions,
 }
 
-/// Where scenarios run.
+/// The backend of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Runner {
     backend: Backend,
@@ -78,10 +81,10 @@ pub(super) struct Live {
 }
 
 impl Runner {
-    /// Makes a runner; what is not to be had is a reason to skip every scenario.
+    /// Makes a runner. A backend that is not available is no error: every scenario is skipped with the reason.
     ///
     /// # Errors
-    /// A cluster was named that must not be touched, or none.
+    /// A cluster was named that must not be touched or does not answer, or the backend needs a name and there is none.
     pub fn set(backend: Backend, options: &LiveOptions) -> Result<Self, String> {
         #[cfg(not(feature = "live"))]
         let _ = options;
@@ -101,7 +104,7 @@ impl Runner {
         self.backend
     }
 
-    /// Takes out of a snapshot what is not compared here.
+    /// Removes the fields of a snapshot that this backend does not compare.
     pub(super) fn projected(&self, text: &str) -> String {
         match self.backend {
             #[cfg(feature = "live")]
@@ -110,7 +113,8 @@ impl Runner {
         }
     }
 
-    /// Tells why a field of a Node, as `status.capacity.cpu`, has another value here; `None` if it is compared.
+    /// Returns why a field of a Node, as `status.capacity.cpu`, has another value on this backend; `None` if it is
+    /// compared.
     #[must_use]
     pub fn known_difference(&self, field: &str) -> Option<&'static str> {
         match self.backend {
@@ -123,18 +127,19 @@ impl Runner {
         }
     }
 
-    /// Lets SIGINT and SIGTERM end a run in real time in order; calls `first` at the first of them.
+    /// Handles SIGINT and SIGTERM in real time: the scenarios under way end and clean up. Calls `first` at the first
+    /// signal.
     pub fn handle_signals(&self, first: impl FnOnce() + Send + 'static) {
         #[cfg(feature = "live")]
         if self.live.is_some() {
-            // Without it a signal ends the process, as it does anyway.
+            // Without the handler a signal ends the process at once.
             let _ = live::interrupt::listen(first);
         }
         #[cfg(not(feature = "live"))]
         drop(first);
     }
 
-    /// Tells whether no further scenario is to begin.
+    /// Tells whether no more scenarios may begin.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         #[cfg(feature = "live")]
@@ -143,7 +148,8 @@ impl Runner {
         false
     }
 
-    /// Returns how many scenarios run at a time where that does not depend on the cores: in real time most only wait.
+    /// Returns how many scenarios run at a time in real time, where most of the time is spent waiting; `None` to use
+    /// the number of cores.
     #[must_use]
     pub fn threads(&self) -> Option<NonZeroUsize> {
         #[cfg(feature = "live")]
@@ -152,7 +158,7 @@ impl Runner {
         None
     }
 
-    /// Returns what people should know before anything is written.
+    /// Returns what to print before the first write.
     #[must_use]
     pub fn announcement(&self) -> Option<String> {
         #[cfg(feature = "live")]
@@ -162,7 +168,7 @@ impl Runner {
     }
 }
 
-/// Makes what live scenarios stand on; `None` for the simulator.
+/// Makes the live backend; `None` for the simulator.
 #[cfg(feature = "live")]
 fn live_backend(backend: Backend, options: &LiveOptions) -> Result<Option<std::sync::Arc<dyn LiveBackend>>, String> {
     use std::sync::Arc;
@@ -188,8 +194,8 @@ fn live_backend(backend: Backend, options: &LiveOptions) -> Result<Option<std::s
     })
 }
 
-/// Returns where scenarios run without a cluster: nothing, so that all are skipped with the reason. A cluster that
-/// was named has to be there: whoever names one would take a run without a failure for a good one.
+/// Returns a backend that skips every scenario with the reason. If a cluster was named, its absence is an error: a run
+/// in which everything is skipped could be mistaken for a good one.
 #[cfg(feature = "live")]
 fn without(error: live::kind::NoCluster, options: &LiveOptions) -> Result<std::sync::Arc<dyn LiveBackend>, String> {
     match (error, &options.kind.context) {

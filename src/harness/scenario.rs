@@ -1,4 +1,7 @@
-//! Runs one scenario, holds its snapshots against the stored ones, and says what is wrong.
+//! Runs one scenario, compares its snapshots with the stored ones, and writes the failure text.
+//!
+//! Inputs: a scenario, the options of the run, the suite. Output: a [`Judged`]. Invariant: a panic of the simulator
+//! becomes a failure of this scenario and of no other.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -13,14 +16,14 @@ use super::planned::Planned;
 use super::runner::Backend;
 use super::suite::Suite;
 
-/// What came of a scenario.
+/// The verdict of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// All its lines held, and its snapshots are as stored.
     Passed,
     /// A line or a snapshot did not hold.
     Failed,
-    /// It cannot be said; counts as failed.
+    /// Nothing can be said about it; counts as failed.
     Inconclusive,
     /// It was not run.
     Skipped,
@@ -48,7 +51,7 @@ impl Verdict {
         }
     }
 
-    /// Tells whether a run with this verdict has failed.
+    /// Tells whether this verdict counts as failed.
     #[must_use]
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::Failed | Self::Inconclusive)
@@ -64,9 +67,9 @@ pub struct Judged {
     pub text: String,
     /// What the backend left behind; `None` if it was not run or broke down.
     pub outcome: Option<Outcome>,
-    /// How much time went by in the cluster.
+    /// How much time passed in the cluster.
     pub virtual_time: jiff::SignedDuration,
-    /// How much time it took.
+    /// How much time the run took.
     pub wall_time: Duration,
 }
 
@@ -129,7 +132,7 @@ fn judge(
     }
 }
 
-/// Returns the line that shows the same again when it is pasted.
+/// Returns a command line that repeats the run of a scenario.
 fn replay_line(planned: &Planned, options: &SuiteOptions, entry_point: EntryPoint) -> String {
     let release = release_name(options.release);
     let backend = options.runner.backend();
@@ -161,13 +164,13 @@ pub(super) fn test_target() -> String {
     }
 }
 
-/// Puts a path in quotes if a shell would part it.
+/// Quotes a path if a shell would split it.
 fn quote(path: &str) -> String {
     let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
     if plain { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
-/// Says that the program itself broke down: a fault of its own, never of the scenario.
+/// Returns the failure text for a panic of the program: it is never the scenario's fault.
 fn broken_down(planned: &Planned, payload: &(dyn Any + Send), replay: &str) -> String {
     let message = payload
         .downcast_ref::<String>()
@@ -186,7 +189,7 @@ thread_local! {
     static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Keeps the place of a panic for the failure's text, instead of printing it among the others' output.
+/// Keeps the place of a panic for the failure text, so that it is not printed among the output of other scenarios.
 pub fn keep_panics_quiet() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string);

@@ -1,7 +1,8 @@
-//! Stored snapshots: where they are, whether a scenario still gives the same, and which are used by nobody.
+//! Stored snapshots: where they are, whether a scenario still produces the same, and which ones are not used.
 //!
-//! A file is `snapshots/<area>/<topic>/<scenario>.<what>.snap`; a release that truly differs has `…@1.31.snap` beside
-//! it. Under `cargo test` insta writes what is new; the command never writes.
+//! A file is `snapshots/<area>/<topic>/<scenario>.<what>.snap`; if a release truly differs, `…@1.31.snap` stands beside
+//! it. Inputs: the snapshots of an outcome. Outputs: equal, or the difference as text. Under `cargo test` insta writes
+//! new snapshots; `nodeproof run` writes them with `--accept` alone.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,18 +32,18 @@ pub enum Store {
     Tree(PathBuf),
 }
 
-/// A stored snapshot as it was found.
+/// A stored snapshot as it was read.
 struct Stored {
     name: String,
     text: String,
 }
 
 impl Store {
-    /// Holds what a scenario gave against what is stored.
+    /// Compares the snapshot of a scenario with the stored one.
     ///
     /// # Errors
-    /// It differs, or nothing is stored; the text says how and what to do. Under `cargo test` insta has written the new
-    /// one then, unless its settings forbid it.
+    /// It differs, or nothing is stored; the text says how, and what to do. Under `cargo test` insta has then written
+    /// the new one, unless its settings forbid it.
     pub fn compare(
         &self,
         planned: &Planned,
@@ -76,7 +77,7 @@ impl Store {
             Some(own) => self.read(own)?.or(self.read(base)?),
             None => self.read(base)?,
         };
-        // What is stored for another release stands for this one in all but the offsets, which depend on its chances.
+        // A snapshot of another release applies in all but the offsets, which depend on random choices of that release.
         let is_own = own.is_none() || stored.as_ref().is_some_and(|stored| Some(&stored.name) == own.as_ref());
         let is_default_seed = options.seed == SuiteOptions::default().seed;
         let is_sim = options.runner.backend() == Backend::Sim;
@@ -125,7 +126,8 @@ impl Store {
         raw.map(|raw| contents(&name, &raw).map(|text| Stored { name: stem.to_owned(), text })).transpose()
     }
 
-    /// Returns the files in the store that no scenario would use, and those that say the same as the one beside them.
+    /// Returns the stored files that no scenario uses, and those that equal the file of the default release beside
+    /// them.
     #[must_use]
     pub fn unused(&self, planned: &[Planned], broken_areas: &BTreeSet<String>) -> Vec<String> {
         let Self::Tree(root) = self else { return Vec::new() };
@@ -155,10 +157,10 @@ impl Store {
     }
 }
 
-/// Returns `area/topic/scenario.what` for each snapshot that a scenario asks for, in its order.
+/// Returns `area/topic/scenario.what` for each snapshot that a scenario compares, in order.
 ///
-/// The object's name is part of it where the scenario asks for several of a kind, and a number where it asks for the
-/// same one in several acts.
+/// It contains the object's name if the scenario compares several objects of a kind, and a number if it compares one
+/// object in several acts.
 fn expected(planned: &Planned) -> Vec<String> {
     let lines = planned.compiled.scenario.expectations();
     let asked: Vec<(SnapshotKind, String)> = lines
@@ -216,7 +218,7 @@ fn walk(root: &Path, directory: &Path, found: &mut BTreeMap<String, PathBuf>) {
     }
 }
 
-/// Takes the header of insta off.
+/// Removes the header that insta writes.
 fn contents(name: &str, raw: &str) -> Result<String, String> {
     let raw = raw.replace("\r\n", "\n");
     let parts = raw.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
@@ -239,13 +241,13 @@ fn unreadable(name: &str, why: &str) -> String {
     )
 }
 
-/// Masks offsets: they depend on the seed.
+/// Masks offsets, which depend on the seed.
 fn without_offsets(text: &str) -> String {
     static OFFSET: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[+-](?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?m?s\b").expect("a constant pattern"));
-    // YAML puts a text that begins with `-` in quotes, and one that begins with `+` not.
+    // YAML quotes a text that begins with `-`, but not one that begins with `+`.
     static QUOTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(?m)"(…[^"\n]*)"$"#).expect("a constant pattern"));
-    // Whether an instant of whole seconds changed at all is a matter of where in a second it lies.
+    // Whether an instant in whole seconds changes depends on where in a second it lies.
     static INSTANT: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?m)^ *\S+Time: … -> …\n?").expect("a constant pattern"));
     let masked = OFFSET.replace_all(text.trim_end(), "…");
@@ -253,12 +255,12 @@ fn without_offsets(text: &str) -> String {
     INSTANT.replace_all(&masked, "").trim_end().to_owned()
 }
 
-/// Tells whether `cargo insta test` wants to know which snapshots are used.
+/// Tells whether `cargo insta test` counts which snapshots are used.
 fn insta_counts_references() -> bool {
     std::env::var_os("INSTA_SNAPSHOT_REFERENCES_FILE").is_some()
 }
 
-/// Lets insta compare and write; true if it is content: the snapshot was accepted, or it was told to let all pass.
+/// Lets insta compare and write. True if the snapshot was accepted, or if insta is configured to let all pass.
 fn through_insta(directory: &Path, stem: &str, planned: &Planned, text: &str) -> Result<bool, String> {
     let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
     let mut settings = insta::Settings::clone_current();
@@ -286,7 +288,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
     text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }
 
-/// Compares as the harness does, so that both agree on what is the same.
+/// Compares for insta as the harness does, so that both agree on what is equal.
 #[derive(Debug, Clone, Copy)]
 struct Contents;
 
@@ -304,7 +306,7 @@ impl insta::Comparator for Contents {
     }
 }
 
-/// Stores what a scenario gave, as insta would: the whole file or nothing.
+/// Stores a snapshot as insta would: the whole file or nothing.
 fn accept_snapshot(directory: &Path, stem: &str, planned: &Planned, text: &str) -> Result<(), String> {
     let path = directory.join(format!("{stem}.snap"));
     let description = format!("{:?}", planned.compiled.scenario.position.text.as_str());
@@ -322,7 +324,7 @@ fn accept_snapshot(directory: &Path, stem: &str, planned: &Planned, text: &str) 
     })
 }
 
-/// Returns a file's path from the directory that holds the snapshots, as the tests of a crate name it.
+/// Returns a file's path relative to the parent of the snapshots' directory, as the tests of a crate name it.
 fn shown_below(snapshots: &Path, file: &str) -> String {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let file = absolute(Path::new(file));

@@ -1,4 +1,7 @@
-//! All scenarios of some feature files, checked and named, with the reason why one is not run.
+//! All scenarios of some feature files, checked and named.
+//!
+//! Inputs: paths of features, requirements, snapshots and fixtures. Output: a [`Suite`] with its scenarios, the files
+//! that have problems, and the paths that hold nothing. Invariant: a file with problems contributes no scenario.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +12,7 @@ use super::snapshots::Store;
 use crate::load::{FeatureFile, Problem, Requirements, Source, check, find_sources};
 use crate::steps::{CompileContext, Own, compile_in};
 
-/// Where the files of a suite are, and the steps of the user's own.
+/// The paths of a suite, and the user's own steps.
 #[derive(Debug, Clone, Default)]
 pub struct SuitePaths {
     /// Feature files, or directories with all that is below them. Default `features/` here, or else what the program
@@ -19,16 +22,16 @@ pub struct SuitePaths {
     pub requirements: Option<PathBuf>,
     /// The directory of the snapshots. Default `snapshots` beside `features`.
     pub snapshots: Option<PathBuf>,
-    /// The directory of the files that scenarios name. Default `fixtures` beside `features`.
+    /// The directory of the files that scenarios refer to. Default `fixtures` beside `features`.
     pub fixtures: Option<PathBuf>,
     /// Actions and looks of the user's own steps.
     pub own: Own,
-    /// What the scenarios are to run on, which is the first part of their names. Default the simulator.
+    /// The backend that the scenarios run on, which is the first part of their names. Default the simulator.
     pub backend: Backend,
 }
 
 impl SuitePaths {
-    /// Returns the places below the root of a source tree.
+    /// Returns the default paths below the root of a source tree.
     #[must_use]
     pub fn of_tree(root: &Path) -> Self {
         Self {
@@ -58,11 +61,11 @@ pub struct Suite {
     pub store: Store,
     /// Actions and looks of the user's own steps.
     pub own: Own,
-    /// The requirements that tags may name.
+    /// The requirements that `@req:` tags may name.
     pub requirements: Requirements,
-    /// The places that were asked for and hold nothing.
+    /// The paths that were given and hold no feature.
     pub missing: Vec<Problem>,
-    /// Whether these are all features of their tree, so that what they do not use is used by nobody.
+    /// Whether all features of the tree were loaded, so that a snapshot that none of them uses is unused.
     pub is_whole: bool,
 }
 
@@ -86,7 +89,7 @@ impl Suite {
         suite
     }
 
-    /// Loads files and directories; without any, `features/` here, or else what the program carries.
+    /// Loads files and directories. Without any, loads `features/` here, or the features that the program carries.
     #[must_use]
     pub fn load(suite_paths: &SuitePaths) -> Self {
         let here = Path::new("features");
@@ -115,9 +118,9 @@ impl Suite {
         suite
     }
 
-    /// Loads the feature files of a source tree, or of them only the one that holds a trial.
+    /// Loads the feature files of a source tree, or only the file that holds a trial.
     ///
-    /// Requirements are not looked up for a single trial: reading them costs more than the trial itself.
+    /// For a single trial the requirements are not read: that would take longer than the trial itself.
     #[must_use]
     pub fn of_tree(root: &Path, suite_paths: &SuitePaths, only: Option<&str>) -> Self {
         let (mut sources, mut missing) = find_sources(&suite_paths.features);
@@ -172,7 +175,7 @@ impl Suite {
         }));
     }
 
-    /// Returns what is wrong with stored snapshots that no scenario uses; nothing unless all features were loaded.
+    /// Returns problems with stored snapshots that no scenario uses; none unless all features were loaded.
     #[must_use]
     pub fn unused_snapshots(&self) -> Vec<String> {
         let area = |name: &str| {
@@ -189,8 +192,9 @@ impl Suite {
     }
 }
 
-/// Returns the directory in which a suite keeps its other files: the one that holds `features`; where the features
-/// stand in a directory of another name, the nearest one upwards that has such files, or else that directory itself.
+/// Returns the directory that holds the other files of a suite: the one that contains `features`. If the features are
+/// in a directory of another name, it is the nearest directory upwards that has such files, or else that directory
+/// itself.
 fn beside(paths: &[PathBuf]) -> PathBuf {
     let Some(first) = paths.first() else { return PathBuf::new() };
     let absolute = std::path::absolute(first).unwrap_or_else(|_| first.clone());
@@ -224,7 +228,7 @@ fn requirements_beside(paths: &[PathBuf]) -> (Requirements, Option<Problem>) {
     (embedded::requirements(), None)
 }
 
-/// Reads a file of requirements; if it cannot be read any id passes, since the file itself is the problem.
+/// Reads a file of requirements. If it cannot be read, that is the problem, and any id passes.
 fn requirements_in(file: &Path) -> (Requirements, Option<Problem>) {
     let read = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"));
     match read.and_then(|text| Requirements::parse(&text)) {
@@ -245,8 +249,8 @@ mod tests {
     use super::super::options::SuiteOptions;
     use super::*;
 
-    /// A run without a trace is told less of what nobody looks at, heartbeats in it are not sent, and it goes along
-    /// with the scenarios before it as far as it can. A second thread halves the time of the longest test of the crate.
+    /// Without a trace the run is told of fewer changes, heartbeats of idle nodes are done without messages, and setups
+    /// come from the cache. The second thread halves the time of the longest test of the crate.
     #[test]
     fn a_run_comes_to_the_same_outcome_with_and_without_a_trace() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,8 @@
-//! From the parser's tree to cases: backgrounds put before their scenarios, outlines expanded, doc strings mended.
+//! Turns the parser's tree into cases: backgrounds are put before their scenarios, outlines are expanded, doc strings
+//! are corrected.
+//!
+//! Inputs: the text of a file and the tree that the crate gherkin made of it. Outputs: cases and problems, added to a
+//! [`FeatureFile`]. Invariant: no two cases of a file have the same id.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +52,7 @@ impl Row {
 /// A step with its place in the file; of an outline, the template's.
 #[derive(Debug, Clone)]
 pub struct StepLine {
-    /// The step, placeholders filled in, its doc string mended.
+    /// The step, with placeholders filled in and its doc string corrected.
     pub step: Step,
     /// The line.
     pub line: usize,
@@ -63,7 +67,7 @@ pub struct StepLine {
 }
 
 impl StepLine {
-    /// Returns the step with its keyword, as people read it.
+    /// Returns the step with its keyword.
     #[must_use]
     pub fn sentence(&self) -> String {
         let keyword = self.step.keyword.as_str();
@@ -72,7 +76,7 @@ impl StepLine {
     }
 }
 
-/// Reads what the parser found in a file.
+/// Reads the parser's tree of a file.
 pub(super) fn read(text: &Text, feature: &Feature, known: &Requirements, file: &mut FeatureFile) {
     let heading = heading_line(text, feature.span.start, &feature.keyword);
     let mut reader = DocumentReader { text, known, file, names: BTreeMap::new() };
@@ -120,7 +124,7 @@ struct DocumentReader<'a> {
     text: &'a Text,
     known: &'a Requirements,
     file: &'a mut FeatureFile,
-    /// Trial names and the lines that have taken them.
+    /// Names of trials that are taken, each with its line.
     names: BTreeMap<String, usize>,
 }
 
@@ -204,7 +208,7 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// Takes a case unless another has its name.
+    /// Adds a case unless another one has its name.
     fn take(&mut self, case: Case) {
         if let Some(line) = self.names.get(&case.id) {
             let message = format!("the trial {} is there already, on line {line}", case.id);
@@ -254,7 +258,7 @@ impl DocumentReader<'_> {
     }
 }
 
-/// Returns the line of a heading or step: the parser's offset may stand on a comment above it.
+/// Returns the line of a heading or step; the parser's offset may point to a comment above it.
 fn heading_line(text: &Text, offset: usize, keyword: &str) -> usize {
     let before = text.whole.get(..offset).map_or(0, |before| before.matches('\n').count());
     (before + 1..=text.lines.len())
@@ -273,7 +277,8 @@ fn table_lines(text: &Text, after: usize) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// Returns the text of a doc string, de-indented by its marks and without media type, and the line on which it ends.
+/// Returns the text of a doc string, with the indentation of its marks removed and without media type, and its last
+/// line.
 fn docstring(text: &Text, open: usize) -> (String, usize) {
     let marks: String = text.line(open).trim().chars().take(3).collect();
     let depth = indent(text.line(open));
@@ -289,12 +294,12 @@ fn docstring(text: &Text, open: usize) -> (String, usize) {
     (lines.join("\n"), text.lines.len())
 }
 
-/// Returns a name without the remark behind it: `The kubelet is killed   # 50 s of grace`.
+/// Returns a name without the comment behind it: `The kubelet is killed   # 50 s of grace`.
 fn clean_name(name: &str) -> String {
     name.split(" # ").next().unwrap_or_default().trim().to_owned()
 }
 
-/// Makes a problem about a step, which may be in any of the lines of a case.
+/// Returns a problem about words of a step, which may be in any line of a case.
 pub(crate) fn step_problem(path: &str, step: &StepLine, row: Option<&Row>, words: &str, message: String) -> Problem {
     let (column, width) = match step.excerpt.find(words) {
         Some(at) if !words.is_empty() => (step.excerpt[..at].chars().count() + 1, words.chars().count()),

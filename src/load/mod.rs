@@ -1,9 +1,9 @@
-//! From feature files to checked text: every problem with file, line and column, and nothing run.
+//! From feature files to checked cases. Every problem has file, line and column; nothing is run.
 //!
-//! Inputs: bytes, from a directory or embedded in the binary. Outputs: [`FeatureFile`]s, each with its cases
-//! (scenarios, outlines expanded row by row) or with its [`Problem`]s. What the sentences mean is no business of this
-//! module. Invariant: no input makes it panic, and nothing that stands in a file is dropped silently; where the crate
-//! gherkin does that (see [`pitfalls`]), it is a problem here.
+//! Inputs: bytes, from a directory or embedded in the program. Outputs: [`FeatureFile`]s, each with its cases
+//! (scenarios, outlines expanded row by row) or with its [`Problem`]s. What sentences mean is decided in `steps`.
+//! Invariant: no input causes a panic, and nothing in a file is dropped silently; where the crate gherkin does that
+//! (see [`pitfalls`]), it is a problem here.
 
 pub mod body;
 mod document;
@@ -26,15 +26,15 @@ pub use tags::{Requirement, Requirements, Tags, check_tag};
 /// One feature file after the check.
 #[derive(Debug, Clone, Default)]
 pub struct FeatureFile {
-    /// Its path as people are told.
+    /// Its path as printed in problems.
     pub path: String,
     /// `area::topic`, which begins the names of its trials.
     pub id: String,
     /// The scenarios, in their order; outlines row by row. Empty if the file does not parse.
     pub cases: Vec<Case>,
-    /// Everything that is wrong; for a file that does not parse the first problem alone.
+    /// All problems; for a file that does not parse only the first one.
     pub problems: Vec<Problem>,
-    /// Descriptions, which the vocabulary looks through for steps that lost their keyword.
+    /// Lines of descriptions, in which `steps` looks for steps that lost their keyword.
     pub prose: Vec<Prose>,
 }
 
@@ -78,7 +78,7 @@ pub fn check_one(source: &Source, requirements: &Requirements) -> FeatureFile {
     file
 }
 
-/// Two files whose names differ only in case or punctuation would share their trials and snapshots.
+/// Refuses two files whose names differ only in case or punctuation: they would share their trials and snapshots.
 fn refuse_shared_names(files: &mut [FeatureFile]) {
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     for file in files {

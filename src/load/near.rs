@@ -1,8 +1,8 @@
-//! How near two words or sentences are: what "did you mean" rests on.
+//! Measures how similar two words or two sentences are, for "did you mean". Pure functions.
 
 pub use nodeproof_core::objects::distance;
 
-/// Returns the nearest of some words, if it is near enough to be meant.
+/// Returns the most similar of some words, if it is similar enough to be meant.
 #[must_use]
 pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LETTERS_MAX: usize = 100;
@@ -18,17 +18,17 @@ pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// A word of a sentence or pattern, with what comparing it needs.
+/// A word of a sentence or pattern, prepared for comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Word {
     text: String,
-    /// Names and placeholders (`"worker-1"`, `{node}`) count for less than words, articles for least.
+    /// Names and placeholders (`"worker-1"`, `{node}`) have a lower weight than words, articles the lowest.
     weight: f64,
     is_value: bool,
 }
 
 impl Word {
-    /// Takes a word as it stands.
+    /// Makes a word of a text.
     #[must_use]
     pub fn new(text: &str) -> Self {
         const SMALL: [&str; 12] = ["a", "an", "the", "of", "on", "in", "to", "with", "is", "are", "its", "that"];
@@ -42,11 +42,11 @@ impl Word {
     }
 }
 
-/// What words in the same order count for; the rest is for words in any order.
+/// The share of the score for words in the same order; the rest is for words in any order.
 const ORDER: f64 = 0.7;
 
-/// Returns how alike a sentence and a pattern are, from 0 to 1: the share of their words that both have, most of all in
-/// the same order.
+/// Returns how similar a sentence and a pattern are, from 0 to 1: the share of words that both have. Words in the same
+/// order count more.
 #[must_use]
 pub fn likeness(sentence: &[Word], pattern: &[Word]) -> f64 {
     let mut above = vec![0.0_f64; pattern.len() + 1];
@@ -68,7 +68,7 @@ pub fn likeness(sentence: &[Word], pattern: &[Word]) -> f64 {
     (2.0 * (ORDER * in_order + (1.0 - ORDER) * in_any_order) / whole.max(f64::MIN_POSITIVE)).min(1.0)
 }
 
-/// Returns how alike a sentence and a pattern can be at most, by the number of their words alone.
+/// Returns an upper bound of [`likeness`] by the weight of the words alone, which is cheaper.
 #[must_use]
 pub fn likeness_by_length(sentence: &[Word], pattern: &[Word]) -> f64 {
     let (own, other) = (weight(sentence), weight(pattern));
@@ -79,8 +79,8 @@ fn weight(words: &[Word]) -> f64 {
     words.iter().map(|word| word.weight).sum()
 }
 
-/// Returns how alike a sentence can be to any pattern of some vocabulary at most: as if all of its words that have
-/// something in common with a word of the vocabulary stood in one pattern, in their order, and nothing else.
+/// Returns an upper bound of [`likeness`] to any pattern of a vocabulary: all words that are similar to a word of the
+/// vocabulary count as if one pattern had them in the same order and no others.
 #[must_use]
 pub fn likeness_at_most(sentence: &[Word], vocabulary: &[Word]) -> f64 {
     let is_known = |word: &&Word| is_among(word, vocabulary);
@@ -89,12 +89,12 @@ pub fn likeness_at_most(sentence: &[Word], vocabulary: &[Word]) -> f64 {
     (2.0 * known / (whole + known).max(f64::MIN_POSITIVE)).min(1.0)
 }
 
-/// Tells whether a word has something in common with a word of some vocabulary.
+/// Tells whether a word is similar to a word of a vocabulary.
 pub fn is_among(word: &Word, vocabulary: &[Word]) -> bool {
     vocabulary.iter().any(|other| in_common(word, other) > 0.0)
 }
 
-/// Returns what two words have in common: at most the weight of the lighter one.
+/// Returns the common weight of two words: at most the weight of the lighter one.
 fn in_common(word: &Word, other: &Word) -> f64 {
     const TYPO: f64 = 0.7;
     let weight = word.weight.min(other.weight);
@@ -108,7 +108,7 @@ fn in_common(word: &Word, other: &Word) -> f64 {
     }
     let most = 1 + word.len() / 5;
     let may_be_typo = !has_value && word.len() > 3 && word.len() < 40;
-    // Each letter that only one of two words has is a difference: that is counted much faster than the distance.
+    // Each letter that only one of the words has is a difference. Counting them is much faster than the edit distance.
     let strange = |one: &str, other: &str| (letters(one) & !letters(other)).count_ones() as usize;
     let is_near = |choice: &str| {
         choice.len().abs_diff(word.len()) <= most && strange(choice, word) <= most && strange(word, choice) <= most
@@ -122,7 +122,7 @@ fn in_common(word: &Word, other: &Word) -> f64 {
     }
 }
 
-/// Returns which letters a word has, a bit for each; far letters may share one.
+/// Returns the set of letters of a word as bits; letters far apart may share a bit.
 fn letters(word: &str) -> u64 {
     word.chars().fold(0, |seen, letter| seen | 1 << (u32::from(letter) % 64))
 }

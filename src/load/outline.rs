@@ -1,4 +1,4 @@
-//! Scenario outlines: placeholders filled in row by row, and those that nothing fills refused.
+//! Expands scenario outlines: fills placeholders in row by row, and refuses placeholders without a column.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::near::nearest;
 use super::source::Text;
 use super::{Problem, pitfalls};
 
-/// Returns a case with the values of a row in place of the placeholders.
+/// Returns a case with placeholders replaced by the values of a row.
 pub(super) fn fill(template: &Case, names: &[String], values: &[String]) -> Case {
     let mut case = template.clone();
     let row = Row { values: names.iter().cloned().zip(values.iter().cloned()).collect() };
@@ -25,7 +25,7 @@ pub(super) fn fill(template: &Case, names: &[String], values: &[String]) -> Case
     case
 }
 
-/// Replaces each `<name>` once: a value that looks like a placeholder stays as it is.
+/// Replaces each `<name>` once: a value that looks like a placeholder is not replaced again.
 fn replace(text: &str, row: &Row) -> String {
     let mut filled = String::new();
     let mut rest = text;
@@ -50,7 +50,7 @@ fn replace(text: &str, row: &Row) -> String {
     filled
 }
 
-/// Refuses a scenario that should have examples and has none.
+/// Refuses a scenario with placeholders and without examples.
 pub(super) fn refuse_placeholders(text: &Text, case: &Case, keyword: &str, problems: &mut Vec<Problem>) {
     if matches!(keyword, "Scenario Outline" | "Scenario Template") {
         let problem = text.problem_at_line(case.line, "the outline has no `Examples:`, so it would run as it stands");
@@ -63,7 +63,7 @@ pub(super) fn refuse_placeholders(text: &Text, case: &Case, keyword: &str, probl
     }
 }
 
-/// Refuses placeholders for which no column stands.
+/// Refuses placeholders without a column.
 pub(super) fn refuse_unknown(text: &Text, case: &Case, examples: &[Examples], problems: &mut Vec<Problem>) {
     for table in examples.iter().filter_map(|examples| examples.table.as_ref()) {
         let names: BTreeSet<&str> = table.rows.first().into_iter().flatten().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! What the crate gherkin lets pass though it cannot be meant: each is refused here.
+//! Refuses mistakes that the crate gherkin accepts silently.
 //!
 //! Source: behaviour of gherkin 0.16 (src/parser.rs): descriptions swallow steps whose keyword is misspelt, long rows
 //! of tables are cut, examples without rows vanish, media types stay in doc strings.
@@ -11,7 +11,7 @@ use super::slug;
 use super::source::Text;
 use super::syntax::{HEADINGS, STEP_KEYWORDS, cells, foreign_language};
 
-/// Refuses a heading without words: its trial would have no name.
+/// Refuses a heading without a name: its trial would have none.
 pub(super) fn heading(text: &Text, line: usize, keyword: &str, name: &str, problems: &mut Vec<Problem>) {
     if slug(name).is_empty() {
         let message = format!("the {} has no name", keyword.to_lowercase());
@@ -19,7 +19,7 @@ pub(super) fn heading(text: &Text, line: usize, keyword: &str, name: &str, probl
     }
 }
 
-/// Refuses lines between a scenario's heading and its first step that look like steps: the parser takes them for its
+/// Refuses lines between a scenario's heading and its first step that look like steps: the parser reads them as the
 /// description, and the step would silently not run.
 pub(super) fn swallowed(text: &Text, heading: usize, description: Option<&str>, problems: &mut Vec<Problem>) {
     for words in description.into_iter().flat_map(str::lines).map(str::trim).filter(|line| !line.is_empty()) {
@@ -39,15 +39,15 @@ pub(super) fn swallowed(text: &Text, heading: usize, description: Option<&str>, 
     }
 }
 
-/// Words that begin sentences of prose, one letter away from a keyword.
+/// Words of ordinary sentences that are one letter away from a keyword.
 const PROSE: [&str; 2] = ["The", "Any"];
 
-/// Steps name things in quotes, descriptions hardly ever do.
+/// Steps name things in quotes; descriptions rarely do.
 fn quotes_a_name(words: &str) -> bool {
     words.matches('"').count() >= 2
 }
 
-/// Returns the keyword that a word may have been meant for.
+/// Returns the keyword that a word is probably a misspelling of.
 fn near_keyword(word: &str) -> Option<&'static str> {
     let word = word.trim_end_matches([':', ',', ';']);
     let lower = word.to_lowercase();

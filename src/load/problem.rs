@@ -1,4 +1,4 @@
-//! What is wrong with a feature file: where, what, and what to do about it.
+//! A problem of a feature file: where it is, what is wrong, and what to do about it.
 
 use std::fmt;
 
@@ -77,7 +77,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Cuts a long line down to what is around a column, and drops what a terminal could not show.
+/// Shortens a long line to the part around a column, and drops characters that a terminal cannot show.
 fn window(line: &str, column: usize) -> (String, usize) {
     const WIDTH: usize = 160;
     let start = if column > WIDTH { column - WIDTH / 2 } else { 0 };

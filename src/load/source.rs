@@ -1,7 +1,8 @@
-//! Where feature files come from, and their bytes made text.
+//! Finds feature files and reads them as text.
 //!
-//! A file's area and topic are the last two parts of its path below the directory `features`: they begin the names of
-//! its trials and of its snapshots.
+//! Inputs: paths, or bytes. Outputs: [`Source`]s and the problems with their paths. A file's area and topic are the
+//! last two parts of its path below the directory `features`; the names of its trials and snapshots begin with them.
+//! Invariant: nothing but regular files of limited size is read.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,23 +11,23 @@ use std::path::{Path, PathBuf};
 
 use super::{Problem, slug};
 
-/// How large a feature file may be: a hundred times what a person reads.
+/// Size limit of a feature file in bytes: a hundred times what a person reads.
 const BYTES_MAX: u64 = 1 << 20;
-/// How many lines a feature file may have; the parser's time grows with their square.
+/// Limit of the lines of a feature file; the parser's time grows with their square.
 const LINES_MAX: usize = 5_000;
 
 /// A feature file before the check.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// Its path as people are told.
+    /// Its path as printed in problems.
     pub path: String,
     /// `area::topic`.
     pub id: String,
-    /// What stands in it, or why it cannot be read.
+    /// The bytes, or why they cannot be read.
     pub bytes: Result<Cow<'static, [u8]>, String>,
 }
 
-/// The sources that were found and what was wrong with where they were looked for.
+/// The sources that were found, and the problems with the paths that were searched.
 pub type Sources = (Vec<Source>, Vec<Problem>);
 
 impl Source {
@@ -55,7 +56,7 @@ impl Source {
         self.id.rsplit_once("::").map_or(&*self.id, |(_, topic)| topic)
     }
 
-    /// Makes text of the bytes: UTF-8, line feeds only, no control characters, of a size that a person could read.
+    /// Checks the bytes and returns them as text: UTF-8, line feeds only, no control characters, limited in size.
     pub(super) fn text(&self) -> Result<Text, Box<Problem>> {
         let whole = |message: String| Box::new(Problem::of_file(&self.path, message));
         let bytes = self.bytes.as_ref().map_err(|why| whole(why.clone()))?;
@@ -177,7 +178,7 @@ fn too_large(bytes: u64) -> String {
     format!("the file has {bytes} bytes, more than the {BYTES_MAX} that are read")
 }
 
-/// Reads a file that is a file and not too large: a directory, a pipe or a disk image is refused before it is read.
+/// Reads a regular file of limited size. A directory, a pipe or a disk image is refused before it is read.
 fn read_limited(path: &Path) -> Result<Vec<u8>, String> {
     let cannot = |error: io::Error| format!("the file cannot be read: {error}");
     let metadata = std::fs::metadata(path).map_err(cannot)?;
@@ -207,7 +208,7 @@ pub fn identify(path: &Path) -> String {
     parts.map(|part| if part.is_empty() { "unnamed".to_owned() } else { part }).collect::<Vec<_>>().join("::")
 }
 
-/// Finds the feature files that are meant by some paths: files, or directories with all that is below them.
+/// Finds the feature files of some paths: files, or directories with everything below them.
 ///
 /// A path that does not exist, a file that is no feature and a directory without features are problems.
 #[must_use]
@@ -238,7 +239,7 @@ pub fn find_sources(paths: &[PathBuf]) -> Sources {
     (files.iter().map(|path| Source::read(path, &path.to_string_lossy())).collect(), problems)
 }
 
-/// Finds the feature files below a directory; one that a link leads to again is not entered twice.
+/// Finds the feature files below a directory. A directory that a link leads to is entered only once.
 fn walk(directory: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>, problems: &mut Vec<Problem>) {
     let place = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     if !seen.insert(place) {
@@ -253,7 +254,7 @@ fn walk(directory: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>
         }
     };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    // What stands here in its own right comes before what a link shows here as well.
+    // A file comes before a link that leads to it.
     paths.sort_by_key(|path| (path.is_symlink(), path.clone()));
     for path in paths {
         if path.is_dir() {

@@ -1,7 +1,8 @@
-//! The crate gherkin called safely, and its errors given a place that people can use.
+//! Calls the crate gherkin without panics, and gives its errors a useful position.
 //!
-//! The parser reports where it gave up, which may be lines below the mistake. The place is found anew: the mistake is
-//! on the first line after the longest beginning of the file that is a feature.
+//! Input: the text of a file. Output: the parser's tree, or a problem. The parser reports where it gave up, which may
+//! be lines below the mistake. Therefore the position is searched: the mistake is on the line after the longest prefix
+//! of the file that parses.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -26,7 +27,7 @@ pub(super) const HEADINGS: [&str; 10] = [
 ];
 pub(super) const STEP_KEYWORDS: [&str; 5] = ["Given", "When", "Then", "And", "But"];
 
-/// How many beginnings of the file are tried.
+/// How many prefixes of the file are tried.
 const TRIES_MAX: usize = 300;
 
 /// Parses a feature file.
@@ -35,7 +36,7 @@ pub(super) fn parse(text: &Text) -> Result<Feature, Box<Problem>> {
     gherkin(&whole).ok_or_else(|| Box::new(explain(text)))
 }
 
-/// Parses, and takes a panic of the parser for an error.
+/// Parses, and treats a panic of the parser as an error.
 fn gherkin(text: &str) -> Option<Feature> {
     let parse = || Feature::parse(text, GherkinEnv::default()).ok();
     catch_unwind(AssertUnwindSafe(parse)).ok().flatten()
@@ -80,7 +81,7 @@ fn language(text: &Text) -> Result<String, Box<Problem>> {
     Ok(text.whole.clone())
 }
 
-/// Finds where a file that does not parse goes wrong, and says what is wrong there.
+/// Finds the line where a file stops parsing, and explains the mistake there.
 fn explain(text: &Text) -> Problem {
     let Some(good) = longest_beginning(text) else { return no_feature(text) };
     let culprit = (good + 1..=text.lines.len()).find(|line| {
@@ -93,7 +94,7 @@ fn explain(text: &Text) -> Problem {
     explain_line(text, line)
 }
 
-/// Returns the number of lines of the longest beginning that parses.
+/// Returns the number of lines of the longest prefix that parses.
 fn longest_beginning(text: &Text) -> Option<usize> {
     let head: Vec<String> = text.lines.clone();
     let furthest = furthest(text).min(head.len());
@@ -133,7 +134,7 @@ fn no_feature(text: &Text) -> Problem {
 
 const FEATURE: &str = "`Feature: A node that stops reporting becomes unreachable`";
 
-/// Says what is wrong with the line at which a file stops being a feature.
+/// Explains the line at which a file stops parsing.
 fn explain_line(text: &Text, line: usize) -> Problem {
     let words = text.line(line).trim();
     let first = words.split_whitespace().next().unwrap_or_default();
@@ -203,7 +204,7 @@ fn explain_table(text: &Text, line: usize) -> Problem {
     text.problem_at_line(line, "a table follows its step or `Examples:`")
 }
 
-/// Counts the cells of a row; `\|` does not part cells.
+/// Counts the cells of a row; `\|` does not separate cells.
 pub(super) fn cells(row: &str) -> usize {
     let mut bars = 0;
     let mut escaped = false;

@@ -1,4 +1,6 @@
-//! The closed set of tags: what each means, which are known, and which of them a scenario inherits.
+//! The closed set of tags: what each means, which values it takes, and which tags a scenario inherits.
+//!
+//! Inputs: tags and requirements. Outputs: [`Tags`] in force for a scenario, or a problem with the nearest known tag.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +13,7 @@ use super::source::Text;
 
 /// Tags without a value.
 const PLAIN: [&str; 5] = ["core", "extended", "provisional", READ_ONLY, "slow"];
-/// The tag of a scenario that only looks: the steps see to it that it does.
+/// The tag of a scenario that does nothing to the cluster; `steps` refuses other sentences in it.
 const READ_ONLY: &str = "read-only";
 /// Tags with a value, and what the value is.
 const VALUED: [(&str, &str); 6] = [
@@ -22,9 +24,9 @@ const VALUED: [(&str, &str); 6] = [
     ("sim-only", "why the scenario needs the simulator"),
     ("live-only", "why the scenario needs a real cluster"),
 ];
-/// Why a scenario can run on the simulator alone.
+/// Why a scenario can run only on the simulator.
 const SIM_ONLY: [&str; 6] = ["hours", "instants", "faults", "releases", "scale", "hand-fed"];
-/// Why a scenario can run on a real cluster alone.
+/// Why a scenario can run only on a real cluster.
 const LIVE_ONLY: [&str; 4] = ["kernel", "runtime", "timing", "scheduler"];
 
 /// A requirement that scenarios can refer to.
@@ -57,7 +59,7 @@ impl Requirements {
     /// Reads `requirements.yaml`: lists of requirements by topic.
     ///
     /// # Errors
-    /// The text is no such file; the message tells where.
+    /// The text is no such file; the message says where.
     pub fn parse(text: &str) -> Result<Self, String> {
         let topics: BTreeMap<String, Vec<Requirement>> =
             serde_yaml::from_str(text).map_err(|error| error.to_string())?;
@@ -89,20 +91,20 @@ pub struct Tags {
     pub all: Vec<String>,
     /// The requirements that it shows.
     pub requirements: Vec<String>,
-    /// The oldest release for which it is right; the latest of all `@since`.
+    /// The oldest release to which it applies; the latest of all `@since`.
     pub since: Option<Release>,
-    /// The newest release for which it is right, all its patches included; the earliest of all `@until`.
+    /// The newest release to which it applies, including all its patches; the earliest of all `@until`.
     pub until: Option<Release>,
     /// Why it cannot run on the simulator.
     pub live_only: Option<String>,
     /// Why it cannot run on a real cluster.
     pub sim_only: Option<String>,
-    /// Whether it only looks: no step of it does anything to the cluster.
+    /// Whether no step of it does anything to the cluster.
     pub read_only: bool,
 }
 
 impl Tags {
-    /// Tells why a scenario says nothing about a release.
+    /// Returns why a scenario does not apply to a release.
     #[must_use]
     pub fn other_release(&self, release: Release) -> Option<String> {
         if let Some(since) = self.since.filter(|since| release < *since) {
@@ -112,7 +114,7 @@ impl Tags {
         Some(format!("until {}, and this is Kubernetes {release}", said(until)))
     }
 
-    /// Adds the tags of a heading: those stand on the lines above it.
+    /// Adds the tags of a heading, which are on the lines above it.
     pub(super) fn add(
         &mut self,
         tags: &[String],
@@ -188,13 +190,13 @@ impl Tags {
 /// Tells what is wrong with a tag, given without `@`; a requirement may have any id.
 ///
 /// # Errors
-/// There is no such tag, or its value does not fit; the message says which there are.
+/// There is no such tag, or its value is wrong; the message lists the valid ones.
 pub fn check_tag(tag: &str) -> Result<(), String> {
     let taken = Tags::default().take(tag, &Requirements::default());
     taken.map_err(|(message, help)| help.map_or_else(|| message.clone(), |help| format!("{message}; {help}")))
 }
 
-/// Returns a release as tags name it.
+/// Returns a release as tags write it.
 fn said(release: Release) -> String {
     if release.patch == 0 { release.minor_name() } else { release.to_string() }
 }

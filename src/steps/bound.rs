@@ -1,5 +1,5 @@
-//! The ends of `Then` lines: `within 60s`, `between 40s and 55s`, `for 25s`, `at 60s after …`, `between 10s and 11s
-//! after …`.
+//! Reads bounds, the last words of `Then` lines: `within 60s`, `between 40s and 55s`, `for 25s`, `at 60s after …`,
+//! `between 10s and 11s after …`.
 
 use nodeproof_core::scenario::{Bound, Predicate, Subject};
 
@@ -121,7 +121,8 @@ impl Draft {
         (facts.len() == 1).then(|| facts.remove(0))
     }
 
-    /// Adds something that becomes true; the bound is read even if what becomes true could not be.
+    /// Adds something that becomes true. The bound is read even if the rest was wrong, so that its problems are found
+    /// too.
     pub(super) fn expect_becomes(&mut self, what: Option<(Subject, Predicate)>, bound: &str) {
         let problems = self.problems.len();
         let bound = self.becomes(bound.trim_start_matches(','));
@@ -130,7 +131,8 @@ impl Draft {
         }
     }
 
-    /// Adds something that stays true; the bound is read even if what stays true could not be.
+    /// Adds something that stays true. The bound is read even if the rest was wrong, so that its problems are found
+    /// too.
     pub(super) fn expect_lasts(&mut self, what: Option<(Subject, Predicate)>, bound: &str) {
         let Some(bound) = self.lasts(bound.trim_start_matches(',')) else { return };
         if bound == Bound::For(ZERO) {

@@ -1,4 +1,4 @@
-//! The reference of the vocabulary, made from the functions themselves: their patterns and the comments above them.
+//! The reference of the vocabulary, made from the functions of sentences: their patterns and the comments above them.
 
 use std::sync::LazyLock;
 
@@ -30,7 +30,7 @@ pub struct Sentence {
     pub says: String,
     /// The part of the vocabulary to which it belongs.
     pub part: &'static str,
-    /// Steps of features that say it; filled in by [`with_examples`].
+    /// Steps of features that use it; filled in by [`with_examples`].
     pub examples: Vec<String>,
     /// Where its function stands: `file:line`.
     pub source: String,
@@ -39,7 +39,7 @@ pub struct Sentence {
     places: Vec<(&'static str, u32)>,
 }
 
-/// Adds the first steps of some features that say each sentence.
+/// Adds to each sentence the first steps of some features that use it.
 #[must_use]
 pub fn with_examples(mut sentences: Vec<Sentence>, files: &[FeatureFile]) -> Vec<Sentence> {
     const SHOWN: usize = 3;

@@ -1,6 +1,7 @@
-//! The scenario in the making: what steps write their Actions and Expectations into.
+//! The scenario being compiled: the functions of sentences write their actions and expectations into it.
 //!
-//! Cucumber calls this the World; here World is what drives a cluster.
+//! Inputs: the steps of a case, one after the other. Outputs: a scenario, and the problems of its steps.
+//! Cucumber calls this type the World.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub(super) enum NodeKind {
     Machine,
     /// By the scenario itself.
     HandFed,
-    /// It is there, or will be, as an object.
+    /// As an object without a kubelet or heartbeats; it may come later.
     Object,
 }
 
@@ -47,7 +48,7 @@ pub(super) struct PodEntry {
     pub(super) node: Option<Text>,
 }
 
-/// A machine that waits for a `whose kubelet runs with:`.
+/// A machine that a following `whose kubelet runs with:` refers to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum LastMachine {
     /// Ready Nodes of a `Given`.
@@ -56,7 +57,7 @@ pub(super) enum LastMachine {
     Added,
 }
 
-/// A scenario in the making.
+/// A scenario being compiled.
 #[derive(Debug, Default, cucumber::World)]
 pub struct Draft {
     pub(super) scenario: Scenario,
@@ -67,20 +68,20 @@ pub struct Draft {
     pub(super) owners: Vec<Text>,
     /// The body of the last machine that a `Given` described, for `whose kubelet runs with:`.
     pub(super) last_machine: Option<(Vec<Json>, LastMachine)>,
-    /// What is known beside the words.
+    /// The user's own functions and the directory of fixtures.
     pub(super) compile_context: Arc<CompileContext>,
-    /// How many sentences said the one that is read.
+    /// How many sentences lead to the current one by saying it.
     pub(super) said_by: usize,
-    /// Whether the scenario may only look at the cluster.
+    /// Whether the scenario must not do anything to the cluster.
     read_only: bool,
-    /// Whether the sentence that is read speaks of every Node: its name is `*` then.
+    /// Whether the current sentence is about every Node: the name is then `*`.
     pub(super) of_every_node: bool,
-    /// Names in steps that are not understood: whether they are declared cannot be known, so nothing is said about it.
+    /// Names in steps that no sentence fits. Such a step may have declared them, so no problem is reported for them.
     pub(super) doubtful: BTreeSet<String>,
     place: DraftPosition,
 }
 
-/// Where the draft stands in its file.
+/// The position of the draft in its file.
 #[derive(Debug, Default)]
 struct DraftPosition {
     file: String,
@@ -88,7 +89,7 @@ struct DraftPosition {
     line: Option<StepLine>,
     /// Given, When or Then, `And` and `But` resolved.
     keyword: Option<StepType>,
-    /// Set while a part of a sentence is read as a sentence of its own.
+    /// Set while a part of a step is compiled as a sentence of its own.
     scratch: bool,
     last_keyword: Option<StepType>,
 }
@@ -122,7 +123,7 @@ impl Draft {
         }
     }
 
-    /// Takes up the next step.
+    /// Begins the next step.
     pub(super) fn begin(&mut self, line: &StepLine) {
         self.place.line = Some(line.clone());
         self.place.keyword = Some(line.step.ty);
@@ -142,12 +143,12 @@ impl Draft {
         }
     }
 
-    /// Notes that a step is not understood: the names in it may be declared by it.
+    /// Notes the names in a step that no sentence fits: it may have declared them.
     pub(super) fn doubt(&mut self, words: &str) {
         self.doubtful.extend(words.split('"').skip(1).step_by(2).map(str::to_owned));
     }
 
-    /// Looks at the whole when the last step is read.
+    /// Checks the whole scenario after the last step.
     pub(super) fn finish(mut self) -> (Scenario, Vec<Problem>) {
         let proves_nothing = self.scenario.acts.last().is_none_or(|act| act.expectations.is_empty());
         if proves_nothing && self.problems.is_empty() && self.doubtful.is_empty() {
@@ -160,7 +161,7 @@ impl Draft {
         (self.scenario, self.problems)
     }
 
-    /// Returns whether the step is a `Given`.
+    /// Tells whether the step is a `Given`.
     pub(super) fn is_given(&self) -> bool {
         self.place.keyword == Some(StepType::Given)
     }
@@ -170,7 +171,7 @@ impl Draft {
         self.place.keyword == Some(StepType::When)
     }
 
-    /// Notes a problem about some words of the step: its caret points at them.
+    /// Notes a problem about some words of the step, to which the caret points.
     pub fn problem(&mut self, words: &str, message: String) {
         self.problem_with(words, message, Vec::new());
     }
@@ -197,7 +198,7 @@ impl Draft {
         self.problems.push(problem);
     }
 
-    /// Notes a problem at the row of the table that holds a word, or at the step.
+    /// Notes a problem at the table row that contains a word, or at the step.
     pub(super) fn problem_about(&mut self, word: &str, message: String) {
         let lines = self.place.line.as_ref().map(|line| line.table_lines.as_slice()).unwrap_or_default();
         match lines.iter().position(|(_, row)| row.split('|').any(|cell| cell.trim() == word)) {
@@ -219,12 +220,12 @@ impl Draft {
         self.problems.push(problem);
     }
 
-    /// Takes a value, or notes what is wrong with the words that it was read from.
+    /// Returns a value, or notes why the words cannot be read as one.
     pub(super) fn take<T>(&mut self, words: &str, read: Result<T, Wrong>) -> Option<T> {
         read.map_err(|message| self.problem(words, message)).ok()
     }
 
-    /// Returns where the step stands.
+    /// Returns the position of the step.
     pub(super) fn position(&self) -> Position {
         let Some(line) = &self.place.line else { return Position::default() };
         Position {
@@ -235,8 +236,8 @@ impl Draft {
         }
     }
 
-    /// Refuses a step that does something to the cluster, or looks where its API does not lead, in a scenario that may
-    /// only look; tells whether the step may stay.
+    /// Refuses in a `@read-only` scenario a step that does something to the cluster, or that looks at anything but its
+    /// API. Returns whether the step is allowed.
     pub(super) fn only_looks(&mut self, looks: bool) -> bool {
         let allowed = looks || !self.read_only;
         if !allowed {
@@ -247,7 +248,7 @@ impl Draft {
         allowed
     }
 
-    /// Adds something that is there before the first act.
+    /// Adds a setup, which is there before the first act.
     pub(super) fn given(&mut self, setup: Setup) {
         if !self.only_looks(!setup.touches_the_cluster()) {
             return;
@@ -256,12 +257,12 @@ impl Draft {
         self.scenario.given.push(Given { setup, position });
     }
 
-    /// Adds something that is done: before the first act, or in one.
+    /// Adds an action: to the setup in a `Given`, to the act in a `When`.
     pub(super) fn action(&mut self, action: impl Into<ScenarioAction>) {
         self.actions(vec![action.into()]);
     }
 
-    /// Adds several things that are done one after the other.
+    /// Adds several actions that are done one after the other.
     pub(super) fn actions(&mut self, actions: Vec<ScenarioAction>) {
         if self.is_given() {
             actions.into_iter().for_each(|action| self.given(Setup::Do(action)));
@@ -276,7 +277,7 @@ impl Draft {
         }
     }
 
-    /// Adds something that must be true; in a `Given` the scenario waits until it is.
+    /// Adds an expectation; in a `Given` or `When` the scenario waits until it is true.
     pub(super) fn expect(&mut self, subject: Subject, predicate: Predicate, bound: Option<Bound>) {
         let has_snapshot = matches!(predicate, Predicate::MatchesSnapshot(_));
         if !self.only_looks(subject.is_of_the_api() && !has_snapshot) || !self.is_said_of_every(&subject, &predicate) {
@@ -303,7 +304,7 @@ impl Draft {
         }
     }
 
-    /// Refuses what cannot be told apart for each Node.
+    /// Refuses a predicate that cannot be checked for each Node of a cluster.
     fn is_said_of_every(&mut self, subject: &Subject, predicate: &Predicate) -> bool {
         let told_apart = match predicate {
             Predicate::Not(inner) => return self.is_said_of_every(subject, inner),
@@ -323,7 +324,7 @@ impl Draft {
         true
     }
 
-    /// Begins a draft for a part of the step, which is read as a sentence of its own.
+    /// Begins a draft for a part of the step that is compiled as a sentence of its own.
     pub(super) fn for_a_part(&self) -> Self {
         Self {
             nodes: self.nodes.clone(),
@@ -345,12 +346,12 @@ impl Draft {
         }
     }
 
-    /// Returns the step that is read.
+    /// Returns the current step.
     pub(super) fn step(&self) -> Option<&Step> {
         self.place.line.as_ref().map(|line| &line.step)
     }
 
-    /// Declares a Node, unless its name is taken or is none.
+    /// Declares a Node, unless the name is taken or is no valid name.
     pub(super) fn declare_node(&mut self, name: &str, kind: NodeKind, zone: Option<&str>) -> Option<Text> {
         let read = super::words::object_name(name);
         if read.is_err() {
@@ -374,7 +375,7 @@ impl Draft {
         self.node_entry(name).map(|node| node.name)
     }
 
-    /// Returns what is known of a Node that was declared, or notes that it was not.
+    /// Returns a Node that was declared, or notes that it was not.
     pub(super) fn node_entry(&mut self, name: &str) -> Option<NodeEntry> {
         if let Some(node) = self.nodes.iter().rev().find(|node| *node.name == *name) {
             return Some(node.clone());
@@ -459,7 +460,7 @@ impl Draft {
         }
     }
 
-    /// Adds ready Nodes from the bodies of their machines.
+    /// Adds ready Nodes, given the bodies of their machines.
     pub(super) fn ready_nodes(&mut self, machines: Vec<Json>) {
         let specs: Vec<MachineSpec> = machines.iter().filter_map(|body| self.machine(body)).collect();
         if specs.len() == machines.len() {
@@ -472,5 +473,5 @@ impl Draft {
 /// The Node that is there beside those that a scenario names.
 pub(super) const BYSTANDER: &str = "bystander";
 
-/// Adds a duration to what is known of a step; used where a sentence gives a default.
+/// No duration.
 pub(super) const ZERO: SignedDuration = SignedDuration::ZERO;

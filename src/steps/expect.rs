@@ -1,6 +1,6 @@
-//! Sentences about what follows. An `{object}` is `Node "…"`, `Pod "…"` or `the Lease of Node "…"`; a `{bound}` is
-//! `within 60s`, `between 40s and 55s`, `at 60s`, `at 60s after …`, `between 10s and 11s after …`, `after …` or `at
-//! once`; `{for}` is `for 25s`.
+//! Sentences about what follows an action. An `{object}` is `Node "…"`, `Pod "…"` or `the Lease of Node "…"`; a
+//! `{bound}` is `within 60s`, `between 40s and 55s`, `at 60s`, `at 60s after …`, `between 10s and 11s after …`,
+//! `after …` or `at once`; `{for}` is `for 25s`.
 
 use cucumber::{given, then, when};
 use nodeproof_core::network::{NODES, PODS};

@@ -1,6 +1,7 @@
-//! The functions of a user's own: actions and looks by name, and the cluster as they see it.
+//! The user's own actions and looks by name, and the view of the cluster that they get.
 //!
-//! A function that breaks down fails its step with a text that says so.
+//! Inputs: functions, registered under names. Outputs: their results, for the simulator. Invariant: a function that
+//! panics fails its step with a text, and not the program.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,14 +21,14 @@ use super::manifest;
 pub struct Own(sim::Own);
 
 impl Own {
-    /// Begins without any.
+    /// Begins without any action or look.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an action, which [`own_action`](super::own::Draft::own_action) names: it does something, or says why that
-    /// cannot be done, and then its step fails with this text.
+    /// Adds an action, which [`own_action`](super::own::Draft::own_action) names. It returns an error text if it cannot
+    /// be done; its step then fails with that text.
     #[must_use]
     pub fn action(
         mut self,
@@ -45,8 +46,8 @@ impl Own {
     /// Adds a look, which [`own_becomes`](super::own::Draft::own_becomes) and
     /// [`own_keeps`](super::own::Draft::own_keeps) name.
     ///
-    /// It is taken whenever something has happened in the cluster, so it should be quick, and it must depend on the
-    /// cluster and its parameters alone: the same seed has to give the same verdict.
+    /// It is called after every change in the cluster, so it should be fast. It must depend only on the cluster and its
+    /// parameters: the same seed must give the same verdict.
     #[must_use]
     pub fn look(
         mut self,
@@ -62,7 +63,7 @@ impl Own {
         self
     }
 
-    /// Returns what the simulator calls.
+    /// Returns the functions for the simulator.
     pub(crate) const fn functions(&self) -> &sim::Own {
         &self.0
     }
@@ -74,7 +75,7 @@ fn broken(payload: &(dyn Any + Send)) -> String {
     format!("its function broke down: {text}")
 }
 
-/// The cluster as an action of the user's own sees it.
+/// The cluster as an action of the user's own can use it.
 pub struct Cluster<'a> {
     simulation: &'a mut Simulation,
 }
@@ -90,7 +91,7 @@ impl Cluster<'_> {
     /// body of the answer. A patch is a merge patch.
     ///
     /// # Errors
-    /// The path is none, the request was refused, or no answer came; the text says which.
+    /// The path is not valid, the request was refused, or there was no answer; the text says which.
     pub fn send(&mut self, method: &str, path: &str, body: Json) -> Result<Json, String> {
         let mut call = manifest::request(method, path)?;
         if call.verb == Verb::Patch {
@@ -103,7 +104,7 @@ impl Cluster<'_> {
         if answer.is_success() { Ok(answer.body()) } else { Err(answer.message()) }
     }
 
-    /// Does something that the simulator knows: a machine loses its power, a rule is laid on the network.
+    /// Does an action that the simulator knows: a machine loses its power, a network rule is added.
     ///
     /// # Errors
     /// It cannot be done; the text says why.
@@ -127,7 +128,7 @@ impl Cluster<'_> {
     }
 }
 
-/// The cluster as it is at this instant, to look at.
+/// The cluster at the present instant, for reading.
 pub struct ClusterReader<'a> {
     simulation: &'a Simulation,
 }
@@ -161,19 +162,19 @@ impl ClusterReader<'_> {
         here.map(|object| object.json()).collect()
     }
 
-    /// Returns what the machine of a Node shows: power, kubelet, containers.
+    /// Returns the state of the machine of a Node: power, kubelet, containers.
     #[must_use]
     pub fn machine(&self, node: &str) -> Option<Json> {
         self.simulation.machine(node).map(|machine| machine.describe(self.simulation.now()))
     }
 }
 
-/// What a [`Draft`](super::own::Draft) needs to know beside the words.
+/// What the compilation of steps needs beside their words.
 #[derive(Debug, Clone)]
 pub struct CompileContext {
     /// The user's own actions and looks.
     pub own: Own,
-    /// The directory of the files that scenarios name. Default `fixtures`.
+    /// The directory of the files that scenarios refer to. Default `fixtures`.
     pub fixtures: PathBuf,
 }
 

@@ -177,7 +177,7 @@ impl Draft {
         kubelet
     }
 
-    /// Declares the Node that a machine has under another name than its own; a name that is none makes no Node.
+    /// Declares the Node of a machine whose Node has another name; an invalid name declares none.
     fn also_named(&mut self, name: &str) {
         let name = name.trim().to_lowercase();
         if words::object_name(&name).is_ok() {
@@ -209,7 +209,7 @@ impl Draft {
         }
     }
 
-    /// Takes a value that core has read, or notes which field is wrong.
+    /// Returns a value that the core has read, or notes which field is wrong.
     fn field<T>(&mut self, read: Result<T, FieldError>) -> Option<T> {
         read.map_err(|error| {
             let name = error.field.rsplit('.').next().unwrap_or_default().to_owned();

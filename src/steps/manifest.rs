@@ -1,4 +1,7 @@
-//! Objects and requests as scenarios write them: YAML in doc strings and fixtures, paths of the API.
+//! Reads the objects and requests of scenarios: YAML in doc strings and fixtures, paths of the API.
+//!
+//! Inputs: texts. Outputs: objects with their resource and namespace, requests, or the line that is wrong. Pure, except
+//! that [`fixture`] reads a file.
 
 use std::path::{Component, Path};
 
@@ -6,7 +9,7 @@ use nodeproof_core::network::{Call, Resource, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use serde::Deserialize as _;
 
-/// Kinds that are in no namespace.
+/// Kinds without a namespace.
 ///
 /// Source: discovery of kube-apiserver v1.34.
 const CLUSTER_SCOPED: [&str; 16] = [
@@ -28,7 +31,7 @@ const CLUSTER_SCOPED: [&str; 16] = [
     "VolumeAttachment",
 ];
 
-/// An object with the place that the API has for it.
+/// An object with its place in the API.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Manifest {
     pub(super) resource: Resource,
@@ -38,10 +41,10 @@ pub(crate) struct Manifest {
     pub(super) body: Json,
 }
 
-/// What is wrong with a text, and on which of its lines.
+/// A line of a text and what is wrong with it.
 pub(crate) type WrongAt = (usize, String);
 
-/// Reads the objects of a YAML text, several parted by `---`.
+/// Reads the objects of a YAML text, separated by `---`.
 pub(crate) fn manifests(text: &str) -> Result<Vec<Manifest>, WrongAt> {
     let mut found = Vec::new();
     for document in serde_yaml::Deserializer::from_str(text) {
@@ -61,7 +64,7 @@ pub(super) fn body(text: &str) -> Result<Json, WrongAt> {
     yaml(serde_yaml::from_str(text))
 }
 
-/// Makes JSON of a YAML value; merge keys are resolved, duplicate keys were refused by the parser.
+/// Converts a YAML value to JSON. Merge keys are resolved; the parser has refused duplicate keys.
 fn yaml(value: Result<serde_yaml::Value, serde_yaml::Error>) -> Result<Json, WrongAt> {
     let at = |error: serde_yaml::Error| {
         let line = error.location().map_or(1, |place| place.line());
@@ -157,7 +160,7 @@ fn with_query(call: Call, query: &str) -> Call {
     })
 }
 
-/// Reads a file below the directory of fixtures; nothing outside of it.
+/// Reads a file below the directory of fixtures; a path that leads outside is refused.
 pub(super) fn fixture(directory: &Path, name: &str) -> Result<String, String> {
     const BYTES_MAX: u64 = 1 << 20;
     let path = Path::new(name);

@@ -1,9 +1,9 @@
 //! The vocabulary: the sentences of scenarios, one file for each area, and what each of them means.
 //!
-//! A sentence's function parses words and writes Actions or Expectations into the [`Draft`]; it holds no logic and does
-//! nothing to a cluster. Captures are lenient (anything between quotes) and are read as typed values afterwards, so
-//! that a wrong word is a problem with its place, not an unknown sentence. The comment above a function is what
-//! `nodeproof steps` prints.
+//! Inputs: checked cases. Outputs: scenarios and problems. The function of a sentence reads its parameters and writes
+//! actions or expectations into the [`Draft`]; it contains no logic and does nothing to a cluster. Captures are lenient
+//! (anything between quotes) and are read as typed values afterwards, so that a wrong word is a problem at its position
+//! and not an unknown sentence. `nodeproof steps` prints the comment above a function.
 
 mod bound;
 mod catalogue;

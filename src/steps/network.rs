@@ -99,7 +99,7 @@ fn requests_heal(draft: &mut Draft, client: String) {
     }
 }
 
-/// Returns the other end of most connections.
+/// Returns the API server, which is the other end of most connections.
 fn api() -> Endpoint {
     Endpoint::Name(Text::of("api"))
 }
@@ -142,7 +142,7 @@ impl Draft {
         self.action(Action::AddRule(fault));
     }
 
-    /// Reads a verb of the API or a method of HTTP; none at all is fine.
+    /// Reads a verb of the API or a method of HTTP; both may be left out.
     fn verb(&mut self, word: &str) -> Option<Option<Verb>> {
         if word.is_empty() {
             return Some(None);

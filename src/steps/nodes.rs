@@ -1,4 +1,4 @@
-//! Sentences about Nodes: those of kubelets, and those that the scenario feeds itself.
+//! Sentences about Nodes: Nodes with a kubelet, and hand-fed Nodes.
 
 use cucumber::{given, when};
 use gherkin::Step;
@@ -159,7 +159,7 @@ fn posts_condition(draft: &mut Draft, node: String, condition: String, reason: S
     draft.feed(&node, Feed::Condition { kind, status, reason: reason.into(), message: message.into() });
 }
 
-/// Returns reason and message that a kubelet gives.
+/// Returns the reason and message that a kubelet sets.
 ///
 /// Source: pkg/kubelet/nodestatus/setters.go (v1.34).
 fn usual(kind: &str, status: &str) -> (String, String) {
@@ -179,7 +179,7 @@ fn usual(kind: &str, status: &str) -> (String, String) {
     (reason.to_owned(), message.to_owned())
 }
 
-/// Returns the body of a machine as the control interface has it.
+/// Returns the body of a machine for the control interface.
 pub(super) fn machine_body(name: &str, zone: Option<&str>) -> Json {
     let mut body = json!({"name": name});
     if let Some(zone) = zone {

@@ -1,4 +1,4 @@
-//! Sentences about what holds of any Node of any cluster, whatever it should be: for scenarios that only look.
+//! Sentences that apply to the Nodes of any cluster, for scenarios that only read it.
 
 use cucumber::then;
 use nodeproof_core::scenario::{Aspect, Predicate};

@@ -1,4 +1,4 @@
-//! Steps of a user's own: sentences, what they do to a cluster, and what they look for in it.
+//! The user's own steps: their sentences, what they do to a cluster, and what they look for in it.
 //!
 //! A sentence is a function on a [`Draft`] with one of cucumber's attributes, in any crate that is linked in:
 //!
@@ -12,9 +12,9 @@
 //! }
 //! ```
 //!
-//! It may say other sentences ([`Draft::say`]), or name an action or a look of its own ([`Draft::own_action`],
-//! [`Draft::own_becomes`], [`Draft::own_keeps`]). What these names do is told by [`Own`]. A name that [`Own`] does not
-//! have is a problem of the feature file, found before anything runs.
+//! It may say other sentences ([`Draft::say`]), or name an action or a look of the user's own ([`Draft::own_action`],
+//! [`Draft::own_becomes`], [`Draft::own_keeps`]), which [`Own`] defines. A name that [`Own`] does not define is a
+//! problem of the feature file, found before anything runs.
 
 use nodeproof_core::objects::Text;
 use nodeproof_core::scenario::{OwnLook, Predicate, Subject};
@@ -28,22 +28,22 @@ pub use super::functions::{Cluster, ClusterReader, CompileContext, Own};
 use crate::load::near::nearest;
 
 impl Draft {
-    /// Reads another sentence in place of the step, as in `draft.say("the user deletes Node \"worker-1\"")`.
+    /// Compiles another sentence in place of the step, as in `draft.say("the user deletes Node \"worker-1\"")`.
     ///
-    /// A sentence that says itself, over others or at once, is a problem of the feature file.
+    /// A sentence that says itself, directly or through others, is a problem of the feature file.
     pub fn say(&mut self, sentence: &str) {
         self.instead(sentence);
     }
 
-    /// Lets the step do an action of the user's own, with parameters.
+    /// Adds an action of the user's own with its parameters to the step.
     pub fn own_action(&mut self, name: &str, body: Json) {
         if self.knows_own("action", name) {
             self.action(Action::Custom { name: Text::from(name), body });
         }
     }
 
-    /// Lets the step expect that a look of the user's own comes to hold; `bound` is the sentence's last words, as in
-    /// `within 60s`. In a Given or When the scenario waits for it, and there are no such words.
+    /// Expects that a look of the user's own becomes true. `bound` is the last words of the sentence, as in
+    /// `within 60s`. In a Given or When the scenario waits for it, and the bound is empty.
     pub fn own_becomes(&mut self, name: &str, body: &Json, bound: &str) {
         if self.knows_own("look", name) {
             let what = own_fact(name, body);
@@ -51,8 +51,7 @@ impl Draft {
         }
     }
 
-    /// Lets the step expect that a look of the user's own holds all the time; `bound` is the sentence's last words, as
-    /// in `for 25s`.
+    /// Expects that a look of the user's own stays true. `bound` is the last words of the sentence, as in `for 25s`.
     pub fn own_keeps(&mut self, name: &str, body: &Json, bound: &str) {
         if self.knows_own("look", name) {
             let what = own_fact(name, body);
@@ -60,7 +59,7 @@ impl Draft {
         }
     }
 
-    /// Tells whether there is such an action or look, or notes that there is none.
+    /// Tells whether such an action or look is defined, or notes that it is not.
     fn knows_own(&mut self, what: &str, name: &str) -> bool {
         let functions = self.compile_context.own.functions();
         let names: Vec<String> = match what {

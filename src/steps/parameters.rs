@@ -1,7 +1,7 @@
-//! The parameters of a sentence: their names, what stands for each of them, and whether they may be left out.
+//! The parameters of a sentence: name, type, and whether they may be left out.
 //!
-//! Read from the sentence's pattern; what a parameter's text means follows from its name, which is the same throughout
-//! the vocabulary.
+//! Input: the sentence's pattern. Output: its parameters in order. The type of a parameter follows from its name, which
+//! has the same meaning throughout the vocabulary.
 
 use serde::Serialize;
 
@@ -12,17 +12,17 @@ use super::syntax::{group, is_of_words};
 pub struct Parameter {
     /// Its name, as in `{node}`.
     pub name: String,
-    /// What its text is: `duration`, `taint`, `word`.
+    /// The type of its text: `duration`, `taint`, `word`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// Whether it may be left out.
     pub optional: bool,
-    /// The words of which it is one; empty if it is not one of some words.
+    /// The words that it may be; empty if they are not a fixed list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
 }
 
-/// What the text of a parameter is, by its name.
+/// The type of a parameter's text, by its name.
 const KINDS: [(&str, &str); 30] = [
     ("bound", "bound"),
     ("client", "client"),
@@ -70,7 +70,7 @@ fn collect(pattern: &str, is_optional: bool, found: &mut Vec<Parameter>) {
             rest =
                 rest.get(1..).and_then(|tail| tail.get(tail.chars().next().map_or(0, char::len_utf8)..)).unwrap_or("");
         } else if c == '[' {
-            // A class: a parenthesis in it is a character.
+            // Skips a character class: a parenthesis in it is an ordinary character.
             rest = rest.find(']').map_or("", |end| &rest[end + 1..]);
         } else if c == '(' {
             let (inner, tail) = group(rest);

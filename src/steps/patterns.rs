@@ -1,10 +1,11 @@
-//! Finds the function of a step's sentence without compiling the pattern of every sentence.
+//! Finds the function of a step without compiling the patterns of all sentences.
 //!
-//! Mirrors cucumber 0.23, `step::Collection::find`. A pattern is read where it stands, in the source of its attribute;
-//! the text outside of its groups must stand in a step, in that order, or it cannot fit, and only one that may is
-//! compiled. A run of one scenario so compiles a few of two hundred. Invariants (tested): what is read is the pattern,
-//! and what is found is what cucumber's own collection finds. Left out on purpose: sentences of other crates are always
-//! compiled, since their source need not be at hand.
+//! Mirrors cucumber 0.23, `step::Collection::find`. Input: a step. Output: its function and captures. The pattern is
+//! read from the source of the sentence's attribute. The fixed texts outside of its groups must occur in the step in
+//! the same order; only patterns for which they do are compiled, so that a run of one scenario compiles a few of two
+//! hundred. Invariants (tested): the text that is read equals the pattern, and the function that is found is the one
+//! that cucumber's own collection finds. Left out on purpose: sentences of other crates are always compiled, since
+//! their source may not be available.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -19,17 +20,17 @@ use super::draft::Draft;
 use super::sources::source_at;
 use super::syntax::group;
 
-/// An attribute of a function: a pattern under a keyword.
+/// One attribute of a sentence's function: a keyword and a pattern.
 struct StepDefinition {
     keyword: StepType,
     place: Location,
     regex: LazyRegex,
     function: Function<Draft>,
-    /// The pattern, where its source is at hand.
+    /// The pattern, if its source is available.
     pattern: Option<&'static str>,
-    /// What must stand in a step, in this order.
+    /// Texts that must occur in a step, in this order.
     parts: Vec<String>,
-    /// The pattern, compiled, with its function.
+    /// A collection with this pattern alone, compiled when it is first needed.
     alone: OnceLock<Collection<Draft>>,
 }
 
@@ -79,7 +80,7 @@ impl StepDefinition {
     }
 }
 
-/// Finds the function of a step, with what its pattern captures.
+/// Finds the function of a step, with the captures of its pattern.
 ///
 /// # Errors
 /// Several sentences fit.
@@ -103,13 +104,13 @@ pub(super) fn all() -> BTreeSet<Cow<'static, str>> {
     DEFINITIONS.iter().map(pattern).collect()
 }
 
-/// Returns where the sentence of a step stands: the file and the line of its attribute.
+/// Returns where the sentence of a step is defined: the file and the line of its attribute.
 pub(super) fn place_of(step: &Step) -> Option<(&'static str, u32)> {
     let (_, _, place, _) = find(step).ok()??;
     place.map(|place| (place.path, place.line))
 }
 
-/// Reads the pattern of the attribute at a place of our own sources.
+/// Reads the pattern of an attribute of this crate's own sources.
 pub(super) fn pattern_at(place: Location) -> Option<&'static str> {
     let attribute = source_at(place)?.trim_start().strip_prefix("#[")?;
     let (_, arguments) = attribute.split_once('(')?;
@@ -119,7 +120,7 @@ pub(super) fn pattern_at(place: Location) -> Option<&'static str> {
     text.split_once(&end).map(|(pattern, _)| pattern)
 }
 
-/// Returns the texts that must stand in whatever fits a pattern: those outside of its groups and classes.
+/// Returns the texts that any match of a pattern contains: those outside of its groups and classes.
 fn fixed_parts(pattern: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut rest = pattern;
@@ -161,7 +162,7 @@ fn fixed_parts(pattern: &str) -> Vec<String> {
             }
         }
         if !is_fixed {
-            // A group's own quantifier must not take away a character before the group.
+            // The quantifier of a group applies to the group, not to the character before it.
             tail = if matches!(c, '(' | '[' | '\\' | '.') { tail.trim_start_matches(['?', '*', '+']) } else { tail };
             parts.push(String::new());
         }

@@ -1,6 +1,6 @@
-//! Reads what a sentence says of an object: which object, which predicate, which bound.
+//! Reads what a sentence expects of an object: the subject, the predicate, the bound.
 //!
-//! Inputs: the words of a sentence's parameters. Output: what is expected, in the draft, or a problem at the word.
+//! Inputs: the texts of a sentence's parameters. Output: an expectation in the draft, or a problem at the word.
 
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{Bound, Every, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
@@ -26,7 +26,7 @@ impl Draft {
         Some(Subject::Object(reference))
     }
 
-    /// Reads a container as its machine shows it.
+    /// Reads a container on a machine.
     pub(super) fn container(&mut self, container: &str, pod: &str, node: &str) -> Option<(Subject, Predicate)> {
         let entry = self.node_entry(node)?;
         if entry.kind != NodeKind::Machine {
@@ -39,7 +39,7 @@ impl Draft {
         Some((Subject::Machine(entry.name), predicate))
     }
 
-    /// Reads so many Nodes with a taint.
+    /// Reads a number of Nodes with a taint.
     pub(super) fn tainted(&mut self, count: &str, zone: &str, taint: &str) -> Option<(Subject, Predicate)> {
         let nodes = if zone.is_empty() { self.nodes.clone() } else { self.zone(zone) };
         let of: Vec<ObjectRef> = nodes.into_iter().map(|node| ObjectRef::node(node.name)).collect();

@@ -1,7 +1,7 @@
-//! From checked text to scenarios: each step writes into the draft by its sentence, and what is no sentence is a
-//! problem.
+//! From checked cases to scenarios: each step is compiled by its sentence into the draft; a step without a sentence is
+//! a problem.
 //!
-//! Input: a feature file. Output: its scenarios, and the problems with what their authors may have meant.
+//! Input: a feature file. Output: its scenarios, and problems with the most similar sentences.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -17,7 +17,7 @@ use super::sentence::apply;
 use crate::load::near::{Word, likeness, likeness_at_most, likeness_by_length};
 use crate::load::{Case, FeatureFile, Problem, StepLine, Tags, step_problem};
 
-/// A scenario whose words are understood.
+/// A compiled scenario.
 #[derive(Debug, Clone)]
 pub struct Compiled {
     /// The name of its trial below the backend.
@@ -28,13 +28,13 @@ pub struct Compiled {
     pub scenario: Scenario,
 }
 
-/// Reads the steps of all cases of a file; the problems stand beside those that the file had before.
+/// Compiles all cases of a file. Returns the problems that the file had before as well.
 #[must_use]
 pub fn compile(file: &FeatureFile) -> (Vec<Compiled>, Vec<Problem>) {
     compile_in(file, &CompileContext::default())
 }
 
-/// Reads the steps as [`compile`] does, with actions, looks and files of the user's own.
+/// Compiles as [`compile`] does, with the user's own actions, looks and fixtures.
 #[must_use]
 pub fn compile_in(file: &FeatureFile, compile_context: &CompileContext) -> (Vec<Compiled>, Vec<Problem>) {
     let compile_context = Arc::new(compile_context.clone());
@@ -57,7 +57,7 @@ pub fn compile_in(file: &FeatureFile, compile_context: &CompileContext) -> (Vec<
     (compiled, problems)
 }
 
-/// Reads the steps of one case.
+/// Compiles one case.
 fn compile_case(file: &FeatureFile, case: &Case, compile_context: &Arc<CompileContext>) -> (Scenario, Vec<Problem>) {
     let (area, topic) = file.id.rsplit_once("::").unwrap_or(("", &file.id));
     let mut draft = Draft::new(&file.path, case, area, topic, Arc::clone(compile_context));
@@ -76,7 +76,7 @@ fn compile_case(file: &FeatureFile, case: &Case, compile_context: &Arc<CompileCo
     draft.finish()
 }
 
-/// Returns what an author may have meant by a step that is no sentence, and how to make it one.
+/// Returns help for a step without a sentence: the most similar sentences, and how to define it.
 fn unknown(line: &StepLine) -> Vec<String> {
     const SHOWN: usize = 3;
     let mut help: Vec<String> =
@@ -95,7 +95,7 @@ fn unknown(line: &StepLine) -> Vec<String> {
     help
 }
 
-/// Returns the sentences of a keyword, nearest first, with how near they are.
+/// Returns the sentences of a keyword with their similarity, the most similar first.
 fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, &'static Sentence)> {
     let own = words_of(words);
     let is_of = |sentence: &Sentence| {
@@ -110,20 +110,20 @@ fn nearest(words: &str, keyword: Option<StepType>) -> Vec<(f64, &'static Sentenc
     near
 }
 
-/// The sentences of the vocabulary, each in the ways in which it can be read: `{object}` as each of the objects, with
-/// and without what may be left out. Read apart once, since a broken file asks for them at each of its lines.
+/// The sentences of the vocabulary, each with all its readings: `{object}` as each kind of object, with and without
+/// optional parts. Prepared once, since a broken file needs them for each of its lines.
 static READINGS: LazyLock<Vec<(Sentence, Vec<Vec<Word>>)>> =
     LazyLock::new(|| catalogue().into_iter().map(|sentence| (sentence.clone(), readings(&sentence.pattern))).collect());
 
-/// What the words of all readings are made of: whatever stands between the signs of the patterns. Made without the
-/// readings, which are needed for few files only.
+/// The words of all readings: the texts between the special characters of the patterns. Made without the readings,
+/// which few files need.
 static VOCABULARY: LazyLock<Vec<Word>> = LazyLock::new(|| {
     let patterns = patterns::all();
     let is_sign = |b: &u8| b" ^$()[]{}?*+|\\\"<>".contains(b);
     let between = |pattern| str::as_bytes(pattern).split(is_sign);
     let words: BTreeSet<&[u8]> = patterns.iter().map(AsRef::as_ref).chain(OBJECTS).flat_map(between).collect();
     let words = words.into_iter().filter_map(|word| str::from_utf8(word).ok());
-    // Behind `(?:` there is a sign too many; a colon may also stand for itself.
+    // Behind `(?:` a colon is left over; a colon may also be part of the text.
     let bare = words.map(|word| word.strip_prefix(':').filter(|bare| !bare.is_empty()).unwrap_or(word));
     bare.chain(["{condition}"]).map(Word::new).collect()
 });
@@ -135,7 +135,7 @@ fn readings(sentence: &str) -> Vec<Vec<Word>> {
 /// What `{object}` stands for in a sentence.
 const OBJECTS: [&str; 3] = ["Node {node}", "Pod {pod}", "the Lease of Node {node}"];
 
-/// Returns a sentence with what is needed alone and in full, about each kind of object that it may be about.
+/// Returns the readings of a sentence with its required parts and with all parts, for each kind of object.
 fn forms(sentence: &str) -> Vec<String> {
     let mut needed = String::new();
     let mut depth = 0_usize;
@@ -161,7 +161,7 @@ fn forms(sentence: &str) -> Vec<String> {
     forms
 }
 
-/// Returns how near words are to a sentence, in the reading that is nearest.
+/// Returns the similarity of words to the nearest reading of a sentence.
 fn nearness(words: &[Word], readings: &[Vec<Word>]) -> f64 {
     readings.iter().map(|reading| likeness(words, reading)).fold(0.0, f64::max)
 }
@@ -170,7 +170,7 @@ fn words_of(text: &str) -> Vec<Word> {
     split(text).into_iter().map(Word::new).collect()
 }
 
-/// Splits into words; what stands in quotes or braces is one word.
+/// Splits into words; a text in quotes or braces is one word.
 fn split(words: &str) -> Vec<&str> {
     const WORDS_MAX: usize = 60;
     let mut parts = Vec::new();
@@ -189,7 +189,7 @@ fn split(words: &str) -> Vec<&str> {
     parts
 }
 
-/// Writes a function for a sentence that there is not.
+/// Returns a function to paste for a sentence that does not exist.
 fn snippet(step: &Step) -> String {
     let keyword = catalogue::keyword_name(step.ty);
     let (mut pattern, mut arguments, mut name) = (String::new(), String::new(), String::new());
@@ -207,7 +207,7 @@ fn snippet(step: &Step) -> String {
     format!("#[{keyword}(regex = r#\"^{pattern}$\"#)]\nfn {name}(draft: &mut Draft{arguments}) {{ … }}")
 }
 
-/// Finds lines of descriptions that are sentences but for their keyword: steps that were lost.
+/// Finds lines of descriptions that are sentences without a keyword: steps that were lost.
 fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
     const NEAR: f64 = 0.8;
     let mut problems = Vec::new();
@@ -221,7 +221,7 @@ fn lost_steps(file: &FeatureFile) -> Vec<Problem> {
             continue;
         }
         let mut readings = READINGS.iter().flat_map(|(_, readings)| readings);
-        // Most descriptions are longer than any sentence, which is told at less cost.
+        // Most descriptions are longer than any sentence; the length is checked first because it is cheaper.
         if readings.any(|reading| likeness_by_length(rest, reading) >= NEAR && likeness(rest, reading) >= NEAR) {
             let message = "this would be a description, and no step".to_owned();
             let problem = Problem {

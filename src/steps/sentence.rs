@@ -1,7 +1,8 @@
-//! Finds the sentence of a step in cucumber's registry and lets it write into the draft; its runner is never started.
+//! Finds the function of a step and calls it with the draft; cucumber's runner is never started.
 //!
-//! A sentence may say others: a part of a step, or another sentence in its place. One that says itself is a problem of
-//! the feature file.
+//! Inputs: a draft and a step. Output: whether a sentence fits; the function writes into the draft. A sentence may say
+//! others: a part of a step, or another sentence in its place. One that says itself, and a function that panics, are
+//! problems of the feature file.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,10 +14,10 @@ use super::draft::Draft;
 use super::patterns;
 use super::syntax::render;
 
-/// How many sentences may say one another.
+/// How deep sentences may say one another.
 const SAID_BY_MAX: usize = 8;
 
-/// Lets the sentence of a step write into the draft; false if no sentence fits.
+/// Calls the function of a step; false if no sentence fits.
 pub(super) fn apply(draft: &mut Draft, step: &Step) -> bool {
     match patterns::find(step) {
         Ok(None) => false,
@@ -42,7 +43,7 @@ pub(super) fn apply(draft: &mut Draft, step: &Step) -> bool {
 }
 
 impl Draft {
-    /// Reads a part of the step as a `Then` of its own and returns what it says.
+    /// Compiles a part of the step as a `Then` of its own and returns its facts.
     pub(super) fn part(&mut self, sentence: &str) -> Vec<Fact> {
         let Some(mut step) = self.step().cloned() else { return Vec::new() };
         if self.said_by > SAID_BY_MAX {
@@ -61,7 +62,7 @@ impl Draft {
         facts.map(|expectation| expectation.fact).collect()
     }
 
-    /// Reads a sentence in place of the step, once for each of several subjects.
+    /// Compiles a sentence in place of the step; called once for each of several subjects.
     pub(super) fn instead(&mut self, sentence: &str) {
         let Some(mut step) = self.step().cloned() else { return };
         if self.said_by > SAID_BY_MAX {

@@ -1,7 +1,7 @@
-//! The source files of the vocabulary: their order in the reference, and the text at a place.
+//! The source files of the vocabulary: their order in the reference, and the text at a position.
 //!
-//! Input: the place of an attribute. Output: the source from there on, or the comment above it. Sentences of other
-//! crates are read from their files, where these are at hand.
+//! Input: the position of an attribute. Output: the source from there on, or the comment above it. The sources of other
+//! crates are read from their files, if these are available.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ const FILES: [(&str, &str, &str); 9] = [
     ("observe.rs", "What holds of any Node", include_str!("observe.rs")),
 ];
 
-/// Returns the number of the file of ours in which an attribute stands, and the part of the reference that it is.
+/// Returns the index of the file of this crate in which an attribute stands, and its heading in the reference.
 pub(super) fn file_of(place: Location) -> Option<(usize, &'static str)> {
     number_of(place).map(|number| (number, FILES[number].1))
 }
@@ -30,22 +30,22 @@ fn number_of(place: Location) -> Option<usize> {
     FILES.iter().position(|(name, ..)| place.path.strip_prefix(ours) == Some(name))
 }
 
-/// Returns the source of an attribute of ours, and what follows.
+/// Returns the source of this crate from an attribute on.
 pub(super) fn source_at(place: Location) -> Option<&'static str> {
     let file = number_of(place)?;
     let line = usize::try_from(place.line).ok()?.checked_sub(1)?;
     LINES[file].get(line).map(|at| &FILES[file].2[*at..])
 }
 
-/// Where the lines of our files begin.
+/// The offsets of the lines of the files.
 static LINES: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| FILES.iter().map(|(.., source)| lines(source)).collect());
 
 fn lines(source: &str) -> Vec<usize> {
     std::iter::once(0).chain(source.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
-/// Reads the source of another crate's sentences, for their comments: the compiler names it from the root of the
-/// workspace, which is here or above. Empty where it is not at hand.
+/// Reads a source file of another crate, for its comments. The compiler names it relative to the root of the workspace,
+/// which is this directory or above it. Empty if it is not available.
 fn source_of(path: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     here.ancestors().find_map(|up| std::fs::read_to_string(up.join(path)).ok()).unwrap_or_default()

@@ -1,6 +1,7 @@
-//! How the pattern of a sentence is taken apart, and how it is shown.
+//! Parses the pattern of a sentence, and prints it as a sentence.
 //!
-//! Input: a regular expression as an attribute holds it. Output: the sentence as people write it, or a group of it.
+//! Input: a regular expression of an attribute. Output: the sentence as people write it, or a group of it. Pure
+//! functions.
 
 /// Turns a pattern into the sentence that people write: `(?P<node>[^"]*)` becomes `{node}`.
 pub(super) fn render(pattern: &str) -> String {
@@ -43,7 +44,7 @@ pub(super) fn render(pattern: &str) -> String {
     shown
 }
 
-/// Splits a pattern that begins with a parenthesis into what is inside and what follows.
+/// Splits a pattern that begins with a parenthesis into the content of the group and the rest.
 pub(super) fn group(pattern: &str) -> (&str, &str) {
     let mut depth = 0;
     let mut in_class = false;
@@ -77,12 +78,12 @@ fn render_group(group: &str) -> String {
     if is_of_words(inner) { inner.to_owned() } else { format!("{{{name}}}") }
 }
 
-/// Tells whether a group is one of some words: `stops|is killed`.
+/// Tells whether a group is a choice of words: `stops|is killed`.
 pub(super) fn is_of_words(group: &str) -> bool {
     group.chars().all(|c| c.is_alphanumeric() || " -|'".contains(c))
 }
 
-/// Tells whether a group holds the bound: it may be left out in a `Given` alone.
+/// Tells whether a group is the bound, which only a `Given` may leave out.
 fn is_bound(group: &str) -> bool {
     group.starts_with("?P<bound>") || group.starts_with("?P<for>")
 }

@@ -159,14 +159,14 @@ impl Draft {
         self.action(Action::Api { identity: Identity::admin(), call });
     }
 
-    /// Lets somebody send a request.
+    /// Adds a request of somebody as an action.
     fn asks(&mut self, who: &str, call: Call) {
         if let Some(identity) = self.identity(who) {
             self.action(Action::Api { identity, call });
         }
     }
 
-    /// Reads who sends a request.
+    /// Reads the user who sends a request.
     fn identity(&mut self, who: &str) -> Option<Arc<Identity>> {
         let (kind, name) = who.trim_end_matches('"').split_once(" \"").unwrap_or((who, ""));
         let agent = Text::of("kubectl");
@@ -198,7 +198,7 @@ impl Draft {
         self.user_asks(Call::strategic_patch(NODES, "", node, patch));
     }
 
-    /// Lets objects be there before the first act.
+    /// Adds objects to the setup.
     fn have(&mut self, objects: Vec<Manifest>) {
         objects.iter().for_each(|object| self.know(object));
         let objects: Vec<_> = objects.into_iter().map(|object| (object.resource, object.body)).collect();

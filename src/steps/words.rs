@@ -1,4 +1,5 @@
-//! Words made values: durations, quantities, taints, labels, conditions. What does not fit is said, never guessed.
+//! Reads words as values: durations, quantities, taints, labels, conditions. Output: the value, or what is wrong with
+//! the word; nothing is guessed.
 
 use jiff::SignedDuration;
 use nodeproof_core::objects::{Json, Path, Text};
@@ -6,7 +7,7 @@ use nodeproof_core::scenario::Taint;
 
 use crate::load::near::nearest;
 
-/// What is wrong with a word, and what would be right.
+/// What is wrong with a word, and what would be valid.
 pub(super) type Wrong = String;
 
 /// Units of durations with their milliseconds, longest first.
@@ -49,7 +50,7 @@ pub(super) fn duration(word: &str) -> Result<SignedDuration, Wrong> {
     i64::try_from(sum).map(SignedDuration::from_millis).map_err(|_| wrong("it is too long"))
 }
 
-/// Multiplies a decimal number; `None` if it is none or if the result is no whole number of milliseconds.
+/// Multiplies a decimal number; `None` if it is no number or the result is no whole number of milliseconds.
 fn scale(number: &str, unit: i128) -> Option<i128> {
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() || whole.len() > 12 || part.len() > 6 || part.contains('.') {
@@ -60,7 +61,7 @@ fn scale(number: &str, unit: i128) -> Option<i128> {
     (scaled % divisor == 0).then_some(scaled / divisor)
 }
 
-/// Writes a duration as it is read: `1m30s`.
+/// Prints a duration as it is read: `1m30s`.
 pub(super) fn show_duration(duration: SignedDuration) -> String {
     let mut rest = duration.as_millis();
     if rest == 0 {
@@ -219,7 +220,7 @@ pub(super) fn path(word: &str) -> Result<Path, Wrong> {
     word.parse::<Path>().map_err(|error| format!("{word:?} is no path to a field: {error}"))
 }
 
-/// Reads a value: what is JSON as JSON, anything else as text.
+/// Reads a value: valid JSON as JSON, anything else as text.
 pub(super) fn value(word: &str) -> Json {
     Json::parse(word).unwrap_or_else(|_| Json::text(word))
 }

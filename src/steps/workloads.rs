@@ -1,5 +1,5 @@
-//! Sentences about workloads: their controllers make the Pods, the scheduler finds Nodes for them. Names of such Pods
-//! are chance: they are spoken of by their owner and their Node.
+//! Sentences about workloads, whose controllers create the Pods and whose Pods the scheduler places. The names of these
+//! Pods are random, so sentences name their owner and their Node.
 
 use cucumber::{given, then};
 use nodeproof_core::json;
@@ -10,7 +10,7 @@ use nodeproof_core::scenario::{Fact, Predicate, Setup, Subject};
 use super::draft::Draft;
 use super::words;
 
-/// The name under which the Pods of an owner pass through a sentence about one Pod.
+/// A placeholder: a sentence about one Pod is compiled with this name, then applied to the Pods of an owner.
 const STAND_IN: &str = "stand-in-for-the-pods-of-an-owner";
 
 /// A workload whose Pods carry the label `app` with its name; the scenario waits until so many of them run. The Pods of
@@ -100,7 +100,7 @@ fn pods_of_owner(draft: &mut Draft, owner: String, node: String, rest: String) {
     }
 }
 
-/// Says of one what is said of several: `are gone` becomes `is gone`.
+/// Turns the plural of a sentence into the singular: `are gone` becomes `is gone`.
 fn singular(rest: &str) -> String {
     let verbs = [("are ", "is "), ("have ", "has "), ("keep ", "keeps "), ("stay ", "stays ")];
     let found = verbs.iter().find_map(|(many, one)| rest.strip_prefix(many).map(|rest| format!("{one}{rest}")));
@@ -140,7 +140,7 @@ impl Draft {
     }
 }
 
-/// Writes a workload down as a user would.
+/// Returns the manifest of a workload as a user would write it.
 fn manifest(kind: &str, name: &Text, count: usize) -> (Resource, Json) {
     let plural = match kind {
         "Deployment" => "deployments",

@@ -1,7 +1,7 @@
-//! Files that import each other in a circle.
+//! Finds files that import each other in a circle.
 //!
-//! Inputs: the files and their imports, tests apart. A circle that spans two folders is a mistake; inside one folder it
-//! has at most four files. A file `x.rs` beside a folder `x` is the root of that folder.
+//! Inputs: the files and their imports, without tests. Output: problems. A circle that spans two folders is a problem;
+//! inside one folder a circle has at most four files. A file `x.rs` beside a folder `x` is the root of that folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 

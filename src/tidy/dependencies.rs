@@ -1,7 +1,8 @@
-//! Each dependency that a manifest names is used by the sources of its package, and each unused one is a problem.
+//! Finds unused dependencies: each dependency in a manifest must be used by the sources of its package.
 //!
-//! Input: the manifests and sources of the tree. A dependency is used where code says `name::`; comments and strings
-//! are no use. Left out on purpose: features of dependencies, which leave no name in the code.
+//! Inputs: the manifests and sources of the tree. Output: the unused dependencies. A dependency is used where code says
+//! `name::`; comments and strings do not count. Left out on purpose: features of dependencies, which leave no name in
+//! the code.
 
 use std::collections::BTreeSet;
 use std::fs;

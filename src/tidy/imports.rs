@@ -1,19 +1,19 @@
-//! Which file takes what from which other: the graph behind layers and circles.
+//! The graph of imports between files, from which layers and circles are computed.
 //!
 //! Inputs: the files of the two crates. Output: [`Import`]s, each from a `use` or from a path in an expression or type.
-//! A re-export is followed to the file that has the item. Neither `mod x;` nor a re-export that its own file does not
-//! use is an import. Left out on purpose: methods, and what macros write.
+//! A re-export is followed to the file that defines the item. Neither `mod x;` nor a re-export that its own file does
+//! not use is an import. Left out on purpose: methods, and code that macros write.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::{SourceFile, SourceToken};
 
-/// One file takes a name from another.
+/// A file that uses a name of another file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Import {
-    /// Index of the file that takes.
+    /// Index of the file that uses the name.
     pub(super) from: usize,
-    /// Index of the file that has the item.
+    /// Index of the file that defines the item.
     pub(super) to: usize,
     /// The path as it is written, from the root of its crate.
     pub(super) written: Vec<String>,
@@ -30,7 +30,7 @@ struct Used {
     public: bool,
 }
 
-/// What stands in one file.
+/// The contents of one file.
 #[derive(Default)]
 struct Contents {
     uses: Vec<Used>,
@@ -106,7 +106,7 @@ impl Graph<'_> {
         (1..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth])).unwrap_or(0)
     }
 
-    /// Returns the file that has what a path leads to; a module alone is nothing that could be taken.
+    /// Returns the file that defines what a path leads to; a path to a module alone is no import.
     fn owner(&self, path: &[String], hops: usize) -> Option<usize> {
         let depth = self.depth(path);
         let file = *self.modules.get(&path[..depth])?;
@@ -128,7 +128,7 @@ impl Graph<'_> {
             })
         });
         match named {
-            // What comes from elsewhere through a file is none of its items, nor is a module that it names.
+            // Items and modules of elsewhere that a file names belong to their own files.
             Some(at) => self.owner(&[at.as_slice(), &path[depth + 1..]].concat(), hops + 1),
             None => Some(file),
         }

@@ -1,7 +1,8 @@
-//! Which module may use which: among the modules of a crate, and inside some of them.
+//! Checks which module may use which: among the modules of a crate, and inside some folders.
 //!
-//! Inputs: the files and their imports. Tests keep to the layers of the crates, and not to those inside a module, since
-//! they may set up a neighbour. A folder's root belongs to no layer: what it names for others belongs to its owner.
+//! Inputs: the files and their imports. Output: problems. Tests must respect the layers of the crates, but not those
+//! inside a folder, since they may set up neighbours. The root file of a folder belongs to no layer: a name that it
+//! re-exports belongs to the module that defines it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use super::exceptions::Exceptions;
 use super::imports::Import;
 use super::source::SourceFile;
 
-/// The modules of one folder. What stands here nowhere has no place in the folder.
+/// The modules of one folder. A module that is not listed is a problem.
 enum Layers {
     /// From the lowest: a module may use those of the rows before its own.
     Rows(&'static [&'static [&'static str]]),
@@ -47,7 +48,7 @@ const FOLDERS: [(&[&str], Layers); 5] = [
         &["outcome"],
         &["run", "sentence"],
     ])),
-    // All of the shell may use the core, `live` not its simulator.
+    // All of the shell may use the core; `live` must not use its simulator.
     (&["nodeproof"], Table(&[
         ("load", &[]),
         ("steps", &["load"]),

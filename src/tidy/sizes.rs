@@ -1,7 +1,7 @@
-//! How long functions, files, lines and the map of the tree may be.
+//! Limits the length of functions, files, lines and ARCHITECTURE.md.
 //!
-//! Inputs: the files. Functions and files of tests may be as long as they like. What is too long stands in the list of
-//! exceptions with its measure, which may shrink and not grow.
+//! Inputs: the files and the exceptions. Output: problems. Functions and files of tests are not limited. A function or
+//! file that is too long must be listed as an exception with its length, which may shrink but not grow.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub(super) fn sizes(sources: &[SourceFile], exceptions: &Exceptions) -> Vec<Stri
     problems
 }
 
-/// Holds measures against the most that is allowed, and against a list of exceptions.
+/// Compares lengths with the limit and with a list of exceptions.
 fn ratchet(most: usize, found: &BTreeMap<String, usize>, listed: &BTreeMap<String, usize>) -> Vec<String> {
     let mut problems = Vec::new();
     for (what, measure) in found {
@@ -65,7 +65,7 @@ fn ratchet(most: usize, found: &BTreeMap<String, usize>, listed: &BTreeMap<Strin
 fn long_lines(source: &SourceFile) -> Vec<String> {
     let path = source.path;
     let measured = path.ends_with(".rs") || path.starts_with("ci/") || !path.contains('/');
-    // What no line break may divide: a row of a Markdown table, an address, the pattern of a sentence.
+    // Lines that cannot be divided: a row of a Markdown table, an address, the pattern of a sentence.
     let whole = |line: &str| {
         path.ends_with(".md") && (line.starts_with('|') || line.contains("https://"))
             || line.trim_start().starts_with("regex = r")

@@ -1,7 +1,7 @@
-//! A file of the tree, and its Rust code as words without comments and the contents of strings.
+//! A file of the tree, and its Rust code as tokens without comments and the contents of strings.
 //!
-//! Inputs: a path below the root and a text. Output: a [`SourceFile`], whose words say where they stand and whether
-//! they belong to a test. Invariant: what stands in a comment or a string is no word.
+//! Inputs: a path below the root and a text. Output: a [`SourceFile`], whose tokens have their line and say whether
+//! they belong to a test. Invariant: text in a comment or a string is no token.
 
 /// A word, a `::`, an empty string for a literal, or any other sign.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub(super) struct SourceToken<'a> {
     pub(super) text: &'a str,
     /// Counted from 1.
     pub(super) line: usize,
-    /// It stands behind `#[cfg(test)]`.
+    /// Whether it stands behind `#[cfg(test)]`.
     pub(super) test: bool,
 }
 
@@ -25,9 +25,9 @@ pub(super) struct SourceFile<'a> {
     pub(super) text: &'a str,
     /// Empty unless it is Rust.
     pub(super) tokens: Vec<SourceToken<'a>>,
-    /// Where it stands among the modules, its crate first: `core`, `objects`, `json`. Empty outside of the two crates.
+    /// Its module path, the crate first: `core`, `objects`, `json`. Empty outside of the two crates.
     pub(super) module: Vec<&'a str>,
-    /// Its parent declares it for tests alone.
+    /// Whether its parent declares it for tests alone.
     pub(super) test: bool,
 }
 
@@ -38,13 +38,13 @@ impl<'a> SourceFile<'a> {
         SourceFile { path, text, tokens, module: module(path), test: false }
     }
 
-    /// Returns the tokens of what is no test.
+    /// Returns the tokens outside of tests.
     pub(super) fn product(&self) -> impl Iterator<Item = &SourceToken<'a>> {
         self.tokens.iter().filter(|token| !self.test && !token.test)
     }
 }
 
-/// Reads files, and marks those that belong to tests because a parent declares them so.
+/// Reads files, and marks those that a parent declares for tests.
 pub(super) fn tree<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<SourceFile<'a>> {
     let mut sources: Vec<SourceFile> = files.into_iter().map(|(path, text)| SourceFile::new(path, text)).collect();
     let mut tests = Vec::new();
@@ -96,7 +96,7 @@ pub(super) fn code(text: &str) -> impl Iterator<Item = String> {
     lines.into_iter()
 }
 
-/// Takes a text apart: each piece with its word, if it is one, and its line. A literal is an empty word.
+/// Splits a text into pieces: each with its token, if it is one, and its line. A literal is an empty token.
 fn pieces(text: &str) -> Vec<(&str, Option<&str>, usize)> {
     let mut pieces = Vec::new();
     let (mut at, mut line) = (0, 1);

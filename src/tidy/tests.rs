@@ -1,4 +1,4 @@
-//! Planted mistakes, and what looks like one and is none.
+//! Tests of the rules: planted mistakes, and code that looks like a mistake and is none.
 
 use super::exceptions::Exceptions;
 use super::{code, problems};

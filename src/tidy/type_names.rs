@@ -32,7 +32,7 @@ pub(super) fn type_names(sources: &[SourceFile], exceptions: &Exceptions) -> Vec
     problems
 }
 
-/// Returns what a file defines; types that belong to a trait or an `impl` are none of their own.
+/// Returns the types that a file defines, without those that belong to a trait or an `impl`.
 fn types<'a>(source: &SourceFile<'a>) -> Vec<&'a str> {
     let tokens: Vec<_> = source.product().collect();
     let mut depth = 0;

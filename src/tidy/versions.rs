@@ -1,9 +1,9 @@
-//! Code asks a profile for a behaviour and never for a version.
+//! Checks that code asks a profile for a behaviour and never for a version.
 //!
-//! Inputs: a path and the text of a file. Outputs: the lines that name a release, look into its number or compare it.
-//! Tests may do so, and the places at the edge where a version comes in or goes out.
+//! Inputs: a path and the text of a file. Output: the lines that construct a release, read its number or compare it.
+//! Tests may do that, and the modules where a version enters or leaves the program.
 
-/// Where a version comes in or goes out, and why.
+/// Where a version enters or leaves the program, and why.
 const EDGES: [(&str, &str); 6] = [
     ("core/src/profile/", "turns a version into behaviours"),
     ("core/src/components/api_server/paths.rs", "/version tells it"),

@@ -1,4 +1,4 @@
-//! Good text, changed a little, at every reader. A panic that was found once stands here as a case of its own.
+//! Hands slightly changed valid text to every reader. A panic that was found once is a case of its own here.
 
 use std::io::Read as _;
 use std::path::Path;

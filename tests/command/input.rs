@@ -1,4 +1,4 @@
-//! Bad input: a message with its place and a remedy, exit code 2, and what is good beside it is run.
+//! Tests of bad input: a message with position and remedy, exit code 2, and the valid files are still run.
 
 use std::fs;
 use std::io::Read as _;

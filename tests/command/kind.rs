@@ -1,6 +1,6 @@
-//! Kind clusters from outside: what is refused, what `clean` says, and what is left when a run is killed.
+//! Tests of the command on kind clusters: what is refused, what `clean` prints, and what is left when a run is killed.
 //!
-//! What needs Docker is not run where there is none, with the reason; nothing of it counts as passed then.
+//! Trials that need Docker are ignored with a reason where it is missing; they do not count as passed.
 
 use std::process::{Command, Stdio};
 use std::thread;
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use super::world::{Named, World, require};
 
-/// What needs no cluster.
+/// Trials that need no cluster.
 pub(crate) const TRIALS: &[Named] = &[
     ("kind::refuses_a_context_that_is_not_kinds", refused),
     ("kind::clean_without_docker_goes_by_the_journals", clean_without_docker),
     ("kind::clean_leaves_a_torn_journal_readable", torn),
 ];
 
-/// What needs a kind cluster that runs.
+/// Trials that need a running kind cluster.
 pub(crate) const LIVE: &[Named] = &[("kind::a_run_that_is_killed_leaves_the_cluster_healthy", killed)];
 
-/// The socket of no daemon.
+/// A socket on which no daemon listens.
 const NO_DOCKER: &str = "unix:///nonexistent/docker.sock";
 
 const KUBECONFIG: &str = "\
@@ -37,8 +37,8 @@ const JOURNAL: &str = concat!(
 "#
 );
 
-/// Returns the context of the kind cluster that the environment names, or why trials on one cannot be run: a cluster
-/// that is only there is somebody's own.
+/// Returns the context of the kind cluster that the environment names, or why trials cannot run on one. A cluster that
+/// merely exists belongs to somebody and is not used.
 pub(crate) fn context() -> Result<String, String> {
     let context = std::env::var("NODEPROOF_CONTEXT").unwrap_or_default();
     if context.starts_with("kind-") {

@@ -1,4 +1,4 @@
-//! The line below a failure, pasted into a shell, shows the same failure again.
+//! Tests of replay lines: the line below a failure, pasted into a shell, shows the same failure.
 
 use super::world::{Answer, FAILING, Named, World, require};
 
@@ -10,7 +10,7 @@ pub(crate) const TRIALS: &[Named] = &[
 
 const NAME: &str = "sim::its_a_n_ew::odd_one::its_gone_at_home";
 
-/// A tree whose paths a shell would part.
+/// A tree with paths that a shell would split.
 fn tree() -> World {
     let world = World::new();
     world.write("features/it's a \"n $ew/odd one.feature", FAILING);

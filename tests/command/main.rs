@@ -1,8 +1,8 @@
-//! The command and the test harness from outside: what a person, a script or nextest meets at either entry point.
+//! Tests of the command and of the test harness as programs: what a person, a script or nextest sees.
 //!
-//! Inputs: trees of feature files in temporary directories. Outputs: exit codes, both streams, files. This program is a
-//! harness of its own, so that it can stand for the test target of another tree: with `DOOR_OF` set it runs the
-//! scenarios of that directory as `cargo test --test conformance` would.
+//! Inputs: trees of feature files in temporary directories. Outputs: exit codes, both streams, files. This program can
+//! itself act as the test target of another tree: with `DOOR_OF` set it runs the scenarios of that directory as
+//! `cargo test --test conformance` would.
 
 mod input;
 mod kind;

@@ -1,4 +1,4 @@
-//! What holds of any Node, on clusters in which it does not: the line is red and names the Nodes.
+//! Tests of the sentences for any cluster, on clusters where they do not hold: the line fails and names the Nodes.
 
 use super::world::{Named, World};
 
@@ -8,7 +8,7 @@ pub(crate) const TRIALS: &[Named] = &[
     ("observe::a_scenario_that_writes_is_no_look", writes),
 ];
 
-/// What is done to a cluster of two Nodes, what is then said of each, and what is answered.
+/// An action on a cluster of two Nodes, a sentence about each Node, and the expected answer.
 const BREAKAGES: &[(&str, &str, &str)] = &[
     (
         "the user sends PATCH /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/worker-2:\n      \
@@ -70,7 +70,7 @@ fn silent_node() -> Result<(), String> {
         renewed on time for 60s\n";
     world.write("features/broken/silent.feature", text);
     world.call(&["run"]).ends(1)?.says("1 of 2 Nodes: worker-2: its Lease was ")?;
-    // A controller that does not notice: the other line is red.
+    // If the controller does not notice, the other line fails.
     let text = "Feature: f\n  Scenario: s\n    Given ready Nodes \"worker-1\" and \"worker-2\"\n    And no other \
         Node\n    When node-lifecycle-controller stops\n    And the kubelet on \"worker-2\" is killed\n    Then each \
         Node of the cluster keeps being heard from, or is Unknown for 2m\n";

@@ -1,4 +1,4 @@
-//! Suites of a user's own: begun by `nodeproof new`, or any directory with its own requirements, fixtures and
+//! Tests of suites of the user's own: made by `nodeproof new`, or any directory with its own requirements, fixtures and
 //! snapshots.
 
 use nodeproof_core::profile::RELEASES;
@@ -130,7 +130,7 @@ fn accepted() -> Result<(), String> {
     world.call(&["run", "mine", "--accept", "--seed", "2"]).ends(2)?.says("at the default seed")?;
     world.call(&["run", "mine", "--accept"]).ends(0)?;
     require(world.read(file) == accepted, || world.read(file))?;
-    // What a scenario does not hold is not stored.
+    // The snapshot of a scenario that fails is not stored.
     world.write("mine/features/nodes/late.feature", FAILING);
     world.call(&["run", "mine", "--accept"]).ends(1)?;
     require(world.files("mine/snapshots") == [file], || format!("{:?}", world.files("mine/snapshots")))

@@ -1,4 +1,4 @@
-//! Snapshots: written when wanted, compared always, explained when they differ.
+//! Tests of snapshots: written on request, always compared, explained when they differ.
 
 use std::process::Command;
 

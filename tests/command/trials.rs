@@ -1,4 +1,4 @@
-//! Scenarios as trials: what libtest's users and nextest expect of a test program.
+//! Tests of scenarios as trials: what libtest's users and nextest expect of a test program.
 
 use super::world::{Answer, FAILING, GOOD, Named, World, require};
 

@@ -1,4 +1,4 @@
-//! A directory to work in, and the two entry points called from it.
+//! A temporary directory, and the two entry points run in it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -83,7 +83,7 @@ impl World {
         Answer::of(&mut self.command(arguments))
     }
 
-    /// Prepares a call of the test harness of this tree.
+    /// Prepares a call of the test harness for this tree.
     pub(crate) fn door(&self, arguments: &[&str]) -> Command {
         let mut command = clean(Command::new(std::env::current_exe().expect("this program has a path")));
         command.args(arguments).current_dir(&self.root).env(DOOR_OF, &self.root);
@@ -91,7 +91,7 @@ impl World {
         command
     }
 
-    /// Runs a line in a shell that finds `nodeproof`, and the test harness of this tree behind `cargo test`.
+    /// Runs a line in a shell in which `nodeproof` is the command and `cargo test` the test harness of this tree.
     pub(crate) fn paste(&self, line: &str) -> Answer {
         let door = std::env::current_exe().expect("this program has a path");
         let script = format!(
@@ -134,7 +134,7 @@ fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// What a program left behind.
+/// The output of a program.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: Option<i32>,
@@ -150,7 +150,7 @@ impl Answer {
         Self { code: status.code(), out: text(stdout), err: text(stderr) }
     }
 
-    /// Requires an exit code, and that the program has not broken down.
+    /// Requires an exit code and that the program did not panic.
     pub(crate) fn ends(self, code: i32) -> Result<Self, String> {
         let broke = self.err.contains("panicked") || self.out.contains("broken    nodeproof itself");
         if self.code == Some(code) && !broke { Ok(self) } else { Err(format!("not {code}: {self:#?}")) }
@@ -166,7 +166,7 @@ impl Answer {
     }
 }
 
-/// Requires something of a case.
+/// Fails a trial unless a condition holds.
 pub(crate) fn require(is_so: bool, message: impl FnOnce() -> String) -> Result<(), String> {
     if is_so { Ok(()) } else { Err(message()) }
 }

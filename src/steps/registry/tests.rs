@@ -1,4 +1,4 @@
-//! What sentences become, and what is said about those that are none.
+//! Tests of compilation: what sentences become, and the problems of steps that are none.
 
 use nodeproof_core::scenario::{Bound, Predicate, ScenarioAction, Setup};
 
@@ -19,7 +19,7 @@ fn scenario(steps: &str) -> Scenario {
     compiled.remove(0).scenario
 }
 
-/// Checks a step among good ones: its problem, with column, words and advice.
+/// Compiles a step among valid ones and checks its problem: column, message and help.
 #[track_caller]
 fn check(step: &str, column: usize, message: &str, help: &str) {
     let steps = format!("Given a ready Node \"worker-1\"\n{step}\nThen Node \"worker-1\" exists at once");

@@ -5,7 +5,7 @@ use nodeproof::own::{Cluster, ClusterReader, Draft, Json, Own, Seen, json};
 
 const RACK: &str = "/api/v1/namespaces/default/configmaps/rack";
 
-/// What the sentences do to the cluster, and what they look for.
+/// The actions and looks of these sentences.
 pub(crate) fn own() -> Own {
     Own::new().action("replace", replace).look("in service", in_service)
 }
@@ -37,7 +37,7 @@ fn replace(cluster: &mut Cluster<'_>, body: &Json) -> Result<(), String> {
     let rack = cluster.look().get(RACK).ok_or("there is no ConfigMap \"rack\" that names a spare Node")?;
     let spare = rack.at(&["data", "spare"]).as_str().ok_or("the ConfigMap \"rack\" names no spare Node")?;
     let node = body.get("node").as_str().unwrap_or_default();
-    // The spare first, so that there is never a Node too few.
+    // The spare Node first, so that there is never one Node too few.
     cluster.send("PATCH", &path(spare), json!({"metadata": {"labels": {"example.com/in-service": "true"}}}))?;
     cluster.send(
         "PATCH",
