@@ -1,10 +1,11 @@
-//! Names in scenarios are aliases: here they are mapped to real names and back.
+//! Maps the names of a scenario (aliases) to real names in a cluster, and back.
 //!
-//! Where scenarios share a control plane, each has a short suffix of its own that stands behind the names of its Nodes,
-//! zones and namespaces; outward they are replaced where they stand as whole words, inward the suffix is taken off
-//! wherever it stands. So whatever was mapped comes back as it was, messages included. Without a suffix nothing is
-//! mapped: the scenario has the control plane for itself.
-//! A machine that was there before, and stands in for one of the scenario, keeps its own name.
+//! Inputs: the names of a scenario, a suffix, requests and objects. Outputs: the same with the other names. Where
+//! scenarios share a control plane, each has a short suffix that is appended to the names of its Nodes, zones and
+//! namespaces. On the way out a name is replaced where it stands as a whole word; on the way in the suffix is removed
+//! wherever it stands. Invariant: mapping out and back in gives the original text, messages included. Without a suffix
+//! no name is mapped: the scenario has the control plane for itself. A machine of the cluster that stands in for one of
+//! the scenario's keeps its own name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,21 +20,21 @@ const ZONE: &str = "topology.kubernetes.io/zone";
 /// The label of a Node's region.
 const REGION: &str = "topology.kubernetes.io/region";
 
-/// How the names of a scenario are mapped.
+/// The mapping of the names of a scenario.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Aliases {
-    /// What stands behind each name, with its hyphen; empty if names are left alone.
+    /// What is appended to each name, with its hyphen; empty if names are not mapped.
     suffix: String,
     /// Names of Nodes, machines, zones and regions.
     names: BTreeSet<String>,
-    /// The real names of machines that were there before, by the names that the scenario has for them.
+    /// The real names of machines that stand in, by the names that the scenario has for them.
     stand_ins: BTreeMap<String, String>,
-    /// Whether no other scenario has Nodes there at the same time.
+    /// Whether no other scenario has Nodes in the cluster at the same time.
     is_alone: bool,
 }
 
 impl Aliases {
-    /// Leaves all names alone.
+    /// Maps no name.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
@@ -65,26 +66,26 @@ impl Aliases {
         Self { suffix: format!("-{suffix}"), names, stand_ins: BTreeMap::new(), is_alone: false }
     }
 
-    /// Lets machines that were there before stand in for some of the scenario's.
+    /// Lets machines of the cluster stand in for some of the scenario's.
     #[must_use]
     pub fn standing_in(self, stand_ins: BTreeMap<String, String>) -> Self {
         if self.is_none() { self } else { Self { stand_ins, ..self } }
     }
 
-    /// Leaves the zones of Nodes alone that name none: there are no others from which they are to be kept apart, and
-    /// the scheduler spreads Pods by zones.
+    /// Gives no zone to Nodes that name none. No other scenario has Nodes, so they need not be kept apart, and the
+    /// scheduler spreads Pods by zones.
     #[must_use]
     pub fn without_others(self) -> Self {
         Self { is_alone: true, ..self }
     }
 
-    /// Returns what stands behind each name, with its hyphen; empty if names are left alone.
+    /// Returns what is appended to each name, with its hyphen; empty if names are not mapped.
     #[must_use]
     pub fn suffix(&self) -> &str {
         &self.suffix
     }
 
-    /// Tells whether names are left alone.
+    /// Tells whether names are not mapped.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.suffix.is_empty()
@@ -96,20 +97,20 @@ impl Aliases {
         Text::from(self.words(alias))
     }
 
-    /// Returns the real name of a namespace; those of the system are everybody's.
+    /// Returns the real name of a namespace; namespaces of the system are shared and not mapped.
     #[must_use]
     pub fn namespace(&self, alias: &str) -> Text {
         let is_system = alias.is_empty() || alias.starts_with("kube-");
         if is_system || self.is_none() { Text::from(alias) } else { Text::from(format!("{alias}{}", self.suffix)) }
     }
 
-    /// Returns the zone of Nodes that name none: without one all scenarios would share it.
+    /// Returns the zone for Nodes that name none: without it scenarios would share the empty zone.
     #[must_use]
     pub fn private_zone(&self) -> Option<Text> {
         (!self.is_none() && !self.is_alone).then(|| Text::from(format!("zone{}", self.suffix)))
     }
 
-    /// Takes a text from outside back to the names of the scenario.
+    /// Maps a text from the cluster to the names of the scenario.
     #[must_use]
     pub fn home_text(&self, text: &str) -> String {
         if self.is_none() {
@@ -119,7 +120,7 @@ impl Aliases {
         self.stand_ins.iter().fold(text, |text, (alias, real)| replace_name(&text, real, alias))
     }
 
-    /// Takes a tree from outside back to the names of the scenario.
+    /// Maps a tree from the cluster to the names of the scenario.
     #[must_use]
     pub fn home(&self, tree: &Json) -> Json {
         if self.is_none() {
@@ -137,33 +138,33 @@ impl Aliases {
         }
     }
 
-    /// Tells whether an object is the scenario's: its name or namespace carries the suffix, or it is a machine's that
-    /// stands in for one of its own.
+    /// Tells whether an object belongs to the scenario: its name or namespace has the suffix, or it belongs to a
+    /// machine that stands in.
     #[must_use]
     pub fn owns(&self, key: &ObjectKey) -> bool {
         let is_of = |real: &String| key.name.split('.').next() == Some(real.as_str());
         self.has_made(key) || self.stand_ins.values().any(is_of)
     }
 
-    /// Tells whether a real name is that of a machine that was there before.
+    /// Tells whether a real name is that of a machine that stands in.
     #[must_use]
     pub fn is_stand_in(&self, real: &str) -> bool {
         self.stand_ins.values().any(|own| own == real)
     }
 
-    /// Tells whether an object was made for the scenario, and goes with it.
+    /// Tells whether an object was made for the scenario and is removed with it.
     #[must_use]
     pub fn has_made(&self, key: &ObjectKey) -> bool {
         self.is_none() || key.name.contains(&self.suffix) || key.namespace.contains(&self.suffix)
     }
 
-    /// Takes an object from outside back to the names of the scenario.
+    /// Maps an object from the cluster to the names of the scenario.
     #[must_use]
     pub fn home_object(&self, object: &Json) -> Object {
         Object::as_received(self.home(object))
     }
 
-    /// Maps a tree outward.
+    /// Maps a tree to real names.
     #[must_use]
     pub fn outward(&self, tree: &Json) -> Json {
         if self.is_none() {
@@ -175,7 +176,7 @@ impl Aliases {
         })
     }
 
-    /// Maps a request outward.
+    /// Maps a request to real names.
     #[must_use]
     pub fn call(&self, mut call: Call) -> Call {
         if self.is_none() {
@@ -203,7 +204,7 @@ impl Aliases {
         call
     }
 
-    /// Maps somebody outward: a kubelet is the kubelet of a real Node, a service account lives in a real namespace.
+    /// Maps a user to real names: a kubelet is that of a real Node, a service account lives in a real namespace.
     #[must_use]
     pub fn identity(&self, identity: &Identity) -> Identity {
         let user = match identity.user.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':')) {
@@ -215,7 +216,7 @@ impl Aliases {
         Identity { user, ..identity.clone() }
     }
 
-    /// Maps a machine outward.
+    /// Maps a machine to real names.
     #[must_use]
     pub fn machine(&self, mut spec: MachineSpec) -> MachineSpec {
         if self.is_none() {
@@ -240,7 +241,7 @@ impl Aliases {
         KubeletSpec { flags, config: self.outward(&kubelet.config), ..kubelet.clone() }
     }
 
-    /// Maps what happens to a machine outward.
+    /// Maps an action on a machine to real names.
     fn machine_action(&self, action: MachineAction) -> MachineAction {
         match action {
             MachineAction::KubeletRestart(Some(kubelet)) => {
@@ -254,8 +255,8 @@ impl Aliases {
         }
     }
 
-    /// Tells whether every name may have a suffix: one that is no name of a Node, or nearly too long, would become
-    /// another case.
+    /// Tells whether every name can have a suffix. One that is no valid name of a Node, or that is nearly too long,
+    /// would mean something else with it.
     #[must_use]
     pub fn can_be_mapped(&self) -> bool {
         const LONGEST: usize = 200;
@@ -270,7 +271,7 @@ impl Aliases {
         })
     }
 
-    /// Maps a hand-fed Node outward.
+    /// Maps a hand-fed Node to real names.
     #[must_use]
     pub fn fed(&self, mut node: HandFedNode) -> HandFedNode {
         if self.is_none() {
@@ -286,7 +287,7 @@ impl Aliases {
         node
     }
 
-    /// Maps the end of a connection outward: `machine/w1`.
+    /// Maps an endpoint of a connection to real names: `machine/w1`.
     #[must_use]
     pub fn endpoint(&self, endpoint: &Endpoint) -> Endpoint {
         match endpoint {
@@ -295,7 +296,7 @@ impl Aliases {
         }
     }
 
-    /// Maps a fault outward.
+    /// Maps a fault to real names.
     #[must_use]
     pub fn fault(&self, fault: Fault) -> Fault {
         let (from, to) = (self.endpoint(&fault.from), self.endpoint(&fault.to));
@@ -330,7 +331,8 @@ impl Aliases {
         out
     }
 
-    /// Changes each text of a tree, names of fields included; told the field it stands in.
+    /// Applies a function to each text of a tree, names of fields included. The function also gets the field that holds
+    /// it.
     fn each_text(&self, tree: &Json, change: &dyn Fn(&str, &str) -> String) -> Json {
         fn walk(field: &str, tree: &Json, change: &dyn Fn(&str, &str) -> String) -> Json {
             match tree {
@@ -347,7 +349,7 @@ impl Aliases {
     }
 }
 
-/// Replaces a name where it stands alone or begins the name of something else, as that of an Event.
+/// Replaces a name where it stands alone, or where the name of something else begins with it, as that of an Event.
 fn replace_name(text: &str, name: &str, by: &str) -> String {
     let is_inner = |letter: char| letter.is_alphanumeric() || letter == '-';
     let mut out = String::with_capacity(text.len());
@@ -400,7 +402,7 @@ fn names_of_action(action: &ScenarioAction) -> Vec<String> {
 }
 
 impl Aliases {
-    /// Maps what a run asks for outward.
+    /// Maps a task of a run to real names.
     #[must_use]
     pub fn task(&self, task: Task) -> Task {
         match task {

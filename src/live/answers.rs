@@ -1,5 +1,8 @@
-//! How long the API server takes to answer: before a scenario, which says how far bounds may be missed, and while it
-//! lasts, which says whether that was enough; and after a failure, whether it still does.
+//! Measures how long the API server takes to answer. The time before a scenario determines the tolerance of its bounds;
+//! the times during the scenario show whether that tolerance was sufficient.
+//!
+//! Inputs: a client and a clock. Outputs: times with the instants of measurement, and after a failure the trouble that
+//! the cluster has by then. Every request only reads.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -13,7 +16,7 @@ use super::client::{Access, Caller};
 use super::clock::Clock;
 use super::timing::{LATE_TROUBLE, PROBE_PERIOD};
 
-/// What was measured, each with the instant.
+/// Measured times, each with the instant of its measurement.
 pub(super) type Measured = Vec<(Timestamp, SignedDuration)>;
 
 /// Returns the longest time that was measured from an instant on.
@@ -21,7 +24,7 @@ pub(super) fn worst(measured: &Measured, since: Timestamp) -> SignedDuration {
     measured.iter().filter(|(at, _)| *at >= since).map(|(_, long)| *long).max().unwrap_or_default()
 }
 
-/// Measures how long an answer takes: the middle one of a few.
+/// Measures how long an answer takes: the median of a few.
 pub(super) async fn latency(access: &Access) -> Result<SignedDuration, String> {
     const TIMES: usize = 7;
     let caller = access.caller().await?;
@@ -33,7 +36,7 @@ pub(super) async fn latency(access: &Access) -> Result<SignedDuration, String> {
     Ok(taken[TIMES / 2])
 }
 
-/// Asks for little.
+/// Sends a cheap request.
 async fn asked(caller: &Caller) -> AnswerSeen {
     caller.ask(&Call::new(Verb::List, NODES, "", "").query("limit", "1")).await
 }
@@ -44,8 +47,8 @@ async fn answer(caller: &Caller) -> SignedDuration {
     SignedDuration::try_from(asked_at.elapsed()).unwrap_or_default()
 }
 
-/// Tells what is wrong with a cluster on which a scenario has failed, and did not show yet: the connections of a
-/// program end before it does, and a full store refuses writes before it is asked how it is.
+/// Returns what is wrong with a cluster after a scenario has failed. It waits first, since trouble may show late: the
+/// connections of a program end before the program does, and a full store refuses writes before its health shows it.
 pub(super) async fn late_trouble(trouble: impl Fn() -> Option<String>, caller: &Caller) -> Option<String> {
     tokio::time::sleep(LATE_TROUBLE).await;
     if let Some(why) = trouble() {
@@ -80,7 +83,7 @@ impl Probe {
         Self { taken, task }
     }
 
-    /// Returns what was measured so far.
+    /// Returns the measurements so far.
     pub(super) fn taken(&self) -> Measured {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

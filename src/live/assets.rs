@@ -1,4 +1,7 @@
-//! Finds the programs of a control plane, as envtest does: the directory that is named, `KUBEBUILDER_ASSETS`, `PATH`.
+//! Finds the programs of a control plane as envtest does: in the directory that is named, in `KUBEBUILDER_ASSETS`, in
+//! `PATH`.
+//!
+//! Outputs: the paths and the release of the programs, or which one is missing and what helps.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,7 +17,7 @@ pub(super) const PROGRAMS: [&str; 4] = ["etcd", "kube-apiserver", "kube-controll
 pub struct Assets {
     /// The paths, in the order of [`PROGRAMS`].
     paths: [PathBuf; 4],
-    /// What kube-apiserver says it is.
+    /// The release that kube-apiserver reports.
     release: Release,
 }
 
@@ -52,7 +55,7 @@ impl Assets {
         self.release
     }
 
-    /// Tells why the programs do not serve a release: the minor version counts, a patch is told by the greeting.
+    /// Returns why the programs do not serve a release. The minor version must be equal; a patch may differ.
     #[must_use]
     pub fn obstacle(&self, release: Release) -> Option<String> {
         let own = self.release;

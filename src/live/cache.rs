@@ -1,8 +1,9 @@
-//! The objects of a cluster as its watches have shown them: one cache for the driver, for looks and for recordings.
+//! The objects of a cluster as its watches have shown them: one cache for the driver, for read-only runs and for
+//! recordings.
 //!
-//! Inputs: what watches show ([`Seen`]), each kind in its own order. Outputs: what has changed by it, each with the
-//! object before and after. Invariants: an older change never replaces a newer one, whoever hands it over and whenever;
-//! a list replaces what was known of its kind; nothing is reported twice. Pure: no clock, no connection.
+//! Inputs: what watches show ([`Seen`]), each kind in its own order. Outputs: the changes, each with the object before
+//! and after. Invariants: an older change never replaces a newer one, in whatever order they arrive; a list replaces
+//! what was known of its kind; no change is reported twice. Pure: no clock, no connection.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +25,7 @@ pub(super) struct Arrival {
 /// What a watch shows.
 #[derive(Debug)]
 pub(super) enum Seen {
-    /// All objects of the kind at a revision: at the beginning, and when the watch had to begin anew.
+    /// All objects of the kind at a revision: at the beginning, and when the watch had to start over.
     Listed {
         /// The objects.
         objects: Vec<Json>,
@@ -42,7 +43,7 @@ pub(super) enum Seen {
 }
 
 impl Seen {
-    /// Returns the revision that this is news of; 0 if it is news of none.
+    /// Returns the revision up to which this is new; 0 if it says nothing about revisions.
     fn revision(&self) -> u64 {
         match self {
             Self::Set(object) | Self::Gone(object) => revision_of(object),
@@ -53,7 +54,7 @@ impl Seen {
     }
 }
 
-/// Arrivals that wait for those of other kinds that belong before them.
+/// Arrivals that are held until earlier changes of other kinds have arrived.
 #[derive(Debug, Default)]
 pub(super) struct Held(Vec<Arrival>);
 
@@ -63,13 +64,13 @@ impl Held {
         self.0.push(arrival);
     }
 
-    /// Returns when the first of them arrived.
+    /// Returns when the first held arrival came.
     pub(super) fn since(&self) -> Option<Timestamp> {
         self.0.iter().map(|arrival| arrival.at).min()
     }
 
-    /// Gives away those that arrived up to an instant, in the order of their revisions; a list and a bookmark stand
-    /// behind the changes that they cover.
+    /// Removes and returns the arrivals up to an instant, in the order of their revisions. A list or bookmark comes
+    /// after the changes that it covers.
     pub(super) fn ripe(&mut self, until: Timestamp) -> Vec<Arrival> {
         let (mut ripe, held): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|arrival| arrival.at <= until);
         self.0 = held;
@@ -89,7 +90,7 @@ pub(super) struct CacheChange {
     pub(super) object: Json,
     /// Whether it is gone.
     pub(super) is_gone: bool,
-    /// The revision of the change; where a list shows that something is gone, the list's.
+    /// The revision of the change; for an object that is missing in a list, the list's.
     pub(super) revision: u64,
 }
 
@@ -104,12 +105,12 @@ impl CacheChange {
 #[derive(Debug, Default)]
 pub(super) struct WatchCache {
     objects: BTreeMap<Resource, BTreeMap<ObjectKey, Json>>,
-    /// How far each kind was shown: what is not newer than this is no news.
+    /// The revision up to which each kind was shown: nothing that is not newer is a change.
     shown: BTreeMap<Resource, u64>,
 }
 
 impl WatchCache {
-    /// Takes what a watch shows, and returns what has changed by it.
+    /// Takes what a watch shows, and returns the changes.
     pub(super) fn take(&mut self, resource: &Resource, seen: Seen) -> Vec<CacheChange> {
         let revision = seen.revision();
         let changes = match seen {
@@ -136,7 +137,7 @@ impl WatchCache {
         self.objects.get(resource)?.get(key)
     }
 
-    /// Returns how far a kind was shown; `None` before its first list.
+    /// Returns the revision up to which a kind was shown; `None` before its first list.
     pub(super) fn shown(&self, resource: &Resource) -> Option<u64> {
         self.shown.get(resource).copied()
     }
@@ -146,7 +147,7 @@ impl WatchCache {
         self.objects.iter().flat_map(|(resource, of)| of.iter().map(move |(key, object)| (resource, key, object)))
     }
 
-    /// Replaces what was known of a kind, where it is older than the list.
+    /// Replaces the objects of a kind by a list, except those that are newer than the list.
     fn list(&mut self, resource: &Resource, objects: Vec<Json>, revision: u64) -> Vec<CacheChange> {
         let known = self.objects.entry(resource.clone()).or_default();
         let listed: BTreeSet<ObjectKey> = objects.iter().map(key_of).collect();
@@ -206,8 +207,8 @@ mod tests {
         Timestamp::UNIX_EPOCH + SignedDuration::from_millis(millis)
     }
 
-    /// Plays arrivals of Nodes, all held together, and returns each change as `NAME@REVISION`, with a `-` if it is
-    /// gone.
+    /// Hands over arrivals of Nodes that were all held together, and returns each change as `NAME@REVISION`, with a `-`
+    /// if the Node is gone.
     fn check(arrivals: Vec<Seen>, wanted: &[&str]) -> WatchCache {
         let (mut held, mut cache) = (Held::default(), WatchCache::default());
         for (millis, seen) in (0..).zip(arrivals) {
@@ -240,7 +241,7 @@ mod tests {
             assert_eq!(cache.take(&NODES, old), [], "{told}");
         }
         assert_eq!(cache.take(&NODES, Seen::Set(node("a", 10))).len(), 1);
-        // A list that a lagging server answers with.
+        // A list from a server that lags behind.
         assert_eq!(cache.take(&NODES, listed(vec![node("a", 3)], 6)).len(), 1, "b is gone, and a stays");
         assert_eq!(cache.get(&NODES, &ObjectKey::cluster("a")), Some(&node("a", 10)));
         assert_eq!(cache.shown(&NODES), Some(10));

@@ -1,4 +1,6 @@
-//! Fresh certificates of a control plane: an authority, and a certificate for each who needs one.
+//! Makes the certificates of a control plane: an authority, and a certificate for each client and server.
+//!
+//! Inputs: names. Outputs: keys and certificates as PEM, in memory or as files that only their owner can read.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
@@ -38,7 +40,7 @@ impl fmt::Debug for Certified {
 }
 
 impl Authority {
-    /// Makes an authority of its own.
+    /// Makes a new authority.
     ///
     /// # Errors
     /// No key can be made.
@@ -85,7 +87,7 @@ impl Authority {
         self.sign(params)
     }
 
-    /// Signs the certificate of somebody who comes as this user of this group.
+    /// Signs the certificate of a client that authenticates as this user in this group.
     ///
     /// # Errors
     /// A name cannot stand in a certificate.
@@ -103,7 +105,7 @@ impl Authority {
     }
 }
 
-/// Returns what a certificate says of a user and its group.
+/// Returns the subject of a certificate for a user and its group.
 pub(crate) fn named(user: &str, group: Option<&str>) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
@@ -115,7 +117,7 @@ pub(crate) fn named(user: &str, group: Option<&str>) -> CertificateParams {
 }
 
 impl Certified {
-    /// Writes `NAME.crt` and `NAME.key` into a directory that is the owner's alone.
+    /// Writes `NAME.crt` and `NAME.key` into a directory that only its owner can read.
     ///
     /// # Errors
     /// The directory cannot be written.

@@ -1,8 +1,8 @@
 //! Sends the core's requests over HTTPS and reads the answers.
 //!
-//! Whoever a request comes from is acted as by impersonation, so authorisation and admission judge it as his; the field
-//! manager follows from the `User-Agent`, as with the clients of Kubernetes. Nothing is repeated: a refusal is an
-//! answer.
+//! Inputs: a kubeconfig, requests with the user who sends them. Outputs: answers; without one, code 0 and the reason.
+//! Users are impersonated, so that authorisation and admission judge a request as theirs; the field manager follows
+//! from the `User-Agent`, as with the clients of Kubernetes. Invariant: no request is repeated; a refusal is an answer.
 
 use std::path::Path;
 
@@ -18,15 +18,15 @@ use super::read_only_client::ReadOnly;
 use super::request::{begun, body};
 use super::timing::ANSWER_TIMEOUT;
 
-/// How to reach an API server as somebody who may do everything and act as everybody.
+/// Access to an API server as a user who may do everything and impersonate everybody.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// The kubeconfig; its current context is meant.
+    /// The kubeconfig, of which the current context is used.
     pub kubeconfig: Kubeconfig,
 }
 
 impl Access {
-    /// Takes a kubeconfig, YAML or JSON.
+    /// Reads a kubeconfig, YAML or JSON.
     ///
     /// # Errors
     /// It is none.
@@ -35,10 +35,10 @@ impl Access {
         Ok(Self { kubeconfig })
     }
 
-    /// Takes a context by its name, of the kubeconfig in a file, or of the one that kubectl would take.
+    /// Reads a context by its name, from the kubeconfig in a file, or from the one that kubectl would use.
     ///
     /// # Errors
-    /// There is no kubeconfig, or no such context in it; the text names those that there are.
+    /// There is no kubeconfig, or no such context in it; the text names the contexts that it has.
     pub fn of_context(file: Option<&Path>, context: &str) -> Result<Self, String> {
         let read = file.map_or_else(Kubeconfig::read, Kubeconfig::read_from);
         let mut kubeconfig = read.map_err(|error| format!("no kubeconfig: {}", told(&error)))?;
@@ -67,7 +67,7 @@ impl Access {
         cluster.and_then(|known| known.cluster.as_ref()?.server.clone()).unwrap_or_default()
     }
 
-    /// Connects as somebody who cannot write, whatever the credentials would allow.
+    /// Connects with a client that cannot write, whatever the credentials allow.
     ///
     /// # Errors
     /// The kubeconfig cannot be used.
@@ -78,7 +78,7 @@ impl Access {
         Ok(Caller { client: client.clone(), stranger: client })
     }
 
-    /// Returns the settings of a client, which are bound to no runtime.
+    /// Returns the settings of a client, which do not depend on a runtime.
     ///
     /// # Errors
     /// A certificate or an address in the kubeconfig cannot be used.
@@ -106,7 +106,7 @@ impl Access {
 #[derive(Clone)]
 pub struct Caller {
     client: Client,
-    /// Somebody whom the API server does not know.
+    /// The client without credentials, for unknown users.
     stranger: Client,
 }
 
@@ -123,7 +123,7 @@ impl Caller {
         &self.client
     }
 
-    /// Sends a request as somebody; without an answer the code is 0 and the message says why.
+    /// Sends a request as a user; without an answer the code is 0 and the message says why.
     pub async fn send(&self, identity: &Identity, call: &Call) -> AnswerSeen {
         let sent = tokio::time::timeout(ANSWER_TIMEOUT, self.exchange(Some(identity), call)).await;
         match sent {
@@ -175,12 +175,12 @@ pub(super) fn request(identity: Option<&Identity>, call: &Call) -> Result<http::
     request.body(HttpBody::from(body(call))).map_err(|error| format!("the request cannot be sent: {error}"))
 }
 
-/// Tells whether a request did what it asked for.
+/// Tells whether a request succeeded.
 pub(super) fn is_success(answer: &AnswerSeen) -> bool {
     (200..300).contains(&answer.code)
 }
 
-/// Returns what an error says, causes included, each once.
+/// Returns the text of an error with its causes, each once.
 pub(super) fn told(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

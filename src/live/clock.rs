@@ -1,4 +1,4 @@
-//! The wall clock, which goes only forwards for a scenario: steps of the system's clock are not seen by it.
+//! The wall clock of a scenario. It never goes backwards: steps of the system's clock do not change it.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The flags of the control plane that a scenario sets, `PROGRAM.FLAG` with value.
+//! The flags of the control plane that a scenario sets, as pairs of `PROGRAM.FLAG` and value.
 
 use nodeproof_core::objects::Text;
 

@@ -1,4 +1,8 @@
-//! Keeps hand-fed Nodes alive in real time: a task for each, so that nothing the driver waits for delays a heartbeat.
+//! Writes the heartbeats of hand-fed Nodes in real time, in a task for each Node, so that nothing the driver waits for
+//! delays them.
+//!
+//! Inputs: hand-fed Nodes, changes of how they are fed, versions of their Nodes. Outputs: writes to the API server, and
+//! their revisions. Invariant: a write that fails is not repeated before the next one is due.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +17,16 @@ use super::client::{Caller, is_success};
 use super::clock::Clock;
 
 enum FeedCommand {
-    /// Do this and say when it is written.
+    /// Change how the Node is fed, and report what was written at once.
     Feed(Feed, oneshot::Sender<Vec<Written>>),
-    /// The Node looks like this now.
+    /// The Node has this version now.
     Node(Json),
 }
 
-/// A write that was made: the kind, and the revision that it made.
+/// A write: the kind and its new revision.
 pub(super) type Written = (Resource, u64);
 
-/// The hand-fed Nodes of a scenario, by their real names; they fall silent when this is dropped.
+/// The hand-fed Nodes of a scenario, by their real names; their heartbeats end when this is dropped.
 #[derive(Debug, Default)]
 pub(super) struct HeartbeatTasks {
     commands: BTreeMap<Text, mpsc::UnboundedSender<FeedCommand>>,
@@ -31,7 +35,7 @@ pub(super) struct HeartbeatTasks {
 }
 
 impl HeartbeatTasks {
-    /// Makes a Node and its Lease and keeps them alive; returns the first writes.
+    /// Creates a Node and its Lease and starts its heartbeats; returns the first writes.
     pub(super) async fn start(
         &mut self,
         node: HandFedNode,
@@ -53,8 +57,8 @@ impl HeartbeatTasks {
         Ok(written)
     }
 
-    /// Changes how a Node is fed, and waits for nothing: many Nodes change together, as on the simulator, or a pass of
-    /// a controller comes in between.
+    /// Changes how a Node is fed, and waits for nothing. Many Nodes have to change together, as on the simulator;
+    /// otherwise a pass of a controller could come in between.
     pub(super) fn change(&mut self, node: &Text, feed: Feed) -> Result<(), String> {
         let unknown = || format!("Node {:?} is not hand-fed", node.as_str());
         let commands = self.commands.get(node).ok_or_else(unknown)?;
@@ -64,7 +68,7 @@ impl HeartbeatTasks {
         Ok(())
     }
 
-    /// Waits until what changes made due at once has been tried, and returns what is written.
+    /// Waits until the writes that changes made due at once have been tried, and returns those that succeeded.
     pub(super) async fn finish(&mut self) -> Vec<Written> {
         let mut made = Vec::new();
         for written in std::mem::take(&mut self.under_way) {
@@ -76,7 +80,7 @@ impl HeartbeatTasks {
     /// Takes a version of a Node, whoever wrote it.
     pub(super) fn handle_node(&self, node: &Text, object: &Json) {
         if let Some(commands) = self.commands.get(node) {
-            // The task ends with the scenario only.
+            // The task ends only with the scenario.
             let _ = commands.send(FeedCommand::Node(object.clone()));
         }
     }
@@ -112,7 +116,7 @@ async fn feed(
         }
         let written = write_what_is_due(&mut writer, &caller, clock).await;
         if let Some(done) = done {
-            // Whoever asked may have gone.
+            // The receiver may be gone.
             let _ = done.send(written);
         }
     }

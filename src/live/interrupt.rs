@@ -1,7 +1,7 @@
-//! SIGINT and SIGTERM: the scenarios under way end with what happened and put everything back, and no other begins.
+//! SIGINT and SIGTERM: the scenarios under way end and clean up, and no other begins.
 //!
-//! Input: the process's signals. Output: a mark that the driver looks at. A second signal ends the process at once;
-//! what it started ends with it then, and what it changed is put back by the timers that were armed before each fault.
+//! Input: the signals of the process. Output: a flag that the driver checks. A second signal ends the process at once;
+//! the programs that it started then end with it, and the timers that were started before each fault undo the faults.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,10 +9,10 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// The exit code of a run that was interrupted: 128 and the number of SIGINT, as shells count.
 pub const EXIT: u8 = 130;
-/// Why a scenario of such a run ends.
+/// The reason with which a scenario of such a run ends.
 pub(super) const SAID: &str = "the run was interrupted";
 
-/// A process has one set of signals, so this is one for the process.
+/// Static because signals belong to the process.
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Tells whether the process was asked to end.
@@ -21,7 +21,7 @@ pub fn is_asked() -> bool {
     IS_ASKED.load(Ordering::Relaxed)
 }
 
-/// Waits for SIGINT or SIGTERM; for ever where signals cannot be had.
+/// Waits for SIGINT or SIGTERM; forever if signals cannot be handled.
 pub(crate) async fn signalled() {
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
     tokio::select! {
@@ -33,7 +33,7 @@ pub(crate) async fn signalled() {
 /// Handles the signals from now on; calls `first` at the first of them.
 ///
 /// # Errors
-/// There is no thread to be had to wait for them.
+/// The thread that waits for them cannot be started.
 pub fn listen(first: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let wait = async {

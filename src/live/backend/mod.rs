@@ -1,9 +1,10 @@
-//! What a live backend is to a scenario.
+//! The interface of a live backend.
 //!
-//! A [`LiveBackend`] is made once for a run and serves scenarios side by side, each from a thread with a runtime of its
-//! own; an [`Environment`] is where one scenario runs. All names that they are handed are real ones: [`super::Aliases`]
-//! has mapped them. Whatever an environment has made it removes in [`Environment::clean_up`], and as far as it can when
-//! it is dropped.
+//! A [`LiveBackend`] is made once for a run. It serves scenarios side by side, each from a thread with a runtime of its
+//! own. An [`Environment`] serves one scenario. Inputs: scenarios prepared as [`ScenarioPlan`]s, actions, rules.
+//! Outputs: an API server, machines, connections. All names are real ones: [`super::Aliases`] has mapped them.
+//! Invariant: what an environment has made it removes in [`Environment::clean_up`], and as far as possible when it is
+//! dropped.
 
 mod plan;
 mod unavailable;
@@ -26,82 +27,82 @@ use super::tolerance::TimingTolerance;
 pub use plan::{IsolationReason, ScenarioPlan};
 pub use unavailable::Unavailable;
 
-/// Something that takes time and can be refused; the text says why.
+/// An operation that takes time and may fail; the text says why.
 pub type FallibleFuture<'a, T> = LocalBoxFuture<'a, Result<T, String>>;
 
-/// The making of a place.
+/// The creation of an environment.
 pub type EnvironmentFuture<'a> = LocalBoxFuture<'a, Result<Box<dyn Environment>, NoEnvironment>>;
 
-/// Where scenarios run.
+/// A backend on which scenarios run in real time.
 pub trait LiveBackend: Debug + Send + Sync {
     /// Returns what an environment can do.
     fn capabilities(&self) -> Capabilities;
 
-    /// Tells why a scenario cannot be run here, beside what it is capable of; known when scenarios are listed.
+    /// Returns why a scenario cannot be run here, apart from missing capabilities; known when scenarios are listed.
     fn obstacle(&self, plan: &ScenarioPlan) -> Option<String>;
 
-    /// Returns what people should know before the first write: which cluster this is. `None` if there is nothing.
+    /// Returns what to print before the first write: which cluster this is. `None` if there is nothing to print.
     fn announcement(&self) -> Option<String> {
         None
     }
 
-    /// Says what a scenario would do to which machine, a line each, as commands for people.
+    /// Describes what a scenario would do to which machine, one line each, as commands for people.
     fn dry_run(&self, plan: &ScenarioPlan) -> Vec<String> {
         let _ = plan;
         Vec::new()
     }
 
-    /// Tells whether control planes can be had for single scenarios; otherwise all share one, and names are mapped.
+    /// Tells whether a scenario can have a control plane of its own; otherwise all share one, and names are mapped.
     fn has_dedicated_control_planes(&self) -> bool {
         false
     }
 
-    /// Tells whether scenarios about all Nodes can have the cluster for themselves, one at a time: it has no Nodes but
-    /// theirs.
+    /// Tells whether the cluster has no Nodes but those of scenarios, so that scenarios about all Nodes can have it for
+    /// themselves, one at a time.
     fn is_otherwise_empty(&self) -> bool {
         false
     }
 
-    /// Tells why every scenario gets a control plane for itself here, whatever it is about; `None` if it does not.
+    /// Returns why every scenario gets a control plane for itself; `None` if it does not.
     fn isolates_all(&self) -> Option<&'static str> {
         None
     }
 
-    /// Returns machines that are there already and stand in for machines of a scenario, by the names that it has for
+    /// Returns machines of the cluster that stand in for machines of a scenario, by the names that the scenario has for
     /// them.
     fn stand_ins(&self, scenario: &Scenario) -> BTreeMap<String, String> {
         let _ = scenario;
         BTreeMap::new()
     }
 
-    /// Returns how many scenarios are begun at a time: most only wait.
+    /// Returns how many scenarios run at a time; most of the time they only wait.
     fn concurrency(&self) -> NonZeroUsize {
         const { NonZeroUsize::new(32).expect("not zero") }
     }
 
-    /// Tells whether the bystander of a scenario is a machine; otherwise it is fed by hand.
+    /// Tells whether the bystander of a scenario is a machine; otherwise it is a hand-fed Node.
     fn has_capacity(&self, plan: &ScenarioPlan) -> bool {
         let _ = plan;
         true
     }
 
-    /// Waits until there is room for a scenario, and takes it; `None` where there always is. Blocks.
+    /// Waits for a place for a scenario and takes it; `None` if places are not limited. Blocks.
     fn room(&self, plan: &ScenarioPlan) -> Option<Permit> {
         let _ = plan;
         None
     }
 
-    /// Makes a place for a scenario.
+    /// Makes the environment of a scenario.
     fn environment<'a>(&'a self, plan: &'a ScenarioPlan) -> EnvironmentFuture<'a>;
 }
 
-/// Why there is no place for a scenario.
+/// Why a scenario has no environment.
 #[derive(Debug)]
 pub struct NoEnvironment {
     /// What is wrong.
     pub why: String,
-    /// Whether the scenario asks for what cannot be: flags with which a program does not run. Nothing can be said of it
-    /// otherwise.
+    /// Whether the scenario itself is the cause, as with flags that a program refuses. Then it has failed; otherwise it
+    /// is inconclusive.
     pub is_asked_for: bool,
 }
 
@@ -111,15 +112,15 @@ impl From<String> for NoEnvironment {
     }
 }
 
-/// One scenario's place.
+/// What one scenario gets of a backend.
 pub trait Environment {
-    /// Returns how to reach the API server, as somebody who may do everything and act as everybody.
+    /// Returns how to reach the API server, as a user who may do everything and impersonate everybody.
     fn access(&self) -> &Access;
 
-    /// Returns how far bounds may be missed here, and why.
+    /// Returns by how much bounds may be missed here, and why.
     fn timing_tolerance(&self) -> TimingTolerance;
 
-    /// Tells what is wrong with the cluster itself; asked when requests fail, and ends the scenario.
+    /// Returns what is wrong with the cluster itself. Asked when requests fail; the scenario then ends.
     fn trouble(&self) -> Option<String> {
         None
     }
@@ -129,22 +130,22 @@ pub trait Environment {
         cannot(format!("machine {:?} cannot be made here", spec.name.as_str()))
     }
 
-    /// Does something to a machine or its kubelet.
+    /// Does an action on a machine or its kubelet.
     fn machine_do<'a>(&'a mut self, name: &'a str, action: MachineAction) -> FallibleFuture<'a, ()> {
         cannot(format!("{action:?} cannot be done to {name:?} here"))
     }
 
-    /// Lays a rule on the network for an action; [`Self::effect`] tells later what it met.
+    /// Adds a network rule for an action; [`Self::effect`] tells later what it met.
     fn add_rule(&mut self, id: ActionId, fault: Fault) -> FallibleFuture<'_, ()> {
         cannot(format!("{:?} cannot be cut off here (action {})", fault.from, id.0))
     }
 
-    /// Takes a rule away by its number.
+    /// Removes a network rule.
     fn remove_rule(&mut self, id: RuleId) -> FallibleFuture<'_, ()> {
         cannot(format!("there is no rule {}", id.0))
     }
 
-    /// Takes away every rule that was laid on a client's connection.
+    /// Removes every rule that was added to a client's connection.
     fn heal(&mut self, endpoint: Endpoint) -> FallibleFuture<'_, ()> {
         cannot(format!("{endpoint:?} cannot be healed here"))
     }
@@ -154,23 +155,23 @@ pub trait Environment {
         cannot(format!("{action:?} cannot be done to controller {name:?} here"))
     }
 
-    /// Tells what came of an action that was to have an effect.
+    /// Returns the effect that an action had.
     fn effect(&mut self, id: ActionId) -> FallibleFuture<'_, FaultEffect> {
         let _ = id;
         Box::pin(async { Ok(FaultEffect::Ended) })
     }
 
-    /// Notes that a Node or a namespace is about to be made, which the driver removes at the end: so that others can if
-    /// it does not come to that.
+    /// Notes that a Node or a namespace is about to be created. The driver removes it at the end; the note lets others
+    /// remove it if the driver cannot.
     ///
     /// # Errors
-    /// It cannot be noted; it must not be made then.
+    /// It cannot be noted; it must then not be created.
     fn note_creation(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
         let _ = (resource, name);
         Ok(())
     }
 
-    /// Notes that everything of which [`Self::note_creation`] was told is removed.
+    /// Notes that everything that [`Self::note_creation`] has noted is removed.
     ///
     /// # Errors
     /// It cannot be noted.
@@ -178,13 +179,13 @@ pub trait Environment {
         Ok(())
     }
 
-    /// Shows a machine as its own tools show it; `Null` if it shows nothing.
+    /// Returns the state of a machine as its own tools report it; `Null` if there is none.
     fn describe<'a>(&'a mut self, name: &'a str) -> FallibleFuture<'a, Json> {
         let _ = name;
         Box::pin(async { Ok(Json::Null) })
     }
 
-    /// Removes what was made for the scenario; the text says what could not be removed.
+    /// Removes everything that was made for the scenario; the text says what could not be removed.
     fn clean_up(self: Box<Self>) -> FallibleFuture<'static, ()>;
 }
 

@@ -1,5 +1,8 @@
-//! A scenario on its way to an environment: its settings, whether it needs a control plane for itself, how its names
-//! are mapped.
+//! Prepares a scenario for a live backend: its settings, whether it needs a control plane for itself, how its names are
+//! mapped.
+//!
+//! Inputs: a scenario, a backend, the settings of the run. Outputs: a [`ScenarioPlan`], and the reason if the backend
+//! cannot run it. Nothing is sent to a cluster.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,12 +38,12 @@ pub enum IsolationReason {
     ClusterObjects,
     /// Its names would mean something else with a suffix.
     OddNames,
-    /// The backend gives every scenario one.
+    /// The backend gives every scenario one, for this reason.
     Asked(&'static str),
 }
 
 impl IsolationReason {
-    /// Tells whether a cluster will do that was made for the run, has no other Nodes for the time, and where names have
+    /// Tells whether a cluster that was made for the run is enough: it has no other Nodes meanwhile, and names have
     /// suffixes.
     #[must_use]
     pub const fn can_be_emptied_for(self) -> bool {
@@ -64,14 +67,14 @@ impl fmt::Display for IsolationReason {
     }
 }
 
-/// A scenario on its way to an environment.
+/// A scenario prepared for a live backend.
 #[derive(Debug, Clone)]
 pub struct ScenarioPlan {
-    /// The scenario, with its aliases.
+    /// The scenario, with its own names.
     pub scenario: Arc<Scenario>,
     /// Release, flags and gates in force.
     pub settings: Settings,
-    /// The seed of free choices that are ours.
+    /// The seed of the program's own random choices.
     pub seed: u64,
     /// Why the scenario needs a control plane for itself; `None` if it can share one.
     pub alone: Option<IsolationReason>,
@@ -80,7 +83,7 @@ pub struct ScenarioPlan {
 }
 
 impl ScenarioPlan {
-    /// Plans a scenario for a live backend.
+    /// Prepares a scenario for a live backend.
     ///
     /// # Errors
     /// A flag is unknown or its value does not fit; the text says which.
@@ -88,7 +91,7 @@ impl ScenarioPlan {
         let settings = scenario.cluster.settings(run).map_err(|error| error.to_string())?;
         let mapped = Aliases::of(scenario, &suffix()).standing_in(live_backend.stand_ins(scenario));
         let odd = || (!mapped.can_be_mapped()).then_some(IsolationReason::OddNames);
-        // Where all would do with a cluster without other Nodes, odd names would still not.
+        // Odd names need a control plane of their own even where a cluster without other Nodes is enough for the rest.
         let alone = match alone(scenario) {
             Some(why) if why.can_be_emptied_for() => odd().or(Some(why)),
             alone => alone.or_else(odd).or_else(|| live_backend.isolates_all().map(IsolationReason::Asked)),
@@ -101,7 +104,7 @@ impl ScenarioPlan {
         Ok(Self { scenario: Arc::new(scenario.clone()), settings, seed, alone, aliases })
     }
 
-    /// Tells why the scenario cannot be run on a backend; known when scenarios are listed.
+    /// Returns why the scenario cannot be run on a backend; known when scenarios are listed.
     #[must_use]
     pub fn obstacle(&self, live_backend: &dyn LiveBackend, time_limit: TimeLimit) -> Option<String> {
         let capable = live_backend.capabilities();
@@ -118,7 +121,7 @@ impl ScenarioPlan {
     }
 }
 
-/// Tells why a scenario needs a control plane for itself.
+/// Returns why a scenario needs a control plane for itself.
 fn alone(scenario: &Scenario) -> Option<IsolationReason> {
     let made = scenario.given.iter().flat_map(|given| match &given.setup {
         Setup::RunningPod { pod } => of_object(&PODS, pod).into_iter().collect(),
@@ -134,11 +137,11 @@ fn alone(scenario: &Scenario) -> Option<IsolationReason> {
     let bystanders = (scenario.cluster.bystanders != Bystanders::Bystander).then_some(IsolationReason::AllNodes);
     let found: Vec<IsolationReason> =
         made.chain(scenario.actions().filter_map(of_action)).chain(seen).chain(flags).chain(bystanders).collect();
-    // What a cluster without other Nodes does not serve comes first.
+    // A reason for which a cluster without other Nodes is not enough comes first.
     found.iter().find(|why| !why.can_be_emptied_for()).or(found.first()).copied()
 }
 
-/// Tells why an action cannot be done to programs that are not ours.
+/// Returns why an action cannot be done to programs that the run did not start.
 fn of_others(action: &ScenarioAction) -> Option<&'static str> {
     let ScenarioAction::Action(action) = action else { return None };
     match &**action {
@@ -166,7 +169,7 @@ fn of_call(identity: &Identity, call: &Call) -> Option<IsolationReason> {
     let Target::Resource { resource, name, .. } = &call.target else { return None };
     match (call.verb, &call.body) {
         (Verb::Create, Body::Json(object)) => of_object(resource, object),
-        // Others than administrators are refused most of them, and that is what such scenarios look at.
+        // Users other than administrators are refused most lists, and scenarios about that look only at the refusal.
         (Verb::List | Verb::Watch | Verb::DeleteCollection, _)
             if name.is_empty() && identity.groups.iter().any(|group| *group == *"system:masters") =>
         {
@@ -191,7 +194,7 @@ fn of_object(resource: &Resource, object: &Json) -> Option<IsolationReason> {
     (!is_namespaced(resource) && *resource != NODES).then_some(IsolationReason::ClusterObjects)
 }
 
-/// Returns four letters that no other scenario of this run has, and hardly one of another run.
+/// Returns a suffix of `np` and four letters. No other scenario of this run has it, and one of another run hardly ever.
 fn suffix() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz";

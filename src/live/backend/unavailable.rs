@@ -1,17 +1,17 @@
-//! A backend that is not to be had: every scenario is skipped, with the reason.
+//! A backend that is not available: every scenario is skipped with the reason.
 
 use nodeproof_core::scenario::Capabilities;
 
 use super::{EnvironmentFuture, LiveBackend, ScenarioPlan};
 
-/// A backend that is not to be had.
+/// A backend that is not available.
 #[derive(Debug, Clone)]
 pub struct Unavailable {
     why: String,
 }
 
 impl Unavailable {
-    /// Says why the backend is not to be had, and what would help.
+    /// Makes it with the reason and what would help.
     #[must_use]
     pub fn because(why: impl Into<String>) -> Self {
         Self { why: why.into() }

@@ -1,8 +1,9 @@
-//! What earlier runs have left on kind clusters, and how it is put right.
+//! Finds what earlier runs have left on clusters, and the operations that repair it.
 //!
-//! Inputs: the journals of runs that are over, containers with a run's label, marks on nodes. Outputs: [`Remnant`]s
-//! with the operations that remove them, in an order in which they can be carried out.
-//! Invariants: what belongs to a run that goes on is left alone; what cannot be shown to be ours is never touched.
+//! Inputs: the journals of runs that are over, containers with the label of a run, marks on nodes. Outputs:
+//! [`Remnant`]s with the operations that remove them, in an order in which they can be carried out. Invariants: what
+//! belongs to a run that goes on is not touched; nothing is touched unless a journal, a label or a mark shows that a
+//! run made it.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ use crate::live::timing::BOOT_WAIT;
 pub(crate) struct Remnant {
     /// What it is, as a sentence.
     pub(crate) what: String,
-    /// How it is known to be ours.
+    /// What shows that a run made it: journal, label or mark.
     pub(crate) known_by: &'static str,
     /// What removes it.
     pub(crate) change: UndoableChange,
@@ -39,7 +40,7 @@ pub(crate) fn find(lefts: &[Left], containers: &[Container], marks: &[(String, N
             let container = change.container.as_deref().unwrap_or_default();
             let mut ids = vec![*id];
             if change.removes().is_some() {
-                // What is removed need not be healed before.
+                // A container that is removed need not be healed before.
                 let others = left.changes.iter().filter(|(other, _)| other != id);
                 ids.extend(
                     others.filter(|(_, other)| other.container.as_deref() == Some(container)).map(|(id, _)| *id),
@@ -89,7 +90,7 @@ impl Remnant {
         Self { what, known_by: "", change, journal: None }
     }
 
-    /// Removes it, and writes that down.
+    /// Removes it, and notes that in the journal.
     pub(crate) async fn remove(&self, docker: Result<&Docker, &str>, lefts: &[Left]) -> Result<(), String> {
         undo(docker, &self.change).await.map_err(|error| error.to_string())?;
         let Some((index, ids)) = &self.journal else { return Ok(()) };
@@ -98,8 +99,8 @@ impl Remnant {
     }
 }
 
-/// Undoes a change; what was made through an API server alone needs no Docker. With a container that is no more, what
-/// was changed in it is gone too.
+/// Undoes a change. Deletions through an API server need no Docker. If the container is gone, the changes inside it are
+/// gone too.
 pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &UndoableChange) -> Result<(), DockerError> {
     for op in &change.undo {
         if matches!(op, Op::Delete { .. }) {
@@ -118,7 +119,7 @@ pub(crate) async fn undo(docker: Result<&Docker, &str>, change: &UndoableChange)
     Ok(())
 }
 
-/// Looks at the marks on all nodes that run.
+/// Reads the marks on all running nodes.
 pub(crate) async fn marks(docker: &Docker, containers: &[Container]) -> Result<Vec<(String, NodeFault)>, DockerError> {
     let mut marks = Vec::new();
     for container in containers.iter().filter(|own| own.state == "running") {
@@ -127,7 +128,7 @@ pub(crate) async fn marks(docker: &Docker, containers: &[Container]) -> Result<V
                 node_fault::read_look(&text).into_iter().map(|node_fault| (container.name.clone(), node_fault)),
             ),
             Err(error) if error.is_gone() => return Err(error),
-            // It went down in between, or is no more.
+            // The container went down in between, or is gone.
             Err(_) => {}
         }
     }

@@ -1,6 +1,6 @@
-//! Deletes what a run has made in a cluster whose containers are not ours to touch, through its API server.
+//! Deletes an object that a run has made, through the API server of its cluster.
 //!
-//! Inputs: a kubeconfig and its context, the path of the object. Output: whether it is gone.
+//! Inputs: a kubeconfig and its context, the path of the object. Output: whether it is gone or being deleted.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use nodeproof_core::scenario::AnswerSeen;
 
 use crate::live::client::{Access, is_success};
 
-/// Removes something that an earlier run has made in a cluster.
+/// Deletes an object that an earlier run has made.
 ///
 /// # Errors
 /// The cluster does not answer, or refuses.
@@ -24,12 +24,12 @@ pub(crate) async fn delete(kubeconfig: Option<&Path>, context: &str, path: &str)
     gone(&caller.ask(&call).await)
 }
 
-/// Checks by the answer to a deletion that something is gone, or goes.
+/// Checks the answer to a deletion: the object is gone, or being deleted.
 ///
 /// # Errors
-/// It is not; the text says what was answered.
+/// It is not; the text has the answer.
 pub(crate) fn gone(answer: &AnswerSeen) -> Result<(), String> {
-    // 409: a namespace that goes already.
+    // 409: a namespace that is being deleted already.
     let is_gone = is_success(answer) || matches!(answer.code, 404 | 409);
     if is_gone { Ok(()) } else { Err(format!("{} {}", answer.code, answer.message)) }
 }

@@ -1,8 +1,8 @@
-//! Docker, as far as nodes of kind clusters need it: what there is, and operations carried out.
+//! Docker, as far as nodes of kind clusters need it: lists containers and carries operations out.
 //!
-//! Inputs: [`Op`]s. Outputs: their effect, or what Docker or the script said. Each call has a time limit, so that a
-//! daemon that hangs ends a scenario and not the run.
-//! Invariant: only containers that carry a kind cluster's label are touched.
+//! Inputs: [`Op`]s. Outputs: their effect, or the error of Docker or of the script. Each call has a time limit, so that
+//! a daemon that hangs ends a scenario and not the run. Invariant: only containers with the label of a kind cluster are
+//! listed.
 
 use std::time::Duration;
 
@@ -25,10 +25,10 @@ use crate::live::timing::{DOCKER_TIMEOUT, SCRIPT_PAUSE, SCRIPT_TIMEOUT};
 /// The label of kind's containers that names their cluster.
 /// Source: sigs.k8s.io/kind pkg/cluster/internal/providers/docker/constants.go (v0.27), `clusterLabelKey`.
 pub(crate) const CLUSTER_LABEL: &str = "io.x-k8s.kind.cluster";
-/// The label that says what a container is in its cluster.
+/// The label that holds the role of a container in its cluster.
 /// Source: as above, `nodeRoleLabelKey`.
 pub(crate) const ROLE_LABEL: &str = "io.x-k8s.kind.role";
-/// The label of everything that a run makes, with the run's id.
+/// The label of everything that a run makes; its value is the run's id.
 pub(crate) const RUN_LABEL: &str = "nodeproof.dev/run";
 
 /// Why something could not be done to a container.
@@ -42,7 +42,7 @@ pub(crate) enum DockerError {
     Refused {
         /// What was asked for.
         command: String,
-        /// What it said.
+        /// What Docker answered.
         why: String,
         /// The HTTP code.
         code: u16,
@@ -52,7 +52,7 @@ pub(crate) enum DockerError {
     Request {
         /// What was asked for.
         command: String,
-        /// What it said.
+        /// What the API server answered.
         why: String,
     },
     /// A script failed.
@@ -62,23 +62,23 @@ pub(crate) enum DockerError {
         command: String,
         /// Its exit code.
         code: i64,
-        /// The last that it said.
+        /// The last of its output.
         said: String,
     },
 }
 
 impl DockerError {
-    /// Says again that the daemon is gone.
+    /// Makes the error of a daemon that does not answer.
     pub(crate) fn gone(text: &str) -> Self {
         Self::Gone(text.trim_start_matches("docker does not answer: ").to_owned())
     }
 
-    /// Tells whether the daemon itself is gone, so that nothing else will succeed either.
+    /// Tells whether the daemon itself does not answer, so that nothing else will succeed either.
     pub(crate) const fn is_gone(&self) -> bool {
         matches!(self, Self::Gone(_))
     }
 
-    /// Tells whether the container that was to be worked on is no more.
+    /// Tells whether the container of the operation does not exist.
     pub(crate) fn has_no_container(&self) -> bool {
         matches!(self, Self::Refused { code: 404, why, .. } if why.contains("No such container"))
     }
@@ -88,16 +88,16 @@ impl DockerError {
     }
 }
 
-/// A container that carries a kind cluster's label.
+/// A container with the label of a kind cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Container {
-    /// Its name, which is its Node's.
+    /// Its name, which is also the name of its Node.
     pub(crate) name: String,
     /// Its cluster.
     pub(crate) cluster: String,
     /// `control-plane` or `worker`.
     pub(crate) role: String,
-    /// The run that made it, if one of ours did.
+    /// The run that made it; `None` if kind did.
     pub(crate) run: Option<String>,
     /// `running`, `paused`, `exited` and so on.
     pub(crate) state: String,
@@ -150,7 +150,7 @@ impl Docker {
         negotiated.map(|client| Self { client }).map_err(|error| described(error, "docker version"))
     }
 
-    /// Tells at once whether nobody listens at the daemon's socket; what is behind a network is not looked at.
+    /// Tells at once whether nothing listens at the daemon's socket; a daemon behind a network is not checked.
     pub(crate) fn trouble() -> Option<String> {
         const USUAL: &str = "unix:///var/run/docker.sock";
         let host = std::env::var("DOCKER_HOST").unwrap_or_else(|_| USUAL.to_owned());
@@ -209,7 +209,7 @@ impl Docker {
         Err(DockerError::Script { command: shown, code, said })
     }
 
-    /// Carries an operation out; one whose effect is there already is no error.
+    /// Carries an operation out. If its effect is there already, that is no error.
     pub(crate) async fn perform(&self, op: &Op) -> Result<(), DockerError> {
         let shown = op.to_string();
         let described = |error| described(error, &shown);
@@ -217,7 +217,7 @@ impl Docker {
             && let Some(address) = self.own_address(container).await
         {
             let again = Op::Connect { container: container.clone(), address: Some(address) };
-            // Another container may have got it meanwhile.
+            // Another container may have taken the address meanwhile.
             if Box::pin(self.perform(&again)).await.is_ok() {
                 return Ok(());
             }
@@ -267,14 +267,14 @@ impl Docker {
         Ok(())
     }
 
-    /// Returns the address that a node came with, as its kubelet was told.
+    /// Returns the address that the node first had, as its kubelet's flags say.
     async fn own_address(&self, container: &str) -> Option<String> {
         const SCRIPT: &str = "sed -n 's/.*--node-ip=\\([0-9.]*\\).*/\\1/p' /var/lib/kubelet/kubeadm-flags.env";
         let told = self.run(container, SCRIPT).await.ok()?;
         Some(told.trim().to_owned()).filter(|address| !address.is_empty())
     }
 
-    /// Carries out an operation that asks for something, and returns what it printed.
+    /// Carries out an operation that prints something, and returns its output.
     pub(crate) async fn ask(&self, op: &Op) -> Result<String, DockerError> {
         match op {
             Op::Exec { container, script } => self.run(container, script).await,
@@ -282,13 +282,13 @@ impl Docker {
         }
     }
 
-    /// Waits until the systemd of a container answers, which it does a while after its start.
+    /// Waits until the systemd of a container answers after its start.
     pub(crate) async fn wait_until_up(&self, container: &str, limit: Duration) -> Result<(), DockerError> {
         let script = "systemctl is-active -q containerd && test -S /run/containerd/containerd.sock";
         self.wait_for(container, script, limit).await
     }
 
-    /// Runs a script again and again until it succeeds.
+    /// Repeats a script until it succeeds.
     pub(crate) async fn wait_for(&self, container: &str, script: &str, limit: Duration) -> Result<(), DockerError> {
         let started = tokio::time::Instant::now();
         loop {
@@ -301,7 +301,7 @@ impl Docker {
     }
 }
 
-/// Deletes through an API server, for which no Docker is needed.
+/// Deletes through an API server, which needs no Docker.
 ///
 /// # Errors
 /// It does not answer, or refuses.
@@ -311,7 +311,7 @@ pub(crate) async fn deleted(op: &Op) -> Result<(), DockerError> {
     done.map_err(|why| DockerError::Request { command: op.to_string(), why })
 }
 
-/// Tells whether an error says that an operation has nothing to do.
+/// Tells whether an error means that the effect of an operation is there already.
 fn is_so_already(op: &Op, error: &DockerError) -> bool {
     let text = error.to_string();
     match op {

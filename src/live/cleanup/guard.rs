@@ -1,12 +1,11 @@
-//! The guard: a process beside a run that puts things right when the run cannot any more.
+//! The guard: a process beside a run that repairs what the run has changed when the run cannot do so.
 //!
 //! A paused or switched-off container cannot heal itself, and nothing runs in a process that was killed. So each run
-//! that changes something starts its own program once more, in a process group of its own, with a pipe between them.
-//! When the pipe ends, because the run is over or was killed, the guard undoes what the run's journal still holds; and
-//! while the run goes on, it undoes what should have been undone by now. If Docker does not answer, the guard tries
-//! again.
-//! Inputs: the journal, the end of the pipe, time. Outputs: what `nodeproof clean` does, for one run.
-//! Left out on purpose: what happens if the guard is killed as well; timers on the nodes and `nodeproof clean` remain.
+//! that changes a cluster starts its own program once more, in a process group of its own, with a pipe between them.
+//! Inputs: the journal, the end of the pipe, time. Outputs: what `nodeproof clean` does, for one run. When the pipe
+//! ends, because the run is over or was killed, the guard undoes what the run's journal still holds. While the run goes
+//! on, it undoes changes that are overdue. If Docker does not answer, the guard tries again. Left out on purpose: a
+//! guard that is killed as well; then timers on the nodes and `nodeproof clean` remain.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -21,10 +20,10 @@ use super::docker::Docker;
 use super::journal::{self, Left};
 use crate::live::timing::{FAREWELL, FAREWELL_PERIOD, GUARD_PATIENCE, GUARD_PERIOD};
 
-/// The variable that makes a program of ours a guard: the path of the journal.
+/// The environment variable that makes this program a guard; its value is the path of the journal.
 const GUARD: &str = "NODEPROOF_GUARD";
 
-/// The guard of a run, as the run holds it. Dropped, the guard takes its leave, and is waited for a while.
+/// The guard of a run, held by the run. When it is dropped, the pipe ends and the run waits a while for the guard.
 #[derive(Debug)]
 pub(crate) struct Guard {
     child: Child,
@@ -38,7 +37,7 @@ impl Guard {
     pub(crate) fn start(journal: &Path) -> io::Result<Self> {
         let mut command = alone(&std::env::current_exe()?);
         command.env(GUARD, journal).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Ctrl-C on the terminal is for the run alone.
+        // Ctrl-C on the terminal must reach the run alone.
         Ok(Self { child: command.process_group(0).spawn()? })
     }
 }
@@ -62,18 +61,17 @@ impl Drop for Guard {
     }
 }
 
-/// Prepares a program that gets nothing of what this process was left by its own parent beside standard input and
-/// output: a lock that is held by an open file, as that of `flock FILE nodeproof run`, would last as long as the guard
-/// does.
+/// Prepares a program that inherits no open file of this process beside standard input, output and error. Otherwise a
+/// lock on an open file, as that of `flock FILE nodeproof run`, would last as long as the guard.
 fn alone(program: &Path) -> Command {
-    // What this program opens itself is closed in its children anyway; a shell can name descriptors up to 9.
+    // Files that this program opens are closed in its children anyway; a shell can name descriptors up to 9.
     const SCRIPT: &str = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec \"$0\" \"$@\"";
     let mut command = Command::new("/bin/sh");
     command.args(["-c", SCRIPT]).arg(program);
     command
 }
 
-/// Does the work of a guard if this process was started as one: then the program has nothing else to do.
+/// Does the work of a guard if this process was started as one; the program must then do nothing else.
 #[must_use]
 pub fn stand_in() -> Option<ExitCode> {
     let path = PathBuf::from(std::env::var_os(GUARD)?);
@@ -83,7 +81,7 @@ pub fn stand_in() -> Option<ExitCode> {
 fn watch(path: &Path) -> ExitCode {
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {
-        // The run never writes: whatever ends this, the run is over.
+        // The run never writes to the pipe: when this read ends, the run is over.
         drop(io::stdin().read(&mut [0]));
         let _ = tell.send(());
     });
@@ -96,7 +94,7 @@ fn watch(path: &Path) -> ExitCode {
     loop {
         let left = match journal::read(path) {
             Ok(Some(left)) => left,
-            // The run has ended well and removed its journal.
+            // The run has ended well and has removed its journal.
             Ok(None) => return ExitCode::SUCCESS,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return ExitCode::SUCCESS,
             Err(_) => return ExitCode::FAILURE,
@@ -112,9 +110,9 @@ fn watch(path: &Path) -> ExitCode {
     }
 }
 
-/// Undoes what a journal holds: all of it, or what is overdue.
+/// Undoes the changes of a journal: all of them, or those that are overdue.
 fn undo(left: &Left, overdue_only: bool) -> Result<(), String> {
-    // The run may still be winding up; its journal is ours now.
+    // The run's process may still exist; without its start time the journal counts as one of a run that is over.
     let mut left = left.clone();
     left.header.started = None;
     if overdue_only {
@@ -146,7 +144,7 @@ mod tests {
     #[test]
     fn a_guard_inherits_no_lock() {
         let listed = |command: &Command| {
-            // A parent that leaves descriptor 5 open, as `flock` does with that of its file.
+            // A parent that leaves descriptor 5 open, as `flock` does with its file.
             let mut parent = Command::new("/bin/sh");
             parent.args(["-c", "exec 5</dev/null; exec \"$@\"", "parent"]);
             let output = parent.arg(command.get_program()).args(command.get_args()).output().unwrap();

@@ -1,9 +1,9 @@
-//! What a run changes, written down before it changes it, so that whoever comes later can put it right.
+//! The journal of a run: every change is written down before it is made, so that others can undo it.
 //!
 //! One file a run, `runs/RUN.jsonl` below the state directory: a header, then a line before each change and one after
-//! it was undone. A run that ends well removes its file; what is left is what `nodeproof clean` repairs.
-//! Inputs: changes with the operations that undo them. Outputs: the file, flushed to disk at each line.
-//! Invariants: nothing is changed before its line is on disk; a last line that was torn off is no obstacle to reading.
+//! it was undone. A run that ends well removes its file; `nodeproof clean` repairs the files that are left. Inputs:
+//! changes with the operations that undo them. Outputs: the file, flushed to disk at each line. Invariants: nothing is
+//! changed before its line is on disk; an incomplete last line does not prevent reading.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::node_fault::NodeFault;
 use super::op::Op;
 
-/// The variable that says where the state is.
+/// The environment variable that names the state directory.
 pub const STATE_DIR: &str = "NODEPROOF_STATE_DIR";
 
 /// Returns the directory of the state: as given, or `NODEPROOF_STATE_DIR`, or below `XDG_STATE_HOME` or the home
@@ -37,17 +37,17 @@ pub fn state_dir(given: Option<&Path>) -> Result<PathBuf, String> {
 /// Who made the changes, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// The run's id, which all that it makes carries as a label.
+    /// The run's id, which labels everything that it makes.
     pub run: String,
     /// The process.
     pub pid: u32,
-    /// When the process was started, in clock ticks after the host's boot: pids are used again.
+    /// When the process was started, in clock ticks after the host's boot: process ids are used again.
     pub started: Option<u64>,
     /// When the run began.
     pub at: Timestamp,
     /// The context of the kubeconfig.
     pub context: String,
-    /// The kubeconfig file; `None` for the usual one.
+    /// The kubeconfig file; `None` for the default one.
     pub kubeconfig: Option<PathBuf>,
     /// The name of the kind cluster.
     pub cluster: String,
@@ -58,16 +58,16 @@ pub struct Header {
 pub struct UndoableChange {
     /// What was changed, as a sentence.
     pub what: String,
-    /// The container that it was done to, if one.
+    /// The container that was changed, if one was.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub container: Option<String>,
-    /// What the container suffers from, if anything.
+    /// The node fault that the change makes, if it makes one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[serde(rename = "node_fault")]
     pub(crate) node_fault: Option<NodeFault>,
     /// What undoes it, in order.
     pub(crate) undo: Vec<Op>,
-    /// When it is to be undone by others if the run has not done so.
+    /// When others may undo it if the run has not done so.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub until: Option<Timestamp>,
 }
@@ -94,7 +94,7 @@ enum Line {
     Undone(u32),
 }
 
-/// The journal of a run that is being written.
+/// The journal of the current run.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -107,7 +107,7 @@ impl Journal {
     /// Begins the journal of a run.
     ///
     /// # Errors
-    /// The file cannot be written; nothing may be changed then.
+    /// The file cannot be written; nothing may then be changed.
     pub fn begin(state_dir: &Path, header: &Header) -> io::Result<Self> {
         let directory = runs(state_dir);
         fs::create_dir_all(&directory)?;
@@ -115,7 +115,7 @@ impl Journal {
         let file = OpenOptions::new().create_new(true).append(true).open(&path)?;
         let mut journal = Self { path, file, last: 0, open: BTreeMap::new() };
         journal.write(&Line::Run(header.clone()))?;
-        // The name of a new file is safe only when its directory is.
+        // The name of a new file is on disk only after its directory is.
         File::open(&directory)?.sync_all()?;
         Ok(journal)
     }
@@ -126,10 +126,10 @@ impl Journal {
         &self.path
     }
 
-    /// Writes down a change that is about to be made, and returns its number.
+    /// Records a change that is about to be made, and returns its number.
     ///
     /// # Errors
-    /// The file cannot be written; the change must not be made then.
+    /// The file cannot be written; the change must then not be made.
     pub fn record_change(&mut self, change: UndoableChange) -> io::Result<u32> {
         let id = self.last + 1;
         self.write(&Line::Change { id, change: change.clone() })?;
@@ -138,7 +138,7 @@ impl Journal {
         Ok(id)
     }
 
-    /// Writes down that a change was undone.
+    /// Records that a change was undone.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -149,12 +149,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Returns the numbers of the changes of a container that are not undone and fulfil something.
+    /// Returns the changes that are not undone and meet a condition, with their numbers.
     pub(crate) fn open(&self, meets: impl Fn(&UndoableChange) -> bool) -> Vec<(u32, UndoableChange)> {
         self.open.iter().filter(|(_, change)| meets(change)).map(|(id, change)| (*id, change.clone())).collect()
     }
 
-    /// Ends the journal: its file goes if everything is undone, and stays for others if not.
+    /// Ends the journal. Its file is removed if everything is undone, and stays for others if not.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -170,7 +170,7 @@ impl Journal {
     }
 }
 
-/// What an earlier run left behind.
+/// The journal of an earlier run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// The file.
@@ -190,7 +190,7 @@ impl Left {
             && process_start(self.header.pid) == self.header.started
     }
 
-    /// Tells whether the run has made a container suffer from something.
+    /// Tells whether the run has made a node fault on a container.
     pub(crate) fn makes(&self, container: &str, node_fault: NodeFault) -> bool {
         let meets = |change: &UndoableChange| {
             change.container.as_deref() == Some(container) && change.node_fault == Some(node_fault)
@@ -198,13 +198,12 @@ impl Left {
         self.changes.iter().any(|(_, change)| meets(change))
     }
 
-    /// Writes down that a change was undone by others. A journal that is gone holds nothing any more: whoever else
-    /// repairs has undone the rest.
+    /// Records that others have undone a change. If the file is gone, others have undone the rest as well.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn undone(&self, id: u32) -> io::Result<()> {
-        // A line that was torn off is ended first.
+        // Ends an incomplete line first.
         let text = format!("\n{}\n", serde_json::to_string(&Line::Undone(id))?);
         match OpenOptions::new().append(true).open(&self.path) {
             Ok(mut file) => file.write_all(text.as_bytes()),
@@ -227,7 +226,7 @@ pub fn read(path: &Path) -> io::Result<Option<Left>> {
             Ok(Line::Run(own)) => header = Some(own),
             Ok(Line::Change { id, change }) => drop(open.insert(id, change)),
             Ok(Line::Undone(id)) => drop(open.remove(&id)),
-            // Torn off when the power went: what was to be written was not yet done.
+            // Incomplete because the power failed: the change was not yet made.
             Err(_) => {}
         }
     }
@@ -265,7 +264,7 @@ fn runs(state_dir: &Path) -> PathBuf {
     state_dir.join("runs")
 }
 
-/// Returns when a process was started, in clock ticks after the host's boot; `None` if it is gone or cannot be seen.
+/// Returns when a process was started, in clock ticks after the host's boot; `None` if it is gone or hidden.
 ///
 /// Source: proc_pid_stat(5), field 22.
 pub(crate) fn process_start(pid: u32) -> Option<u64> {
@@ -344,7 +343,7 @@ mod tests {
         assert_eq!(left[0].changes, [(3, change("c")), (2, change("b"))]);
         left[0].undone(3).unwrap();
         assert_eq!(read_all(&scratch.0).unwrap()[0].changes, [(2, change("b"))]);
-        // The guard was faster.
+        // The guard was faster than the run.
         fs::remove_file(&left[0].path).unwrap();
         left[0].undone(2).unwrap();
         assert_eq!(read_all(&scratch.0).unwrap(), []);

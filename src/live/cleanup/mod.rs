@@ -1,10 +1,10 @@
-//! What runs change beyond themselves, and how it is undone: by the run, by its guard, or by `nodeproof clean` later.
+//! Undoes what runs have changed outside of their own processes: by the run, by its guard, or by `nodeproof clean`
+//! later.
 //!
 //! A change is written to the `journal` before it is made, with the operations (`op`) that undo it; `docker` and
-//! `deletion` carry them out. What a node suffers from is an `node_fault`, by whose marks it is found without a journal
-//! too.
-//! Invariant:
-//! nothing here knows a backend; what cannot be shown to be ours is never touched.
+//! `deletion` carry them out. A fault on a node is a `node_fault`, whose marks on the node show it even without a
+//! journal. Invariants: this module depends on no backend; nothing is touched unless a journal, a label or a mark shows
+//! that a run made it.
 
 pub(crate) mod clean;
 pub(crate) mod deletion;

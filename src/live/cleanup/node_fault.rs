@@ -1,34 +1,34 @@
-//! What a node of a kind cluster suffers from because of us, and what heals it.
+//! Faults that a run makes on a node of a kind cluster, and what heals each.
 //!
-//! Inputs: the ill and the node's container. Outputs: operations and scripts that mend it, from outside or by a timer
-//! of the node's own; the marks by which it is found later. Nothing is done here.
-//! Invariant: healing operations mend what was broken, also after a restart of the container or twice.
+//! Inputs: a node fault and the node's container. Outputs: operations and scripts that heal it, from outside or by a
+//! timer on the node; the marks by which it is found later. Nothing is carried out here. Invariant: healing operations
+//! also work after a restart of the container, and may be done twice.
 
 use std::time::Duration;
 
 use super::op::{Op, quoted};
 
-/// The chain of our own rules.
+/// The iptables chain of a run's rules.
 pub(crate) const CHAIN: &str = "NODEPROOF";
 /// The drop-in that keeps systemd from starting a killed kubelet again.
 pub(crate) const DROP_IN: &str = "/run/systemd/system/kubelet.service.d/90-nodeproof.conf";
-/// Where the network configuration waits for its return.
+/// Where the network configuration is kept while it is removed.
 pub(crate) const CNI_ASIDE: &str = "/var/lib/nodeproof/cni";
-/// Where the template waits from which containerd would write a network configuration again.
+/// Where the template is kept from which containerd would write a network configuration again.
 pub(crate) const CNI_TEMPLATE_ASIDE: &str = "/var/lib/nodeproof/cni-template";
 /// Prints the files from which containerd writes a network configuration when a kubelet tells it the node's range.
 pub(crate) const CNI_TEMPLATES: &str =
     "$(sed -n 's/^ *conf_template *= *\"\\(..*\\)\"$/\\1/p' /etc/containerd/config.toml)";
-/// Which kubelet configuration waits for its return.
+/// Where the kubelet's own configuration is kept while it is replaced.
 pub(crate) const KUBELET_ASIDE: &str = "/var/lib/nodeproof/kubelet";
-/// What is wrong with the node because of us: an empty file for each.
+/// The marks of node faults: an empty file for each.
 const MARKS: &str = "/var/lib/nodeproof/ills";
-/// The unit that carries an announced shutdown out.
+/// The unit that carries out an announced shutdown.
 pub(crate) const SHUTDOWN: &str = "nodeproof-shutdown";
 /// The unit whose processes use the CPUs.
 pub(crate) const LOAD: &str = "nodeproof-load";
 
-/// What a node suffers from; of each kind at most one at a time.
+/// A fault on a node; of each kind at most one at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NodeFault {
@@ -36,7 +36,7 @@ pub(crate) enum NodeFault {
     KubeletDown,
     /// The kubelet's process is stopped by SIGSTOP.
     KubeletFrozen,
-    /// The kubelet has other flags or another configuration than it came with.
+    /// The kubelet runs with other flags or another configuration than its own.
     KubeletChanged,
     /// All processes are frozen.
     Frozen,
@@ -57,7 +57,7 @@ pub(crate) enum NodeFault {
 }
 
 impl NodeFault {
-    /// All there are.
+    /// All node faults.
     pub(crate) const ALL: [Self; 11] = [
         Self::KubeletDown,
         Self::KubeletFrozen,
@@ -72,7 +72,7 @@ impl NodeFault {
         Self::Loaded,
     ];
 
-    /// Returns the name, as in units of systemd.
+    /// Returns the name, as in the names of systemd units.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::KubeletDown => "kubelet-down",
@@ -89,7 +89,7 @@ impl NodeFault {
         }
     }
 
-    /// Returns what it is, for people.
+    /// Returns a description for people.
     pub(crate) const fn sentence(self) -> &'static str {
         match self {
             Self::KubeletDown => "its kubelet does not run",
@@ -127,7 +127,7 @@ impl NodeFault {
                  $i -w -F {CHAIN}; $i -w -X {CHAIN}"
             )),
             Self::RuntimeDown => "systemctl start --no-block containerd".to_owned(),
-            // containerd notices a file that is written, and not one that is moved into the directory.
+            // containerd notices a file that is written, but not one that is moved into the directory.
             Self::CniGone => {
                 format!(
                     "for t in {CNI_TEMPLATES}; do if [ -f {CNI_TEMPLATE_ASIDE} ]; then cat {CNI_TEMPLATE_ASIDE} > $t \
@@ -144,14 +144,14 @@ impl NodeFault {
         })
     }
 
-    /// Returns what heals it, from outside.
+    /// Returns the operations that heal it from outside.
     pub(crate) fn healing(self, container: &str) -> Vec<Op> {
         let container_of = || container.to_owned();
         match self {
             Self::Frozen => vec![Op::Unpause { container: container_of() }],
             Self::PoweredOff => vec![Op::Start { container: container_of() }],
             Self::Detached => vec![Op::Connect { container: container_of(), address: None }],
-            // It may have gone down by now.
+            // The machine may have gone down meanwhile.
             Self::ShutdownAnnounced => vec![Op::Start { container: container_of() }, self.healing_inside(container)],
             _ => vec![self.healing_inside(container)],
         }
@@ -162,8 +162,8 @@ impl NodeFault {
         Op::exec(container, format!("{}; {script}", self.disarming_script()))
     }
 
-    /// Returns the script that marks the node and arms a timer of its own systemd, which heals when nobody else does;
-    /// `None` where only Docker can heal.
+    /// Returns the script that marks the node and starts a timer of its systemd, which heals the fault if nothing else
+    /// does; `None` where only Docker can heal.
     pub(crate) fn arming_script(self, after: Duration) -> Option<String> {
         let script = self.healing_script()?;
         let (unit, seconds) = (self.unit(), after.as_secs().max(1));
@@ -186,7 +186,7 @@ impl NodeFault {
     }
 }
 
-/// Returns the script that says to all who listen that the machine will shut down, or that it will not.
+/// Returns the script that announces on D-Bus that the machine will shut down, or that it will not.
 /// Source: org.freedesktop.login1(5), `PrepareForShutdown`.
 pub(crate) fn announce(starts: bool) -> String {
     format!(

@@ -1,8 +1,8 @@
-//! What is done to the containers of a kind cluster, as data: it can be shown, written down, and done later by others.
+//! Operations on the containers of a kind cluster, as data that can be printed, stored and carried out later by others.
 //!
 //! Outputs: a command line for people (`docker pause np-worker`), and JSON for the journal. The same operations are
-//! what a dry run prints, what a fault does, and what heals it after the run is gone; who executes them is `docker`.
-//! Invariant: healing operations may be done twice, and to a machine that is healthy.
+//! printed by a dry run, make a fault, and heal it after the run is gone; `docker` carries them out. Invariant: healing
+//! operations may be done twice, and to a healthy machine.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub(crate) enum Op {
         /// The container.
         container: String,
     },
-    /// They go on.
+    /// The processes continue.
     Unpause {
         /// The container.
         container: String,
@@ -53,7 +53,7 @@ pub(crate) enum Op {
         /// The container.
         container: String,
     },
-    /// The container gets a network interface, with its old address where one is known.
+    /// The container gets a network interface, with this address if one is given, otherwise with the one it first had.
     Connect {
         /// The container.
         container: String,
@@ -65,9 +65,9 @@ pub(crate) enum Op {
         /// Its name.
         cluster: String,
     },
-    /// Something is deleted through an API server whose containers are not ours to touch.
+    /// Something is deleted through the API server of a cluster without containers of this run.
     Delete {
-        /// The kubeconfig; `None` for the usual one.
+        /// The kubeconfig; `None` for the default one.
         kubeconfig: Option<PathBuf>,
         /// Its context.
         context: String,
@@ -92,7 +92,7 @@ impl Op {
         Self::exec(control_plane, format!("kubectl --kubeconfig={ADMIN} {arguments}"))
     }
 
-    /// Makes the operation that deletes a Node, and lets it be if it is gone.
+    /// Makes the operation that deletes a Node; a Node that is gone is no error.
     pub(crate) fn delete_node(control_plane: &str, node: &str) -> Self {
         Self::kubectl(control_plane, &format!("delete node {node} --ignore-not-found --wait=false"))
     }
@@ -124,7 +124,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// Puts a text in quotes for a shell.
+/// Quotes a text for a shell.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -1,8 +1,8 @@
-//! Does the actions of a scenario on a real cluster, and what they need first: a namespace, its service account.
+//! Carries out the actions of a scenario on a real cluster, and creates what they need first: a namespace with its
+//! service account.
 //!
-//! Input: a task with the names of the cluster. Output: the observation that it ends with, and what it has written
-//! itself.
-//! Invariant: no request is awaited on a cluster that is known to have broken down.
+//! Input: a task with the names of the cluster. Output: the observation that it ends with, and the revisions that it
+//! has written. Invariant: no request is awaited on a cluster that is known to have broken down.
 
 use nodeproof_core::network::{Body, Call, Identity, NAMESPACES, NODES, Resource, Target, Verb};
 use nodeproof_core::objects::time::seconds;
@@ -36,7 +36,7 @@ impl Driver {
                 Action::Api { identity, call } => return self.request(id, &identity, &call).await,
                 Action::AddMachine(spec) => {
                     if self.aliases.is_stand_in(&spec.name) {
-                        // Its Node is not new, and has no route yet.
+                        // The Node of a stand-in exists already and has no route yet.
                         self.make_route(&spec.name);
                     }
                     self.environment.add_machine(spec).await
@@ -99,7 +99,7 @@ impl Driver {
         Performed { observation: Observation::Answer(id, self.home_answer(answer)), written, removed, writer }
     }
 
-    /// Waits for an answer; where the cluster turns out to have broken down meanwhile, its reason is the answer.
+    /// Waits for an answer. If the cluster turns out to have broken down meanwhile, the reason is the answer.
     async fn unless_broken(&self, answer: impl Future<Output = AnswerSeen>) -> AnswerSeen {
         let mut answer = std::pin::pin!(answer);
         loop {
@@ -112,7 +112,7 @@ impl Driver {
         }
     }
 
-    /// Notes what a creation makes, and makes the namespace that it needs.
+    /// Notes what a request creates, and creates the namespace that it needs.
     async fn prepare(&mut self, call: &Call) -> Result<(), String> {
         let Target::Resource { resource, namespace, .. } = &call.target else { return Ok(()) };
         if let (true, Body::Json(body)) = (*resource == NODES, &call.body) {
@@ -121,8 +121,8 @@ impl Driver {
         self.make_real_namespace(&namespace.clone()).await
     }
 
-    /// Has it noted that something is about to be made which others would find; what has a control plane for itself
-    /// goes with it.
+    /// Notes that an object is about to be created that others could find. On a control plane of the scenario's own
+    /// this is not needed: the object goes with the control plane.
     fn note_creation(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
         if self.aliases.is_none() || name.is_empty() { Ok(()) } else { self.environment.note_creation(resource, name) }
     }
@@ -135,7 +135,7 @@ impl Driver {
         }
     }
 
-    /// Makes the scenario's own namespace behind one that every cluster has.
+    /// Creates the scenario's own namespace for one that every cluster has.
     pub(super) async fn make_namespace(&mut self, alias: &str) -> Result<(), String> {
         self.make_real_namespace(&self.aliases.namespace(alias)).await
     }
@@ -157,7 +157,7 @@ impl Driver {
         self.await_service_account(name).await
     }
 
-    /// Pods are refused until a controller has made the namespace's service account.
+    /// Waits for the service account of a namespace: Pods are refused until a controller has created it.
     async fn await_service_account(&self, namespace: &Text) -> Result<(), String> {
         let accounts = Resource::of("", "v1", "serviceaccounts");
         let call = Call::new(Verb::Get, accounts, namespace.clone(), "default");
@@ -174,15 +174,15 @@ impl Driver {
         Err(format!("namespace {namespace} gets no service account within {}", seconds(ACCOUNT_WAIT)))
     }
 
-    /// Does what a cloud's route controller does for a new Node, beside everything else.
+    /// Sets the network condition of a new Node, as a cloud's route controller does; nothing waits for it.
     pub(super) fn make_route(&self, node: &Text) {
         let (caller, (identity, call)) = (self.caller.clone(), route(node, self.clock.now()));
-        // A Node that is deleted at once needs no route.
+        // The Node may be deleted at once and then needs no route.
         tokio::spawn(async move { caller.send(&identity, &call).await });
     }
 }
 
-/// Returns what a deletion has removed, if the answer says that nothing is left of it.
+/// Returns the object that a deletion has removed, if the answer says that nothing of it is left.
 fn removed_by(call: &Call, answer: &Json) -> Option<(Resource, ObjectKey, Text)> {
     let Target::Resource { resource, namespace, name, .. } = &call.target else { return None };
     let uid = answer.at(&["details", "uid"]).as_text().filter(|_| call.verb == Verb::Delete)?;

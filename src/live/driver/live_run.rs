@@ -1,10 +1,11 @@
-//! A scenario under way on a live cluster: the judge, and what real time adds to it. Pure.
+//! A scenario under way on a live cluster: the judge of the core, and what real time adds to it. Pure.
 //!
-//! Inputs: what watches show, what became of commands, how the cluster is, each with the time. Outputs:
+//! Inputs: what watches show, the results of commands, the state of the cluster, each with the time. Outputs:
 //! [`DriverCommand`]s for the driver. Arrivals of all watches are held for a moment and handed to the judge in the
-//! order of their revisions; limits are judged after everything that arrived before them. Before a line's first action
-//! it has to be quiet, and an action counts as done when the watches have shown what it wrote. Invariants: no clock, no
-//! connection, no waiting; wake-ups early or twice are harmless; an expectation is never retried.
+//! order of their revisions; bounds are judged after everything that arrived before their end. The first action of a
+//! line waits until the cluster is quiet; an action counts as done when the watches have shown what it wrote.
+//! Invariants: no clock, no connection, no waiting; early and repeated wake-ups are harmless; an expectation is never
+//! retried.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem;
@@ -28,40 +29,40 @@ use crate::live::timing::{
 };
 use crate::live::writer::writer_of;
 
-/// What the driver has to do.
+/// A command for the driver.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum DriverCommand {
-    /// Do this, with the names of the cluster, and report it by [`LiveRun::handle_performed`].
+    /// Do this task, which has the names of the cluster, and report it by [`LiveRun::handle_performed`].
     Perform(ActionId, Task),
     /// Wait for the writes of hand-fed Nodes that are under way, and report them by [`LiveRun::handle_written`].
     FinishFeeding,
     /// Count what a fault has met, and report it by [`LiveRun::handle_hits`].
     CountHits(ActionId),
-    /// Look at these machines, named as in the scenario, and report what they show by [`LiveRun::handle_machines`].
+    /// Inspect these machines, named as in the scenario, and report their state by [`LiveRun::handle_machines`].
     LookAtMachines(Vec<Text>),
-    /// Look whether the cluster itself is in order, and report it by [`LiveRun::handle_trouble`].
+    /// Check the cluster itself, and report the result by [`LiveRun::handle_trouble`].
     FindTrouble,
-    /// A Node looks like this now; whoever feeds it wants to know.
+    /// A Node has changed; its heartbeat writer has to be told.
     NodeChanged(Text, Json),
-    /// A Node is new, and gets a route as a cloud makes it.
+    /// A Node is new; give it a route as a cloud does.
     MakeRoute(Text),
 }
 
-/// What became of an action.
+/// The result of an action.
 #[derive(Debug)]
 pub(super) struct Performed {
-    /// What the judge is told.
+    /// The observation for the judge.
     pub(super) observation: Observation,
-    /// What it has written itself.
+    /// The revisions that it has written itself.
     pub(super) written: Vec<Written>,
-    /// What it has removed: the object's uid, where it was answered that nothing is left of it.
+    /// The uid of the object that it has removed, if the answer said that nothing of it is left.
     pub(super) removed: Option<(Resource, ObjectKey, Text)>,
-    /// Who asked for it; `None` if nothing was asked for.
+    /// The user of the request; `None` if no request was sent.
     pub(super) writer: Option<Writer>,
 }
 
 impl Performed {
-    /// Nothing was written.
+    /// An action that has written nothing.
     pub(super) const fn of(observation: Observation) -> Self {
         Self { observation, written: Vec::new(), removed: None, writer: None }
     }
@@ -69,33 +70,33 @@ impl Performed {
 
 #[derive(Debug)]
 enum LivePhase {
-    /// The first lists are awaited.
+    /// Waiting for the first lists.
     Listing { until: Timestamp },
-    /// What is due is awaited.
+    /// Waiting for the next deadline or change.
     Running,
-    /// It has to be quiet before this is done.
+    /// Waiting until the cluster is quiet; then this task is done.
     Settling { until: Timestamp, id: ActionId, task: Task },
-    /// An action of this line is being done.
+    /// Waiting for the result of an action of this line.
     Performing(Position),
-    /// The writes of hand-fed Nodes are awaited.
+    /// Waiting for the writes of hand-fed Nodes.
     HeartbeatTasks(Observation),
-    /// What an action has written itself is awaited on the watches.
+    /// Waiting until the watches show what an action has written.
     CatchingUp { until: Timestamp, observation: Observation },
-    /// What a fault has met is being counted.
+    /// Waiting for the count of what a fault has met.
     Counting,
-    /// Machines are being looked at; what was due at this instant is judged after that.
+    /// Waiting for the state of machines; deadlines up to this instant are judged after that.
     Looking(Timestamp),
-    /// Nothing comes any more.
+    /// The scenario is over.
     Over,
 }
 
-/// Which kinds cannot be seen, and since when.
+/// Which kinds cannot be seen now, and since when.
 #[derive(Debug, Default)]
 struct Sight {
     blind: BTreeMap<Resource, Timestamp>,
-    /// The longest such time that is over.
+    /// The longest of these times that is over.
     longest: SignedDuration,
-    /// What was wrong last.
+    /// The last trouble of a watch.
     trouble: Option<String>,
 }
 
@@ -109,7 +110,7 @@ impl Sight {
         }
     }
 
-    /// Tells why nothing more can be said, if the API server has not answered for too long.
+    /// Returns why the scenario has to end, if the API server has not answered for too long.
     fn lost(&self, now: Timestamp) -> Option<String> {
         let since = self.blind.values().min()?;
         let why = self.trouble.as_deref().unwrap_or("no answer");
@@ -127,7 +128,7 @@ pub(super) struct LiveRun {
     commands: VecDeque<DriverCommand>,
     cache: WatchCache,
     held: Held,
-    /// The kinds that are yet to be listed.
+    /// The kinds whose first list is missing.
     awaited: BTreeSet<Resource>,
     /// The instant of the last observation.
     told: Timestamp,
@@ -135,27 +136,27 @@ pub(super) struct LiveRun {
     stirred: Timestamp,
     /// The line whose actions are being done: they follow each other at once, as one action.
     line: Option<Position>,
-    /// What the actions under way have written.
+    /// The revisions that the current actions have written.
     own: Vec<Written>,
-    /// What the last one has removed.
+    /// The object that the last of them has removed.
     removed: Option<(Resource, ObjectKey, Text)>,
-    /// Who asked for it.
+    /// The user of the last of them.
     asked: Writer,
-    /// What the machines showed that lines speak of.
+    /// The state of the machines that expectations are about.
     machines: BTreeMap<Text, Json>,
     looked: Timestamp,
     sight: Sight,
-    /// When the cluster itself was looked at last.
+    /// When the cluster itself was last checked.
     examined: Timestamp,
     has_begun: bool,
-    /// Whether the judge has decided what is due and waits for a change.
+    /// Whether the judge has judged everything that is due and waits for a change.
     awaits_change: bool,
     /// Why the scenario could not go on.
     broken: Option<Trouble>,
 }
 
 impl LiveRun {
-    /// Prepares the run of a scenario, whose names are mapped.
+    /// Prepares the run of a scenario whose names are mapped.
     pub(super) fn new(scenario: Scenario, aliases: Aliases, options: RunOptions, now: Timestamp) -> Self {
         let machines = scenario.expectations().filter_map(|line| match &line.fact.subject {
             Subject::Machine(name) => Some((name.clone(), Json::Null)),
@@ -192,14 +193,14 @@ impl LiveRun {
         self.run.subscriptions()
     }
 
-    /// Takes what a watch shows. All that has arrived is taken before any other input.
+    /// Takes what a watch shows. The driver hands over all arrivals before any other input.
     pub(super) fn handle_arrival(&mut self, arrival: Arrival) {
         self.sight.handle(&arrival);
         let Arrival { at, resource, seen } = arrival;
         let owns = |object: &Json| self.aliases.owns(&key_of(object));
         let seen = match seen {
             Seen::Trouble(_) => return,
-            // Of what belongs to others it is enough to know that it was shown.
+            // Of objects of others only the revision counts.
             Seen::Set(object) | Seen::Gone(object) if !owns(&object) => Seen::Bookmark(revision_of(&object)),
             Seen::Listed { mut objects, resource_version } => {
                 self.awaited.remove(&resource);
@@ -232,10 +233,10 @@ impl LiveRun {
         }
     }
 
-    /// Takes what became of an action.
+    /// Takes the result of an action.
     pub(super) fn handle_performed(&mut self, performed: Performed, now: Timestamp) {
         let LivePhase::Performing(step) = &self.phase else { return };
-        // What a line does to several of them is done without a pause, so that hardly a controller comes in between.
+        // Several actions of one line are done without a pause, so that no controller acts in between if possible.
         let goes_on = self.run.goes_on_with(step);
         let Performed { observation, written, removed, writer } = performed;
         self.own.extend(written);
@@ -251,7 +252,7 @@ impl LiveRun {
         self.advance(now);
     }
 
-    /// Takes what hand-fed Nodes have written meanwhile.
+    /// Takes the revisions that hand-fed Nodes have written meanwhile.
     pub(super) fn handle_written(&mut self, written: Vec<Written>, now: Timestamp) {
         self.own.extend(written);
         match mem::replace(&mut self.phase, LivePhase::Running) {
@@ -263,7 +264,7 @@ impl LiveRun {
         }
     }
 
-    /// Takes what a fault has met.
+    /// Takes the count of what a fault has met.
     pub(super) fn handle_hits(&mut self, id: ActionId, effect: FaultEffect, now: Timestamp) {
         if matches!(self.phase, LivePhase::Counting) {
             self.phase = LivePhase::Running;
@@ -272,7 +273,7 @@ impl LiveRun {
         }
     }
 
-    /// Takes what machines show, named as in the scenario; those that cannot be looked at are left out.
+    /// Takes the state of machines, named as in the scenario; machines that cannot be inspected are left out.
     pub(super) fn handle_machines(&mut self, shown: Vec<(Text, Json)>, now: Timestamp) {
         let LivePhase::Looking(settled) = self.phase else { return };
         self.phase = LivePhase::Running;
@@ -286,7 +287,7 @@ impl LiveRun {
         self.advance(now);
     }
 
-    /// Takes what is wrong with the cluster itself; `None` if it is in order as far as it tells.
+    /// Takes what is wrong with the cluster itself; `None` if nothing is known to be wrong.
     pub(super) fn handle_trouble(&mut self, trouble: Option<String>, now: Timestamp) {
         if let Some(why) = trouble.or_else(|| self.sight.lost(now)) {
             self.end(Trouble::Cluster(why));
@@ -302,12 +303,12 @@ impl LiveRun {
         }
     }
 
-    /// Returns what the driver has to do next.
+    /// Returns the next command for the driver.
     pub(super) fn poll_command(&mut self) -> Option<DriverCommand> {
         self.commands.pop_front()
     }
 
-    /// Tells whether it is over.
+    /// Tells whether the scenario is over.
     pub(super) const fn is_over(&self) -> bool {
         matches!(self.phase, LivePhase::Over)
     }
@@ -332,18 +333,18 @@ impl LiveRun {
         due.into_iter().chain([self.examined + TROUBLE_PERIOD]).min()
     }
 
-    /// Returns how long the API server did not answer at the longest; and whether it still does not.
+    /// Returns the longest time for which the API server did not answer, and whether it still does not.
     pub(super) fn silence(&self, now: Timestamp) -> (SignedDuration, bool) {
         let open = self.sight.blind.values().map(|since| now.duration_since(*since));
         (open.fold(self.sight.longest, SignedDuration::max), !self.sight.blind.is_empty())
     }
 
-    /// Returns what came of it, and why it could not go on if it could not; no outcome if it has not begun.
+    /// Returns the outcome and why the scenario could not go on, if it could not; no outcome if it has not begun.
     pub(super) fn into_outcome(self) -> (Option<Outcome>, Option<Trouble>) {
         (self.has_begun.then(|| self.run.into_outcome()), self.broken)
     }
 
-    /// Goes from phase to phase until something has to come first.
+    /// Goes from phase to phase until an input is needed.
     fn advance(&mut self, now: Timestamp) {
         loop {
             let phase = mem::replace(&mut self.phase, LivePhase::Running);
@@ -394,7 +395,7 @@ impl LiveRun {
         }
     }
 
-    /// Begins with an action: the first one of a line comes when it is quiet.
+    /// Begins an action: the first one of a line waits until the cluster is quiet.
     fn take_up(&mut self, id: ActionId, task: Task, step: Position, now: Timestamp) {
         if self.line.as_ref() == Some(&step) {
             self.perform(id, task);
@@ -409,8 +410,7 @@ impl LiveRun {
         self.phase = LivePhase::Performing(self.line.clone().unwrap_or_default());
     }
 
-    /// Tells whether the watches have shown what actions have written. A kind that nobody watches is not awaited, and a
-    /// write that no watch shows has changed nothing.
+    /// Tells whether the watches have shown what actions have written. A kind that is not watched is not awaited.
     fn has_caught_up(&self) -> bool {
         let is_there = self.removed.as_ref().is_some_and(|(resource, key, _)| {
             self.cache.get(resource, key).is_some_and(|known| self.note_removal(resource, key, known))
@@ -419,7 +419,7 @@ impl LiveRun {
         !is_there && self.own.iter().all(is_shown)
     }
 
-    /// Tells whether an object is the one that the action under way has removed.
+    /// Tells whether an object is the one that the current action has removed.
     fn note_removal(&self, resource: &Resource, key: &ObjectKey, object: &Json) -> bool {
         self.removed.as_ref().is_some_and(|(of, name, uid)| {
             of == resource && name == key && object.at(&["metadata", "uid"]).as_str() == Some(uid)
@@ -431,7 +431,7 @@ impl LiveRun {
         self.run.handle_observation(observation, self.told);
     }
 
-    /// Decides what was due at an instant of which everything is known.
+    /// Judges the deadlines up to an instant of which everything is known.
     fn judge(&mut self, settled: Timestamp) {
         self.awaits_change = false;
         while let Some(deadline) = self.run.next_deadline().map(|deadline| deadline.at).filter(|at| *at <= settled) {
@@ -457,7 +457,7 @@ impl LiveRun {
         }
     }
 
-    /// Tells the judge of a change, by the names of the scenario.
+    /// Tells the judge of a change, with the names of the scenario.
     fn see(&mut self, resource: &Resource, change: CacheChange) {
         let CacheChange { key, before, revision, .. } = &change;
         if let (true, Some(node)) = (*resource == NODES, change.after()) {
@@ -482,7 +482,7 @@ impl LiveRun {
         self.run.handle_observation(Observation::Change(change), self.told);
     }
 
-    /// Tells who made a change. What only removes leaves no trace of its manager; of our own requests it is known.
+    /// Returns who made a change. A removal leaves no trace of its manager; for requests of this run it is known.
     fn writer(&self, resource: &Resource, change: &CacheChange) -> Writer {
         let before = change.before.as_ref();
         let writer = writer_of(before, change.after());

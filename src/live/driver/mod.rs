@@ -1,9 +1,9 @@
 //! Plays a scenario on a real cluster: the counterpart of the simulator's world, in real time.
 //!
-//! What is to be done and what comes of it is decided in [`live_run`] and [`verdict`], which are pure; here are the
-//! clock, the watches and everything that waits. How actions are done stands in [`actions`]. What no component of the
-//! cluster does is done here as well: routes for Nodes as a cloud makes them, and the feeding of Nodes without a
-//! kubelet. A failed scenario is never run again.
+//! Inputs: a backend and a prepared scenario. Output: its outcome. The decisions are made in [`live_run`] and
+//! [`verdict`], which are pure; this module has the clock, the watches and everything that waits. [`actions`] carries
+//! out actions. The driver also does what no component of the cluster does: it gives Nodes routes as a cloud does, and
+//! writes the heartbeats of hand-fed Nodes. Invariant: a scenario that failed is not run again.
 
 mod actions;
 mod live_run;
@@ -37,7 +37,7 @@ use super::watches::Watches;
 /// Runs a scenario on a backend.
 #[must_use]
 pub fn run_scenario(live_backend: &dyn LiveBackend, plan: &ScenarioPlan) -> Outcome {
-    // Before the clock and the runtime: what waits costs nothing.
+    // Taken before the clock and the runtime are made, so that a waiting scenario costs nothing.
     let _room = live_backend.room(plan);
     let clock = Clock::new();
     if interrupt::is_asked() {
@@ -56,7 +56,7 @@ pub fn run_scenario(live_backend: &dyn LiveBackend, plan: &ScenarioPlan) -> Outc
                 return outcome(&plan.scenario, why, clock.now());
             }
         };
-        // It may have waited for its place until now.
+        // The run may have been interrupted while the environment was made.
         if interrupt::is_asked() {
             drop(environment.clean_up().await);
             return undecided(&plan.scenario, interrupt::SAID.to_owned(), clock.now());
@@ -88,11 +88,11 @@ struct Driver {
     watches: Watches,
     live: LiveRun,
     heartbeat_tasks: HeartbeatTasks,
-    /// Namespaces that were made for the scenario.
+    /// Namespaces that were created for the scenario.
     namespaces: BTreeSet<Text>,
-    /// When and by how much this program itself was woken too late: the machine is busier than it should be.
+    /// By how much this program itself was woken too late, and when: the machine is too busy.
     lags: Measured,
-    /// How long the API server takes to answer meanwhile.
+    /// Measures meanwhile how long the API server takes to answer.
     probe: Probe,
 }
 
@@ -129,7 +129,7 @@ impl Driver {
         }
     }
 
-    /// Does what the run asks for, and tells it what arrives, until it is over.
+    /// Carries out the commands of the run and hands arrivals to it until it is over.
     async fn play(&mut self) {
         while !self.live.is_over() {
             let now = self.now();
@@ -184,7 +184,7 @@ impl Driver {
         self.clock.now()
     }
 
-    /// Waits for an arrival or for what is due.
+    /// Waits for an arrival or for the next deadline.
     async fn wait(&mut self) {
         let Some(due) = self.live.next_deadline() else { return };
         let pause = self.clock.until(due).min(INTERRUPT_PERIOD);
@@ -199,7 +199,7 @@ impl Driver {
         }
     }
 
-    /// Removes what was made, and says what came of the scenario.
+    /// Removes what was made, and returns the outcome of the scenario.
     async fn end(self) -> Outcome {
         let Self {
             mut environment,
@@ -244,7 +244,7 @@ impl Driver {
     }
 }
 
-/// The bystanders of a scenario; where there are no machines it is fed by hand.
+/// Returns the bystanders of a scenario; where there are no machines they are hand-fed Nodes.
 fn bystanders_here(scenario: &Scenario, has_machines: bool) -> Vec<Given> {
     let Some(given) = bystanders(scenario) else { return Vec::new() };
     let (Setup::ReadyNodes(specs), false) = (&given.setup, has_machines) else { return vec![given] };
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
     use crate::live::backend::EnvironmentFuture;
 
-    /// A backend on which nothing can be made.
+    /// A backend that can make no environment.
     #[derive(Debug)]
     struct BrokenBackend {
         is_asked_for: bool,

@@ -1,7 +1,8 @@
-//! Removes what a scenario has made on a cluster that others use as well.
+//! Removes what a scenario has created on a cluster that others use as well.
 //!
-//! Inputs: the names that the scenario's own are mapped to, the namespaces that were made for it, whether the cluster
-//! is in order. Output: what could not be removed.
+//! Inputs: the mapping of the scenario's names, the namespaces that were created for it, whether the cluster is in
+//! order. Output: what could not be removed. Invariant: only Nodes with the suffix of the scenario and its namespaces
+//! are deleted.
 
 use std::collections::BTreeSet;
 

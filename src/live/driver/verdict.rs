@@ -1,9 +1,9 @@
-//! What a run on a live cluster comes to, by what the judge says and by how the cluster and this machine were
-//! meanwhile.
+//! Decides the verdict of a run on a live cluster: from the judge's outcome, and from how the cluster and this machine
+//! performed.
 //!
-//! Inputs: the judge's outcome, what was wrong with the cluster, how long answers took. Output: the outcome that people
-//! read. Invariants: what may have been missed, or was late on a machine that is too slow, is inconclusive and never
-//! failed; nothing here turns a failure into a pass. Pure.
+//! Inputs: the judge's outcome, what was wrong with the cluster, how long answers took. Output: the outcome that is
+//! reported. Invariants: a line that may have been missed, or that was late on a machine that is too slow, is
+//! inconclusive and not failed; a failure never becomes a pass. Pure.
 
 use std::fmt;
 
@@ -16,12 +16,12 @@ use crate::live::interrupt;
 use crate::live::timing::CONCERNED;
 use crate::live::tolerance::TimingTolerance;
 
-/// Why a scenario could not go on, or why what it came to means nothing.
+/// Why a scenario could not go on, or why its outcome means nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// Somebody has ended the run.
+    /// The run was interrupted.
     Interrupted,
-    /// The cluster is not in order.
+    /// The cluster is not in order, for this reason.
     Cluster(String),
 }
 
@@ -34,26 +34,26 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// How the cluster and this machine were during a scenario.
+/// How the cluster and this machine performed during a scenario.
 #[derive(Debug)]
 pub(super) struct Circumstances {
-    /// How far bounds could be missed.
+    /// By how much bounds could be missed.
     pub(super) timing_tolerance: TimingTolerance,
     /// How long answers of the API server took.
     pub(super) answers: Measured,
     /// By how much this program itself was woken too late.
     pub(super) lags: Measured,
-    /// How long the API server did not answer at the longest.
+    /// The longest time for which the API server did not answer.
     pub(super) silence: SignedDuration,
-    /// Whether it still does not.
+    /// Whether it still does not answer.
     pub(super) is_blind: bool,
-    /// What ended the scenario, or was wrong with the cluster when it had failed.
+    /// What ended the scenario, or what was wrong with the cluster after it had failed.
     pub(super) trouble: Option<Trouble>,
     /// What could not be removed.
     pub(super) left: Option<String>,
 }
 
-/// Decides what a scenario came to.
+/// Decides the final outcome of a scenario.
 pub(super) fn conclude(mut outcome: Outcome, scenario: &Scenario, seen: Circumstances) -> Outcome {
     let Circumstances { timing_tolerance, answers, lags, silence, is_blind, trouble, left } = seen;
     let has_failed = outcome.verdict == Verdict::Failed;
@@ -81,18 +81,18 @@ pub(super) fn conclude(mut outcome: Outcome, scenario: &Scenario, seen: Circumst
     outcome
 }
 
-/// The outcome of a scenario that could not be played.
+/// Returns the outcome of a scenario that could not be played: it has failed.
 pub(super) fn broken(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
     Outcome::never_began(scenario, "a cluster on which the scenario can be played", why, start)
 }
 
-/// The outcome of a scenario of which nothing can be said, since it was not begun.
+/// Returns the outcome of a scenario that was not begun: it is inconclusive.
 pub(super) fn undecided(scenario: &Scenario, why: String, start: Timestamp) -> Outcome {
     Outcome { verdict: Verdict::Inconclusive, ..broken(scenario, why, start) }
 }
 
-/// Ends the outcome of a scenario that could not go on: nothing can be said of what was not seen. What had failed
-/// before an interruption has failed; on a cluster that has broken down a line may have been missed for that reason.
+/// Returns the outcome of a scenario that could not go on. A line that had failed before an interruption has failed; on
+/// a cluster that broke down it may have failed for that reason, so the scenario is inconclusive.
 fn cut_short(mut outcome: Outcome, scenario: &Scenario, trouble: Trouble) -> Outcome {
     match &trouble {
         Trouble::Interrupted => outcome.verdict = Verdict::Inconclusive.max(outcome.verdict),
@@ -107,8 +107,8 @@ fn cut_short(mut outcome: Outcome, scenario: &Scenario, trouble: Trouble) -> Out
     outcome
 }
 
-/// Tells whether a line was missed that could have held on a faster machine: what an answer says does not depend on
-/// that.
+/// Tells whether a line was missed that could have held on a faster machine. The content of an answer does not depend
+/// on time.
 fn depends_on_time(outcome: &Outcome, scenario: &Scenario) -> bool {
     let Some(mismatch) = &outcome.mismatch else { return false };
     !scenario.expectations().any(|line| line.fact.subject == Subject::Answer && line.position == mismatch.step)
@@ -125,7 +125,7 @@ mod tests {
         Position { text: text.into(), ..Position::default() }
     }
 
-    /// A scenario of two lines, one about an answer and one about a Node, of which one has failed or none.
+    /// Concludes a scenario of two lines, one about an answer and one about a Node, of which one or none has failed.
     fn check(failed: Option<&str>, change: impl FnOnce(&mut Circumstances)) -> Outcome {
         let line = |subject, step: &str| Expectation {
             fact: Fact { subject, predicate: Predicate::Gone },
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_is_too_slow_makes_what_was_late_inconclusive() {
-        // Four answers of 501 ms use up two seconds. The act began at 100 s, and 60 s before it count.
+        // Four answers of 501 ms use up two seconds. The act began at 100 s, and the 60 s before it count.
         let slow = |second, millis| move |seen: &mut Circumstances| seen.answers = measured(second, millis);
         assert_eq!(check(Some("node"), slow(41, 501)).verdict, Verdict::Inconclusive);
         assert_eq!(check(Some("node"), slow(41, 500)).verdict, Verdict::Failed);

@@ -1,9 +1,9 @@
-//! Hollow nodes on a cluster that is there already: its context was allowed by name, or is a kind cluster's.
+//! Hollow nodes on a cluster that exists already: its context was allowed by name, or it is a kind cluster's.
 //!
 //! Inputs: a kubeconfig and a context. Outputs: environments that share the cluster, each with Nodes, namespaces and
-//! zones of its own, and kubelets whose certificates the cluster has signed.
-//! Invariants: nothing is written to a context that is not permitted; what an environment makes stands in the journal
-//! before, so that the guard or `nodeproof clean` removes it if the run cannot.
+//! zones of its own; their kubelets have certificates that the cluster has signed. Invariants: nothing is written to a
+//! context that is not permitted; what an environment creates is in the journal before, so that the guard or
+//! `nodeproof clean` can remove it if the run cannot.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -51,12 +51,12 @@ pub(super) struct AttachedCluster {
     release: Release,
     kubeconfig: Option<std::path::PathBuf>,
     journal: Mutex<Option<Journal>>,
-    /// Its end comes after that of the journal: what the journal still holds then is the guard's.
+    /// Ends after the journal does: it undoes what the journal then still holds.
     guard: Option<Guard>,
 }
 
 impl Attached {
-    /// Attaches to the context that is named.
+    /// Attaches to the cluster of the context that is named.
     ///
     /// # Errors
     /// It must not be touched, or does not answer.
@@ -122,7 +122,7 @@ impl AttachedCluster {
         let permitted = permission(context, None, &options.allowed).map_err(|refusal| refused(refusal.to_string()))?;
         let access = Access::of_context(options.kubeconfig.as_deref(), context).map_err(refused)?;
         if let Permission::Kind { cluster } = permitted {
-            // A name alone makes no kind cluster.
+            // A name alone does not prove a kind cluster.
             is_kind(&cluster, &access).await?;
         }
         let (target, release) = examine(&access, context).await.map_err(NoCluster::Absent)?;
@@ -150,7 +150,7 @@ impl AttachedCluster {
         Ok(HollowNodes::new(server, signer, settings.clone(), seed, Clock::new()))
     }
 
-    /// Writes down that something is about to be made, and how it is removed.
+    /// Records in the journal that an object is about to be created, and how it is removed.
     pub(super) fn note_creation(&self, resource: &Resource, name: &str) -> Result<u32, String> {
         let calls = removal(resource, name);
         let delete = |call: &Call| Op::Delete {
@@ -169,12 +169,12 @@ impl AttachedCluster {
         self.with_journal(|journal| journal.record_change(change))
     }
 
-    /// Writes down that it is removed.
+    /// Records in the journal that it is removed.
     pub(super) fn undone(&self, id: u32) -> Result<(), String> {
         self.with_journal(|journal| journal.undone(id))
     }
 
-    /// Removes the Node of a machine that is no more, and its Lease.
+    /// Removes the Node of a removed machine, and its Lease.
     pub(super) async fn remove_node(&self, caller: &Caller, name: &str) -> Result<(), String> {
         for call in removal(&NODES, name) {
             gone(&caller.ask(&call).await)?;
@@ -210,7 +210,7 @@ fn removal(resource: &Resource, name: &str) -> Vec<Call> {
         let pods = Call::new(Verb::DeleteCollection, PODS, name.to_owned(), "").query("gracePeriodSeconds", "0");
         return vec![pods, delete(NAMESPACES, "", name)];
     }
-    // A Lease that nobody's Node owns stays behind.
+    // A Lease without an owner stays when its Node goes.
     vec![delete(NODES, "", name), delete(LEASES, NODE_LEASES, name)]
 }
 
@@ -225,7 +225,7 @@ async fn examine(access: &Access, context: &str) -> Result<(ClusterSummary, Rele
     Ok((ClusterSummary { context: context.to_owned(), server: access.server(), version, nodes }, release))
 }
 
-/// Says what a cluster answered that should have told its version, and what was asked of whom.
+/// Returns the error text for a server that did not tell its version: what was asked, and what it answered.
 fn silence(context: &str, server: &str, answer: &nodeproof_core::scenario::AnswerSeen) -> String {
     let asked = format!("GET {server}/version");
     if answer.code == 0 {

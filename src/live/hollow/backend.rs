@@ -1,4 +1,8 @@
-//! Where scenarios run: control planes, one that they share and some for those that need one alone.
+//! The hollow backend: control planes of real programs, one that scenarios share, and others for scenarios that need
+//! one alone.
+//!
+//! Inputs: the programs, prepared scenarios. Outputs: environments with a running control plane. Invariant: as many
+//! control planes run at a time as cores and memory allow; all of them end with the backend.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -20,11 +24,12 @@ use crate::live::{
     expected_length, interrupt,
 };
 
-/// How many scenarios share a control plane at a time. With two or three Nodes each they stay about below the 100 from
-/// which the TTL controller takes a cluster for a larger one, and changes an annotation of all Nodes; 48 did not.
+/// How many scenarios share a control plane at a time. With two or three Nodes each they stay below about 100 Nodes.
+/// From there on the TTL controller treats the cluster as a larger one and changes an annotation of all Nodes; 48
+/// scenarios reached that.
 /// Source: pkg/controller/ttl/ttl_controller.go (v1.34), `ttlBoundaries`.
 const TOGETHER_MAX: usize = 32;
-/// How much memory a control plane takes, in KiB.
+/// The memory of a control plane, in KiB.
 const MEMORY: u64 = 700 << 10;
 
 /// Control planes of real programs.
@@ -32,13 +37,13 @@ const MEMORY: u64 = 700 << 10;
 pub struct Hollow {
     assets: Assets,
     shared: Arc<Mutex<Option<Arc<ControlPlane>>>>,
-    /// For scenarios on the control plane that is shared.
+    /// Permits of scenarios on the shared control plane.
     together: Arc<Permits>,
-    /// For scenarios with a control plane of their own.
+    /// Permits of scenarios with a control plane of their own.
     alone: Arc<Permits>,
-    /// For control planes that start, each of which takes all cores that it gets.
+    /// Permits of control planes that start, each of which uses all cores.
     starts: Arc<Permits>,
-    /// Where recordings of all scenarios go; `None` if there are to be none.
+    /// Where recordings of all scenarios are written; `None` for no recordings.
     recordings: Option<PathBuf>,
 }
 
@@ -58,13 +63,13 @@ impl Hollow {
         })
     }
 
-    /// Records each scenario, into a directory of its own below this one, with the audit log of its API server.
+    /// Records each scenario into a directory below this one, with the audit log of its API server.
     #[must_use]
     pub fn recording_into(self, recordings: Option<PathBuf>) -> Self {
         Self { recordings, ..self }
     }
 
-    /// Begins the recording of a scenario, if there is to be one.
+    /// Begins the recording of a scenario, if scenarios are recorded.
     async fn record(&self, plan: &ScenarioPlan, plane: &ControlPlane) -> Result<Option<Recording>, String> {
         let Some(root) = &self.recordings else { return Ok(None) };
         let release = self.assets.release().to_string();
@@ -85,10 +90,10 @@ impl Hollow {
     }
 }
 
-/// All scenarios are begun: there are places for those that run, and the longest of each kind go first.
+/// Enough threads for all scenarios: permits limit those that run, and let the longest of each kind go first.
 pub(super) const ALL_ARE_BEGUN: NonZeroUsize = NonZeroUsize::new(1024).expect("not zero");
 
-/// Returns what hollow nodes are capable of, whatever control plane they have.
+/// Returns the capabilities of hollow nodes on any control plane.
 pub(super) fn of_hollow_nodes() -> Capabilities {
     Capabilities::from([
         Capability::KubeletFlags,
@@ -147,14 +152,14 @@ impl LiveBackend for Hollow {
                 let logging = if self.recordings.is_some() { Logging::Recorded } else { Logging::Usual };
                 let made = aside(move || {
                     let _start = starts.take(SignedDuration::ZERO);
-                    // It may have waited for its turn until now.
+                    // The run may have been interrupted while it waited for its turn.
                     if interrupt::is_asked() {
                         return Err(interrupt::SAID.to_owned());
                     }
                     ControlPlane::start(&assets, &flags, logging)
                 });
                 Arc::new(made.await.map_err(|why| {
-                    // What is wrong is told with the program's name first.
+                    // The text of an error begins with the program's name.
                     let program = |flag: &'a str| flag.split('.').next().unwrap_or(flag);
                     let is_asked_for =
                         plan.scenario.cluster.flags.iter().any(|(flag, _)| why.starts_with(program(flag)));
@@ -182,7 +187,7 @@ fn recording_name(scenario: &Scenario) -> String {
     words.join("-")
 }
 
-/// Returns the control plane that scenarios share; one that broke down is followed by another.
+/// Returns the control plane that scenarios share; one that broke down is replaced.
 fn share(
     assets: &Assets,
     shared: &Mutex<Option<Arc<ControlPlane>>>,
@@ -192,15 +197,15 @@ fn share(
     if let Some(plane) = shared.as_ref().filter(|plane| plane.trouble().is_none()) {
         return Ok(Arc::clone(plane));
     }
-    // Before all others: most scenarios wait for this one.
+    // Before all others, since most scenarios wait for this control plane.
     let _start = starts.take(SignedDuration::MAX);
     let plane = Arc::new(ControlPlane::start(assets, &for_many(), Logging::Usual)?);
     *shared = Some(Arc::clone(&plane));
     Ok(plane)
 }
 
-/// Returns how many control planes for single scenarios run at a time: idle they take a tenth of a core each, and no
-/// more than half of the memory that is free is taken.
+/// Returns how many control planes for single scenarios run at a time. An idle one takes a tenth of a core; together
+/// they take at most half of the free memory.
 fn alone_max() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
@@ -210,8 +215,8 @@ fn alone_max() -> usize {
     (6 * cores).min(fitting).max(1)
 }
 
-/// Returns the flags of a control plane that many scenarios share: the rate at which the controllers may write is meant
-/// for one cluster, and must not let one scenario wait for another.
+/// Returns the flags of a control plane that many scenarios share. The default write rate of controllers is meant for
+/// one cluster; with it one scenario would wait for another.
 fn for_many() -> Vec<(Text, Text)> {
     ["kube-controller-manager", "kube-scheduler"]
         .into_iter()
@@ -220,11 +225,11 @@ fn for_many() -> Vec<(Text, Text)> {
         .collect()
 }
 
-/// Does something that blocks beside the runtime.
+/// Runs blocking work in a thread beside the runtime.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
-        // Whoever waits may have gone.
+        // The receiver may be gone.
         let _ = sender.send(work());
     });
     receiver.await.unwrap_or_else(|_| Err("the control plane's start broke down".to_owned()))

@@ -1,10 +1,10 @@
 //! A control plane of real programs on the loopback interface: etcd, kube-apiserver, kube-controller-manager,
 //! kube-scheduler, with fresh certificates, Node and RBAC authorisation and NodeRestriction.
 //!
-//! Inputs: the programs, a release's settings, the scenario's flags. Outputs: an [`Access`] once `/readyz` says so, or
-//! the reason with the last lines of the program that did not come up. Everything lies in a temporary directory that
-//! goes with it. Audit is on where a run is recorded. Left out on purpose: the aggregation layer's front proxy,
-//! anonymous requests; etcd does not fsync.
+//! Inputs: the programs, a release's settings, the scenario's flags. Outputs: an [`Access`] once `/readyz` succeeds, or
+//! the reason with the last lines of the program that did not start. All files are in a temporary directory that is
+//! removed with the control plane. The audit log is on where a run is recorded. Left out on purpose: the front proxy of
+//! the aggregation layer, anonymous requests; etcd does not fsync.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -27,20 +27,20 @@ use crate::live::kubelets::{HollowNodes, Server, Signer};
 use crate::live::timing::{HEALTH_PERIOD, HEALTH_TIMEOUT, READY_PAUSE, READY_WAIT};
 use crate::live::{Access, Caller, Clock, record};
 
-/// How many ports were taken before one of ours in vain.
+/// How often the start is tried when another process has taken a port.
 const TRIES: u32 = 3;
 /// The file of the audit log.
 const AUDIT_LOG: &str = "audit.log";
-/// The flags of ours that say how a program behaves.
+/// Flags of this program's own choice that change how a program behaves.
 const TOLD: [&str; 4] =
     ["authorization-mode", "enable-admission-plugins", "leader-elect", "use-service-account-credentials"];
 
 /// What a control plane's programs log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Logging {
-    /// What they log by themselves.
+    /// Their default logs.
     Usual,
-    /// What a recording is made of: the API server's audit log, and the passes of two controllers.
+    /// The sources of a recording: the API server's audit log, and the passes of two controllers.
     Recorded,
 }
 
@@ -51,12 +51,12 @@ pub struct ControlPlane {
     authority: Arc<Authority>,
     server: String,
     processes: Mutex<Processes>,
-    /// What etcd said of itself last, and when.
+    /// The last state of etcd, and when it was asked.
     health: Mutex<(Instant, Option<String>)>,
     etcd: u16,
-    /// What each program was started with, to start it again.
+    /// The command of each program, to start it again.
     commands: Vec<ProgramCommand>,
-    /// The names of the flags that say how programs behave.
+    /// The names of the flags that change how programs behave.
     told: Vec<String>,
     /// How long it took until it was ready.
     pub ready_after: Duration,
@@ -74,7 +74,7 @@ impl ControlPlane {
         let mut last = String::new();
         for _ in 0..TRIES {
             match Self::try_start(assets, flags, logging) {
-                // Somebody else has taken the port in between.
+                // Another process has taken the port in between.
                 Err(why) if why.contains("address already in use") => last = why,
                 done => return done,
             }
@@ -126,8 +126,8 @@ impl ControlPlane {
         &self.access
     }
 
-    /// Returns a kubeconfig with a certificate of somebody's own: a kubelet comes as
-    /// `system:node:NAME` of the group `system:nodes`.
+    /// Returns a kubeconfig with a certificate of this user: a kubelet's is `system:node:NAME` of the
+    /// group `system:nodes`.
     ///
     /// # Errors
     /// A name cannot stand in a certificate.
@@ -149,7 +149,7 @@ impl ControlPlane {
     /// Returns the audit log and the controller manager's log.
     ///
     /// # Errors
-    /// One cannot be read: nothing is recorded here.
+    /// A log cannot be read, since nothing is recorded here.
     pub fn logs(&self) -> Result<(String, String), String> {
         let processes = self.processes.lock().map_err(|_| "a start has failed before".to_owned())?;
         let read = |name: &str| {
@@ -160,7 +160,7 @@ impl ControlPlane {
         Ok((text(read(AUDIT_LOG)?), text(read("kube-controller-manager.log")?)))
     }
 
-    /// Returns the flags of each program of Kubernetes that say how it behaves, not where its files are.
+    /// Returns the flags of each Kubernetes program that change how it behaves, without those that name files.
     #[must_use]
     pub fn flags(&self) -> Vec<(String, Vec<String>)> {
         let is_told = |argument: &&String| self.told.iter().any(|flag| argument.starts_with(&format!("--{flag}=")));
@@ -177,7 +177,7 @@ impl ControlPlane {
         }
     }
 
-    /// Starts one of its programs again, as it was started first.
+    /// Starts one of its programs again with the same command.
     ///
     /// # Errors
     /// It does not run.
@@ -189,7 +189,7 @@ impl ControlPlane {
         processes.start(name, path, arguments)
     }
 
-    /// Tells what is wrong with it: a program that has ended, with its last lines, or a store that takes no more.
+    /// Returns what is wrong: a program that has ended, with its last lines, or a store that accepts no writes.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         let ended = {
@@ -199,7 +199,7 @@ impl ControlPlane {
         ended.or_else(|| self.ill_store())
     }
 
-    /// Asks etcd how it is, for all who want to know it at about the same time.
+    /// Asks etcd for its health; callers within a short time share the answer.
     fn ill_store(&self) -> Option<String> {
         let mut health = self.health.lock().ok()?;
         if health.0.elapsed() > HEALTH_PERIOD {
@@ -208,7 +208,7 @@ impl ControlPlane {
         health.1.clone()
     }
 
-    /// Waits for the API server, then starts those that need it and waits for their first work.
+    /// Waits for the API server, then starts the programs that need it and waits for their first results.
     fn await_ready(&self, started: Instant) -> Result<(), String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
@@ -218,7 +218,7 @@ impl ControlPlane {
             for (name, ..) in &self.commands[2..] {
                 self.restart(name)?;
             }
-            // The first service account says that the controllers are at work: pods need it.
+            // The first service account shows that the controllers run; pods need it.
             let accounts = Resource::of("", "v1", "serviceaccounts");
             let account = Call::new(Verb::Get, accounts, "default", "default");
             self.await_answer(&caller, &account, "kube-controller-manager", started).await
@@ -249,7 +249,7 @@ impl ControlPlane {
     }
 }
 
-/// Asks the etcd at a port whether it is in order: if it has an alarm, it takes no more writes.
+/// Asks the etcd at a port for its health: with an alarm it accepts no writes.
 ///
 /// Source: go.etcd.io/etcd server/etcdserver/api/etcdhttp/health.go (v3.6), `/health`.
 fn ill(port: u16) -> Option<String> {
@@ -257,7 +257,7 @@ fn ill(port: u16) -> Option<String> {
     stream.set_read_timeout(Some(HEALTH_TIMEOUT)).ok()?;
     stream.write_all(b"GET /health HTTP/1.0\r\n\r\n").ok()?;
     let mut text = String::new();
-    // Whoever does not answer may be busy; whether it lives is known otherwise.
+    // A store that does not answer may be busy; whether it lives is checked elsewhere.
     stream.read_to_string(&mut text).ok()?;
     let body = text.split_once("\r\n\r\n")?.1;
     let said: serde_json::Value = serde_json::from_str(body).ok()?;
@@ -271,7 +271,7 @@ fn path(path: &'static str) -> Call {
     call
 }
 
-/// Returns lines below a text, indented.
+/// Returns lines, indented below a text.
 fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| format!("\n      {line}")).collect()
 }
@@ -285,7 +285,7 @@ struct Ports {
 }
 
 impl Ports {
-    /// Finds ports that nobody listens on; they are held until all are found.
+    /// Finds free ports; all are held until the last is found.
     fn free() -> Result<Self, String> {
         let mut held = Vec::new();
         let mut next = || {
@@ -402,7 +402,7 @@ fn commands(
         .collect())
 }
 
-/// Lets programs log what a recording is made of.
+/// Adds the flags with which programs log what a recording needs.
 fn log_for_recording(commands: &mut [ProgramCommand], place: &Path) -> Result<(), String> {
     let policy = place.join("audit-policy.yaml");
     write(&policy, record::POLICY)?;
@@ -422,7 +422,7 @@ fn log_for_recording(commands: &mut [ProgramCommand], place: &Path) -> Result<()
 
 /// Returns the flags that a scenario sets on a program.
 fn flags_of<'a>(program: &'a str, flags: &'a Flags) -> impl Iterator<Item = String> + 'a {
-    // Feature gates are everybody's but etcd's.
+    // Feature gates apply to all programs but etcd.
     let gates = flags.iter().filter(move |(flag, _)| !flag.contains('.') && program != "etcd");
     let gates = gates.map(|(flag, value)| (flag.as_str(), value.as_str()));
     of_program(program, flags).chain(gates).map(|(flag, value)| format!("--{flag}={value}"))

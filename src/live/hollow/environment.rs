@@ -1,5 +1,9 @@
-//! A scenario's place on a control plane: its machines are the core's, each with a kubelet that has an identity of its
-//! own.
+//! The environment of one scenario with hollow nodes: its machines are the core's, each with a kubelet that has an
+//! identity of its own.
+//!
+//! Inputs: actions and rules with real names. Outputs: their effect on the nodes of this process, and the recording of
+//! the scenario if there is one. Invariant: what it has made in a cluster that exists already is in the journal until
+//! it is removed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,14 +23,14 @@ use crate::live::record::{Recorder, Title};
 use crate::live::timing::LAST_EVENTS;
 use crate::live::{Access, Environment, FallibleFuture, TimingTolerance};
 
-/// A recording of a scenario that is going on.
+/// A recording of the current scenario.
 #[derive(Debug)]
 pub(super) struct Recording {
-    /// What takes down the watches.
+    /// Records the watches.
     pub(super) recorder: Recorder,
-    /// What the recording is.
+    /// The description of the recording.
     pub(super) title: Title,
-    /// Where it goes.
+    /// Where it is written.
     pub(super) directory: PathBuf,
 }
 
@@ -40,36 +44,36 @@ impl Recording {
     }
 }
 
-/// What a scenario's place is on.
+/// The control plane of an environment.
 pub(super) enum Plane {
-    /// A control plane of our own.
+    /// A control plane that this run has started.
     Own(Arc<ControlPlane>),
-    /// A cluster that was there before.
+    /// A cluster that existed before.
     Attached {
         /// The cluster.
         cluster: Arc<AttachedCluster>,
-        /// What the driver makes and removes, by its numbers in the journal.
+        /// What the driver creates and removes, by numbers in the journal.
         made: Vec<u32>,
         /// The Nodes of machines, with their numbers in the journal.
         machines: Vec<(String, u32)>,
     },
 }
 
-/// A scenario's place on a control plane.
+/// The environment of a scenario.
 pub(super) struct HollowEnvironment {
-    /// Before the control plane: the kubelets end first.
+    /// Declared before the control plane, so that the kubelets end first.
     nodes: HollowNodes,
     timing_tolerance: TimingTolerance,
-    /// The rules that actions have laid, with the client whose connection they lie on.
+    /// The rules of actions, each with the client whose connection it affects.
     rules: BTreeMap<ActionId, (RuleId, Endpoint)>,
-    /// What rules had met when they were taken away.
+    /// What each removed rule had met.
     hits: BTreeMap<RuleId, u64>,
     recording: Option<Recording>,
     plane: Plane,
 }
 
 impl HollowEnvironment {
-    /// Takes a place; the nodes live on the current runtime.
+    /// Makes an environment; the nodes live on the current runtime.
     pub(super) fn new(
         plane: Plane,
         nodes: HollowNodes,
@@ -93,7 +97,7 @@ impl HollowEnvironment {
     }
 }
 
-/// Something that is done at once.
+/// Returns a future that is ready.
 fn at_once<'a, T: 'a>(done: Result<T, String>) -> FallibleFuture<'a, T> {
     Box::pin(async { done })
 }
@@ -185,7 +189,7 @@ impl Environment for HollowEnvironment {
         Box::pin(async move {
             let mut own = self;
             let ended = match (own.recording.take(), &own.plane) {
-                // Before the nodes: their end is no part of the scenario.
+                // Ended before the nodes: their removal is not part of the scenario.
                 (Some(recording), Plane::Own(plane)) => recording.end(plane).await,
                 _ => Ok(()),
             };
@@ -198,7 +202,7 @@ impl Environment for HollowEnvironment {
     }
 }
 
-/// Removes the Nodes of machines that are no more; what cannot be removed stays in the journal.
+/// Removes the Nodes of removed machines; those that cannot be removed stay in the journal.
 async fn remove_nodes(cluster: &AttachedCluster, machines: Vec<(String, u32)>) -> Result<(), String> {
     let caller = cluster.access().caller().await?;
     let mut left = Vec::new();

@@ -1,8 +1,8 @@
-//! Hollow nodes on a real control plane.
+//! The hollow backend: hollow nodes on a real control plane.
 //!
-//! The control plane is made of the real programs; scenarios that touch only their own Nodes share one, others get one
-//! of their own. Nodes that scenarios feed by hand need nothing else; machines have the core's kubelets. Where a
-//! context was named, all share its cluster instead.
+//! The control plane consists of the real programs. Scenarios that affect only their own Nodes share one, others get
+//! one of their own; if a context was named, all share its cluster instead. Machines have the core's kubelets; hand-fed
+//! Nodes need only the API server.
 
 mod attached;
 mod backend;

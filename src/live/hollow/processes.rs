@@ -1,8 +1,9 @@
 //! Child processes that do not outlive the run, however it ends.
 //!
-//! A watchdog, a shell that reads from a pipe, is started before the first child and told each child's number: when the
-//! pipe closes without a farewell, because the run was killed, it kills the children and removes the directory. What
-//! stands in the directory tells a later clean-up the same.
+//! Inputs: programs with their arguments. Outputs: running processes, their last lines. A watchdog, a shell that reads
+//! from a pipe, is started before the first child and gets the number of each child. If the pipe closes without `done`,
+//! because the run was killed, the watchdog kills the children and removes the directory. A file in the directory lists
+//! the same numbers, for a later clean-up.
 
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File};
@@ -17,8 +18,8 @@ pub const DIRECTORY_PREFIX: &str = "nodeproof-hollow-";
 /// The file in such a directory that holds the process numbers: the run's first, then its children's, one a line.
 pub const PROCESSES_FILE: &str = "processes";
 
-/// Reads numbers of processes until the pipe closes; `done` means that nothing is left to do.
-/// It keeps nothing open that the run was left by its own parent, as a lock of `flock`.
+/// Reads process numbers until the pipe closes; `done` means that nothing is left to do. It inherits no other open file
+/// of the run, as a lock of `flock`.
 const WATCHDOG: &str = r#"
 exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 pids=
@@ -43,7 +44,7 @@ impl Processes {
     /// Makes the directory and starts the watchdog.
     pub(super) fn new(directory: PathBuf) -> Result<Self, String> {
         let unmade = |error| format!("{} cannot be made: {error}", directory.display());
-        // Keys lie in it: it is its owner's alone, and nobody may have made it before.
+        // The directory holds keys: only its owner may read it, and nobody may have made it before.
         DirBuilder::new().mode(0o700).create(&directory).map_err(unmade)?;
         fs::write(directory.join(PROCESSES_FILE), format!("{}\n", std::process::id())).map_err(unmade)?;
         let mut watchdog = Command::new("/bin/sh");
@@ -59,12 +60,12 @@ impl Processes {
         &self.directory
     }
 
-    /// Starts a program; what it prints goes to `NAME.log` in the directory.
+    /// Starts a program; its output goes to `NAME.log` in the directory.
     pub(super) fn start(&mut self, name: &'static str, program: &Path, arguments: &[String]) -> Result<(), String> {
         let failed = |error: std::io::Error| format!("{} does not run: {error}", program.display());
         let log = File::options().create(true).append(true).open(self.log(name)).map_err(failed)?;
         let mut command = Command::new(program);
-        // Logs have the local time without its zone.
+        // Programs log the local time without its zone.
         command.args(arguments).env("TZ", "UTC").process_group(0).stdin(Stdio::null());
         command.stdout(log.try_clone().map_err(failed)?).stderr(log);
         let child = command.spawn().map_err(failed)?;
@@ -85,7 +86,7 @@ impl Processes {
         end(&mut child);
     }
 
-    /// Returns the name of a program that has ended, with how.
+    /// Returns the name of a program that has ended, and how it ended.
     pub(super) fn ended(&mut self) -> Option<(&'static str, String)> {
         self.children.iter_mut().find_map(|(name, child)| {
             let status = child.try_wait().ok().flatten()?;
@@ -93,7 +94,7 @@ impl Processes {
         })
     }
 
-    /// Returns the last lines that a program printed, before the stack of a program that broke down.
+    /// Returns the last lines that a program printed; those of a program that panicked end before its stack trace.
     pub(super) fn last_lines(&self, name: &str) -> Vec<String> {
         const LINES: usize = 5;
         const BYTES: i64 = 65_536;
@@ -135,7 +136,7 @@ impl Drop for Processes {
     }
 }
 
-/// Kills a process: nothing that it could still write is needed.
+/// Kills a process and waits for its end; nothing that it could still write is needed.
 fn end(child: &mut Child) {
     let _ = child.kill();
     let _ = child.wait();

@@ -1,8 +1,8 @@
-//! Kind as a live backend: a cluster that all of them share, each with workers of its own.
+//! The kind backend: a cluster that all scenarios share, each with workers of its own.
 //!
-//! Inputs: scenarios with real names. Outputs: environments on which they run, or the reasons why they cannot; for a
-//! dry run, what would be done to which node. Invariant: what kind cannot do is a missing capability or an obstacle,
-//! and known when scenarios are listed.
+//! Inputs: prepared scenarios. Outputs: environments on which they run, or the reasons why they cannot; for a dry run,
+//! what would be done to which node. Invariant: what kind cannot do is a missing capability or an obstacle, and known
+//! when scenarios are listed.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -38,7 +38,7 @@ pub struct KindBackend {
 }
 
 impl KindBackend {
-    /// Attaches to a cluster, or creates one that goes with this.
+    /// Attaches to a cluster, or creates one that is removed with the backend.
     ///
     /// # Errors
     /// Docker does not answer, or the cluster must not be touched; the text says why, and what would help.
@@ -72,7 +72,7 @@ impl LiveBackend for KindBackend {
     }
 
     fn concurrency(&self) -> NonZeroUsize {
-        // Joining a worker takes a core for two seconds, and one that waits a few hundredths of it.
+        // Joining a worker uses a core for two seconds; a worker that waits uses a few hundredths of a core.
         const PER_CORE: NonZeroUsize = NonZeroUsize::new(3).expect("not zero");
         if !self.cluster.stand_ins.is_empty() {
             return NonZeroUsize::MIN;
@@ -90,8 +90,8 @@ impl LiveBackend for KindBackend {
     }
 
     fn has_capacity(&self, plan: &ScenarioPlan) -> bool {
-        // A scheduler would choose a Node that is fed by hand, and nobody would run its Pods; and a look at a cluster
-        // as it is would see what the driver writes.
+        // The scheduler could choose a hand-fed Node, on which no Pod runs; and a scenario about the cluster as it is
+        // would see the heartbeats that the driver writes.
         plan.alone == Some(IsolationReason::Scheduler) || plan.scenario.cluster.bystanders == Bystanders::AsItIs
     }
 
@@ -129,9 +129,9 @@ fn capabilities() -> Capabilities {
     ])
 }
 
-/// Returns the machines of a scenario for which any worker will do: ready ones without wishes, to which only such
-/// things are done as leave no trace behind when they are healed. A Node that somebody else writes to is not as it was,
-/// and one worker of a host boots with the same boot id as before.
+/// Returns the machines of a scenario that any worker can replace: ready ones without special parts, whose actions
+/// leave no trace after healing. A Node that others write to is changed afterwards, and a worker of the cluster boots
+/// with the same boot id as before.
 fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
     let ready = scenario.given.iter().flat_map(|given| match &given.setup {
         Setup::ReadyNodes(specs) => specs.as_slice(),
@@ -154,8 +154,8 @@ fn replaceable(scenario: &Scenario) -> impl Iterator<Item = &Text> {
     })
 }
 
-/// Tells whether something leaves traces on a worker that kind has made, or comes out otherwise there: such a worker
-/// starts again once when it has gone down by itself.
+/// Tells whether an action leaves traces on a worker that kind has made, or has another result there: such a worker is
+/// restarted once when it has gone down by itself.
 ///
 /// Source: sigs.k8s.io/kind pkg/cluster/internal/providers/docker/provision.go (v0.27), `--restart=on-failure:1`.
 const fn leaves_traces(action: &MachineAction) -> bool {
@@ -181,7 +181,7 @@ fn machines(plan: &ScenarioPlan) -> impl Iterator<Item = &MachineSpec> {
     ready.chain(added)
 }
 
-/// Says why kind cannot show a scenario.
+/// Returns why kind cannot run a scenario.
 fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
     const WORKERS_MAX: usize = 8;
     let count = machines(plan).count();
@@ -197,7 +197,7 @@ fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
     if has_behaviour(&plan.scenario) {
         return Some(fault::BEHAVIOUR.to_owned());
     }
-    // What is said of the cluster here does not hold of one with other flags.
+    // The reasons of the mask do not apply to a cluster with other flags.
     let lines = plan.scenario.expectations();
     if let Some(why) = lines.filter(|_| plan.scenario.cluster.flags.is_empty()).find_map(of_line) {
         return Some(why);
@@ -216,7 +216,7 @@ fn obstacle_in(plan: &ScenarioPlan, version: &str) -> Option<String> {
     })
 }
 
-/// Tells whether a Pod of a scenario says by its annotations how its containers behave.
+/// Tells whether a Pod of a scenario has annotations about how its containers behave.
 fn has_behaviour(scenario: &Scenario) -> bool {
     let says =
         |pod: &Json| pod.at(&["metadata", "annotations"]).fields().any(|(name, _)| name.starts_with(BEHAVIOUR_PREFIX));
@@ -234,7 +234,7 @@ fn has_behaviour(scenario: &Scenario) -> bool {
         })
 }
 
-/// Says why a line cannot hold of a kind node: it wants a value that is another one here.
+/// Returns why a line cannot hold on a kind node: it expects a value that is different there.
 fn of_line(line: &Expectation) -> Option<String> {
     let (Subject::Object(of), Predicate::Field { path, test }) = (&line.fact.subject, &line.fact.predicate) else {
         return None;
@@ -244,7 +244,7 @@ fn of_line(line: &Expectation) -> Option<String> {
     Some(format!("{path}: {why}"))
 }
 
-/// Says what a scenario would do to which node, a line each, as commands for people.
+/// Describes what a scenario would do to which node, one line each, as commands for people.
 fn dry_run(plan: &ScenarioPlan, stand_ins: &[String]) -> Vec<String> {
     let mut lines = programs::dry_run(&plan.scenario.cluster.flags);
     for spec in machines(plan) {
@@ -301,10 +301,10 @@ struct KindEnvironment {
     _share: Share,
 }
 
-/// A fault that an action has laid.
+/// A fault that an action has made.
 struct ActiveFault {
     machine: String,
-    /// What it had met when it was taken away.
+    /// What it had met when it was healed.
     met: Option<u64>,
 }
 
@@ -332,7 +332,7 @@ impl Environment for KindEnvironment {
     fn add_rule(&mut self, id: ActionId, fault: Fault) -> FallibleFuture<'_, ()> {
         Box::pin(async move {
             let machine = fault::machine_of(&fault).ok_or("only the connection of a machine can be met")?.to_owned();
-            // Without an interface there are no packets to be met: every connection has ended.
+            // Without an interface there are no packets to count: every connection has ended.
             if self.docker_effects.cut(&machine, &fault).await? != Some(NodeFault::Detached) {
                 self.rules.insert(id.0, ActiveFault { machine, met: None });
             }

@@ -1,8 +1,8 @@
-//! A kind cluster in the hands of a run: found and checked, or created; its journal and its guard.
+//! The kind cluster of a run: attached to and checked, or created; with its journal and its guard.
 //!
 //! Inputs: options of the command line. Outputs: what all scenarios on the cluster share. Invariants: nothing is
-//! written to a cluster before its context is permitted and its containers and Nodes have shown that it is the kind
-//! cluster of that name here; a cluster that a run has created is removed by that run, and no other.
+//! written to a cluster before its context is permitted and its containers and Nodes show that it is the local kind
+//! cluster of that name; a cluster that a run has created is removed by that run, and no other is.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -27,16 +27,16 @@ use crate::live::safety::{ClusterSummary, ContextRefusal, Evidence, Permission, 
 use crate::live::timing::{CREATE_WAIT, TOKEN_LIFE};
 use crate::live::{Access, NoEnvironment};
 
-/// What a run wants of kind.
+/// The options of kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KindOptions {
-    /// The context of a cluster that runs.
+    /// The context of an existing cluster.
     pub context: Option<String>,
     /// Whether a cluster is created, and removed at the end. Default false.
     pub create: bool,
     /// The kubeconfig. Default: `KUBECONFIG`, or else `~/.kube/config`.
     pub kubeconfig: Option<PathBuf>,
-    /// Contexts that may be touched though they are not named as kind's.
+    /// Contexts that may be touched though their names are not those of kind.
     pub allowed: Vec<String>,
     /// The node image of a cluster that is created. Default: that of the installed kind.
     pub image: Option<String>,
@@ -44,24 +44,24 @@ pub struct KindOptions {
     pub config: Option<PathBuf>,
     /// Where journals are. Default: the user's state directory.
     pub state_dir: Option<PathBuf>,
-    /// Whether the cluster's own workers stand in for a scenario's machines where they can. Default false: what runs on
-    /// them may matter to somebody.
+    /// Whether the cluster's own workers stand in for a scenario's machines where they can. Default false: other
+    /// workloads may run on them.
     pub own_workers: bool,
 }
 
 /// Why a run has no kind cluster.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoCluster {
-    /// What was asked for must not be touched, cannot be understood, or did not come to be.
+    /// The options are wrong, the cluster must not be touched, or it could not be created.
     #[error("{0}")]
     Refused(String),
-    /// What is needed for it is not there.
+    /// A program or the cluster is not available.
     #[error("{0}")]
     Absent(String),
 }
 
 impl NoCluster {
-    /// Waits for a cluster where nothing else runs yet.
+    /// Runs the opening of a cluster to its end, on a runtime of its own.
     pub(crate) fn unless<T>(opening: impl Future<Output = Result<T, Self>>) -> Result<T, Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.map_err(|error| Self::Absent(error.to_string()))?.block_on(opening)
@@ -79,7 +79,7 @@ impl From<DockerError> for NoCluster {
 pub(crate) struct KindCluster {
     /// What all its workers have in common.
     pub(crate) common: Common,
-    /// What people are told of it.
+    /// What is printed about it.
     pub(crate) target: ClusterSummary,
     /// How to reach its API server.
     pub(crate) access: Access,
@@ -87,24 +87,23 @@ pub(crate) struct KindCluster {
     pub(crate) stand_ins: Vec<String>,
     journal: Mutex<Option<Journal>>,
     token: tokio::sync::Mutex<Option<(String, Instant)>>,
-    /// Read by scenarios side by side, written by one that has the cluster for itself.
+    /// Read-locked by scenarios side by side, write-locked by a scenario that has the cluster for itself.
     shares: Arc<RwLock<()>>,
-    /// What its control plane runs with; changed by a scenario that has the cluster for itself, put back by the next
-    /// one.
+    /// The flags of its control plane; changed by a scenario that has the cluster for itself, restored by the next one.
     programs: tokio::sync::Mutex<Programs>,
-    /// Whether its own Nodes are away.
+    /// Whether its own Nodes are removed.
     is_emptied: bool,
     created: Option<Created>,
-    /// Its end comes after that of the journal: what the journal still holds then is the guard's.
+    /// Ends after the journal does: it undoes what the journal then still holds.
     guard: Option<Guard>,
 }
 
 /// A scenario's share of a cluster.
 #[derive(Debug)]
 pub(crate) enum Share {
-    /// All of it.
+    /// The whole cluster.
     Whole(#[expect(dead_code, reason = "held, and never looked at")] OwnedRwLockWriteGuard<()>),
-    /// Beside others.
+    /// Shared with other scenarios.
     Beside(#[expect(dead_code, reason = "held, and never looked at")] OwnedRwLockReadGuard<()>),
 }
 
@@ -138,7 +137,7 @@ impl KindCluster {
         let refused = |refusal: ContextRefusal| NoCluster::Refused(refusal.to_string());
         let cluster = match permission(context, None, &options.allowed).map_err(refused)? {
             Permission::Kind { cluster } => cluster,
-            // Of a kind cluster under another name its containers know the name.
+            // The containers of a kind cluster have its name even if the context has another one.
             Permission::Named | Permission::Near => context.to_owned(),
         };
         let access = Access::of_context(options.kubeconfig.as_deref(), context).map_err(NoCluster::Refused)?;
@@ -163,13 +162,13 @@ impl KindCluster {
         Self::create_with(&docker, options, state, run).await.map_err(NoCluster::Refused)
     }
 
-    /// With Docker and kind there, what fails is a mistake in what was asked for, or in the machine.
+    /// Docker and kind are available, so an error means that the options or the machine are wrong.
     async fn create_with(docker: &Docker, options: &KindOptions, state: &Path, run: &str) -> Result<Self, String> {
         let cluster = format!("nodeproof-{run}");
         let context = format!("kind-{cluster}");
         let directory = state.join("clusters");
         let wrong = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
-        // The kubeconfig of the cluster lies in it.
+        // The directory holds the kubeconfig of the cluster.
         DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(|error| wrong(&directory, error))?;
         let path = directory.join(format!("{cluster}.kubeconfig"));
         let config = match &options.config {
@@ -270,8 +269,8 @@ impl KindCluster {
         self.stand_ins = own_workers(containers).map(|own| own.name.clone()).collect();
     }
 
-    /// Takes the cluster's own Nodes away, so that scenarios about all Nodes can have it: it goes with this run. The
-    /// kubelet of its control plane goes on without a Node, and starts again what ends there.
+    /// Removes the cluster's own Nodes, so that scenarios about all Nodes can have the cluster, which is removed with
+    /// this run. The kubelet of the control plane runs on without a Node and restarts its programs.
     async fn put_away(&mut self, docker: &Docker, containers: &[Container]) -> Result<(), DockerError> {
         for container in containers {
             let script = if container.is_control_plane() { NO_NODE_SCRIPT } else { "systemctl stop kubelet" };
@@ -287,40 +286,40 @@ impl KindCluster {
         self.is_emptied
     }
 
-    /// Waits until the cluster can be had: whole, or beside others.
+    /// Waits until the cluster is available: whole, or shared with others.
     pub(crate) async fn share(&self, whole: bool) -> Share {
         let shares = Arc::clone(&self.shares);
         if whole { Share::Whole(shares.write_owned().await) } else { Share::Beside(shares.read_owned().await) }
     }
 
-    /// Lets the control plane run with the flags of a scenario, or as kubeadm has started it. Whoever changes something
-    /// has the cluster for itself, or is one of many who want it back as it was.
+    /// Runs the control plane with the flags of a scenario, or as kubeadm has started it. A caller with flags has the
+    /// cluster for itself; callers without flags all want the same.
     pub(crate) async fn run_with(&self, docker: &Docker, flags: &[(Text, Text)]) -> Result<(), NoEnvironment> {
         self.programs.lock().await.run_with(docker, &self.common.control_plane, flags).await
     }
 
-    /// Writes down a change that is about to be made.
+    /// Records a change that is about to be made.
     pub(crate) fn record_change(&self, change: UndoableChange) -> Result<u32, String> {
         self.with_journal(|journal| journal.record_change(change).map_err(unwritten))
     }
 
-    /// Writes down that a change was undone.
+    /// Records that a change was undone.
     pub(crate) fn undone(&self, id: u32) -> Result<(), String> {
         self.with_journal(|journal| journal.undone(id).map_err(unwritten))
     }
 
-    /// Returns the changes that are not undone and fulfil something.
+    /// Returns the changes that are not undone and meet a condition.
     pub(crate) fn changes(&self, meets: impl Fn(&UndoableChange) -> bool) -> Vec<(u32, UndoableChange)> {
         self.with_journal(|journal| Ok(journal.open(meets))).unwrap_or_default()
     }
 
     fn with_journal<T>(&self, work: impl FnOnce(&mut Journal) -> Result<T, String>) -> Result<T, String> {
-        // A scenario that broke down while it wrote has left at most a line that is torn off.
+        // A scenario that panicked while it wrote has left at most an incomplete line.
         let mut journal = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         journal.as_mut().map_or_else(|| Err("the run is over".to_owned()), work)
     }
 
-    /// Returns a token with which a kubelet asks for its certificate.
+    /// Returns a token with which a kubelet requests its certificate.
     pub(crate) async fn token(&self, docker: &Docker) -> Result<String, DockerError> {
         let mut own = self.token.lock().await;
         if let Some((token, made)) = &*own
@@ -344,7 +343,7 @@ impl Drop for KindCluster {
     fn drop(&mut self) {
         if let Some(created) = &self.created {
             drop(std::fs::remove_file(&created.kubeconfig));
-            // The guard removes the cluster: it is not in a hurry, and survives Ctrl-C.
+            // The guard removes the cluster, since it has time and survives Ctrl-C.
             debug_assert!(self.changes(|_| true).iter().any(|(id, _)| *id == created.change));
         }
         let journal = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
@@ -353,7 +352,7 @@ impl Drop for KindCluster {
     }
 }
 
-/// Returns the workers that a cluster came with, and that run.
+/// Returns the running workers that the cluster was created with.
 fn own_workers(containers: &[Container]) -> impl Iterator<Item = &Container> {
     containers.iter().filter(|own| !own.is_control_plane() && own.run.is_none() && own.state == "running")
 }
@@ -375,7 +374,7 @@ pub(crate) async fn is_kind(cluster: &str, access: &Access) -> Result<(), NoClus
     examine(&docker, &containers, cluster, access).await.map(drop)
 }
 
-/// Checks that a cluster is what its name says, and returns what people are told of it.
+/// Checks that a cluster is the one that its name says, and returns what is printed about it.
 async fn examine(
     docker: &Docker,
     containers: &[Container],
@@ -448,7 +447,7 @@ pub(crate) fn header(run: &str, context: &str, kubeconfig: Option<PathBuf>, clus
     }
 }
 
-/// Returns the instant.
+/// Returns the present instant.
 pub(crate) fn now() -> Timestamp {
     Timestamp::now()
 }

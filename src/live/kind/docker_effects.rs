@@ -1,9 +1,8 @@
-//! What a scenario does to a kind cluster: its workers, what is wrong with them, and what undoes it.
+//! The effects of one scenario on a kind cluster: its workers, their faults, and what undoes them.
 //!
-//! Inputs: machines and what happens to them, faults on their connections. Outputs: effects through Docker, and the
-//! journal.
-//! Invariants: before a change is made, it stands in the journal with what undoes it, and where the node can heal
-//! itself its timer is armed; a worker that is removed takes all its faults with it.
+//! Inputs: machines, actions on them, faults on their connections. Outputs: changes through Docker, and the journal.
+//! Invariants: before a change is made, it is in the journal with what undoes it, and where the node can heal itself
+//! its timer is started; removing a worker removes all its faults.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,38 +26,38 @@ use crate::live::cleanup::node_fault::NodeFault;
 use crate::live::cleanup::op::Op;
 use crate::live::timing::BOOT_WAIT;
 
-/// What a scenario has in its hands.
+/// The machines of a scenario and their faults.
 #[derive(Debug)]
 pub(crate) struct DockerEffects {
     docker: Docker,
     cluster: Arc<KindCluster>,
     machines: BTreeMap<String, KindMachine>,
-    /// When others may undo what the scenario has not.
+    /// After this time others may undo what the scenario has not undone.
     patience: Duration,
-    /// The changes for Nodes without a machine and for namespaces.
+    /// The journal's numbers of Nodes without a machine and of namespaces.
     made: Vec<u32>,
 }
 
 /// A machine of a scenario.
 #[derive(Debug)]
 struct KindMachine {
-    /// The worker that was added, and its change; `None` for one that the cluster came with.
+    /// The worker that was added, and the number of its change; `None` for a worker that the cluster was created with.
     added: Option<(Worker, u32)>,
     settings: KubeletSettings,
     node: String,
 }
 
 impl DockerEffects {
-    /// Takes a cluster for a scenario that lasts no longer than `patience`.
+    /// Prepares a scenario on a cluster; it lasts no longer than `patience`.
     pub(crate) async fn on(cluster: Arc<KindCluster>, patience: Duration) -> Result<Self, String> {
         let docker = Docker::connect().await.map_err(|error| error.to_string())?;
         Ok(Self { docker, cluster, machines: BTreeMap::new(), patience, made: Vec::new() })
     }
 
-    /// Lets the control plane run with the flags of the scenario.
+    /// Runs the control plane with the flags of the scenario.
     ///
     /// # Errors
-    /// It does not, or Docker does not answer.
+    /// It does not run with them, or Docker does not answer.
     pub(crate) async fn run_with(&self, flags: &[(Text, Text)]) -> Result<(), NoEnvironment> {
         self.cluster.run_with(&self.docker, flags).await
     }
@@ -98,10 +97,10 @@ impl DockerEffects {
         }
     }
 
-    /// Writes down that a Node without a machine, or a namespace, is about to be made.
+    /// Records that a Node without a machine, or a namespace, is about to be created.
     ///
     /// # Errors
-    /// The journal cannot be written; it must not be made then.
+    /// The journal cannot be written; the object must then not be created.
     pub(crate) fn note_creation(&mut self, resource: &Resource, name: &str) -> Result<(), String> {
         let change = making(&self.cluster.common.control_plane, resource, name);
         self.made.push(self.cluster.record_change(change)?);
@@ -116,7 +115,7 @@ impl DockerEffects {
         std::mem::take(&mut self.made).into_iter().try_for_each(|id| self.cluster.undone(id))
     }
 
-    /// Does something to a machine.
+    /// Does an action on a machine.
     ///
     /// # Errors
     /// It cannot be done; the text says why.
@@ -129,7 +128,7 @@ impl DockerEffects {
         }
     }
 
-    /// Lays a fault on a machine's connection; returns what it suffers from then.
+    /// Makes a fault on a machine's connection; returns the node fault that it is.
     ///
     /// # Errors
     /// It cannot be done; the text says why.
@@ -140,7 +139,7 @@ impl DockerEffects {
         Ok(plan.makes)
     }
 
-    /// Takes every fault from a machine's connection.
+    /// Heals every fault on a machine's connection.
     ///
     /// # Errors
     /// It cannot be done; the text says why.
@@ -166,7 +165,7 @@ impl DockerEffects {
         Ok(shown.trim().parse().unwrap_or_default())
     }
 
-    /// Shows a machine as its own tools show it.
+    /// Returns the state of a machine as its own tools report it.
     ///
     /// # Errors
     /// Docker does not answer.
@@ -181,7 +180,7 @@ impl DockerEffects {
         Ok(inspection::read(machine, &own.node, &state, &shown))
     }
 
-    /// Removes all machines and their Nodes; what cannot be removed is told, and stays in the journal.
+    /// Removes all machines and their Nodes; returns what cannot be removed, which stays in the journal.
     pub(crate) async fn clean_up(&mut self) -> Vec<String> {
         let mut problems = Vec::new();
         for (name, machine) in std::mem::take(&mut self.machines) {
@@ -200,7 +199,7 @@ impl DockerEffects {
         self.cluster.undone(change)
     }
 
-    /// Heals a worker of the cluster, and waits until its kubelet is up.
+    /// Heals a worker that the cluster was created with, and waits until its kubelet runs.
     async fn repair(&self, name: &str, node: &str) -> Result<(), String> {
         let ails = |change: &UndoableChange| change.container.as_deref() == Some(name);
         for (id, change) in self.cluster.changes(ails).into_iter().rev() {
@@ -243,7 +242,7 @@ impl DockerEffects {
         self.cluster.changes(is_ended).into_iter().try_for_each(|(id, _)| self.cluster.undone(id))
     }
 
-    /// Waits until a kubelet that was started is up, or has said why it refuses.
+    /// Waits until a kubelet that was started runs, or has printed why it refuses.
     async fn await_kubelet(&self, machine: &str) -> Result<(), String> {
         match self.docker.run(machine, inspection::KUBELET_SCRIPT).await {
             Ok(_) => Ok(()),
@@ -253,19 +252,19 @@ impl DockerEffects {
     }
 }
 
-/// Returns the name of the Node that a machine's kubelet answers for.
+/// Returns the name of the Node of a machine's kubelet.
 pub(crate) fn node_name(spec: &MachineSpec) -> String {
     let flag = spec.kubelet.flags.iter().find(|(name, _)| name.as_str() == "hostname-override");
     let name = flag.map(|(_, value)| value).or(spec.node_name.as_ref()).unwrap_or(&spec.name);
     name.trim().to_lowercase()
 }
 
-/// Returns the change that making a Node without a machine, or a namespace, is.
+/// Returns the change that creates a Node without a machine, or a namespace.
 fn making(control_plane: &str, resource: &Resource, name: &str) -> UndoableChange {
     let delete =
         |what: &str| Op::kubectl(control_plane, &format!("delete {what} {name} --ignore-not-found --wait=false"));
     let (what, undo) = if *resource == NODES {
-        // A Lease that nobody's Node owns stays behind.
+        // A Lease without an owner stays when its Node goes.
         (format!("Node {name} was made"), vec![delete("node"), delete(&format!("lease -n {NODE_LEASES}"))])
     } else {
         (format!("{} {name} was made", resource.plural.trim_end_matches('s')), vec![delete(&resource.qualified())])

@@ -1,12 +1,10 @@
-//! Which operations make a fault on a kind node, and which heal it.
+//! The operations that make a fault on a kind node, and those that heal it.
 //!
-//! Mirrors what happens to real machines with what a container can do: systemd inside, Docker outside, iptables
-//! between.
-//! Inputs: words of core (`MachineAction`, network faults) and the node's container. Outputs: [`FaultPlan`]s, or the
-//! reason why a container cannot show this. Nothing is done here.
-//! Invariant: whatever a plan breaks is a [`NodeFault`], whose healing operations mend it.
-//! Left out on purpose: what a container shares with its host (clock, CPUs, memory size, firmware) and faults on single
-//! requests, which are encrypted.
+//! Mirrors what happens to real machines by the means of a container: systemd inside, Docker outside, iptables between.
+//! Inputs: a `MachineAction` or a network fault of the core, and the node's container. Outputs: [`FaultPlan`]s, or the
+//! reason why a container cannot show this. Nothing is carried out here. Invariant: whatever a plan breaks is a
+//! [`NodeFault`], whose healing operations repair it. Left out on purpose: what a container shares with its host
+//! (clock, CPUs, memory size, firmware), and faults on single requests, which are encrypted.
 
 use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineAction;
@@ -18,24 +16,24 @@ use crate::live::cleanup::node_fault::{
 };
 use crate::live::cleanup::op::{Op, quoted};
 
-/// Why containers do not behave as a scenario says.
+/// Why a scenario cannot set how containers behave.
 pub(super) const BEHAVIOUR: &str = "how containers behave is said by their image on kind";
 /// The port of the API server inside a kind cluster.
 /// Source: sigs.k8s.io/kind pkg/cluster/internal/providers/common/constants.go (v0.27), `APIServerInternalPort`.
 const API_PORT: u16 = 6443;
-/// Where a node shows another boot id than its host's.
+/// The file with the boot id that a node shows instead of its host's.
 pub(super) const BOOT_ID: &str = "/etc/nodeproof-boot-id";
-/// The boot id that the next boot takes, in place of one by chance.
+/// The file with the boot id that the next boot takes instead of a random one.
 pub(super) const NEXT_BOOT_ID: &str = "/etc/nodeproof-next-boot-id";
 
-/// What makes or heals a fault.
+/// The operations that make or heal a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FaultPlan {
-    /// What the node will suffer from; written down, and its revert armed, before anything is done.
+    /// The node fault that it makes; it is recorded, and the timer that heals it started, before anything is done.
     pub(crate) makes: Option<NodeFault>,
-    /// What the node will no longer suffer from.
+    /// The node faults that it ends.
     pub(crate) ends: Vec<NodeFault>,
-    /// What is done.
+    /// The operations.
     pub(crate) ops: Vec<Op>,
 }
 
@@ -50,7 +48,7 @@ impl FaultPlan {
     }
 }
 
-/// Plans what happens to a machine.
+/// Plans an action on a machine.
 ///
 /// # Errors
 /// A container cannot show this; the text says why.
@@ -103,7 +101,7 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
     }
 }
 
-/// A machine boots, and its kubelet finds another boot id, so that it sees a reboot and not a restart of its own.
+/// Boots a machine; its kubelet finds another boot id, so that it sees a reboot and not its own restart.
 fn boot(container: &str, boot_id: Option<&str>, before: Vec<Op>) -> FaultPlan {
     let is_up = !before.is_empty();
     let mut ops = before;
@@ -117,7 +115,7 @@ fn boot(container: &str, boot_id: Option<&str>, before: Vec<Op>) -> FaultPlan {
     FaultPlan { makes: is_up.then_some(NodeFault::PoweredOff), ends: vec![NodeFault::PoweredOff], ops }
 }
 
-/// A kubelet that is killed stays away, as one whose unit has given up.
+/// Kills the kubelet; it stays away, as one whose unit has given up.
 fn kill_kubelet() -> String {
     format!(
         "mkdir -p {} && printf '[Service]\\nRestart=no\\n' > {DROP_IN} && systemctl daemon-reload && \
@@ -126,7 +124,8 @@ fn kill_kubelet() -> String {
     )
 }
 
-/// A template is emptied and not moved: without the file each status of a kubelet that starts again would be an error.
+/// Removes the network configuration. The template is emptied and not moved: without the file a kubelet that starts
+/// again would report an error with each status.
 /// Source: containerd pkg/cri/server/update_runtime_config.go (v1.6), `UpdateRuntimeConfig`;
 /// pkg/kubelet/kubelet_network.go (v1.34), `updatePodCIDR`.
 fn remove_cni() -> String {
@@ -146,7 +145,7 @@ fn announce_shutdown(delay: SignedDuration) -> String {
     )
 }
 
-/// Returns the script that lets a process run on each CPU, again and again.
+/// Returns the script that runs a process on each CPU, again and again.
 fn load() -> String {
     format!(
         "systemd-run --quiet --collect --unit={LOAD} sh -c \
@@ -154,7 +153,7 @@ fn load() -> String {
     )
 }
 
-/// Which way packets are lost.
+/// The direction in which packets are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     Both,
@@ -188,7 +187,7 @@ pub(crate) fn of_network(fault: &Fault, container: &str) -> Result<FaultPlan, St
     let is_api = |end: &Endpoint| matches!(end, Endpoint::Name(name) if name.as_str() == "api");
     let direction = match (is_api(&fault.from), is_api(&fault.to)) {
         (true, _) => Direction::FromServer,
-        // What still comes from the server is answered with a reset.
+        // Packets that still come from the server are answered with a reset.
         (false, true) if fault.effect == Effect::Refuse => Direction::ToServer,
         (false, true) if fault.lasts.is_none() && fault.probability >= 1.0 => Direction::Both,
         (false, true) => Direction::ToServer,

@@ -1,8 +1,8 @@
-//! What the tools on a kind node show: its kubelet's process and its containers.
+//! Reads the state of a kind node from its tools: its kubelet's process and its containers.
 //!
-//! Mirrors the fields of `GET machines/NAME` that expectations ask for: `state`, `processes`, `containers`.
-//! Inputs: the output of systemd and containerd's `ctr`. Outputs: JSON of the core; the words of a kubelet that
-//! refuses.
+//! Mirrors the fields of `GET machines/NAME` that expectations use: `state`, `processes`, `containers`. Inputs: the
+//! output of systemd and of containerd's `ctr`. Outputs: JSON of the core; the error message of a kubelet that refuses
+//! to start. Pure; callers run the scripts.
 
 use nodeproof_core::json;
 use nodeproof_core::objects::Json;
@@ -24,7 +24,7 @@ done
 true"#
 );
 
-/// Waits until a kubelet answers or has ended, and prints its last words then.
+/// Waits until a kubelet answers or has ended, and then prints its last message.
 pub(crate) const KUBELET_SCRIPT: &str = concat!(
     r#"
 for i in $(seq 50); do
@@ -69,7 +69,7 @@ pub(crate) fn read(name: &str, node: &str, state: &str, output: &str) -> Json {
     shown
 }
 
-/// Returns the words of a kubelet that has ended by itself, as it prints them for people.
+/// Returns the error message of a kubelet that has ended by itself.
 ///
 /// Source: k8s.io/component-base cli/run.go and k8s.io/klog/v2 internal/serialize/keyvalues.go (v1.34): `"command
 /// failed" err="…"`, the error quoted as Go does; one of several lines stands indented between `<` and `>`.

@@ -1,9 +1,9 @@
-//! What is said of a simulated node and does not hold of a kind node: fields that snapshots lose before they are
-//! compared, and of which scenarios cannot want a value.
+//! The mask of the kind backend: fields of simulated nodes that have other values on a kind node. Snapshots are
+//! compared without them, and scenarios must not expect their values.
 //!
 //! Inputs: the text of a snapshot, or a field. Outputs: the text without masked fields, and without writes of a history
-//! that changed nothing else; the reason why a field is another one. Invariant: each line of the mask has its reason;
-//! nothing that a component of Kubernetes decides is masked.
+//! that changed nothing else; the reason why a field differs. Invariant: each line of the mask has its reason; nothing
+//! that a component of Kubernetes decides is masked.
 
 use std::sync::LazyLock;
 
@@ -18,14 +18,14 @@ struct Masked {
     kind: String,
     /// The field, with all below it, as `status.capacity`.
     field: String,
-    /// Why it is another one on a kind node.
+    /// Why it differs on a kind node.
     why: String,
 }
 
 static MASK: LazyLock<Vec<Masked>> =
     LazyLock::new(|| serde_yaml::from_str(include_str!("mask.yaml")).expect("a file of our own"));
 
-/// Takes the masked fields out of a snapshot of an object or of its history; another text stays as it is.
+/// Removes the masked fields from a snapshot of an object or of its history; another text is not changed.
 pub(crate) fn projected(text: &str) -> String {
     let Ok(mut value) = serde_yaml::from_str::<Value>(text) else { return text.to_owned() };
     match &mut value {
@@ -51,8 +51,8 @@ pub(crate) fn projected(text: &str) -> String {
     serde_yaml::to_string(&value).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Tells why a field of a Node, as `status.capacity.cpu`, is another one here; `None` if it is compared. A history does
-/// not say of which kind it is: only Nodes have such fields.
+/// Returns why a field of a Node, as `status.capacity.cpu`, differs; `None` if it is compared. A history does not
+/// contain its kind, but only Nodes have such fields.
 pub(crate) fn reason(field: &str) -> Option<&'static str> {
     let is_below = |masked: &Masked| {
         field.strip_prefix(masked.field.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))

@@ -1,7 +1,7 @@
-//! The backend of real kubelets: a kind cluster, whose nodes are containers.
+//! The kind backend: real kubelets on a kind cluster, whose nodes are containers.
 //!
-//! [`KindBackend`] is the backend of scenarios. What happens to a node is data first (`fault`): so it can be shown by a
-//! dry run, written to the journal before it is done, and healed by whoever comes later (`live::cleanup`).
+//! [`KindBackend`] is the backend. What is done to a node is data first (`fault`), so that a dry run can print it, the
+//! journal has it before it is done, and others can heal it later (`live::cleanup`).
 
 mod backend;
 mod cluster;

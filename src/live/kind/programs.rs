@@ -1,10 +1,11 @@
-//! The control plane of a cluster that a run has created: its programs get the flags of a scenario, and their own back.
+//! Restarts the programs of a control plane with the flags of a scenario, and later with their own flags. Only for a
+//! cluster that a run has created.
 //!
-//! kubeadm starts them as static Pods, so a flag is a line of a manifest: its kubelet sees that the file is another one
-//! and starts the program anew. A program starts anew for each scenario with flags, also with the same as before: it
-//! must not know anything of Nodes that are gone.
-//! Inputs: flags. Outputs: programs that run with them and answer, or the reason why one does not, in its own words.
-//! Invariant: whoever has the cluster beside others finds the programs as kubeadm has started them.
+//! kubeadm starts them as static Pods, so a flag is a line of a manifest: the kubelet sees that the file has changed
+//! and restarts the program. A program is restarted for each scenario with flags, even with the same flags as before:
+//! it must not know Nodes that are gone. Inputs: flags. Outputs: programs that run with them and answer, or the
+//! program's own message why it does not. Invariant: a scenario that shares the cluster finds the programs as kubeadm
+//! has started them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::live::cleanup::docker::{Docker, DockerError};
 use crate::live::cleanup::op::quoted;
 use crate::live::flags::{Flags, of_program};
 
-/// A program and where it tells whether it is in order.
+/// The programs, and the address where each reports its health.
 ///
 /// Source: cmd/kubeadm/app/phases/controlplane/manifests.go (v1.34), the probes of the static Pods.
 const PROGRAMS: [(&str, &str); 3] = [
@@ -26,25 +27,25 @@ const PROGRAMS: [(&str, &str); 3] = [
 /// Where the manifests are.
 /// Source: cmd/kubeadm/app/constants/constants.go (v1.34), `ManifestsSubDirName`.
 const MANIFESTS: &str = "/etc/kubernetes/manifests";
-/// What makes a manifest another one where its flags are the same.
+/// The annotation that changes a manifest whose flags are the same.
 const COUNT: &str = "nodeproof.dev/start";
 
-/// How long a program may take to be in order, in seconds: on a quiet machine it takes 3 to 15.
+/// How long a program may take to become healthy, in seconds: on a quiet machine it takes 3 to 15.
 const START_WAIT: u32 = 120;
-/// The exit code that says that a program has started and ended, as one does that refuses a flag.
+/// The exit code for a program that has started and ended, as one that refuses a flag does.
 const HAS_ENDED: i64 = 3;
 
-/// What the programs of a control plane run with.
+/// The flags with which the programs of a control plane run.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    /// The manifests of kubeadm, of the programs that run with something else.
+    /// The manifests of kubeadm, for the programs that run with other flags.
     changed: BTreeMap<&'static str, String>,
     /// How often a manifest was written.
     count: u32,
 }
 
 impl Programs {
-    /// Lets the programs run with these flags, beside those of kubeadm, and waits until they do.
+    /// Runs the programs with these flags beside those of kubeadm, and waits until they are healthy.
     ///
     /// # Errors
     /// Docker does not answer, or a program does not run with the flags that were asked for.
@@ -83,7 +84,7 @@ impl Programs {
         Ok(())
     }
 
-    /// Returns a manifest as kubeadm has written it, and notes that it is changed now.
+    /// Returns a manifest as kubeadm has written it, and notes that it will be changed.
     async fn of_kubeadm(
         &mut self,
         docker: &Docker,
@@ -99,7 +100,7 @@ impl Programs {
     }
 }
 
-/// Says why a scenario's flags cannot be given to the programs of a kind cluster.
+/// Returns why a scenario's flags cannot be given to the programs of a kind cluster.
 pub(super) fn obstacle(flags: &Flags) -> Option<String> {
     let is_known =
         |flag: &str| PROGRAMS.iter().any(|(program, _)| flag.split_once('.').is_some_and(|(own, _)| own == *program));
@@ -115,7 +116,7 @@ pub(super) fn obstacle(flags: &Flags) -> Option<String> {
     is_without.then(|| "without a block of addresses no Node of kind gets ready".to_owned())
 }
 
-/// Says how the programs of a control plane are started for a scenario.
+/// Describes how the programs of a control plane are started for a scenario.
 pub(super) fn dry_run(flags: &Flags) -> Vec<String> {
     let lines = PROGRAMS.iter().filter_map(|(program, _)| {
         let own: Vec<String> = of_program(program, flags).map(|(flag, value)| format!(" --{flag}={value}")).collect();
@@ -128,8 +129,8 @@ fn path(program: &str) -> String {
     format!("{MANIFESTS}/{program}.yaml")
 }
 
-/// Returns a manifest with flags in place of its own of the same names. There is one of each program, which need not
-/// wait until the lease of the one before has run out.
+/// Returns a manifest in which flags replace its own flags of the same names. There is one instance of each program, so
+/// leader election is off: it need not wait until the lease of the one before has expired.
 fn with_flags(manifest: &str, flags: &[(&str, &str)], count: u32) -> Result<String, String> {
     let odd = || "a manifest of the control plane is not as kubeadm writes it".to_owned();
     let mut pod: Value = serde_yaml::from_str(manifest).map_err(|error| format!("{}: {error}", odd()))?;
@@ -150,8 +151,9 @@ fn with_flags(manifest: &str, flags: &[(&str, &str)], count: u32) -> Result<Stri
     serde_yaml::to_string(&pod).map_err(|error| error.to_string())
 }
 
-/// Writes a manifest and waits until another process of the program is in order; says its last words if none comes. The
-/// kubelet gives another manifest another directory of logs, in which a container that has ended is followed by 1.log.
+/// Writes a manifest and waits until a new process of the program is healthy; prints its last message if it does not
+/// become healthy. The kubelet uses another directory of logs for another manifest; in it a container that has ended is
+/// followed by 1.log.
 ///
 /// Source: pkg/kubelet/kuberuntime/helpers.go (v1.34), `BuildContainerLogsDirectory` and `containerLogFileName`.
 fn script(program: &str, health: &str, manifest: &str) -> String {

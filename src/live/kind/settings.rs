@@ -1,10 +1,10 @@
-//! With which flags and configuration the kubelet in a kind node is started: the cluster's own, and a scenario's over
-//! them.
+//! The flags and the configuration with which the kubelet of a kind node is started: the cluster's own, overridden by a
+//! scenario's.
 //!
 //! Mirrors what kubeadm leaves on a node: `/var/lib/kubelet/config.yaml` and `/var/lib/kubelet/kubeadm-flags.env`,
-//! which the unit reads (kubernetes/release cmd/krel/templates/latest/kubeadm/10-kubeadm.conf).
-//! Inputs: the text of the cluster's own files, a `KubeletSpec`. Outputs: the texts to write, and the plan that writes
-//! them. Invariant: what is there is put aside once, before it is first overwritten.
+//! which the unit reads (kubernetes/release cmd/krel/templates/latest/kubeadm/10-kubeadm.conf). Inputs: the text of the
+//! cluster's own files, a `KubeletSpec`. Outputs: the texts to write, and the plan that writes them. Invariant: the
+//! original files are saved once, before they are first overwritten.
 
 use std::net::IpAddr;
 
@@ -17,14 +17,14 @@ use crate::live::cleanup::op::{Op, quoted};
 
 /// The kubelet's configuration.
 const CONFIG: &str = "/var/lib/kubelet/config.yaml";
-/// The kubelet's flags, as a variable for its unit.
+/// The kubelet's flags, in an environment variable for its unit.
 const FLAGS: &str = "/var/lib/kubelet/kubeadm-flags.env";
-/// The variable in it.
+/// That variable.
 /// Source: cmd/kubeadm/app/constants/constants.go (v1.34), `KubeletEnvFileVariableName`.
 const VARIABLE: &str = "KUBELET_KUBEADM_ARGS";
 
-/// kind takes all hard eviction thresholds away, since its nodes share the disk of their host; that of memory is a
-/// node's own affair, and part of what is allocatable.
+/// The hard eviction threshold of memory. kind removes all thresholds, since its nodes share the disk of their host;
+/// but memory belongs to the node, and its threshold is part of what is allocatable.
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults_linux.go (v1.34), `DefaultEvictionHard`.
 const MEMORY_THRESHOLD: (&str, &str) = ("memory.available", "100Mi");
 
@@ -70,7 +70,7 @@ impl KubeletSettings {
         Ok(Self { config, flags: flags.map(|(name, value)| (name.to_owned(), value.to_owned())).collect() })
     }
 
-    /// Lays a scenario's settings over these.
+    /// Returns these settings overridden by a scenario's.
     ///
     /// # Errors
     /// A flag's value cannot pass through the unit's variable.
@@ -86,7 +86,7 @@ impl KubeletSettings {
         Ok(settings)
     }
 
-    /// Sets a flag; `node-labels` are added to those that are there.
+    /// Sets a flag; `node-labels` are added to the existing ones.
     ///
     /// # Errors
     /// Its value cannot pass through the unit's variable.
@@ -102,7 +102,8 @@ impl KubeletSettings {
         Ok(())
     }
 
-    /// Returns the script that gives the machine the addresses of `--node-ip`: a kubelet says none that its host lacks.
+    /// Returns the script that gives the machine the addresses of `--node-ip`: a kubelet reports none that its host
+    /// lacks.
     /// Source: pkg/kubelet/kubelet_node_status.go (v1.34), `validateNodeIP`.
     fn addresses_script(&self) -> String {
         let given = self.flags.iter().filter(|(name, _)| name == "node-ip").flat_map(|(_, value)| value.split(','));
@@ -144,7 +145,8 @@ pub(crate) fn restart(settings: &KubeletSettings, container: &str) -> FaultPlan 
     }
 }
 
-/// Tells whether kubeadm has written a field only because Go wrote it: `0s` and empty objects mean the default.
+/// Tells whether kubeadm has written a field only because Go prints empty fields: `0s` and empty objects mean the
+/// default.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::String(text) => text.is_empty() || text == "0s",

@@ -1,12 +1,11 @@
 //! A worker that lives as long as a scenario: a container of the cluster's own node image, joined without kubeadm.
 //!
-//! Mirrors what `kubeadm join` leaves on a node, and writes it by hand: so nothing but the kubelet speaks to the API
-//! server, and each flag and field of its configuration is free. testcontainers starts the container and removes it
-//! when it is dropped; it can say all that kind says to Docker (privileged, tmpfs, cgroup namespace, security options,
-//! anonymous volume), but for the terminal, which systemd does without.
-//! Inputs: what the scenario says of a machine, what all workers of a cluster have in common. Outputs: a running
-//! kubelet.
-//! Left out on purpose: parts of a machine that a container shares with its host; those are refused with the reason.
+//! Mirrors what `kubeadm join` leaves on a node, but writes it directly: only the kubelet talks to the API server, and
+//! each flag and field of its configuration can be chosen. testcontainers starts the container and removes it when it
+//! is dropped. It can pass everything that kind passes to Docker (privileged, tmpfs, cgroup namespace, security
+//! options, anonymous volume) except the terminal, which systemd does not need. Inputs: the scenario's description of
+//! the machine, what all workers of a cluster have in common. Outputs: a running kubelet. Left out on purpose: parts of
+//! a machine that a container shares with its host; they are refused with the reason.
 
 use nodeproof_core::components::machine::{Credentials, Hardware, KUBECONFIG, MachineSpec};
 use testcontainers::core::{CgroupnsMode, Mount};
@@ -23,12 +22,12 @@ use crate::live::timing::BOOT_WAIT;
 /// Source: cmd/kubeadm/app/constants/constants.go (v1.34), `KubeletBootstrapKubeConfigFileName`.
 const BOOTSTRAP: &str = "/etc/kubernetes/bootstrap-kubelet.conf";
 
-/// Gives the pause image of the node the tag that scenarios use: nodes may have no way to a registry.
+/// Tags the pause image of the node with the name that scenarios use: nodes may have no access to a registry.
 const PAUSE_SCRIPT: &str = "own=$(ctr -n k8s.io images ls -q | grep -m1 '^registry.k8s.io/pause:' || true); \
     [ -z \"$own\" ] || ctr -n k8s.io images tag \"$own\" registry.k8s.io/pause:3.10 >/dev/null 2>&1 || true";
-/// What is added to the kubelet's unit.
+/// The directory of additions to the kubelet's unit.
 const UNIT: &str = "/etc/systemd/system/kubelet.service.d";
-/// What the unit calls before the kubelet.
+/// The script that the unit runs before the kubelet.
 const BOOT_SCRIPT: &str = "/etc/nodeproof-boot.sh";
 
 /// What all workers of a cluster have in common.
@@ -40,13 +39,13 @@ pub(crate) struct Common {
     pub(crate) run: String,
     /// The node image's id, `sha256:…`.
     pub(crate) image: String,
-    /// The container of the control plane, which is the name of its server as well.
+    /// The container of the control plane; its name is also the name of its server.
     pub(crate) control_plane: String,
     /// The certificate of the cluster's authority, as PEM.
     pub(crate) authority: String,
     /// The release of the cluster's kubelets, as `v1.34.4`.
     pub(crate) version: String,
-    /// What kubelets of this cluster are started with.
+    /// The settings of this cluster's kubelets.
     pub(crate) settings: KubeletSettings,
 }
 
@@ -55,16 +54,16 @@ pub(crate) struct Common {
 pub(crate) struct Worker {
     /// The container, removed when this is dropped.
     container: ContainerAsync<GenericImage>,
-    /// What its kubelet is started with, without what the scenario says.
+    /// The settings of its kubelet, without the scenario's.
     pub(crate) settings: KubeletSettings,
 }
 
 impl Worker {
-    /// Makes the container and starts its kubelet. The machine's name is the container's, and its host name unless it
-    /// says otherwise.
+    /// Makes the container and starts its kubelet. The container has the machine's name, and so has the host unless the
+    /// machine has another host name.
     ///
     /// # Errors
-    /// Docker or a script inside refuses; the container is gone again then.
+    /// Docker or a script in the container fails; the container is then removed.
     pub(crate) async fn start(
         docker: &Docker,
         common: &Common,
@@ -120,7 +119,7 @@ impl Worker {
     }
 }
 
-/// Says why a container cannot be such a machine.
+/// Returns why a container cannot be such a machine.
 pub(crate) fn obstacle(spec: &MachineSpec, version: &str) -> Option<String> {
     let usual = Hardware::default();
     let own = &*spec.hardware;
@@ -156,7 +155,7 @@ pub(crate) fn obstacle(spec: &MachineSpec, version: &str) -> Option<String> {
     }
 }
 
-/// Returns what the worker's kubelet is started with: without and with what the scenario says of it.
+/// Returns the settings of the worker's kubelet: without and with the scenario's.
 fn settings(common: &Common, name: &str, spec: &MachineSpec) -> Result<(KubeletSettings, KubeletSettings), String> {
     let mut own = common.settings.clone();
     own.set_flag("provider-id", &format!("kind://docker/{}/{name}", common.cluster))?;
@@ -183,7 +182,7 @@ fn joining_script(common: &Common, settings: &KubeletSettings, spec: &MachineSpe
         if *credentials == Credentials::Node && path.as_str() == KUBECONFIG {
             continue;
         }
-        // The bootstrap token stands for nobody here: what such a file holds is all that its kubelet has.
+        // A token that nobody has: these credentials are refused, and the kubelet has no others.
         let content = kubeconfig(&common.control_plane, "abcdef.0123456789abcdef");
         script += &format!("printf %s {} > {}; ", quoted(&content), quoted(path.as_str()));
     }
@@ -202,7 +201,7 @@ fn joining_script(common: &Common, settings: &KubeletSettings, spec: &MachineSpe
     )
 }
 
-/// What gives the machine a boot id of its own at each boot: all containers share that of their host.
+/// Returns the script that gives the machine a new boot id at each boot: containers share that of their host.
 fn boot_script() -> String {
     format!(
         "[ -e /run/nodeproof-boot ] && exit 0\n\

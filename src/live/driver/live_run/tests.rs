@@ -1,4 +1,4 @@
-//! A live run without a cluster: what is handed to the judge and when, and what ends it.
+//! Tests of a live run without a cluster: what is handed to the judge and when, and what ends the run.
 
 use nodeproof_core::json;
 use nodeproof_core::network::{EVENTS, PODS};
@@ -26,7 +26,8 @@ fn action(number: i64) -> ScenarioAction {
     ScenarioAction::Feed { node: "w1".into(), feed: condition }
 }
 
-/// Something is done before the first act; then `spec.step` of Node w1 must be 5 after a second, and stay so for ten.
+/// A scenario with actions before the first act; then `spec.step` of Node w1 must become 5 within a second and stay so
+/// for ten.
 fn scenario(actions: &[i64]) -> Scenario {
     let given = Given { setup: Setup::Do(action(0)), position: position("given") };
     let path = "spec.step".parse().unwrap();
@@ -75,7 +76,7 @@ fn perform(live: &mut LiveRun, number: u32, written: Vec<Written>, millis: i64) 
     live.handle_performed(Performed { written, ..Performed::of(Observation::Done(ActionId(number))) }, at(millis));
 }
 
-/// Plays the scenario up to its `When`, which is being done at 650 ms.
+/// Plays the scenario up to its `When`, which is under way at 650 ms.
 fn in_when() -> LiveRun {
     let mut live = live(scenario(&[1]));
     list(&mut live, 100);
@@ -84,7 +85,7 @@ fn in_when() -> LiveRun {
     perform(&mut live, 1, Vec::new(), 500);
     live.handle_written(Vec::new(), at(500));
     assert_eq!(commands(&mut live), ["finish feeding"]);
-    // The act begins when all that arrived before is known.
+    // The act begins when everything that arrived before it is known.
     assert_eq!(live.next_deadline(), Some(at(650)));
     live.handle_timeout(at(650));
     assert_eq!(commands(&mut live), ["perform 2"]);
@@ -120,7 +121,7 @@ fn an_older_change_held_over_a_list_after_410_breaks_no_line_that_keeps() {
     end(&mut live, 1000, 12_000);
     assert!(live.is_over());
     assert_eq!(live.cache.get(&NODES, &ObjectKey::cluster("w1")), Some(&node(5, 30)));
-    // Something may have been missed before the list, but nothing was seen that breaks the line.
+    // Something may have been missed before the list, but nothing that was seen breaks the line.
     let outcome = live.into_outcome().0.unwrap();
     assert_eq!(outcome.verdict, Verdict::Inconclusive, "{:?}", outcome.mismatch);
 }
@@ -159,7 +160,7 @@ fn a_limit_is_judged_when_all_that_arrived_before_it_is_known() {
 fn a_line_waits_until_it_is_quiet_and_not_for_ever() {
     let mut live = live(scenario(&[1]));
     list(&mut live, 100);
-    // The list was news; 400 ms later it is quiet, unless something changes.
+    // The list was a change; 400 ms later the cluster is quiet, unless something else changes.
     assert_eq!(live.next_deadline(), Some(at(500)));
     arrive(&mut live, 300, NODES, Seen::Set(node(5, 20)));
     live.handle_timeout(at(500));
