@@ -1,9 +1,9 @@
 //! The same scenarios on real control planes, in real time.
 //!
-//! A driver feeds what watches show to the judge of the core and performs what it asks for; what differs between
-//! backends is behind [`LiveBackend`] (where scenarios run) and [`Environment`] (where one scenario runs). Nothing here
-//! knows the simulator. Invariant: names in scenarios are aliases; whoever is handed a name here is handed the real
-//! one.
+//! A driver hands what watches show to the judge of the core and carries out its commands. Backends differ behind two
+//! traits: [`LiveBackend`] (made once for a run) and [`Environment`] (what one scenario gets). Inputs: compiled
+//! scenarios and options. Outputs: outcomes, as the simulator gives them. Invariants: nothing here uses the simulator;
+//! names in scenarios are aliases, and a backend only sees real names.
 
 mod aliases;
 mod answers;

@@ -1,7 +1,8 @@
-//! Places for scenarios that run side by side: so many at a time, and those that take longest first.
+//! Permits for scenarios that run at the same time: a limited number, the longest scenarios first.
 //!
-//! Inputs: scenarios that come with the time that they are expected to take. Outputs: places, each until it is dropped.
-//! Invariant: no more are taken than there are, and whoever waits longest of the longest is next.
+//! Inputs: scenarios with the time that they are expected to take. Outputs: permits, each valid until it is dropped.
+//! Invariants: there are never more permits than the limit; of the waiting scenarios the longest is next, and of equal
+//! ones the one that has waited longest.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use jiff::SignedDuration;
 
-/// Places for scenarios.
+/// A limited number of permits.
 #[derive(Debug)]
 pub struct Permits {
     queue: Mutex<Queue>,
@@ -24,18 +25,18 @@ struct Queue {
     waiting: BTreeSet<(Reverse<SignedDuration>, u64)>,
 }
 
-/// A place that is taken until this is dropped.
+/// A permit, returned when this is dropped.
 #[derive(Debug)]
 pub struct Permit(Arc<Permits>);
 
 impl Permits {
-    /// Makes so many places, at least one.
+    /// Makes this number of permits, at least one.
     #[must_use]
     pub fn of(most: usize) -> Arc<Self> {
         Arc::new(Self { queue: Mutex::default(), changed: Condvar::new(), most: most.max(1) })
     }
 
-    /// Waits for a place, for something that is expected to take so long. Blocks.
+    /// Waits for a permit; `length` is the expected time. Blocks.
     #[must_use]
     pub fn take(self: &Arc<Self>, length: SignedDuration) -> Permit {
         let mut queue = self.locked();
@@ -47,7 +48,7 @@ impl Permits {
         queue.waiting.remove(&own);
         queue.taken += 1;
         drop(queue);
-        // There may be a place for the next one too.
+        // There may be a permit for the next one too.
         self.changed.notify_all();
         Permit(Arc::clone(self))
     }

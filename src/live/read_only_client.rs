@@ -1,7 +1,8 @@
-//! A client that cannot write: whatever asks for more than to read is refused before it leaves the program.
+//! A client that cannot write: any other request than a read is refused before it is sent.
 //!
-//! Invariant: only GET passes, and no GET that opens a tunnel into a Pod, a Node or a Service (exec, attach,
-//! port-forward, proxy), through which more than reading can be done.
+//! Inputs: HTTP requests. Outputs: the same requests, or [`NotSent`]. Invariant: only GET passes, and no GET that opens
+//! a tunnel into a Pod, a Node or a Service (exec, attach, port-forward, proxy), through which more than reading is
+//! possible.
 
 use std::future::ready;
 use std::pin::Pin;
@@ -11,7 +12,7 @@ use futures::TryFutureExt as _;
 use http::{Method, Request};
 use tower::{BoxError, Layer, Service};
 
-/// What a request must not end in or lead through.
+/// Subresources that a request must not end in or lead through.
 /// Source: k8s.io/kubernetes pkg/registry/core/rest/storage_core.go (v1.34), the resources that are connected to.
 const TUNNELS: [&str; 4] = ["attach", "exec", "portforward", "proxy"];
 
@@ -23,7 +24,7 @@ pub(super) struct NotSent {
     path: String,
 }
 
-/// Puts the guard before a client's connection.
+/// The layer that puts this check before a client's connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadOnly;
 
@@ -35,7 +36,7 @@ impl<S> Layer<S> for ReadOnly {
     }
 }
 
-/// Lets reading requests pass.
+/// The service that lets only reading requests pass.
 #[derive(Debug, Clone)]
 pub(super) struct Guard<S> {
     inner: S,
@@ -64,7 +65,7 @@ where
     }
 }
 
-/// Refuses what is more than to read.
+/// Refuses any request that does more than read.
 fn check(method: &Method, path: &str) -> Result<(), NotSent> {
     let leads_inside = path.split('/').any(|part| TUNNELS.contains(&part));
     if *method == Method::GET && !leads_inside {

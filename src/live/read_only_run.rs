@@ -1,8 +1,9 @@
-//! Judges scenarios that only look on a cluster as it is, by what its watches show.
+//! Judges scenarios that only read a cluster, by what its watches show.
 //!
-//! Inputs: a kubeconfig's context, scenarios that touch nothing. Outputs: an outcome for each. One watch of each kind
-//! serves all of them, side by side: they take as long as the longest alone. Invariants: nothing is ever written, which
-//! the client itself sees to ([`super::read_only`]); where something may have been missed the verdict is inconclusive.
+//! Inputs: a kubeconfig's context, scenarios without actions on the cluster. Outputs: an outcome for each. One watch of
+//! each kind serves all scenarios, which run side by side: together they take as long as the longest alone. Invariants:
+//! nothing is ever written, which the client itself ensures ([`super::read_only_client`]); where something may have
+//! been missed the verdict is inconclusive.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,23 +26,23 @@ use super::record::{OPTIONAL_KINDS, Privacy, REQUIRED_KINDS, Recorded, Recorder}
 use super::timing::{LOOK_PATIENCE, LOOK_PERIOD, LOOK_TOLERANCE, STRANGERS_LIST_WAIT};
 use super::watches::{Watches, namespace_of};
 
-/// A cluster that is looked at.
+/// A read-only connection to a cluster.
 #[derive(Debug)]
 pub struct ReadOnlyRun {
     runtime: Runtime,
     caller: Caller,
     clock: Clock,
-    /// What the API server says that it is, as `v1.34.4`.
+    /// The version that the API server reports, as `v1.34.4`.
     pub version: String,
-    /// The release that this is, modelled or not.
+    /// The release of that version, modelled or not.
     pub release: Release,
 }
 
 impl ReadOnlyRun {
-    /// Connects, and asks the API server what it is.
+    /// Connects, and asks the API server for its version.
     ///
     /// # Errors
-    /// There is no answer, or one that makes no sense.
+    /// There is no answer, or its version cannot be read.
     pub fn open(access: &Access) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
@@ -79,7 +80,7 @@ impl ReadOnlyRun {
         })
     }
 
-    /// Returns by what Nodes are measured where nobody says otherwise: the defaults of the release.
+    /// Returns the bounds for Nodes that apply unless options say otherwise: the defaults of the release.
     #[must_use]
     pub fn defaults(&self) -> RunOptions {
         let duration = |name: &str| match row(name).and_then(|row| row.value_at(self.release)) {
@@ -97,10 +98,10 @@ impl ReadOnlyRun {
         }
     }
 
-    /// Judges scenarios side by side; their outcomes come in their order.
+    /// Judges scenarios side by side; the outcomes are in the order of the scenarios.
     ///
     /// # Errors
-    /// A scenario does more than to look, or what they look at cannot be had.
+    /// A scenario does more than read, or what it reads is not available.
     pub fn judge(&self, scenarios: &[Scenario], options: &RunOptions) -> Result<Vec<Outcome>, String> {
         if let Some(touch) = scenarios.iter().find_map(Scenario::first_touch) {
             return Err(format!("{}:{}: this does more than to look", touch.file, touch.line));
@@ -108,11 +109,11 @@ impl ReadOnlyRun {
         self.runtime.block_on(self.play(scenarios, options))
     }
 
-    /// Records what happens for some time, or until Ctrl-C or SIGTERM; returns it with the kinds that may not be
-    /// watched.
+    /// Records what happens for some time, or until Ctrl-C or SIGTERM. Returns the recording and the kinds that the
+    /// credentials may not watch.
     ///
     /// # Errors
-    /// What a replay needs may not be watched, or cannot be had.
+    /// The credentials may not watch a kind that a replay needs, or it is not available.
     pub(crate) fn record(&self, length: SignedDuration) -> Result<(Recorded, Vec<Resource>), String> {
         self.check_rights(&BTreeSet::from(REQUIRED_KINDS))?;
         let is_open = |kind: &Resource| self.check_rights(&BTreeSet::from([kind.clone()])).is_ok();
@@ -122,7 +123,7 @@ impl ReadOnlyRun {
             let recorder = Recorder::begin(kinds, &self.caller, self.clock, Privacy::Redacted).await?;
             tokio::select! {
                 () = sleep(Duration::try_from(length).unwrap_or_default()) => {}
-                // Where signals cannot be had the time is waited for.
+                // Where signals cannot be handled, only the time ends it.
                 () = signalled() => {}
             }
             Ok((recorder.end().await?, closed))
@@ -172,13 +173,13 @@ impl ReadOnlyRun {
     }
 }
 
-/// Returns the kinds that scenarios look at; Nodes always.
+/// Returns the kinds that scenarios read; always Nodes too.
 #[must_use]
 pub fn kinds_of(scenarios: &[Scenario]) -> BTreeSet<Resource> {
     scenarios.iter().flat_map(Scenario::looks_at).chain([NODES]).collect()
 }
 
-/// Says which rights a look at some kinds needs.
+/// Returns which rights the reading of some kinds needs.
 #[must_use]
 pub fn rights(kinds: &BTreeSet<Resource>) -> String {
     let named: Vec<String> = kinds.iter().map(place).collect();
@@ -210,7 +211,7 @@ pub(super) fn release_of(version: &str) -> Option<Release> {
     (major == 1).then(|| Release::new(minor, patch))
 }
 
-/// Lets runs say what they want; true if all of them are over. They want nothing done, or they would not be here.
+/// Polls the outputs of all runs; true if all of them are over. Their scenarios have no actions, so one is refused.
 fn settle(runs: &mut [Run], clock: Clock) -> bool {
     for run in runs.iter_mut() {
         while let Some(output) = run.poll_output() {
@@ -238,7 +239,7 @@ fn hand_over(runs: &mut [Run], cache: &mut WatchCache, arrival: Arrival) {
     }
 }
 
-/// Returns a change of the cache as runs take it; nobody but the cluster knows who made it.
+/// Converts a change of the cache for the runs; its writer is not known.
 fn told_to_runs(resource: &Resource, change: CacheChange) -> ObjectChange {
     let (revision, writer) = (change.revision, Writer::default());
     let after = change.after().cloned().map(Object::as_received);
@@ -247,7 +248,7 @@ fn told_to_runs(resource: &Resource, change: CacheChange) -> ObjectChange {
     ObjectChange { resource, key: change.key, before, after, resource_version: revision, writer, because: None }
 }
 
-/// Returns everything as if it had just been created.
+/// Returns all objects as if they had just been created.
 fn as_created(cache: &WatchCache) -> impl Iterator<Item = ObjectChange> {
     cache.objects().map(|(resource, key, object)| {
         let (key, object, revision) = (key.clone(), object.clone(), revision_of(object));

@@ -1,15 +1,15 @@
-//! The HTTP request that a call of the core is, whoever sends it: address, headers and body.
+//! Builds the HTTP request of a call of the core: address, headers and body.
 //!
-//! Mirrors k8s.io/client-go rest/request.go (v1.34) as far as the calls go, with JSON in place of protobuf. Who asks is
-//! the sender's to add. Pure.
+//! Mirrors k8s.io/client-go rest/request.go (v1.34) as far as the core's calls need it, with JSON in place of protobuf.
+//! Input: a call. Output: a request without the user, which the sender adds. Pure.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::request::Builder;
 use nodeproof_core::network::{Body, Call, Target, Verb};
 
-/// Begins a request: the method, the address below this origin (none for a client that has its own), the call's
-/// headers.
+/// Begins a request: method, address and headers of the call. `origin` is the server's address; empty for a client that
+/// adds its own.
 pub(super) fn begun(origin: &str, call: &Call) -> Builder {
     let mut request = Builder::new().method(call.verb.method()).uri(address(origin, call));
     for (name, value) in &call.headers {
@@ -57,7 +57,7 @@ fn address(origin: &str, call: &Call) -> String {
     address
 }
 
-/// Escapes all but what RFC 3986 calls unreserved, the colon of a user's name, and what else is to stay.
+/// Escapes everything but the unreserved characters of RFC 3986, the colon of a user's name, and those in `also`.
 fn escape(text: &str, also: &str, out: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for byte in text.bytes() {

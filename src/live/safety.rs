@@ -1,20 +1,20 @@
-//! Which clusters may be touched, and what is said before the first write.
+//! Decides which clusters may be touched, and what is printed before the first write.
 //!
-//! Inputs: the name of a context, the names that the user has allowed, what the cluster says of itself. Outputs: a
-//! permission or a refusal, and a sentence for people.
-//! Invariant: a context that is neither a kind cluster nor allowed by its exact name is never written to, unless its
-//! server is on this machine and the caller says that this is enough.
+//! Inputs: the name of a context, the names that the user has allowed, what Docker and the API server report. Outputs:
+//! a permission or a refusal, and a sentence for people. Invariant: nothing is written to a context unless it is named
+//! like a kind cluster or is allowed by its exact name, or its server is on this machine and the caller accepts that.
+//! Pure.
 
 use std::fmt;
 
-/// How kind begins the names of its contexts.
+/// The prefix of kind's contexts.
 /// Source: sigs.k8s.io/kind pkg/cluster/internal/kubeconfig/internal/kubeconfig/helpers.go (v0.27), `KINDClusterKey`.
 const KIND_PREFIX: &str = "kind-";
 
 /// Why a context may be touched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// Its name is that of a kind cluster; whether it is one, its containers say.
+    /// Its name is that of a kind cluster; its containers have to confirm it.
     Kind {
         /// The name of the cluster.
         cluster: String,
@@ -25,26 +25,26 @@ pub enum Permission {
     Near,
 }
 
-/// Why a context is not touched.
+/// Why a context must not be touched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ContextRefusal {
     /// It has no name.
     #[error("no context was named: say --context NAME")]
     Unnamed,
-    /// It is not known to be made for tests.
+    /// Nothing shows that it is a cluster for tests.
     #[error("context {context} is no kind cluster and was not allowed: nothing is written to it{}", near(.allowed))]
     NotAllowed {
         /// The context.
         context: String,
-        /// What was allowed instead.
+        /// The contexts that were allowed.
         allowed: Vec<String>,
     },
-    /// It is named as a kind cluster is, and is none.
+    /// It is named like a kind cluster and is none.
     #[error("context {context} is named as a kind cluster, but {why}: nothing is written to it")]
     NotKind {
         /// The context.
         context: String,
-        /// What speaks against it.
+        /// What contradicts it.
         why: String,
     },
 }
@@ -57,10 +57,10 @@ fn near(allowed: &[String]) -> String {
     }
 }
 
-/// Says whether a context may be touched: by its name, or by the host of its server where one on this machine will do.
+/// Decides whether a context may be touched: by its name, or by its server's host if a local one is accepted.
 ///
 /// # Errors
-/// It may not.
+/// It must not be touched.
 pub fn permission(context: &str, host: Option<&str>, allowed: &[String]) -> Result<Permission, ContextRefusal> {
     if context.is_empty() {
         return Err(ContextRefusal::Unnamed);
@@ -78,23 +78,23 @@ fn is_here(host: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// What Docker and the API server say of a cluster.
+/// What Docker and the API server report about a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// The names of the containers that carry the cluster's label.
     pub containers: Vec<String>,
     /// The names of the Nodes.
     pub nodes: Vec<String>,
-    /// The host's ports at which such a container's API server listens.
+    /// The host's ports on which API servers in these containers listen.
     pub ports: Vec<u16>,
-    /// The port of the server of the context.
+    /// The port of the context's server.
     pub port: Option<u16>,
 }
 
-/// Checks that what is named as a kind cluster is the kind cluster whose containers are here.
+/// Checks that a cluster named like a kind cluster is the one whose containers are here.
 ///
 /// # Errors
-/// It is none, or another.
+/// It is no kind cluster, or another one.
 pub fn check_kind(context: &str, cluster: &str, evidence: &Evidence) -> Result<(), ContextRefusal> {
     let refuse = |why: String| Err(ContextRefusal::NotKind { context: context.to_owned(), why });
     if evidence.containers.is_empty() {
@@ -107,14 +107,14 @@ pub fn check_kind(context: &str, cluster: &str, evidence: &Evidence) -> Result<(
     if !evidence.port.is_some_and(|port| evidence.ports.contains(&port)) {
         return refuse(format!("its server is not the port of a container of cluster {cluster} here"));
     }
-    // A stray Node is the user's own affair; a Node of ours without container is one that `clean` has yet to remove.
+    // A Node without a container may be the user's own, or one that `clean` has yet to remove; one match is enough.
     if !evidence.nodes.iter().any(|node| evidence.containers.contains(node)) {
         return refuse(format!("none of its Nodes ({}) is one of these containers", evidence.nodes.join(", ")));
     }
     Ok(())
 }
 
-/// What is said before the first write.
+/// The cluster, as printed before the first write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterSummary {
     /// The context.

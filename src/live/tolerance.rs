@@ -1,8 +1,10 @@
-//! Real time: how long scenarios may take, and how far a bound may be missed.
+//! How long scenarios may take in real time, and by how much a bound may be missed.
 //!
-//! A bound of a scenario leaves room for the phases of all loops of the cluster, as every seed of the simulator shows;
-//! what real time adds is the way of each request and watch event, and that a busy machine is late. So tolerance is
-//! made of latency and of API times being whole seconds, and never of loop periods.
+//! Inputs: measured latency, the settings of the release, a scenario. Outputs: a [`TimingTolerance`], the scenario with
+//! wider bounds, or why it takes too long. The bounds of a scenario leave room for the phases of all loops of the
+//! cluster, as every seed of the simulator shows. Real time adds the latency of each request and watch event, and the
+//! delays of a busy machine. Invariant: the tolerance consists of latency and of API times in whole seconds, never of
+//! loop periods. Pure.
 
 use std::fmt;
 
@@ -13,7 +15,7 @@ use nodeproof_core::scenario::{Bound, Expectation, Fact, Predicate, Scenario, Sc
 
 use super::timing::{API_SECOND, EVICTED_AFTER, LOST_AFTER, SHORT_MAX, SLOW_MAX, TOLERANCE_MAX};
 
-/// How long a scenario may take.
+/// How long the bounds of a scenario may last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeLimit {
     /// Bounds of at most two minutes.
@@ -24,7 +26,7 @@ pub enum TimeLimit {
 }
 
 impl TimeLimit {
-    /// Returns the longest time.
+    /// Returns the limit.
     #[must_use]
     pub const fn limit(self) -> SignedDuration {
         match self {
@@ -33,7 +35,7 @@ impl TimeLimit {
         }
     }
 
-    /// Tells why a scenario takes too long.
+    /// Returns why a scenario takes too long.
     #[must_use]
     pub fn obstacle(self, scenario: &Scenario) -> Option<String> {
         let length = expected_length(scenario);
@@ -47,7 +49,7 @@ impl TimeLimit {
     }
 }
 
-/// Returns how long the bounds of a scenario last in all, as far as it is known before.
+/// Returns how long the bounds of a scenario last in all, as far as that is known before it runs.
 #[must_use]
 pub fn expected_length(scenario: &Scenario) -> SignedDuration {
     let pass = |action: &ScenarioAction| match action {
@@ -63,8 +65,8 @@ pub fn expected_length(scenario: &Scenario) -> SignedDuration {
     given.chain(scenario.actions().map(pass)).chain(acts).sum()
 }
 
-/// Returns how long a fact is awaited that a scenario names as a state: Pods leave a lost Node when its grace period
-/// and the default toleration are over, and anything else that is awaited comes within a grace period.
+/// Returns how long a state is awaited that a bound refers to. Pods leave a lost Node when its grace period and the
+/// default toleration are over; anything else comes within a grace period.
 fn comes_after(fact: &Fact) -> SignedDuration {
     match fact.predicate {
         Predicate::Deleted | Predicate::Gone | Predicate::Terminating => EVICTED_AFTER,
@@ -73,7 +75,7 @@ fn comes_after(fact: &Fact) -> SignedDuration {
     }
 }
 
-/// Returns the end of a bound, with what it depends on counted where a sibling says when that comes at the latest.
+/// Returns the end of a bound. What the bound refers to is included if another line says when that comes at the latest.
 fn latest(line: &Expectation) -> SignedDuration {
     match &line.bound {
         Bound::At { offset, .. } => *offset,
@@ -82,35 +84,35 @@ fn latest(line: &Expectation) -> SignedDuration {
     }
 }
 
-/// How far bounds may be missed, and why.
+/// By how much bounds may be missed, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimingTolerance {
     /// How long a request takes to be answered, and an event to be seen.
     pub latency: SignedDuration,
-    /// How far a bound may be missed.
+    /// By how much a bound may be missed.
     pub tolerance: SignedDuration,
-    /// How many requests and events, each of the latency, a bound leaves time for.
+    /// How many requests and events, each of this latency, the tolerance covers.
     pub ways: i32,
-    /// How often every Node is looked at: `--node-monitor-period`.
+    /// The period of health passes: `--node-monitor-period`.
     pub health_period: SignedDuration,
 }
 
 impl TimingTolerance {
-    /// How many requests and events stand between a cause and what is seen of it: a heartbeat, the controller's watch,
-    /// its write, our watch, each with a busy machine's queue before it.
+    /// How many requests and events lie between a cause and its observation: a heartbeat, the controller's watch, its
+    /// write, our watch, each with the queue of a busy machine before it.
     const WAYS: i32 = 20;
 
-    /// How many requests make a health pass longer, one after the other: those about a Node that falls silent, its
-    /// status and its Pods'. The next pass comes a period after the end of one, so that a grace period takes longer by
-    /// all of them.
+    /// How many requests lengthen a health pass, one after the other: those about a Node that falls silent, for its
+    /// status and its Pods. The next pass comes a period after the end of the last one, so a grace period takes longer
+    /// by all of them.
     ///
     /// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34), `Run` and `monitorNodeHealth`.
     const PASS_WAYS: i32 = 3;
 
-    /// How many of them one slow moment lasts for: those of one cause, one after the other.
+    /// How many requests one slow moment affects: those of one cause, one after the other.
     const SLOW_WAYS: i32 = 4;
 
-    /// Derives the tolerance from what was measured and from the settings.
+    /// Computes the tolerance from the measured latency and the settings.
     #[must_use]
     pub fn of(latency: SignedDuration, settings: &Settings) -> Self {
         let health_period = settings.duration("node-monitor-period");
@@ -121,22 +123,22 @@ impl TimingTolerance {
         Self { latency, tolerance, ways, health_period }
     }
 
-    /// Tells whether a machine on which a single way took so long is too slow for the tolerance: what was measured
-    /// before the scenario does not hold of it any more.
+    /// Tells whether a machine on which a single request took this long is too slow for the tolerance: the latency that
+    /// was measured before the scenario is then no longer true.
     #[must_use]
     pub fn is_overrun_by(&self, slowest: SignedDuration) -> bool {
         slowest * Self::SLOW_WAYS > self.tolerance
     }
 
-    /// Returns a scenario whose bounds are wider by the tolerance, at both ends.
+    /// Returns a scenario whose bounds are wider by the tolerance at both ends.
     #[must_use]
     pub fn widened(&self, scenario: &Scenario) -> Scenario {
         let mut scenario = scenario.clone();
         for act in &mut scenario.acts {
-            // What is looked at as long as the act lasts is to be there by then.
+            // What is checked as long as the act lasts must be there by the end of the tolerance.
             let is_looked_at = act.expectations.iter().any(|line| line.bound == Bound::Act);
             for line in &mut act.expectations {
-                // An exact number of Events is counted at the limit, and an answer is there at once.
+                // An exact number of Events is counted at the end of the bound, and an answer comes at once.
                 let is_counted = matches!(line.fact.predicate, Predicate::Event { times: Some(_), .. });
                 if line.fact.subject != Subject::Answer && !is_counted {
                     line.bound = match &line.bound {
@@ -153,7 +155,7 @@ impl TimingTolerance {
     fn widen(&self, bound: &Bound) -> Bound {
         let earlier = |at: SignedDuration| (at - self.tolerance).max(SignedDuration::ZERO);
         match bound {
-            // What is done next follows at once, as it does where news take no time.
+            // It does not prolong the act: the next one follows at once, as on the simulator, where news take no time.
             Bound::AtOnce => Bound::Soon(self.tolerance),
             Bound::Within(limit) => Bound::Within(*limit + self.tolerance),
             Bound::Between(first, last) => Bound::Between(earlier(*first), *last + self.tolerance),
@@ -164,7 +166,7 @@ impl TimingTolerance {
             Bound::After { fact, within } => {
                 Bound::After { fact: fact.clone(), within: within.map(|within| within + self.tolerance) }
             }
-            // An exact instant has the run's own tolerance; an act has none.
+            // For an exact instant the run applies the tolerance itself; an act needs none.
             Bound::At { .. } | Bound::Soon(_) | Bound::Act => bound.clone(),
         }
     }
@@ -199,7 +201,7 @@ mod tests {
     fn bounds_are_widened_at_both_ends() {
         let timing_tolerance = TimingTolerance::of(SignedDuration::from_millis(20), &Settings::of(DEFAULT_RELEASE));
         let sec = SignedDuration::from_secs;
-        // 20 ways, and three in each of the ten passes of a grace period.
+        // 20 requests, and three in each of the ten passes of a grace period.
         assert_eq!((timing_tolerance.ways, timing_tolerance.tolerance), (50, sec(2)));
         for (bound, wider) in [
             (Bound::AtOnce, Bound::Soon(sec(2))),

@@ -1,13 +1,13 @@
-//! Watches of the kinds that are looked at: list, watch, resume where the connection broke, list again on 410.
+//! Watches the kinds that a run needs: list, watch, resume where the connection broke, list again on 410.
 //!
-//! A task for each kind. Inputs: the API server's streams. Outputs: what was seen with the instant of its arrival, in
-//! the order of each kind; whoever needs an order of all kinds puts them in that of their revisions. Invariant: nothing
-//! is left out without a [`Seen::Listed`] that says so.
+//! One task for each kind. Inputs: the API server's streams. Outputs: what was seen with the instant of its arrival, in
+//! order for each kind; the receiver orders arrivals of different kinds by their revisions. Invariant: nothing is
+//! missed without a [`Seen::Listed`] that says so.
 //!
-//! Not `kube::runtime::watcher`, which lists, watches and backs off just so, for what its events leave out: neither the
-//! revision of a list nor bookmarks come out of it. A list is put in order with changes of other kinds by its revision,
-//! and a bookmark says that the watch has come past a write which it did not show, or that the API server answers
-//! again. Its objects also come by way of a Rust type, where the judge reads the JSON as it was sent.
+//! Why not `kube::runtime::watcher`, which lists, watches and backs off in the same way: its events contain neither the
+//! revision of a list nor bookmarks. The revision orders a list among changes of other kinds. A bookmark says that the
+//! watch is past a write that it did not show, or that the API server answers again. Its objects also pass through a
+//! Rust type, whereas the judge reads the JSON as it was sent.
 
 use http_body_util::BodyExt as _;
 use jiff::{SignedDuration, Timestamp};
@@ -45,7 +45,7 @@ impl Watches {
         self.arrivals.recv().await
     }
 
-    /// Returns an arrival that is there already.
+    /// Returns the next arrival if there is one already.
     pub(super) fn try_next(&mut self) -> Option<Arrival> {
         self.arrivals.try_recv().ok()
     }
@@ -67,16 +67,16 @@ struct Watch {
 /// Why a watch ended.
 #[derive(Debug)]
 enum End {
-    /// The connection broke or was closed: it goes on where it was.
+    /// The connection broke or was closed: the watch continues at its revision.
     Broken(Option<String>),
     /// The server does not have the revision any more.
     Expired,
 }
 
-/// How far a watch has come, and how long it waits where it does not get on.
+/// How far a watch has come, and its next pauses.
 #[derive(Debug)]
 struct WatchProgress {
-    /// The revision from which it goes on; `None` before a list.
+    /// The revision from which it continues; `None` before a list.
     revision: Option<u64>,
     /// The next pause after a broken connection or a list that failed.
     broken: SignedDuration,
@@ -118,7 +118,7 @@ impl WatchProgress {
 }
 
 impl Watch {
-    /// Lists and watches for ever.
+    /// Lists and watches until the task is aborted.
     async fn keep(self) {
         let mut progress = WatchProgress::new(Chance::new(self.clock.now().subsec_nanosecond().unsigned_abs().into()));
         loop {
@@ -148,7 +148,7 @@ impl Watch {
     }
 
     fn tell(&self, seen: Seen) {
-        // The scenario may be over.
+        // The receiver may be gone.
         let _ = self.sender.send(Arrival { at: self.clock.now(), resource: self.resource.clone(), seen });
     }
 
@@ -162,7 +162,7 @@ impl Watch {
         let kind = answer.body.get("kind").as_str().unwrap_or("List").trim_end_matches("List").to_owned();
         let version = answer.body.get("apiVersion").clone();
         let named = |object: &Json| {
-            // Items of a list come without their kind.
+            // Items of a list do not have their kind.
             let mut object = object.clone();
             object.set(&["kind"], kind.as_str());
             object.set(&["apiVersion"], version.clone());
@@ -173,7 +173,7 @@ impl Watch {
         Ok(resource_version)
     }
 
-    /// Shows what the stream brings, and notes how far it came.
+    /// Reports what the stream contains, and notes how far it came.
     async fn stream(&self, revision: &mut u64) -> End {
         let call = Call::new(Verb::Watch, self.resource.clone(), namespace_of(&self.resource), "")
             .query("resourceVersion", revision.to_string())
@@ -188,7 +188,7 @@ impl Watch {
             410 => return End::Expired,
             code => return End::Broken(Some(format!("{} cannot be watched: {code}", self.resource.qualified()))),
         }
-        // Somebody may wait to hear that it goes on.
+        // A run may wait to hear that the API server answers again.
         self.tell(Seen::Bookmark(*revision));
         let mut body = response.into_body();
         let mut pending: Vec<u8> = Vec::new();
@@ -209,7 +209,7 @@ impl Watch {
         }
     }
 
-    /// Takes a line of the stream; returns why the watch ends with it.
+    /// Handles a line of the stream; returns why the watch ends with it.
     fn take(&self, line: &[u8], revision: &mut u64) -> Option<End> {
         let text = String::from_utf8_lossy(line);
         let event = Json::parse(&text).ok()?;
@@ -232,7 +232,7 @@ impl Watch {
     }
 }
 
-/// Returns the namespace in which a kind is looked at: Leases where those of Nodes are, everything else everywhere.
+/// Returns the namespace in which a kind is watched: for Leases that of Nodes' Leases, for other kinds all namespaces.
 pub(super) fn namespace_of(resource: &Resource) -> &'static str {
     if *resource == LEASES { NODE_LEASES } else { "" }
 }

@@ -1,10 +1,10 @@
-//! Who wrote a change, as far as `managedFields` tell: the manager and the subresource, never the user.
+//! Finds who wrote a change from `managedFields`: the manager and the subresource, never the user.
 //!
-//! A write renews the time of its manager's entry, in whole seconds, when what stands in it changes. Whoever removes
-//! what another manager had set leaves no entry of his own: the other's only shrinks. Then, and within a second of the
-//! last write, the fields tell: what the node lifecycle controller alone may remove was removed by it, anything else by
-//! whoever has most of the fields that changed. A deletion leaves nothing by which anybody could be told, nor does an
-//! eviction.
+//! Inputs: an object before and after a change. Output: the writer; empty if it is not known. A write renews the time
+//! of its manager's entry, in whole seconds, when the content of the entry changes. A removal of another manager's
+//! field leaves no entry: only the other's entry becomes smaller. Then, and within a second of the last write, the
+//! fields decide: what only the node lifecycle controller may remove was removed by it, anything else by the manager
+//! that owns most of the changed fields. A deletion or an eviction leaves nothing that names a writer. Pure.
 //!
 //! Source: sigs.k8s.io/structured-merge-diff v6 merge/update.go, `Update`; k8s.io/apimachinery
 //! pkg/util/managedfields/internal/managedfieldsupdater.go (v1.34).
@@ -19,7 +19,7 @@ const CONTROLLERS: &str = "kube-controller-manager";
 /// The manager of what kube-scheduler writes.
 const SCHEDULER: &str = "kube-scheduler";
 
-/// The taints that the node lifecycle controller sets and takes away.
+/// The taints that the node lifecycle controller adds and removes.
 /// Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34), `taintKeyToNodeConditionMap`.
 const LIFECYCLE_TAINTS: [&str; 7] = [
     "node.kubernetes.io/disk-pressure",
@@ -31,7 +31,7 @@ const LIFECYCLE_TAINTS: [&str; 7] = [
     "node.kubernetes.io/unschedulable",
 ];
 
-/// Returns who made `after` of `before`.
+/// Returns the writer of the change from `before` to `after`.
 pub(super) fn writer_of(before: Option<&Json>, after: Option<&Json>) -> Writer {
     let Some(after) = after else { return Writer::default() };
     let old = before.map(entries).unwrap_or_default();
@@ -56,8 +56,8 @@ pub(super) fn writer_of(before: Option<&Json>, after: Option<&Json>) -> Writer {
     new.iter().max_by_key(|entry| (owned(entry, &touched), time(entry))).map(told).unwrap_or_default()
 }
 
-/// Tells whether a Pod that was there gets its node: that comes by its subresource `binding` alone, which keeps no
-/// `managedFields`, and who binds unless somebody does it by hand is the scheduler.
+/// Tells whether a Pod gets its node. Only the subresource `binding` does that, which keeps no `managedFields`; unless
+/// somebody binds by hand, it is the scheduler.
 ///
 /// Source: pkg/registry/core/pod/storage/storage.go (v1.34), `setPodNodeAndMetadata`.
 fn is_bound_by(before: &Json, after: &Json) -> bool {
@@ -74,12 +74,12 @@ fn entries(object: &Json) -> &[Json] {
     object.at(&["metadata", "managedFields"]).items()
 }
 
-/// Returns what entries are told apart by.
+/// Returns the fields by which entries are told apart.
 fn identity(entry: &Json) -> [&Json; 4] {
     ["manager", "operation", "subresource", "apiVersion"].map(|field| entry.get(field))
 }
 
-/// Tells whether an entry has fields that it had not.
+/// Tells whether an entry has new fields.
 fn gained(was: &Json, entry: &Json) -> bool {
     fn more(was: &Json, now: &Json) -> bool {
         now.fields().any(|(name, inner)| was.get(name).is_null() || more(was.get(name), inner))
@@ -87,14 +87,14 @@ fn gained(was: &Json, entry: &Json) -> bool {
     more(was.get("fieldsV1"), entry.get("fieldsV1"))
 }
 
-/// Returns the first two names of the way to a field that changed.
+/// Returns the first two names of the path of a change.
 fn place(change: &FieldChange) -> (String, String) {
     let mut names = change.path.segments().iter().map(|segment| segment.name().to_string());
     (names.next().unwrap_or_default(), names.next().unwrap_or_default())
 }
 
-/// Tells whether an object was marked for deletion, or is to be gone earlier. A deletion keeps no `managedFields`: who
-/// asked for it is not known, and nobody who has written before is any likelier than another.
+/// Tells whether an object was marked for deletion, or will be gone earlier. A deletion keeps no `managedFields`, so
+/// its writer is not known, and no earlier writer is more likely than another.
 ///
 /// Source: k8s.io/apiserver pkg/registry/rest/delete.go (v1.34), `BeforeDelete`.
 fn is_deletion(change: &FieldChange) -> bool {
@@ -102,21 +102,21 @@ fn is_deletion(change: &FieldChange) -> bool {
     first == "metadata" && matches!(second.as_str(), "deletionTimestamp" | "deletionGracePeriodSeconds")
 }
 
-/// Tells whether a condition came, which gives an entry a field. Without one it was the API server itself: an eviction
-/// marks its Pod on the way to the deletion.
+/// Tells whether a condition was added, which gives an entry a field. Without an entry the API server itself did it: an
+/// eviction marks its Pod before the deletion.
 ///
 /// Source: pkg/registry/core/pod/storage/eviction.go (v1.34), `addConditionAndDeletePod`.
 fn is_new_condition(change: &FieldChange) -> bool {
     change.old.is_null() && place(change) == ("status".to_owned(), "conditions".to_owned())
 }
 
-/// Tells whether a taint of the node lifecycle controller came or went.
+/// Tells whether a taint of the node lifecycle controller was added or removed.
 fn is_taint_of_lifecycle(change: &FieldChange) -> bool {
     let is_of = |taint: &Json| taint.get("key").as_str().is_some_and(|key| LIFECYCLE_TAINTS.contains(&key));
     place(change) == ("spec".to_owned(), "taints".to_owned()) && (is_of(&change.old) || is_of(&change.new))
 }
 
-/// Returns how many of these fields an entry has.
+/// Returns how many of these fields an entry owns.
 fn owned(entry: &Json, touched: &[(String, String)]) -> usize {
     let has = |(first, second): &&(String, String)| {
         !entry.at(&["fieldsV1", &format!("f:{first}"), &format!("f:{second}")]).is_null()

@@ -1,10 +1,11 @@
-//! As whom a hollow node comes to the API server, and how it gets what proves it.
+//! The identity with which a hollow node comes to the API server, and how it gets its proof.
 //!
-//! With the cluster's CA key a client certificate is signed here; without it one is asked for, as a kubelet's bootstrap
-//! does (certificates.k8s.io/v1, signer `kubernetes.io/kube-apiserver-client-kubelet`), and approved; or an
-//! administrator impersonates the node. In all three the API server sees the user `system:node:NAME` of the group
-//! `system:nodes`, so that NodeRestriction and the Node authoriser are met.
-//! Left out on purpose: renewal of certificates, since no run lasts as long as they do.
+//! Inputs: an identity and a [`Signer`]. Outputs: TLS settings and headers of its requests. With the cluster's CA key a
+//! client certificate is signed here. Without it a certificate is requested, as a kubelet's bootstrap does
+//! (certificates.k8s.io/v1, signer `kubernetes.io/kube-apiserver-client-kubelet`), and approved; or an administrator
+//! impersonates the node. Invariant: in all three the API server sees the user `system:node:NAME` of the group
+//! `system:nodes`, so that NodeRestriction and the Node authoriser apply. Left out on purpose: renewal of certificates,
+//! since no run lasts as long as they do.
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::live::timing::{CERTIFICATE_LOOKS, CERTIFICATE_PERIOD};
 /// Source: k8s.io/api certificates/v1 types.go (v1.34), `KubeAPIServerClientKubeletSignerName`.
 const KUBELET_SIGNER: &str = "kubernetes.io/kube-apiserver-client-kubelet";
 
-/// What is wrong with an address, a certificate or a key; never with its content in it.
+/// What is wrong with an address, a certificate or a key; the text never has its content.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CredentialsError(String);
@@ -33,7 +34,7 @@ fn wrong(what: impl std::fmt::Display) -> CredentialsError {
     CredentialsError(what.to_string())
 }
 
-/// The API server: where it listens, and by which authority its certificate is signed.
+/// The API server: its address, and the authority that signed its certificate.
 #[derive(Clone, Debug)]
 pub struct Server {
     pub(super) origin: String,
@@ -50,13 +51,13 @@ pub(super) struct Tls {
 }
 
 impl Server {
-    /// Takes an address, `https://HOST:PORT`, and the certificates of the authorities that it is trusted by (DER).
+    /// Takes an address, `https://HOST:PORT`, and the certificates of the authorities to trust (DER).
     ///
-    /// `http://HOST:PORT` speaks HTTP/2 without TLS, as a stub in tests does. `name` is the name in the server's
-    /// certificate, where it is not the host.
+    /// `http://HOST:PORT` means HTTP/2 without TLS, as with a stub in tests. `name` is the name in the server's
+    /// certificate, if it is not the host.
     ///
     /// # Errors
-    /// The address is none, or no authority can be read.
+    /// The address is not valid, or no authority can be read.
     pub fn new(address: &str, authorities: &[Vec<u8>], name: Option<&str>) -> Result<Self, CredentialsError> {
         let uri: http::Uri = address.parse().map_err(|error| wrong(format_args!("address {address:?}: {error}")))?;
         let host = uri.host().ok_or_else(|| wrong(format_args!("address {address:?} has no host")))?;
@@ -104,7 +105,7 @@ impl Proof {
 }
 
 impl Tls {
-    /// Returns the settings of a connection whose client shows this certificate.
+    /// Returns the TLS settings of a client with this certificate.
     pub(super) fn client(&self, proof: Proof) -> Result<Arc<ClientConfig>, CredentialsError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
@@ -114,7 +115,7 @@ impl Tls {
             Proof::Certificate(chain, key) => builder.with_client_auth_cert(chain, key).map_err(wrong)?,
         };
         config.alpn_protocols = vec![b"h2".to_vec()];
-        // A node dials seldom: what a resumed session saves is less than thousands of stores cost.
+        // A node connects rarely: resumed sessions would save less than thousands of session stores cost.
         config.resumption = rustls::client::Resumption::disabled();
         Ok(Arc::new(config))
     }
@@ -125,20 +126,20 @@ fn sign(authority: &Authority, identity: &Identity) -> Result<Proof, Credentials
     Proof::read(signed.certificate.as_bytes(), signed.key.as_bytes())
 }
 
-/// The group that an identity is given; the server itself adds that it is authenticated.
+/// Returns the group of an identity; the server itself adds `system:authenticated`.
 fn group(identity: &Identity) -> Option<&str> {
     identity.groups.iter().map(Text::as_str).find(|group| *group != "system:authenticated")
 }
 
 /// How nodes get their credentials.
 pub enum Signer {
-    /// Certificates, signed here by the cluster's own authority.
+    /// Certificates, signed here with the cluster's own authority.
     Authority(Arc<Authority>),
-    /// Certificates, asked for and approved by an administrator.
+    /// Certificates, requested and approved as an administrator.
     Requests(kube::Client),
-    /// An administrator acts as the node: nodes share connections, which costs least.
+    /// An administrator impersonates the node: nodes share connections, which costs least.
     Impersonation(Administrator),
-    /// Nothing: for a server that does not ask, as a stub in tests.
+    /// Nothing: for a server that does not check, as a stub in tests.
     Nobody,
 }
 
@@ -156,11 +157,11 @@ impl std::fmt::Debug for Signer {
 /// The credentials of an administrator who may impersonate users and groups.
 #[derive(Clone, Default)]
 pub struct Administrator {
-    /// The certificates (PEM), if he has one.
+    /// The certificates (PEM), if there are any.
     pub certificate: Option<Vec<u8>>,
     /// Its key (PEM).
     pub key: Option<Vec<u8>>,
-    /// A bearer token, if he has one.
+    /// A bearer token, if there is one.
     pub token: Option<String>,
 }
 
@@ -171,12 +172,12 @@ impl std::fmt::Debug for Administrator {
 }
 
 impl Administrator {
-    /// Takes the credentials of a kubeconfig's user.
+    /// Reads the credentials of a kubeconfig's user.
     ///
     /// # Errors
-    /// They are of a kind that is made anew for each call, as by a program or an OIDC provider, or cannot be read.
+    /// They are made anew for each call, as by a program or an OIDC provider, or cannot be read.
     pub fn of(user: &kube::config::AuthInfo) -> Result<Self, String> {
-        // As it stands in a kubeconfig, which is where its fields have names of their own.
+        // Serialised because the fields have stable names in a kubeconfig only.
         let user = serde_json::to_value(user).map(Json::from).map_err(|error| error.to_string())?;
         let text = |field: &str| user.get(field).as_str().map(String::from);
         let read = |data: &str, file: &str| match (text(data), text(file)) {
@@ -207,12 +208,12 @@ impl Administrator {
 }
 
 impl Signer {
-    /// Tells whether many nodes may use one connection.
+    /// Tells whether several nodes may use one connection.
     pub(super) const fn shares_connections(&self) -> bool {
         matches!(self, Self::Impersonation(_))
     }
 
-    /// Returns the headers that say as whom a request comes, where the connection does not.
+    /// Returns the headers that carry the identity, if the connection does not.
     pub(super) fn headers(&self, identity: &Identity) -> HeaderMap {
         const UNKNOWN: HeaderValue = HeaderValue::from_static("Bearer of-nobody");
         let mut headers = HeaderMap::new();
@@ -235,7 +236,7 @@ impl Signer {
         headers
     }
 
-    /// Gets what a connection shows for an identity.
+    /// Returns the proof for connections of an identity.
     pub(super) async fn prove(&self, identity: &Identity) -> Result<Proof, CredentialsError> {
         let is_anonymous = identity.user == *"system:anonymous";
         match self {
@@ -248,7 +249,7 @@ impl Signer {
     }
 }
 
-/// Asks for a certificate, approves the request, waits for the answer and removes the request.
+/// Requests a certificate, approves the request, waits for the answer and deletes the request.
 async fn ask(client: &kube::Client, identity: &Identity) -> Result<Proof, CredentialsError> {
     let key = KeyPair::generate().map_err(wrong)?;
     let request = named(&identity.user, group(identity))
@@ -265,7 +266,7 @@ async fn ask(client: &kube::Client, identity: &Identity) -> Result<Proof, Creden
     let mut made = call(client, "POST", PATH, Some(&body)).await?;
     let name = made.at(&["metadata", "name"]).as_str().unwrap_or_default().to_string();
     let path = format!("{PATH}/{name}");
-    // An approving controller may be as fast: whoever writes last says the same.
+    // Without the revision, since an approving controller may write in between; both write the same.
     made.remove(&["metadata", "resourceVersion"]);
     made.set(
         &["status", "conditions"],

@@ -1,10 +1,9 @@
-//! The machines of a process and the network before them: what is due, what arrived, what has to be sent.
+//! The machines of a process and their network: what is due, what arrived, what has to be sent.
 //!
-//! The core's event loop with machines alone: the same components and the same rules on their connections as in the
-//! simulator, so that a partition or a delay is what it is there. It reads no clock and does no input or output.
-//! Inputs: machines, actions, rules, what arrived from the server, time. Outputs: [`TransportCommand`]s for the
-//! transport.
-//! Invariant: after each input all machines are polled empty, and `next_deadline` is true until the next one.
+//! The core's event loop with machines only: the same components and the same rules on their connections as in the
+//! simulator, so that a partition or a delay has the same effect. Inputs: machines, actions, rules, messages of the
+//! server, time. Outputs: [`TransportCommand`]s for the transport. Invariants: it reads no clock and does no input or
+//! output; after each input all machines are polled empty, and `next_deadline` is valid until the next input.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,29 +21,29 @@ use nodeproof_core::network::{
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::Settings;
 
-/// What the transport has to do.
+/// A command for the transport.
 #[derive(Clone, Debug)]
 pub(super) enum TransportCommand {
-    /// Send a request, and bring back its answer.
+    /// Send a request, and deliver its answer.
     Send {
-        /// Whose.
+        /// The client that sends it.
         client: ClientId,
         /// Its number.
         id: RequestId,
-        /// As whom.
+        /// The user.
         identity: Arc<Identity>,
-        /// What.
+        /// The request.
         call: Box<Call>,
-        /// How long the client waits; `None` for the usual patience.
+        /// How long the client waits; `None` for the default time limit.
         patience: Option<jiff::SignedDuration>,
     },
     /// Give up a request or a watch.
     Cancel(ClientId, RequestId),
-    /// Close a client's connection; nobody waits for what is under way on it.
+    /// Close a client's connection; answers to its requests are not needed.
     Forget(ClientId),
 }
 
-/// Why something cannot be done to a machine.
+/// Why an operation on a machine fails.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HollowError {
     /// There is no machine of that name.
@@ -59,10 +58,10 @@ pub enum HollowError {
     /// The machine refuses.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// The node got no credentials.
+    /// The node has no credentials.
     #[error("no credentials for {user}: {why}")]
     NoCredentials {
-        /// As whom it wanted to come.
+        /// The user that it should have.
         user: Text,
         /// What went wrong.
         why: String,
@@ -96,14 +95,14 @@ impl Component for Hollow {
 }
 
 impl Process for Hollow {
-    /// What a renewal leaves unsaid is known now; a rule may hold the request for longer.
+    /// Writes out the whole request of a renewal now, since a rule may hold the request back.
     fn complete(&self, mut request: Request) -> Option<Request> {
         request.ask = Ask::Call(request.ask.written_out(self.0.as_ref()?.lease())?);
         Some(request)
     }
 }
 
-/// The machines, and the network before them.
+/// The machines and their network.
 #[derive(Debug)]
 pub(super) struct Engine {
     settings: Arc<Settings>,
@@ -130,7 +129,7 @@ impl Engine {
         &self.event_loop.record
     }
 
-    /// Adds a machine and lets it do what it does at once.
+    /// Adds a machine and does what is due for it at once.
     pub(super) fn add(&mut self, spec: MachineSpec, now: Timestamp) -> Result<(), HollowError> {
         let path = Text::from(path_of(&spec.name));
         if self.event_loop.find(&path).is_some() {
@@ -145,7 +144,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes a machine away, as if it had lost its power, with all that was known of it.
+    /// Removes a machine as if it had lost its power, with everything that was known of it.
     pub(super) fn remove(&mut self, name: &str, now: Timestamp) -> Result<(), HollowError> {
         let client = self.client(name)?;
         self.event_loop.get_mut(client).0 = None;
@@ -154,7 +153,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Lets something happen to a machine.
+    /// Does an action on a machine.
     pub(super) fn perform(&mut self, name: &str, action: MachineAction, now: Timestamp) -> Result<(), HollowError> {
         let client = self.client(name)?;
         self.handle_timeout(now);
@@ -165,14 +164,14 @@ impl Engine {
         Ok(outcome?)
     }
 
-    /// Lays a rule on the network.
+    /// Adds a network rule.
     pub(super) fn add_rule(&mut self, fault: Fault, now: Timestamp) -> RuleId {
         let id = self.event_loop.network.add_rule(fault, now);
         self.settle(now);
         id
     }
 
-    /// Takes a rule away.
+    /// Removes a network rule.
     pub(super) fn remove_rule(&mut self, id: RuleId, now: Timestamp) -> Result<Rule, HollowError> {
         let rule = self.event_loop.network.remove_rule(id, now).ok_or(HollowError::NoRule(id.0))?;
         self.settle(now);
@@ -200,7 +199,7 @@ impl Engine {
         self.event_loop.find(&path_of(name)).ok_or_else(|| HollowError::NoMachine(Text::from(name)))
     }
 
-    /// Shows a machine as the control interface does, with its links.
+    /// Returns a machine with its links, as the control interface prints it.
     pub(super) fn describe(&self, name: &str, now: Timestamp) -> Option<Json> {
         let machine = self.machine(name)?;
         let client = path_of(name);
@@ -214,7 +213,7 @@ impl Engine {
         Some(shown)
     }
 
-    /// Takes what arrived from the server for a client.
+    /// Takes a message of the server for a client.
     pub(super) fn handle_message(&mut self, client: ClientId, message: ToClient, now: Timestamp) {
         self.event_loop.network.reply(client, message, now);
         self.settle(now);
@@ -235,12 +234,12 @@ impl Engine {
         wake.into_iter().chain(self.event_loop.network.next_deadline()).min()
     }
 
-    /// Returns what the transport has to do next.
+    /// Returns the next command for the transport.
     pub(super) fn poll_command(&mut self) -> Option<TransportCommand> {
         self.orders.pop_front()
     }
 
-    /// Hands over everything that has arrived, until nothing is left for this instant.
+    /// Delivers everything that has arrived, until nothing is left for this instant.
     fn settle(&mut self, now: Timestamp) {
         while let Some(delivery) = self.event_loop.poll_upward(now) {
             self.command(delivery);
@@ -259,7 +258,7 @@ impl Engine {
     }
 }
 
-/// Returns what the network calls a machine.
+/// Returns the name of a machine in the network.
 fn path_of(name: &str) -> String {
     format!("machine/{name}")
 }

@@ -1,7 +1,7 @@
-//! Hollow nodes: the simulator's own kubelets and machines in real time against a real API server.
+//! Hollow nodes: the simulator's kubelets and machines in real time against a real API server.
 //!
-//! What kubemark and KWOK do, with kubelets that speak for themselves: each has an identity of its own, and its faults
-//! are those of the simulator, on its machine and on its connection. Thousands of them need one thread and one timer.
+//! Similar to kubemark and KWOK, but with kubelets that send their own requests: each has an identity of its own, and
+//! faults on its machine and connection are those of the simulator. Thousands of them need one thread and one timer.
 //! Inputs: machines, actions, rules. Outputs: requests to the API server, decisions. Time comes from [`Clock`] alone.
 //! Left out on purpose: ports of the kubelet (logs, exec), and containers that run anything.
 
@@ -28,30 +28,31 @@ pub use engine::HollowError;
 use engine::{Engine, TransportCommand};
 use transport::Transport;
 
-/// The hollow nodes of a process. Cloning shares them.
+/// The hollow nodes of a process. Clones share them.
 #[derive(Clone, Debug)]
 pub struct HollowNodes(Arc<Shared>);
 
-/// What the tasks of all nodes share.
+/// State that the tasks of all nodes share.
 #[derive(Debug)]
 struct Shared {
     engine: Mutex<EngineState>,
     transport: Transport,
     clock: Clock,
     runtime: tokio::runtime::Handle,
-    /// Tells the task that keeps the time of an earlier deadline than the one that it sleeps for.
+    /// Notifies the timer task of a deadline that is earlier than the one it sleeps for.
     earlier: Arc<Notify>,
 }
 
 #[derive(Debug)]
 struct EngineState {
     engine: Engine,
-    /// The deadline that the task which keeps the time sleeps for.
+    /// The deadline that the timer task sleeps for.
     sleeps_until: Option<Timestamp>,
 }
 
 impl HollowNodes {
-    /// Prepares nodes of a cluster; it has to be called within a tokio runtime, on which all of them live from then on.
+    /// Prepares the nodes of a cluster. It must be called within a tokio runtime, on which all of them live from then
+    /// on.
     ///
     /// `settings` are the release and the kubelets' flags, `seed` chooses their phases.
     #[must_use]
@@ -78,7 +79,7 @@ impl HollowNodes {
         self.0.turn(|engine, now| engine.add(spec, now))
     }
 
-    /// Takes a machine away as if it had lost its power; its Node stays.
+    /// Removes a machine as if it had lost its power; its Node stays.
     ///
     /// # Errors
     /// There is no such machine.
@@ -86,7 +87,7 @@ impl HollowNodes {
         self.0.turn(|engine, now| engine.remove(name, now))
     }
 
-    /// Lets something happen to a machine.
+    /// Does an action on a machine.
     ///
     /// # Errors
     /// There is no such machine, or it refuses.
@@ -94,12 +95,12 @@ impl HollowNodes {
         self.0.turn(|engine, now| engine.perform(name, action, now))
     }
 
-    /// Lays a rule on the connections of the nodes, which are known as `machine/NAME`.
+    /// Adds a rule on connections of the nodes, whose endpoints are `machine/NAME`.
     pub fn add_rule(&self, fault: Fault) -> RuleId {
         self.0.turn(|engine, now| engine.add_rule(fault, now))
     }
 
-    /// Takes a rule away and returns it with what it met.
+    /// Removes a rule and returns it with what it met.
     ///
     /// # Errors
     /// There is no such rule.
@@ -123,7 +124,7 @@ impl HollowNodes {
         state.engine.machines().filter(|machine| matches!(beats(machine), Some((Some(_), Some(_))))).count()
     }
 
-    /// Returns the machine that has a pod's containers, and their names.
+    /// Returns the machine that runs the containers of a pod, and their names.
     #[must_use]
     pub fn machine_of(&self, namespace: &str, pod: &str) -> Option<(Text, Vec<Text>)> {
         let now = self.0.clock.now();
@@ -151,7 +152,7 @@ impl HollowNodes {
         self.0.locked().engine.machines().map(|machine| machine.node_name()).collect()
     }
 
-    /// Shows a machine as the control interface does; `None` if there is none of that name.
+    /// Returns a machine as the control interface prints it; `None` if there is none of that name.
     #[must_use]
     pub fn describe(&self, name: &str) -> Option<Json> {
         let (mut shown, client) = {
@@ -164,22 +165,22 @@ impl HollowNodes {
         Some(shown)
     }
 
-    /// Returns what the kubelets decided so far, in order.
+    /// Returns the decisions of the kubelets so far, in order.
     #[must_use]
     pub fn decisions(&self) -> Vec<RecordedDecision> {
         self.0.locked().engine.record().decisions().to_vec()
     }
 
-    /// Returns the clock that all nodes go by.
+    /// Returns the clock of all nodes.
     #[must_use]
     pub fn clock(&self) -> Clock {
         self.0.clock
     }
 
-    /// Takes all machines away; their Nodes stay.
+    /// Removes all machines; their Nodes stay.
     pub fn stop(&self) {
         for name in self.names() {
-            // A machine that somebody else took away in the meantime is gone as well.
+            // The machine may have been removed in the meantime.
             drop(self.remove(&name));
         }
     }
@@ -190,12 +191,12 @@ impl Shared {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the engine one input, and has done what follows from it.
+    /// Gives the engine one input and carries out the commands that follow.
     fn turn<T>(self: &Arc<Self>, input: impl FnOnce(&mut Engine, Timestamp) -> T) -> T {
         let mut orders = Vec::new();
         let done = {
             let mut state = self.locked();
-            // Read behind the lock, so that the engine's time never decreases.
+            // Read while the lock is held, so that the engine's time never decreases.
             let now = self.clock.now();
             let done = input(&mut state.engine, now);
             orders.extend(std::iter::from_fn(|| state.engine.poll_command()));
@@ -218,13 +219,13 @@ impl Shared {
         done
     }
 
-    /// Hands over what arrived for a client.
+    /// Delivers a message to a client.
     fn deliver(self: &Arc<Self>, client: ClientId, message: ToClient) {
         self.turn(|engine, now| engine.handle_message(client, message, now));
     }
 }
 
-/// Wakes the engine when something is due, for as long as anybody holds the nodes.
+/// The timer task: wakes the engine at its deadlines, as long as the nodes exist.
 async fn keep_time(shared: Weak<Shared>, earlier: Arc<Notify>) {
     loop {
         let until = {
@@ -233,7 +234,7 @@ async fn keep_time(shared: Weak<Shared>, earlier: Arc<Notify>) {
             state.sleeps_until = state.engine.next_deadline();
             state.sleeps_until.map(|at| shared.clock.until(at))
         };
-        // A longest sleep, so that this task ends with the nodes.
+        // The sleep is limited, so that this task ends with the nodes.
         let rest = tokio::time::sleep(until.unwrap_or(SLEEP_MAX).min(SLEEP_MAX));
         tokio::select! {
             () = rest => {}

@@ -1,9 +1,9 @@
-//! Carries the requests of hollow nodes over HTTP/2, one connection for each identity or one for many.
+//! Sends the requests of hollow nodes over HTTP/2, one connection for each identity or one for several nodes.
 //!
 //! Mirrors client-go's transport (k8s.io/apimachinery pkg/util/net/http.go, v1.34): HTTP/2, a ping after 30 s without a
-//! frame, 15 s for its answer, a dial that fails after 30 s. What a failed request means is core's to say.
-//! Inputs: orders of the engine. Outputs: messages for it. Invariant: each request that is sent is answered once, by an
-//! answer or by what happened to it, unless it was given up.
+//! frame, 15 s for its answer, a dial that fails after 30 s. Inputs: commands of the engine. Outputs: messages for it;
+//! the core decides what a failed request means. Invariant: each request is answered once, by an answer or by an error,
+//! unless it was cancelled.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -39,24 +39,24 @@ pub(super) struct Transport {
     server: Server,
     signer: Signer,
     links: Mutex<BTreeMap<ClientId, Arc<Link>>>,
-    /// The connections that many nodes use, by the number of their first node divided by how many they are for.
+    /// The connections that several nodes use. Key: the number of the node divided by the nodes for each connection.
     shared: Mutex<BTreeMap<u32, Arc<Connection>>>,
-    /// What connections show, by the user that they are for; empty for all that use shared ones.
+    /// The TLS settings of connections by user; the empty user stands for shared connections.
     proofs: Mutex<BTreeMap<Text, Arc<rustls::ClientConfig>>>,
 }
 
-/// One client's way to the server.
+/// The connection of one client and its open requests.
 #[derive(Debug)]
 struct Link {
     identity: Arc<Identity>,
     head: Head,
     connection: Arc<Connection>,
     under_way: Mutex<BTreeMap<RequestId, AbortHandle>>,
-    /// What went wrong last, for people.
+    /// The last error, for people.
     trouble: Mutex<Option<String>>,
 }
 
-/// A connection that is dialled when it is needed.
+/// A connection that is made when it is needed.
 #[derive(Debug)]
 struct Connection {
     identity: Arc<Identity>,
@@ -88,13 +88,13 @@ impl Transport {
         Self { server, signer, links: Mutex::default(), shared: Mutex::default(), proofs: Mutex::default() }
     }
 
-    /// Returns what went wrong last on the way of a client.
+    /// Returns the last error of a client's connection.
     pub(super) fn trouble(&self, client: ClientId) -> Option<String> {
         let link = locked(&self.links).get(&client).cloned()?;
         locked(&link.trouble).clone()
     }
 
-    /// Returns the way of a client, made anew for another identity than before.
+    /// Returns the link of a client; a new one if its identity has changed.
     fn link(&self, client: ClientId, identity: &Arc<Identity>) -> Arc<Link> {
         let mut links = locked(&self.links);
         if let Some(link) = links.get(&client).filter(|link| link.identity == *identity) {
@@ -126,7 +126,7 @@ impl Transport {
         link
     }
 
-    /// Gets what the connections of an identity show; `None` for a server without TLS.
+    /// Gets the TLS settings of an identity; `None` for a server without TLS.
     pub(super) async fn prove(
         &self,
         identity: &Identity,
@@ -156,7 +156,7 @@ impl Transport {
         .map_err(DialError::Http)
     }
 
-    /// Returns a sender of an open connection, and dials if there is none.
+    /// Returns a sender of an open connection, and connects if there is none.
     async fn sender(&self, link: &Link) -> Result<Sender, TransportError> {
         let mut open = link.connection.open.lock().await;
         if let Some((sender, _)) = open.as_ref().filter(|(sender, _)| !sender.is_closed()) {
@@ -192,7 +192,7 @@ where
         .keep_alive_timeout(PING_TIMEOUT)
         .handshake(TokioIo::new(stream))
         .await?;
-    // How a connection ends is seen by the requests on it.
+    // The requests on the connection notice how it ends.
     let task = tokio::spawn(async move { drop(connection.await) });
     Ok((sender, task.abort_handle()))
 }
@@ -243,7 +243,7 @@ impl Shared {
         under_way.insert(id, task.abort_handle());
     }
 
-    /// Gives up a request or a watch.
+    /// Cancels a request or a watch.
     pub(super) fn cancel(&self, client: ClientId, id: RequestId) {
         let link = locked(&self.transport.links).get(&client).cloned();
         if let Some(task) = link.and_then(|link| locked(&link.under_way).remove(&id)) {
@@ -251,7 +251,7 @@ impl Shared {
         }
     }
 
-    /// Closes a client's connection; nobody waits for what is under way.
+    /// Closes a client's connection; answers to its requests are not needed.
     pub(super) fn forget(&self, client: ClientId) {
         if let Some(link) = locked(&self.transport.links).remove(&client) {
             link.abandon();
@@ -266,7 +266,7 @@ impl Shared {
         Ok(wire::answer(head.status.as_u16(), &head.headers, &body))
     }
 
-    /// Sends a request, over a new connection where the old one has just gone.
+    /// Sends a request; over a new connection if the old one has just closed.
     async fn ask(&self, link: &Link, call: &Call) -> Result<http::Response<Incoming>, TransportError> {
         let mut request = wire::request(call, &link.head).map_err(|_| TransportError::ConnectionLost)?;
         for is_last in [false, true] {

@@ -1,6 +1,6 @@
-//! From core's calls to HTTP requests, and from HTTP answers and lines of a watch back to core's messages.
+//! Converts the core's calls to HTTP requests, and HTTP answers and lines of a watch to the core's messages.
 //!
-//! Inputs: calls, bytes. Outputs: requests, answers, events. Pure: the transport does the rest.
+//! Inputs: calls, bytes. Outputs: requests, answers, events. Pure.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, header};
@@ -10,21 +10,21 @@ use nodeproof_core::objects::{Json, Object, Text};
 
 use crate::live::request::{begun, body};
 
-/// Where the requests of one client go, and with what in their heads.
+/// The origin and the common headers of a client's requests.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     /// `https://127.0.0.1:6443`.
     pub(super) origin: String,
     /// `User-Agent`; the field manager is what stands before its first slash.
     pub(super) agent: HeaderValue,
-    /// `Authorization` and impersonation, if the connection does not say who asks.
+    /// `Authorization` and impersonation, if the connection does not carry the identity.
     pub(super) identity: HeaderMap,
 }
 
 /// Writes a call as an HTTP request.
 ///
 /// # Errors
-/// The call holds what cannot stand in a request: a path or header of control characters.
+/// The call cannot be written as a request: control characters in a path or header.
 pub(super) fn request(call: &Call, head: &Head) -> Result<Request<Full<Bytes>>, http::Error> {
     let mut request = begun(&head.origin, call).header(header::USER_AGENT, &head.agent);
     for (name, value) in &head.identity {
@@ -56,7 +56,7 @@ fn content(body: &[u8]) -> Content {
     }
 }
 
-/// Items of a list carry neither kind nor apiVersion: the list's say it.
+/// Reads a list. Its items carry neither kind nor apiVersion; they get those of the list.
 fn list(json: &Json, kind: &str) -> List {
     let text = |path: &[&str]| json.at(path).as_text().cloned().unwrap_or_default();
     let items = json.get("items").items().iter().map(|item| {
@@ -75,7 +75,7 @@ fn list(json: &Json, kind: &str) -> List {
     }
 }
 
-/// Reads one line of a watch; `None` for what is no event.
+/// Reads one line of a watch; `None` if it is no event.
 pub(super) fn event(line: &[u8]) -> Option<(WatchType, Object)> {
     const TYPES: [WatchType; 5] =
         [WatchType::Added, WatchType::Modified, WatchType::Deleted, WatchType::Bookmark, WatchType::Error];
@@ -85,7 +85,7 @@ pub(super) fn event(line: &[u8]) -> Option<(WatchType, Object)> {
     Some((event, Object::as_received(json.get("object").clone())))
 }
 
-/// Takes the whole lines out of what has arrived of a stream.
+/// Takes the complete lines out of the bytes of a stream that have arrived.
 pub(super) fn lines(buffer: &mut Vec<u8>, chunk: &[u8], mut each: impl FnMut(&[u8])) {
     let mut rest = chunk;
     while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -94,7 +94,7 @@ pub(super) fn lines(buffer: &mut Vec<u8>, chunk: &[u8], mut each: impl FnMut(&[u
         } else {
             buffer.extend_from_slice(&rest[..end]);
             each(buffer);
-            // A stream is quiet for minutes: what one long line needed is given back.
+            // A stream is quiet for minutes, so the memory that one long line needed is freed.
             *buffer = Vec::new();
         }
         rest = &rest[end + 1..];

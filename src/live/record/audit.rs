@@ -1,8 +1,8 @@
-//! The audit log of an API server of ours, as lines of `writes.jsonl` and `actions.jsonl`.
+//! Reads the audit log of an API server that this run has started, as lines of `writes.jsonl` and `actions.jsonl`.
 //!
-//! Inputs: the log's text, one JSON event a line. Outputs: what controllers and the scheduler wrote and read is a
-//! write; what anybody else wrote is an action, of the kubelet, the cloud or the user. Events are left out, since the
-//! watches show them, and so are renewals of Leases.
+//! Input: the log's text, one JSON event a line. Outputs: a write for each request of a controller or the scheduler; an
+//! action for each write of anybody else (kubelet, cloud, user). Events are left out, since the watches show them, and
+//! so are renewals of Leases.
 //!
 //! Source: k8s.io/apiserver pkg/apis/audit/v1/types.go (v1.34).
 
@@ -12,7 +12,7 @@ use nodeproof_core::objects::{Json, Text};
 
 use super::times::offset;
 
-/// What the API server is to log.
+/// The audit policy of the API server.
 pub(in crate::live) const POLICY: &str = concat!(
     r#"apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -45,17 +45,17 @@ rules:
 
 /// Users that are components of the control plane, beside the service accounts of `kube-system`.
 const COMPONENTS: [&str; 2] = ["system:kube-controller-manager", "system:kube-scheduler"];
-/// The beginning of the users of controllers.
+/// The prefix of the users of controllers.
 const ACCOUNTS: &str = "system:serviceaccount:kube-system:";
-/// The API server itself: what it does on its own is seen in what it does.
+/// The API server's own user: the effects of its requests are seen without them.
 const SELF: &str = "system:apiserver";
 
-/// A line, and what it tells of the revision that it made.
+/// A line, and what it says about the revision that the request made.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AuditEntry {
     /// When the request came, in seconds since the start.
     pub(super) t: f64,
-    /// Who asked: `ttl-controller`, `kubelet/worker-1`.
+    /// The user: `ttl-controller`, `kubelet/worker-1`.
     pub(super) actor: String,
     /// The verb.
     pub(super) verb: String,
@@ -76,7 +76,7 @@ pub(super) enum AuditLine {
     Action(Json),
 }
 
-/// Reads a log, in order of the instants; what came before the start is left out. A line that was torn off is none.
+/// Reads a log, in the order of instants. Events before the start are left out; an incomplete line is skipped.
 pub(super) fn read(text: &str, started: Timestamp) -> Vec<AuditEntry> {
     let mut entries: Vec<AuditEntry> = text
         .lines()
@@ -116,7 +116,7 @@ fn entry(event: &Json, started: Timestamp) -> Option<AuditEntry> {
     Some(AuditEntry { t, actor, verb, subresource, revision, line })
 }
 
-/// Names somebody who is no component: hollow controllers of a cloud are acted as by the run.
+/// Names a user that is no component. A hollow cloud controller is a user that the run impersonates.
 fn actor(user: &str, is_acted_as: bool) -> String {
     match user.strip_prefix("system:node:") {
         Some(node) => format!("kubelet/{node}"),
@@ -145,7 +145,7 @@ fn write(event: &Json, user: &str, (t, end, code): (f64, f64, i64), revision: &s
     line
 }
 
-/// Returns what of a whole object the watches do not show.
+/// Returns the part of a whole object that the watches do not show.
 fn outline(body: &Json) -> Json {
     let mut outline = json!({"metadata": {}});
     for field in ["name", "generateName", "resourceVersion"] {
@@ -177,7 +177,7 @@ fn action(event: &Json, actor: &str, (t, end, code): (f64, f64, i64)) -> Json {
         "method": method, "path": text(&["requestURI"]), "body": event.get("requestObject"),
     }, "response": {"code": code, "t": end}});
     if verb == "patch" {
-        // The log does not have it. Kubelets and kubectl send this one, and a list of operations is the other kind.
+        // The log does not have the content type. Kubelets and kubectl send this one; a list is a JSON patch.
         let is_list = event.get("requestObject").is_array();
         let kind = if is_list { "application/json-patch+json" } else { "application/strategic-merge-patch+json" };
         line.set(&["request", "contentType"], kind);
@@ -200,13 +200,13 @@ fn action(event: &Json, actor: &str, (t, end, code): (f64, f64, i64)) -> Json {
     line
 }
 
-/// Takes out what is for field managers alone.
+/// Removes fields that only field managers need.
 fn strip(line: &mut Json) {
     let path = ["request", "body", "metadata", "managedFields"];
     if !line.at(&path).is_null() {
         line.remove(&path);
     }
-    // The server has filled in what the client left out.
+    // The server has filled in a field that the client left out.
     let created = ["request", "body", "metadata", "creationTimestamp"];
     if line.at(&created) == &Json::from(Text::of("")) || line.at(&created).is_null() {
         line.remove(&created);

@@ -1,4 +1,4 @@
-//! The passes of two slow loops, as far as the controller manager's log shows them.
+//! Reads the passes of two slow loops from the controller manager's log.
 //!
 //! Inputs: the log's text, with times of day in UTC. Outputs: instants in seconds since the start. A health pass is
 //! shown by the first of the lines that only it writes; each pass of the pod garbage collector has a line of its own.
@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::times::offset;
 
-/// What the controller manager is started with, so that it logs them.
+/// The verbosity with which the controller manager logs these passes.
 pub(in crate::live) const VERBOSITY: &str = "node_lifecycle_controller=4,gc_controller=5";
 
 /// Lines that only a health pass writes.
@@ -22,7 +22,7 @@ const OF_HEALTH: [&str; 4] = [
 ];
 /// The line of each pass of the garbage collector.
 const OF_PODGC: &str = "\"GC'ing terminating pods that are on out-of-service nodes\"";
-/// Lines of one pass are nearer to each other than this.
+/// Lines of one pass are at most this many seconds apart.
 const WITHIN: f64 = 1.0;
 /// A day in seconds.
 const DAY: f64 = 86_400.0;
@@ -73,7 +73,7 @@ fn parsed(line: &str, started: Timestamp) -> Option<(f64, &str, &str)> {
         SignedDuration::from_secs(hour * 3600 + minute * 60) + SignedDuration::try_from_secs_f64(second).ok()?;
     let midnight = started.as_second().div_euclid(86_400) * 86_400;
     let t = offset(started, Timestamp::from_second(midnight).ok()? + of_day);
-    // The log has no date: what lies half a day back is of the next day.
+    // The log has no date: a time half a day earlier belongs to the next day.
     Some((if t < -DAY / 2.0 { t + DAY } else { t }, file, message))
 }
 

@@ -1,9 +1,10 @@
-//! Recordings of what a cluster did: the files that `nodeproof replay` reads.
+//! Records what a cluster does, in the files that `nodeproof replay` reads.
 //!
-//! Inputs: the watches of a cluster, and where the API server is ours its audit log and the controller manager's log.
-//! Outputs: `about.yaml`, `watch.jsonl`, `writes.jsonl`, `actions.jsonl`. Without an audit log nobody tells who wrote
-//! and what was refused: `about.yaml` then says `writes: watch`, and `writes.jsonl` is empty. Invariants: nothing is
-//! written to the cluster; what would give away more than a replay needs is taken out before it reaches a file.
+//! Inputs: the watches of a cluster; if this run has started the API server, also its audit log and the controller
+//! manager's log. Outputs: `about.yaml`, `watch.jsonl`, `writes.jsonl`, `actions.jsonl`. Without an audit log the users
+//! and the refused requests are not known: `about.yaml` then says `writes: watch`, and `writes.jsonl` is empty.
+//! Invariants: nothing is written to the cluster; anything private that a replay does not need is removed before it
+//! reaches a file.
 
 mod audit;
 mod klog;
@@ -37,7 +38,7 @@ use times::instant;
 
 /// The kinds without which there is nothing to replay.
 pub const REQUIRED_KINDS: [Resource; 2] = [NODES, LEASES];
-/// The kinds that are recorded as well where they may be watched.
+/// The kinds that are recorded as well if they may be watched.
 pub static OPTIONAL_KINDS: [Resource; 10] = [
     PODS,
     EVENTS,
@@ -51,7 +52,7 @@ pub static OPTIONAL_KINDS: [Resource; 10] = [
     Resource::of("policy", "v1", "poddisruptionbudgets"),
 ];
 
-/// A recording that is going on.
+/// A recording under way.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     stop: oneshot::Sender<()>,
@@ -59,7 +60,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Begins to record, on the current runtime, once everything that is there has been listed.
+    /// Begins to record, on the current runtime, once all objects have been listed.
     ///
     /// # Errors
     /// A kind cannot be listed; the text says why.
@@ -89,7 +90,7 @@ impl Recorder {
                 tokio::select! {
                     biased;
                     Some(arrival) = watches.next() => tape.take(arrival),
-                    // Whoever records may have gone: that ends it as well.
+                    // The recorder may have been dropped, which ends the recording too.
                     _ = &mut stopped => break,
                 }
             }
@@ -99,10 +100,10 @@ impl Recorder {
         Ok(Self { stop, task })
     }
 
-    /// Ends the recording; what has arrived by now belongs to it.
+    /// Ends the recording; it contains everything that has arrived by now.
     ///
     /// # Errors
-    /// The recording broke down.
+    /// The recording task failed.
     pub(crate) async fn end(self) -> Result<Recorded, String> {
         let _ = self.stop.send(());
         let tape = self.task.await.map_err(|error| format!("the recording broke down: {error}"))?;
@@ -118,12 +119,12 @@ pub(crate) struct Recorded {
     audit: Option<klog::Passes>,
 }
 
-/// What `about.yaml` says of a recording beside what it shows itself.
+/// The description of a recording in `about.yaml`, which the recording itself does not show.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Title {
-    /// Its name, which is the directory's.
+    /// Its name, which is also the directory's.
     pub(crate) name: String,
-    /// What it shows.
+    /// What it is about.
     pub(crate) shows: String,
     /// The release, as `1.34.4`.
     pub(crate) kubernetes: String,
@@ -152,7 +153,7 @@ struct About<'a> {
 }
 
 impl Recorded {
-    /// Adds what the API server's audit log and the controller manager's log tell of the time of the recording.
+    /// Adds the API server's audit log and the controller manager's log for the time of the recording.
     pub(crate) fn add_logs(&mut self, audit: &str, manager: &str) {
         let (started, ended) = (self.tape.started(), self.tape.ended());
         let mut entries = audit::read(audit, started);
@@ -167,12 +168,12 @@ impl Recorded {
         self.audit = Some(klog::passes(manager, started, ended));
     }
 
-    /// Tells how many lines of watches and writes there are.
+    /// Returns the number of lines of watches and of writes.
     pub(crate) fn lines(&self) -> (usize, usize) {
         (self.tape.watch().len(), self.writes.len())
     }
 
-    /// Writes the files into a directory, in the place of those of an earlier recording.
+    /// Writes the files into a directory and replaces those of an earlier recording.
     ///
     /// # Errors
     /// The directory cannot be written.
@@ -183,7 +184,7 @@ impl Recorded {
         write(directory, "watch.jsonl", self.tape.watch())
             .and_then(|()| write(directory, "writes.jsonl", &self.writes))
             .and_then(|()| write(directory, "actions.jsonl", self.tape.actions()))
-            // The last one: a directory with it is a whole recording.
+            // Written last: a directory that has it is a complete recording.
             .and_then(|()| write(directory, "about.yaml", about.lines()))
             .map_err(wrong)
     }
@@ -209,7 +210,7 @@ impl Recorded {
 
 /// Writes a file of lines.
 fn write(directory: &Path, name: &str, lines: impl IntoIterator<Item = impl Display>) -> io::Result<()> {
-    // A packed file of the same name would be passed over, and tell of another run.
+    // A packed file of the same name belongs to another run; a replay would ignore it.
     drop(fs::remove_file(directory.join(format!("{name}.gz"))));
     let mut file = BufWriter::new(File::create(directory.join(name))?);
     for line in lines {

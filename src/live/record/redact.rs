@@ -1,26 +1,26 @@
-//! What is taken out of objects before they reach a file.
+//! Removes private values from objects before they reach a file.
 //!
-//! Names, labels and selectors stay: without them nothing can be replayed. Everything that a program runs with, or that
-//! tells more of a machine than its size, goes. Invariant: the shape of an object stays, so that what is left can be
-//! read.
+//! Input: an object. Output: the object as it may be stored. Names, labels and selectors stay, since a replay needs
+//! them. What a program runs with, and what describes a machine beyond its size, is removed. Invariant: the structure
+//! of an object stays, so that it can still be read.
 
 use nodeproof_core::components::registry::ROWS;
 use nodeproof_core::objects::{Json, Text};
 
-/// What stands in the place of what was taken out.
+/// Replaces a removed value.
 const REDACTED: &str = "redacted";
 
-/// How much of objects is kept.
+/// How much of objects is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Privacy {
-    /// Objects that are ours: everything but the field managers.
+    /// Objects that this run has made: everything but the field managers.
     Ours,
-    /// Objects of somebody else.
+    /// Objects of others.
     Redacted,
 }
 
 impl Privacy {
-    /// Returns what is taken out, as sentences for people.
+    /// Returns what is removed, as sentences for people.
     #[must_use]
     pub const fn rules(self) -> &'static [&'static str] {
         match self {
@@ -35,7 +35,7 @@ impl Privacy {
         }
     }
 
-    /// Returns an object as it may be kept.
+    /// Returns an object as it may be stored.
     #[must_use]
     pub fn of(self, kind: &str, object: &Json) -> Json {
         let mut object = object.clone();
@@ -61,7 +61,7 @@ impl Privacy {
     }
 }
 
-/// Puts the word in the place of a value that is there.
+/// Replaces a value, if there is one.
 fn hide(object: &mut Json, path: &[&str]) {
     if !object.at(path).is_null() {
         object.set(path, REDACTED);
@@ -82,7 +82,7 @@ fn annotations(object: &mut Json, path: &[&str]) {
     }
 }
 
-/// Takes out what the containers of a Pod's specification run with.
+/// Removes what the containers of a Pod's specification run with.
 fn pod(object: &mut Json, path: &[&str]) {
     for list in ["containers", "initContainers", "ephemeralContainers"] {
         let whole: Vec<&str> = path.iter().copied().chain([list]).collect();
@@ -132,7 +132,7 @@ fn container(container: &Json) -> Json {
     container
 }
 
-/// Takes out the images of a Pod's containers as they run.
+/// Removes the images in the status of a Pod's containers.
 fn images(object: &mut Json) {
     for list in ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] {
         let statuses: Vec<Json> = object
@@ -180,7 +180,8 @@ fn node(object: &mut Json) {
     }
 }
 
-/// What controllers of Kubernetes say is made of names; others may quote anything.
+/// Keeps an Event's message if a controller of Kubernetes wrote it, which names only objects; others may quote
+/// anything.
 fn event(object: &mut Json) {
     let component = object.at(&["source", "component"]).as_str().or_else(|| object.get("reportingComponent").as_str());
     let is_known = |component: &str| !component.is_empty() && ROWS.iter().any(|row| row.event_source == component);

@@ -1,9 +1,9 @@
-//! The lines of a recording, made of what the watches show.
+//! Turns what the watches show into the lines of a recording.
 //!
-//! Inputs: arrivals in order, writers from elsewhere. Outputs: lines of `watch.jsonl` and `actions.jsonl`. A renewal of
-//! a Lease that changes nothing but the time is one short line. Lines are kept as they will be written, and renewals,
-//! which are most of what a quiet cluster does, as little more than their instants. Invariant: what was not seen is not
-//! invented: a watch that had to begin anew is an oddity of the recording.
+//! Inputs: arrivals in order, writers from other sources. Outputs: lines of `watch.jsonl` and `actions.jsonl`, and the
+//! anomalies of the recording. A renewal of a Lease that changes only the time is one short line. Lines are stored as
+//! they will be written; of renewals, which are most of what a quiet cluster does, little more than the instants is
+//! stored. Invariant: what was not seen is not invented: a watch that had to start over is an anomaly.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::times::offset;
 use crate::live::cache::{Arrival, CacheChange, Seen, WatchCache};
 use crate::live::writer::writer_of;
 
-/// What the watches have shown so far.
+/// The lines so far.
 #[derive(Debug)]
 pub(super) struct Tape {
     started: Timestamp,
@@ -31,17 +31,17 @@ pub(super) struct Tape {
     anomalies: Vec<String>,
 }
 
-/// A Lease that was renewed.
+/// A renewal of a Lease.
 #[derive(Debug)]
 struct RenewalLine {
     t: f64,
     node: Text,
-    /// What `renewTime` is now.
+    /// The new `renewTime`.
     time: Text,
 }
 
 impl RenewalLine {
-    /// Returns the line that tells of it.
+    /// Returns the line of the renewal.
     fn line(&self) -> Json {
         json!({
             "t": self.t, "actor": format!("kubelet/{}", self.node), "do": "renew-lease",
@@ -118,12 +118,12 @@ impl Tape {
         self.watch.push(line.to_string());
     }
 
-    /// Adds a line of `actions.jsonl` from elsewhere.
+    /// Adds a line of `actions.jsonl` from another source.
     pub(super) fn act(&mut self, t: f64, line: Json) {
         self.actions.push((t, line));
     }
 
-    /// Adds who wrote, where another source tells it by the revision.
+    /// Adds the writers that another source names by the revision.
     pub(super) fn name_writers(&mut self, entries: &[AuditEntry]) {
         let by: BTreeMap<&str, &AuditEntry> =
             entries.iter().filter(|entry| !entry.revision.is_empty()).map(|entry| (&*entry.revision, entry)).collect();
@@ -143,7 +143,7 @@ impl Tape {
         }
     }
 
-    /// Ends it at an instant.
+    /// Ends the recording at an instant.
     pub(super) fn end(&mut self, at: Timestamp) {
         self.ended = offset(self.started, at);
     }
@@ -158,7 +158,7 @@ impl Tape {
         self.ended
     }
 
-    /// Returns what is left out.
+    /// Returns how much of objects is stored.
     pub(super) const fn privacy(&self) -> Privacy {
         self.privacy
     }
@@ -180,19 +180,19 @@ impl Tape {
         })
     }
 
-    /// Returns what the recording lacks.
+    /// Returns the anomalies: what was not seen, and when.
     pub(super) fn anomalies(&self) -> &[String] {
         &self.anomalies
     }
 }
 
-/// What a line of `actions.jsonl` is made of.
+/// The source of a line of `actions.jsonl`.
 enum TapeEntry<'a> {
     RenewalLine(&'a RenewalLine),
     Action(&'a Json),
 }
 
-/// Tells whether a Lease changed in nothing but its time.
+/// Tells whether a Lease changed only in its time.
 fn is_renewal(before: &Json, after: &Json) -> bool {
     let bare = |lease: &Json| {
         let mut lease = lease.clone();

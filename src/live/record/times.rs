@@ -1,8 +1,8 @@
-//! Instants as recordings have them: to the microsecond, the first as text and the others as seconds after it.
+//! Formats instants for recordings, to the microsecond: the first as text, the others as seconds after it.
 
 use jiff::Timestamp;
 
-/// Prints an instant with microseconds.
+/// Formats an instant with microseconds.
 pub(super) fn instant(at: Timestamp) -> String {
     format!("{at:.6}")
 }

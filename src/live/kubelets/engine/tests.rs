@@ -1,4 +1,4 @@
-//! The engine against the core's own API server: what is ordered, and what comes of it, in made-up time.
+//! Tests of the engine with the core's own API server: its commands and their effects, in simulated time.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ struct Bench {
     server: ApiServer,
     now: Timestamp,
     start: Timestamp,
-    /// Seconds since the start, and the order.
+    /// Commands, each with the seconds since the start.
     orders: Vec<(i64, String)>,
     is_server_gone: bool,
 }
@@ -100,7 +100,7 @@ impl Bench {
         found.map(|object| object.json()).unwrap_or_default()
     }
 
-    /// Returns when orders were given whose text holds this, in seconds since the start.
+    /// Returns when commands were given whose text contains this, in seconds since the start.
     fn times(&self, text: &str) -> Vec<i64> {
         self.orders.iter().filter(|(_, command)| command.contains(text)).map(|(second, _)| *second).collect()
     }

@@ -1,4 +1,4 @@
-//! The transport against a server on loopback that speaks just enough HTTP/2.
+//! Tests of the transport with a server on loopback that knows just enough HTTP/2.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use tokio::sync::mpsc;
 use crate::live::Clock;
 use crate::live::kubelets::{HollowNodes, Server, Signer};
 
-/// Longer than anything here takes, so that a mistake fails and does not hang.
+/// Longer than anything here takes, so that a mistake fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers what a kubelet asks first, tells of each request, and hangs up when it is told to.
+/// Answers the first requests of a kubelet, reports each, and closes the connection when told.
 async fn attend(stream: TcpStream, seen: mpsc::UnboundedSender<String>, mut hang_up: mpsc::Receiver<()>) {
     let mut connection = h2::server::handshake(stream).await.unwrap();
     let mut open = Vec::new();
@@ -28,13 +28,13 @@ async fn attend(stream: TcpStream, seen: mpsc::UnboundedSender<String>, mut hang
         let Some(Ok((request, respond))) = accepted else { return };
         let target = request.uri().path_and_query().unwrap().to_string();
         open.extend(answer(&target, respond));
-        // The test may have seen enough.
+        // The test may have ended.
         let _ = seen.send(format!("{} {target}", request.method()));
     }
 }
 
-/// Answers a list with nothing, a watch with a bookmark, after which only one from there stays open, and all else with
-/// a refusal.
+/// Answers a list with no items, a watch with a bookmark (a watch from that revision stays open), and everything else
+/// with a refusal.
 fn answer(target: &str, mut respond: SendResponse<Bytes>) -> Option<h2::SendStream<Bytes>> {
     let stays_open = target.ends_with("resourceVersion=17");
     let (code, body) = if target.contains("watch=true") {
