@@ -1,7 +1,7 @@
-//! Bodies of requests: YAML becomes the JSON that the API server reads.
+//! Converts YAML bodies of requests to the JSON that the API server reads.
 //!
-//! Inputs: a media type, a text. Outputs: the text as JSON, or as it came if it is no YAML: the server says what is
-//! wrong with it. Of several documents the first one counts, as in k8s.io/apimachinery pkg/runtime/serializer/json
+//! Inputs: a media type, a text. Output: the text as JSON; unchanged if it is no YAML, since the server then reports
+//! the mistake. Of several documents only the first one counts, as in k8s.io/apimachinery pkg/runtime/serializer/json
 //! (v1.34).
 
 use std::borrow::Cow;

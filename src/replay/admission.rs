@@ -1,10 +1,10 @@
-//! Judges admission: the recorded creations of Nodes and Pods go through the API server of the model, and so do all
-//! requests of a recording in which the real server refused some for lack of rights.
+//! Judges admission: the recorded creations of Nodes and Pods are sent to the model's API server. If the real server
+//! refused requests for lack of rights, all requests of that recording are sent too.
 //!
-//! Compared is the whole object as the server made it: admission, defaults, first status; without what no model can
-//! know (uid, version). Inputs: the creations of `actions.jsonl` that were accepted, each on a server that holds the
-//! namespaces and priority classes made before, and the pod's Node. Outputs: differences. Creations by controllers are
-//! not recorded whole and cannot be judged.
+//! Inputs: the creations of `actions.jsonl` that were accepted. Each is sent to a server that has the namespaces and
+//! priority classes created before, and the pod's Node. Outputs: the number of judged requests and the differences. The
+//! whole object is compared as the server created it (admission, defaults, first status), without what no model can
+//! know (uid, version). Left out on purpose: creations by controllers, which are not recorded whole.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use super::report::WriteDifference;
 use super::server::Server;
 use super::writers::{self, FieldDifference, WriteTarget, Writer};
 
-/// A new object may have got its time in another second than that in which it was sent.
+/// The server may create an object in another second than that in which the request was sent.
 const CREATED_WITHIN: SignedDuration = SignedDuration::from_secs(1);
 
-/// Judges all creations of a recording; returns how many there were and what differs.
+/// Judges all creations of a recording; returns their number and the differences.
 #[must_use]
 pub fn judge(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<WriteDifference>) {
     let (mut judged, mut found) = refusals(recording, settings);
@@ -40,7 +40,7 @@ pub fn judge(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<Wri
         for (identity, call) in before.iter().copied().filter_map(call) {
             server.ask(identity, call);
         }
-        // A mirror Pod names its Node by the uid, which the two sides have given each its own.
+        // A mirror Pod names its Node by uid, and both sides have made a uid of their own.
         let node = node_of(recording, action.t, body);
         let uids = node.and_then(|(uid, call)| {
             let created = server.ask(Identity::admin(), call)?;
@@ -71,8 +71,8 @@ fn is_refusal(action: &ActionLine) -> bool {
     matches!(action.response.get("code").as_i64(), Some(401 | 403))
 }
 
-/// Judges code and message of what was refused, each on the state that all requests before it have made; the
-/// scheduler's bindings are taken from the recording.
+/// Judges code and message of refused requests, each on the state after all requests before it. The scheduler's
+/// bindings are taken from the recording.
 fn refusals(recording: &Recording, settings: &Arc<Settings>) -> (usize, Vec<WriteDifference>) {
     let (mut judged, mut found) = (0, Vec::new());
     if !recording.actions.iter().any(is_refusal) {
@@ -118,7 +118,7 @@ fn sender(action: &ActionLine) -> Arc<Identity> {
 /// Kinds that must be there before a Pod may be created.
 const PREREQUISITES: [&str; 2] = ["namespaces", "priorityclasses"];
 
-/// Takes away what only the server itself can know.
+/// Removes fields that only the server itself can know.
 fn comparable(mut object: Json) -> Json {
     for path in [
         &["kind"][..],
@@ -132,7 +132,7 @@ fn comparable(mut object: Json) -> Json {
     object
 }
 
-/// Returns what an accepted creation was aimed at, and its body.
+/// Returns the target and the body of an accepted creation.
 pub(super) fn creation(action: &ActionLine) -> Option<(WriteTarget, &Json)> {
     let request = &action.request;
     if request.get("method").as_str() != Some("POST") || action.response.get("code").as_i64() != Some(201) {
@@ -145,20 +145,20 @@ pub(super) fn creation(action: &ActionLine) -> Option<(WriteTarget, &Json)> {
     is_it.then_some((place, body))
 }
 
-/// Returns what the real server stored.
+/// Returns the object that the real server stored.
 fn stored(recording: &Recording, action: &ActionLine) -> Option<Json> {
     let version: u64 = action.response.get("resourceVersion").as_str()?.parse().ok()?;
     let line = recording.watch.iter().find(|line| line.object.resource_version() == version)?;
     Some(line.object.json())
 }
 
-/// Returns a creation as the model's server receives it, with its sender.
+/// Returns a creation as a request to the model's server, with its sender.
 pub(super) fn call(action: &ActionLine) -> Option<(Arc<Identity>, Call)> {
     let (place, body) = creation(action)?;
     Some((sender(action), Call::new(Verb::Create, place.resource, place.namespace, "").body(body.clone())))
 }
 
-/// Returns the creation of the Node on which a new Pod is, as the Node was then, with its uid.
+/// Returns the creation of a new Pod's Node, in its version at that time, with its uid.
 fn node_of(recording: &Recording, t: Micros, pod: &Json) -> Option<(String, Call)> {
     let name = pod.at(&["spec", "nodeName"]).as_str()?;
     let is_its = |line: &&WatchLine| line.kind == "Node" && line.object.name() == name && line.t <= t;
@@ -170,7 +170,7 @@ fn node_of(recording: &Recording, t: Micros, pod: &Json) -> Option<(String, Call
     Some((found.uid().to_owned(), Call::new(Verb::Create, NODES, "", "").body(node)))
 }
 
-/// Writes one id in the place of another.
+/// Replaces one id by another.
 fn renamed(json: &Json, from: &str, to: &str) -> Json {
     Json::parse(&json.to_string().replace(from, to)).unwrap_or_else(|_| json.clone())
 }

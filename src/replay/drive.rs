@@ -1,9 +1,9 @@
-//! Drives one component with what its real counterpart saw, and compares each of its writes with the recorded ones.
+//! Drives one component with what its real counterpart saw, and compares its writes with the recorded ones.
 //!
-//! Inputs: a recording in order, the component, the free choices made so far. Outputs: which recorded writes were
-//! predicted, and the differences. A predicted write gets the recorded answer when it was recorded, so that one
-//! difference cannot cascade; one that was never recorded is answered as if nothing had been in its way.
-//! Invariant: each recorded write is predicted once at most, the earliest first.
+//! Inputs: a recording in order, the component's name, the choices of this run. Outputs: which recorded writes were
+//! predicted, and the differences. A predicted write gets the recorded answer at the recorded time, so that one
+//! difference does not cause others; a write that was never recorded is answered as if it had succeeded. Invariant:
+//! each recorded write is predicted at most once, the earliest first.
 
 mod requests;
 
@@ -25,35 +25,35 @@ use super::recorded_cluster::{RecordedCluster, Show};
 use super::report::WriteDifference;
 use super::writers::{WriteChange, WriteTarget, Writer};
 
-/// A controller is started this long before the first pass.
+/// How long before the first pass a controller is started.
 const START_BEFORE: Micros = 1_000_000;
-/// A process that takes over leads about this long before its first health pass.
+/// How long before its first health pass a process becomes the leader, about.
 const LEADS_BEFORE_PASS: Micros = 50_000;
-/// A read takes this long.
+/// How long a read takes.
 const READ_TAKES: Micros = 300;
-/// How far the watches are behind the server at most where it answers a read of what was just made.
+/// By how much the watches may lag behind the server when it answers a read of an object that was just created.
 const WATCHES_LAG: Micros = 100_000;
-/// How long after the answer an effect is shown that the recording shows to have come late.
+/// How long after the answer an effect is shown that was seen late in the recording.
 const LATE: Micros = 1_000;
-/// The beginning of a taint pass is known from its first request, to some milliseconds: these instants are tried.
+/// The start of a taint pass is known from its first request, to some milliseconds: these distances are tried.
 const TICK_AROUND: [Micros; 6] = [-20_000, 0, 2_000, 5_000, 10_000, 20_000];
-/// A decision for the node this shortly before shows that the taint pass has come.
+/// If the component decided for the node at most this long before, the taint pass has already been made.
 const TAINT_WITHIN: Micros = 60_000;
-/// How far ahead the order of nodes within a pass looks for the next taint: the time of one token and a pass.
+/// How far ahead the order of nodes in a pass looks for the next taint: the time of one token and a pass.
 const ORDER_LOOKS_AHEAD: Micros = 15_000_000;
-/// What one run may do, to end even if a component never rests.
+/// The limit of steps of one run, so that it ends even if a component never rests.
 const STEPS_MAX: usize = 2_000_000;
 
-/// The free choices of a run that are not a matter of order, found by comparing an earlier run with the recording.
+/// The choices of a run that are not about order; the search finds them by comparing earlier runs with the recording.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Choices {
     /// Writes whose effect reached the writer's own watch after the answer.
     pub late_echo: BTreeSet<usize>,
-    /// Those of them whose effect had not reached the server's own cache either, from which it answers some reads.
+    /// Of these, writes whose effect had not reached the server's own cache either, from which it answers some reads.
     pub late_cache: BTreeSet<usize>,
-    /// Status writes right after which a taint pass came, before their effect was seen.
+    /// Status writes after which a taint pass came before their effect was seen.
     pub early_tick: BTreeSet<usize>,
-    /// Health passes with a taint pass between their last node and their judgement of the zones.
+    /// Health passes with a taint pass between the last node and the judgement of the zones.
     pub tick_in_pass: BTreeSet<usize>,
     /// Instants of health passes that only a taint shows.
     pub passes: BTreeSet<Micros>,
@@ -64,30 +64,30 @@ pub struct Choices {
 /// A write that the component made.
 #[derive(Clone, Debug)]
 pub struct Prediction {
-    /// When.
+    /// The instant.
     pub t: Micros,
-    /// How.
+    /// The verb.
     pub verb: Verb,
-    /// At what.
+    /// The target.
     pub place: WriteTarget,
     /// What it changes.
     pub change: WriteChange,
-    /// The recorded write that it is.
+    /// The recorded write that it predicts, if it does.
     pub matched: Option<usize>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Run {
     /// What the component wrote.
     pub predictions: Vec<Prediction>,
-    /// Of each recorded write that was predicted: the prediction.
+    /// The prediction of each recorded write that was predicted.
     pub matched: BTreeMap<usize, usize>,
     /// Fields in which a predicted write differs from the recorded one.
     pub differences: Vec<(usize, WriteDifference)>,
     /// The health passes that were driven.
     pub passes: usize,
-    /// The orders of nodes that were laid down.
+    /// How many orders of nodes or pods were set.
     pub orders: usize,
 }
 
@@ -100,20 +100,20 @@ enum ScheduledInput {
         answer: Answer,
         write: Option<usize>,
     },
-    /// The last instant at which a recorded write can be predicted.
+    /// The last instant at which a recorded write can still be predicted.
     Expiry(usize),
     Release(usize),
     Pass(usize),
     /// A pass of the pod garbage collector.
     Collection(usize),
-    /// An object of a kind that the recording does not watch is seen by its maker.
+    /// The writer sees its own object of a kind that the recording does not watch.
     Made(Resource, Object),
     Tick,
-    /// A taint pass that set a recorded taint, unless it has come already.
+    /// A taint pass that set a recorded taint, unless it was already made.
     Taint(usize),
     /// The process ends.
     Stop,
-    /// The process begins anew.
+    /// The process starts again.
     Start,
 }
 
@@ -123,9 +123,9 @@ struct Drive<'a> {
     choices: &'a Choices,
     settings: &'a Arc<Settings>,
     component: Box<dyn Controller>,
-    /// How often the component was started: answers to an earlier life are lost.
+    /// How often the component was started; answers to an earlier instance are dropped.
     life: usize,
-    /// The process is gone for now.
+    /// Whether the process is stopped.
     down: bool,
     world: RecordedCluster<'a>,
     passes: &'a Passes,
@@ -137,14 +137,14 @@ struct Drive<'a> {
     now: Micros,
     /// Updates that wait for their answer: those of a health pass.
     updates: usize,
-    /// The Events that the component made, by name: a repeated one is a patch of its count.
+    /// The Events that the component created, by name: a repeated one is a patch of its count.
     events: BTreeMap<Text, Json>,
     /// The nodes that the component decided to taint, in order.
     tainted_at: Vec<(Micros, String)>,
     run: Run,
 }
 
-/// Runs one component against a recording; `None` if the writer is not modelled.
+/// Runs one component against a recording; `None` if the flags of the recording keep it from running.
 #[must_use]
 pub fn run(
     recorded: &Recorded<'_>,
@@ -199,7 +199,7 @@ impl Drive<'_> {
         self.agenda.insert((t.max(self.now), self.sequence), due);
     }
 
-    /// Puts everything that the recording fixes on the agenda.
+    /// Puts every input whose instant the recording determines on the agenda.
     fn plan(&mut self) {
         let recorded = self.recorded;
         for (stream, list) in recorded.streams.iter().enumerate() {
@@ -211,12 +211,12 @@ impl Drive<'_> {
         for (index, write) in recorded.writes_of(self.writer) {
             self.at(write.t.max(write.end) + write.tolerance, ScheduledInput::Expiry(index));
         }
-        // The scheduler goes on without the controller manager.
+        // The scheduler keeps running without the controller manager.
         let outages = if self.writer == Writer::SCHEDULER { &[][..] } else { &recorded.outages[..] };
         for outage in outages {
             self.at(outage.from, ScheduledInput::Stop);
             let first_pass = self.passes.starts.iter().find(|start| **start >= outage.until);
-            // A process that is started leads only after the old lease has run out, which its first pass shows.
+            // A started process leads only after the old lease has expired, which its first pass shows.
             self.at(
                 first_pass.map_or(outage.until, |start| (start - LEADS_BEFORE_PASS).max(outage.until)),
                 ScheduledInput::Start,
@@ -349,7 +349,7 @@ impl Drive<'_> {
         if let Some(write) = write.map(|write| &self.recorded.writes[write])
             && (write.verb, write.code) == (Verb::Delete, 404)
         {
-            // What the server does not know any more is on its way to the watches.
+            // An object that the server has deleted is still on its way to the watches.
             for (stream, at) in self.world.on_its_way(&write.place, self.now + WATCHES_LAG) {
                 let messages = self.world.arrive(stream, at);
                 self.tell(messages);
@@ -400,7 +400,7 @@ impl Drive<'_> {
         self.pump();
     }
 
-    /// Makes a taint pass, unless a health pass is under way: whether one came within it, only a taint shows.
+    /// Makes a taint pass, unless a health pass is under way: only a taint shows whether a taint pass came within it.
     fn tick(&mut self) {
         let in_pass =
             self.updates > 0 && self.component.loops().iter().any(|of| of.name == "health-pass" && of.next.is_none());
@@ -409,13 +409,14 @@ impl Drive<'_> {
         }
     }
 
-    /// Tells whether a recorded taint was asked for already.
+    /// Tells whether the component has already decided a recorded taint.
     fn tainted(&self, tainting: usize) -> bool {
         let Tainting { t, node } = &self.taintings[tainting];
         self.tainted_at.iter().rev().take_while(|(at, _)| t - at < TAINT_WITHIN).any(|(_, name)| name == node)
     }
 
-    /// Reads the order of nodes within a pass from the recording: first who is tainted next, then who is written first.
+    /// Reads the order of nodes in a pass from the recording: first the nodes that are tainted next, then those that
+    /// are written first.
     fn node_order(&self, index: usize) -> Vec<Text> {
         let start = self.passes.starts[index];
         let end = self.passes.starts.get(index + 1).copied().unwrap_or(Micros::MAX);
@@ -449,7 +450,7 @@ impl Drive<'_> {
         }
     }
 
-    /// Remembers which nodes were chosen for an eviction taint.
+    /// Notes the nodes that were chosen for an eviction taint.
     fn note(&mut self, decision: &Decision) {
         if let Some(node) = decision.about.strip_prefix("node/")
             && decision.what.split(' ').any(|change| change.starts_with('+') && change.ends_with(":NoExecute"))

@@ -1,11 +1,10 @@
-//! Recordings of single requests and their answers: sends each to the model's API server and compares what comes back.
+//! Replays recordings of single requests: sends each to the model's API server and compares the answer.
 //!
-//! A directory `api-RELEASE` holds one file a topic (`nodes-crud.jsonl`), one case a line: requests that prepare it,
-//! the request, its answer or the stream of a watch. Each case gets a server of its own that holds what `given.yaml`
-//! says.
-//! Inputs: the directory. Outputs: an [`ExchangeReport`]. Invariants: ids, resourceVersions and instants differ between
-//! the two sides but stand in a one-to-one relation within a case; everything else is compared as it is. Lines of other
-//! forms (a session of kubectl or of an informer) are counted and not judged.
+//! A directory `api-RELEASE` holds one file a topic (`nodes-crud.jsonl`) and one case a line: requests that prepare it,
+//! the request, its answer or the stream of a watch. Each case gets a server of its own that holds the objects of
+//! `given.yaml`. Inputs: the directory. Outputs: an [`ExchangeReport`]. Invariant: ids, resourceVersions and instants
+//! may differ between the two sides, but within a case they must map one to one; everything else must be equal. Lines
+//! of other forms (a session of kubectl or of an informer) are counted and not judged.
 
 mod compare;
 mod files;
@@ -25,7 +24,7 @@ use compare::Comparison;
 use files::{Case, Exchanges};
 use server::ModelServer;
 
-/// Tells whether a directory holds exchanges and no recording of controllers.
+/// Tells whether a directory holds exchanges and not a recording of controllers.
 #[must_use]
 pub fn is_here(dir: &Path) -> bool {
     files::is_here(dir)
@@ -60,7 +59,7 @@ pub fn replay(
     Ok(report)
 }
 
-/// Tells whether a line is one exchange of what the model has.
+/// Tells whether a line is one request with its answer.
 fn is_judged(line: &Json) -> bool {
     !line.get("response").is_null() && !line.get("request").is_null()
 }
@@ -85,7 +84,7 @@ fn judge(exchanges: &Exchanges, case: &Case) -> Vec<AnswerDifference> {
     let mut comparison = Comparison::of(line);
     let mut answered: Vec<Json> = Vec::new();
     for (at, step) in line.get("given").items().iter().enumerate() {
-        // A note stands for a compaction of etcd, which the watch cache outlives.
+        // A note is about a compaction of etcd, which does not affect the watch cache.
         if step.get("request").is_null() {
             answered.push(Json::Null);
             continue;
@@ -127,7 +126,7 @@ fn watch(world: &mut ModelServer, comparison: &mut Comparison, user: &str, reque
             continue;
         }
         let real = entry.get("event");
-        // Beside the bookmark that ends the initial events a bookmark may come at any instant.
+        // A bookmark may come at any instant, except the one that ends the initial events.
         let optional = is_bookmark(real) && !ends_initial_events(real);
         let sim = loop {
             match world.next_event(until) {
@@ -163,7 +162,7 @@ fn ends_initial_events(event: &Json) -> bool {
     !event.at(&["object", "metadata", "annotations", "k8s.io/initial-events-end"]).is_null()
 }
 
-/// Puts this run's ids and versions in the place of the recorded ones that a request refers to.
+/// Replaces the recorded ids and versions in a request by those of this run.
 fn substituted(request: &Json, line: &Json, answered: &[Json]) -> Json {
     let mut text = request.to_string();
     for reference in line.get("refs").items() {

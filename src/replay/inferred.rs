@@ -1,8 +1,8 @@
-//! Kinds that a recording does not watch, as far as the requests of its script tell of them: Deployments and Services.
+//! Infers objects of kinds that a recording does not watch, Deployments and Services, from the requests of its script.
 //!
-//! Inputs: creations in `actions.jsonl`. Outputs: the objects as the server made them (the model's server sets
-//! defaults, the recording's answer tells uid and version), and whether that is all there is to know. Invariant: what a
-//! writer reads is known whole or the writer is not judged; later writes to such an object are the writer's own.
+//! Inputs: creations in `actions.jsonl`. Outputs: the objects as the server created them (defaults from the model's
+//! server, uid and version from the recorded answer), and whether these are all. Invariant: a writer is judged only if
+//! everything that it reads is known; later writes to such an object are the writer's own.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ pub const DEPLOYMENTS: Resource = Resource::of("apps", "v1", "deployments");
 /// `services`.
 pub const SERVICES: Resource = Resource::of("", "v1", "services");
 
-/// Returns the objects of a kind that the script made, each with the earliest instant at which it can have been seen:
-/// when the request was sent.
+/// Returns the objects of a kind that the script created, each with the earliest instant at which it can have been
+/// seen: when the request was sent.
 #[must_use]
 pub fn made(recording: &Recording, resource: &Resource) -> Vec<(Micros, Object)> {
     let settings = Arc::new(Settings::of(recording.about.release));
@@ -49,14 +49,14 @@ fn made_by(
     Some((action.t, Object::as_received(object)))
 }
 
-/// Tells whether a recording shows all that a writer reads: of a kind that is not watched, every object named anywhere
-/// was made by the script, and nobody but the writer changed it afterwards.
+/// Tells whether a recording shows everything that a writer reads. For a kind that is not watched, the script must have
+/// created every object that is named anywhere, and nobody but the writer may have changed it afterwards.
 #[must_use]
 pub fn is_known(recording: &Recording, writer: Writer) -> bool {
     let (resource, named) = match writer {
         Writer::DEPLOYMENT => (DEPLOYMENTS, named_deployments(recording)),
         Writer::ENDPOINT_SLICE => (SERVICES, named_services(recording)),
-        // They are watched or not told of at all.
+        // Namespaces are watched, or nothing is known about them.
         Writer::NAMESPACE => return recording.watch.iter().any(|line| line.kind == "Namespace"),
         _ => return true,
     };

@@ -1,7 +1,8 @@
-//! The ledger of differences that are known and understood: `fixtures/recorded/divergences.yaml`.
+//! The ledger of known differences: `fixtures/recorded/divergences.yaml`.
 //!
-//! Each entry names recording, writer, object and path (`*` at the end of any of them stands for the rest), what
-//! differs, how much, and why. Invariant: an entry without a reason is no entry.
+//! Input: the text of the file. Output: its entries, or the one that explains a difference. Each entry names recording,
+//! writer, object and path (a `*` at the end matches any rest), what differs, by how much, and why. Invariant: every
+//! entry has a reason.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ pub struct LedgerEntry {
     pub what: String,
     /// By how much.
     pub amount: String,
-    /// Why, and why that is right to leave.
+    /// Why, and why the model may stay as it is.
     pub why: String,
 }
 
@@ -44,10 +45,10 @@ pub enum LedgerError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         why: std::io::Error,
     },
-    /// The file says something that it must not.
+    /// The contents of the file are wrong.
     #[error("{}: {why}", file.display())]
     Bad {
         /// The file.
@@ -57,14 +58,14 @@ pub enum LedgerError {
     },
 }
 
-/// The ledger that belongs to this version of the model.
+/// The ledger for this version of the model.
 const BUILT_IN: &str = include_str!("../../fixtures/recorded/divergences.yaml");
 
 impl Ledger {
-    /// Returns the ledger that belongs to this version of the model.
+    /// Returns the ledger for this version of the model.
     ///
     /// # Errors
-    /// The ledger in the source tree cannot be understood.
+    /// The ledger in the source tree is not valid.
     pub fn built_in() -> Result<Self, LedgerError> {
         let bad = |why| LedgerError::Bad { file: PathBuf::from("fixtures/recorded/divergences.yaml"), why };
         Self::parse(BUILT_IN).map_err(bad)
@@ -73,7 +74,7 @@ impl Ledger {
     /// Reads a ledger.
     ///
     /// # Errors
-    /// The file cannot be read or understood, or an entry has no reason.
+    /// The file cannot be read or is not valid, or an entry has no reason.
     pub fn load(file: &Path) -> Result<Self, LedgerError> {
         let unreadable = |why| LedgerError::Unreadable { file: file.to_owned(), why };
         let text = std::fs::read_to_string(file).map_err(unreadable)?;
@@ -83,7 +84,7 @@ impl Ledger {
     /// Reads the text of a ledger.
     ///
     /// # Errors
-    /// It cannot be understood, or an entry has no reason; the text says which.
+    /// It is not valid, or an entry has no reason; the text says which.
     pub fn parse(text: &str) -> Result<Self, String> {
         let entries: Option<Vec<LedgerEntry>> = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
         let entries = entries.unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Reads a recording's files: `about.yaml`, `watch.jsonl`, `writes.jsonl`, `actions.jsonl`, each also as `.gz`.
+//! Reads the files of a recording: `about.yaml`, `watch.jsonl`, `writes.jsonl`, `actions.jsonl`, each also as `.gz`.
 //!
-//! Inputs: a directory. Outputs: typed lines in the order of the files, or the first mistake with file and line.
-//! Invariant: a line that cannot be understood is an error, never left out. `log.jsonl` and `summary.md` are for
-//! people.
+//! Input: a directory. Outputs: typed lines in the order of the files, or the first mistake with file and line.
+//! Invariant: an invalid line is an error and is never skipped. `log.jsonl` and `summary.md` are for people and not
+//! read.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 use super::watched;
 
-/// Microseconds since the beginning of a recording: the unit in which recorded instants are compared.
+/// Microseconds since the beginning of a recording: the unit of recorded instants.
 pub type Micros = i64;
 
 /// Why a recording cannot be read.
@@ -46,10 +46,10 @@ pub enum LoadError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         why: std::io::Error,
     },
-    /// A line cannot be understood.
+    /// A line is not valid.
     #[error("{file}:{line}: {why}", file = file.display())]
     BadLine {
         /// The file.
@@ -59,7 +59,7 @@ pub enum LoadError {
         /// What is wrong, and what to do about it.
         why: String,
     },
-    /// `about.yaml` says something else than it must.
+    /// `about.yaml` is not valid.
     #[error("{file}: {why}", file = file.display())]
     BadAbout {
         /// The file.
@@ -77,18 +77,18 @@ pub enum LoadError {
     },
 }
 
-/// Where the writes of a recording come from.
+/// The source of the writes of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WriteSource {
-    /// The API server's audit log: who asked for what, refused requests included.
+    /// The API server's audit log: the user of each request, refused requests included.
     #[default]
     Audit,
-    /// The watches: what changed, as far as that tells the writer.
+    /// The watches: the changes, as far as they show the writer.
     Watch,
 }
 
-/// What `about.yaml` tells.
+/// The contents of `about.yaml`.
 #[derive(Clone, Debug)]
 pub struct About {
     /// The recording's name.
@@ -103,7 +103,7 @@ pub struct About {
     pub ended: Micros,
     /// The flags of each component.
     pub flags: BTreeMap<String, Vec<String>>,
-    /// Where the writes come from.
+    /// The source of the writes.
     pub writes: WriteSource,
     /// The starts of health passes that the controller manager logged.
     pub health_passes_seen: Vec<Micros>,
@@ -116,7 +116,7 @@ pub struct About {
 pub struct WatchLine {
     /// When the recorder had parsed the event.
     pub t: Micros,
-    /// The object was there before the recording began.
+    /// Whether the object was there before the recording began.
     pub listed: bool,
     /// How it changed (`Added` for a listed one).
     pub event: WatchType,
@@ -124,13 +124,13 @@ pub struct WatchLine {
     pub kind: String,
     /// The object.
     pub object: Object,
-    /// Who wrote: `kubelet/worker-1`, `ttl-controller`; empty where it is not known.
+    /// The writer: `kubelet/worker-1`, `ttl-controller`; empty if it is not known.
     pub actor: String,
     /// The verb of the write.
     pub verb: String,
     /// Its subresource.
     pub subresource: String,
-    /// The field manager that wrote, and its subresource; empty where managedFields do not tell.
+    /// The field manager that wrote, and its subresource; empty if managedFields do not show it.
     pub manager: (String, String),
 }
 
@@ -151,7 +151,7 @@ pub struct WriteLine {
     pub code: u16,
     /// The revision that the write made; 0 where it is not recorded.
     pub resource_version: u64,
-    /// The body as far as it is recorded.
+    /// The body, as far as it is recorded.
     pub body: Json,
     /// The message of a refusal.
     pub message: String,
@@ -162,9 +162,9 @@ pub struct WriteLine {
 pub struct ActionLine {
     /// When it was sent.
     pub t: Micros,
-    /// Who: `kubelet/worker-1`, `user`, `cloud`, `operator`.
+    /// The sender: `kubelet/worker-1`, `user`, `cloud`, `operator`.
     pub actor: String,
-    /// What, as `renew-lease`.
+    /// The action, as `renew-lease`.
     pub action: String,
     /// What the script says about it.
     pub note: String,
@@ -174,21 +174,21 @@ pub struct ActionLine {
     pub response: Json,
 }
 
-/// A recording as its files tell it.
+/// A recording as its files contain it.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// What it is about.
+    /// Its description.
     pub about: About,
     /// What the watches delivered.
     pub watch: Vec<WatchLine>,
     /// What controllers and the scheduler wrote and read.
     pub writes: Vec<WriteLine>,
-    /// What the script did.
+    /// The actions of the script.
     pub actions: Vec<ActionLine>,
 }
 
 impl ActionLine {
-    /// Returns when the request was answered; when it was sent, where that is not recorded.
+    /// Returns when the request was answered; when it was sent, if the answer is not recorded.
     #[must_use]
     pub fn answered(&self) -> Micros {
         seconds(&self.response, "t").unwrap_or(self.t)
@@ -196,10 +196,10 @@ impl ActionLine {
 }
 
 impl Recording {
-    /// Reads the recording of a directory, under its own release or the one that `release` names.
+    /// Reads the recording of a directory, under its own release or under `release`.
     ///
     /// # Errors
-    /// The directory holds no recording, or a file cannot be understood: the first mistake.
+    /// The directory holds no recording, or a file is not valid: the first mistake.
     pub fn load(dir: &Path, release: Option<Release>) -> Result<Self, LoadError> {
         let about = load_about(dir, release)?;
         let watch = load_lines(dir, "watch.jsonl", "watch.jsonl (or watch.jsonl.gz)", watch_line)?;
@@ -211,7 +211,7 @@ impl Recording {
     /// Reads a recording from the texts of its files.
     ///
     /// # Errors
-    /// A text cannot be understood: the first mistake.
+    /// A text is not valid: the first mistake.
     pub fn parse(about: &str, watch: &[u8], writes: &[u8], actions: &[u8]) -> Result<Self, LoadError> {
         let about = read_about(Path::new("about.yaml"), about, None)?;
         let watch = read_lines(Path::new("watch.jsonl"), watch, watch_line)?;
@@ -246,7 +246,7 @@ impl Recording {
         self.about.started + SignedDuration::from_micros(t)
     }
 
-    /// Returns the offset of an instant, rounded up: a deadline has come then.
+    /// Returns the offset of an instant, rounded up, so that a deadline at the instant has been reached.
     #[must_use]
     pub fn offset_after(&self, at: Timestamp) -> Micros {
         let down = self.offset(at);
@@ -330,7 +330,7 @@ fn micros(seconds: f64) -> Micros {
     (seconds * 1e6).round() as Micros
 }
 
-/// Opens a file as it is or packed.
+/// Opens a plain or a packed file.
 fn open(dir: &Path, name: &str, missing: &'static str) -> Result<(PathBuf, Box<dyn Read>), LoadError> {
     let plain = dir.join(name);
     let packed = dir.join(format!("{name}.gz"));
@@ -397,7 +397,7 @@ fn explain(error: &serde_json::Error) -> String {
     }
 }
 
-/// How far from its start a recorded instant may be: 30 years, so that no sum of instants overflows.
+/// How far from its start a recorded instant may be: 30 years, so that sums of instants do not overflow.
 const FARTHEST: Micros = 1_000_000_000_000_000;
 
 fn seconds(json: &Json, field: &str) -> Result<Micros, String> {

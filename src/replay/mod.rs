@@ -1,10 +1,11 @@
-//! Holds the model against recordings of real control planes, writer by writer.
+//! Compares the model with recordings of real control planes, writer by writer.
 //!
-//! Each judged writer is driven on its own with what its real counterpart saw (watches, answers, time), and its writes
-//! are compared with the recorded ones: object, verb, fields, instant. So one difference does not cascade, and a writer
-//! that is not modelled is simply an input. Free choices are read from the recording and laid before the component,
-//! which must be able to make them; the phases of its loops are inferred. Every difference is a defect or stands in the
-//! ledger (`fixtures/recorded/divergences.yaml`).
+//! Inputs: a recording and the ledger. Output: a [`ReplayReport`]. Each judged writer is driven alone with what its
+//! real counterpart saw (watches, answers, time), and its writes are compared with the recorded ones: object, verb,
+//! fields, instant. So one difference does not cause others, and the writes of a writer that is not modelled are
+//! inputs. Free choices are read from the recording and given to the component, which must be able to make them; the
+//! phases of its loops are inferred. Invariant: every difference is unexplained or is in the ledger
+//! (`fixtures/recorded/divergences.yaml`).
 
 pub mod admission;
 pub mod drive;
@@ -46,10 +47,10 @@ use recorded::{Recorded, Unjudged};
 use search::Search;
 use writers::{WriteChange, Writer};
 
-/// A write of the same content this far away is shown as one that came at another instant.
+/// A write of the same content at most this far away is reported as one at another instant.
 const SHIFTED_WITHIN: Micros = 60_000_000;
 
-/// Flags that say how a recording was made or who may do what, and that leave no trace in the judged writes.
+/// Flags about how a recording was made or who may do what; they do not affect the judged writes.
 const WITHOUT_TRACE: &[&str] = &[
     "authorization-mode",
     "concurrent-gc-syncs",
@@ -90,7 +91,7 @@ pub fn replay(dir: &Path, release: Option<Release>, ledger: &Ledger) -> Result<R
 /// Replays a recording.
 ///
 /// # Errors
-/// A flag of the recording has a value that it cannot have.
+/// A flag of the recording has an invalid value.
 pub fn judge(recording: &Recording, ledger: &Ledger) -> Result<ReplayReport, SettingsError> {
     let recorded = Recorded::of(recording);
     let (settings, flags_unknown) = settings(recording)?;
@@ -133,10 +134,10 @@ fn set_aside(recorded: &Recorded<'_>, writer: Writer, why: &'static str, report:
     }
 }
 
-/// Tells whether a writer can be judged: the controller manager was told to run it, and what it reads is recorded.
+/// Checks that a writer can be judged: the controller manager ran it, and what it reads is recorded.
 ///
 /// # Errors
-/// Why it cannot.
+/// It cannot be judged, for this reason.
 fn runs(recording: &Recording, writer: Writer) -> Result<(), &'static str> {
     if recording.about.writes == load::WriteSource::Watch && !is_told(recording, writer) {
         return Err("watches alone do not tell its writes");
@@ -157,8 +158,8 @@ fn runs(recording: &Recording, writer: Writer) -> Result<(), &'static str> {
     if is_on { Ok(()) } else { Err("the controller manager does not run it") }
 }
 
-/// Tells whether watches alone tell all that a writer writes; of blocks only where it is known that there are any, and
-/// none was given before: which one is next depends on all before it.
+/// Tells whether watches alone show all writes of a writer. For blocks of addresses this is so only if they are
+/// allocated and none was allocated before: the next block depends on all earlier ones.
 fn is_told(recording: &Recording, writer: Writer) -> bool {
     let has_blocks = || {
         let flags = recording.about.flags.get("kube-controller-manager").into_iter().flatten();
@@ -203,7 +204,7 @@ fn in_seconds(t: Micros) -> f64 {
     t as f64 / 1e6
 }
 
-/// Judges one writer; returns the health passes that were found by it.
+/// Judges one writer; returns the health passes that this has found.
 fn judge_writer(
     recorded: &Recorded<'_>,
     writer: Writer,
@@ -251,7 +252,7 @@ fn judge_writer(
     choices.passes
 }
 
-/// Returns all differences of a run: fields, order, writes that only one side has, writes at another instant.
+/// Returns all differences of a run: fields, order, writes of one side only, writes at another instant.
 fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<WriteDifference> {
     let mut found: Vec<WriteDifference> = run.differences.iter().map(|(_, difference)| difference.clone()).collect();
     found.extend(order::differences(recorded, writer, run));
@@ -297,7 +298,7 @@ fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<WriteD
         !recorded.was_registered_before(&made.change)
             && !settled::counts_syncs(writer, (made.t, made.verb, &made.change), told)
     });
-    // What the recording cuts off at its end cannot be judged.
+    // Writes after the end of the recording cannot be judged.
     let end = recorded.recording.about.ended;
     for made in extra.into_iter().filter(|made| end == 0 || made.t < end - 500_000) {
         found.push(WriteDifference {
@@ -313,7 +314,7 @@ fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<WriteD
     found
 }
 
-/// Names the object of a write; an Event is named by what it is about.
+/// Names the object of a write; for an Event, the object that it is about.
 fn subject(place: &writers::WriteTarget, change: &WriteChange) -> String {
     match change {
         WriteChange::Event(event) => {
@@ -340,7 +341,7 @@ fn finish(report: &mut ReplayReport, ledger: &Ledger) {
     for difference in &mut report.differences {
         difference.ledger = ledger.explain(&report.recording, difference).map(|entry| entry.why.clone());
     }
-    // A write counts once, in however many fields it differs, and is explained only if all of them are.
+    // A write counts once, however many fields differ, and is explained only if all of them are.
     let mut writes: BTreeMap<(Micros, &str, &str), bool> = BTreeMap::new();
     for difference in &report.differences {
         let key = (difference.t, difference.writer, difference.object.as_str());

@@ -1,8 +1,9 @@
-//! The order of a writer's writes to one object: what upstream does one after the other must come in that order.
+//! Compares the order of a writer's writes to one object with the recorded order.
 //!
-//! Inputs: a run whose writes are matched with the recorded ones. Outputs: a difference for each write that the model
-//! makes before one that was recorded before it. Free is only what different goroutines do side by side: the NoSchedule
-//! taints and labels of a node beside its NoExecute taints, and Events beside the writes that they tell of.
+//! Inputs: a run whose writes are matched with the recorded ones. Output: a difference for each write that the model
+//! makes before one that was recorded earlier. Only what upstream does in different goroutines may come in any order:
+//! the NoSchedule taints and labels of a Node beside its NoExecute taints, and Events beside the writes that they are
+//! about.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +17,16 @@ use super::report::WriteDifference;
 use super::writers::{WriteChange, Writer};
 use super::{shown, subject};
 
-/// Which of the things that go on side by side a write belongs to.
+/// The goroutine of a writer to which a write belongs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WriterThread {
-    /// One after the other with everything.
+    /// All other writes.
     Main,
     /// The NoExecute taints of a Node.
     NoExecute,
     /// The NoSchedule taints and labels of a Node.
     NoSchedule,
-    /// Nothing that could be told: a write that changes nothing.
+    /// Unknown: the write changes nothing.
     Any,
 }
 
@@ -54,7 +55,7 @@ const fn are_ordered(one: WriterThread, other: WriterThread) -> bool {
     )
 }
 
-/// Names what a write is about: Events by the object that they tell of, apart from its own writes.
+/// Returns the object that a write is about; Events about an object are kept apart from the writes to it.
 fn about(write: &RecordedWrite) -> (bool, String) {
     match &write.change {
         WriteChange::Event(event) => {

@@ -1,9 +1,9 @@
-//! The phases of the node lifecycle controller's two loops, as far as a recording shows them.
+//! Infers when the loops of the node lifecycle controller and of the pod garbage collector ran.
 //!
-//! Health passes: the starts that the controller manager logged where the recording has them, else the first writes
-//! that only a pass makes; between two of them the pauses are equal but for the first, which holds the body of the pass
-//! before it. The taint pass runs each 100 ms with a phase that drifts, so its grid is laid anew before each recorded
-//! taint. Invariant: between two passes there is at least the period.
+//! Inputs: a recording in order. Outputs: instants of passes. Health passes start when the controller manager logged
+//! them, otherwise at the first writes that only a pass makes. Between two known passes the pauses are equal, except
+//! for the first pause, which contains the work of the pass before it. The taint pass runs every 100 ms with a phase
+//! that drifts, so its grid is aligned with each recorded taint. Invariant: two passes are at least the period apart.
 
 use std::collections::BTreeSet;
 
@@ -14,18 +14,18 @@ use super::load::Micros;
 use super::recorded::Recorded;
 use super::writers::{WriteChange, Writer};
 
-/// What a pass without writes takes: recordings show a period of 5.001 s.
+/// How long a pass without writes takes: recordings show a period of 5.001 s.
 const PASS_TAKES: Micros = 1_000;
-/// What a pass takes at least: an anchor that writes show is late rather than early.
+/// How long a pass takes at least: an anchor from writes is late rather than early.
 const PASS_TAKES_MIN: Micros = 500;
 /// The pause between two taint passes.
 /// Source: pkg/controller/nodelifecycle/scheduler/rate_limited_queue.go (v1.34), `NodeEvictionPeriod`.
 pub const TICK: Micros = 100_000;
-/// The first write of a health pass is received about this long after its beginning.
+/// How long after its start the first write of a health pass is received, about.
 const WRITES_AFTER: Micros = 3_000;
-/// The two patches of a swap of taints follow each other within this time.
+/// The two patches of a swap of taints are at most this far apart.
 const SWAP_WITHIN: Micros = 1_000_000;
-/// The taint pass begins this long before its first request is received.
+/// How long before its first request is received a taint pass starts.
 const TICK_BEFORE_READ: Micros = 500;
 
 /// The starts of the health passes.
@@ -33,16 +33,16 @@ const TICK_BEFORE_READ: Micros = 500;
 pub struct Passes {
     /// The starts in order.
     pub starts: Vec<Micros>,
-    /// Those that the log shows.
+    /// The starts that the log shows.
     logged: Vec<Micros>,
-    /// How many of them the recording shows by itself.
+    /// How many of them the recording shows directly.
     pub seen: usize,
     /// By how much all starts could be shifted and still fit all writes.
     pub slack: (Micros, Micros),
 }
 
 impl Passes {
-    /// Tells whether a period lies between any two passes, but where the process was gone.
+    /// Tells whether any two passes are at least a period apart.
     #[must_use]
     pub fn fit(&self, period: Micros) -> bool {
         self.starts.windows(2).all(|pair| pair[1] - pair[0] >= period)
@@ -55,7 +55,7 @@ impl Passes {
     }
 }
 
-/// Infers the starts of the health passes, with one more at each of some instants.
+/// Infers the starts of the health passes; `more` are the instants of additional ones.
 #[must_use]
 pub fn passes(recorded: &Recorded<'_>, period: Micros, more: &BTreeSet<Micros>) -> Passes {
     let about = &recorded.recording.about;
@@ -95,8 +95,8 @@ fn spread(anchors: &[Micros], period: Micros, ended: Micros) -> Vec<Micros> {
 /// The period of the pod garbage collector. Source: pkg/controller/podgc/gc_controller.go (v1.34), `gcCheckPeriod`.
 const COLLECTION_PERIOD: Micros = 20_000_000;
 
-/// Returns the starts of the passes of the pod garbage collector: those that were logged, else those that its writes
-/// show, and as many between and beside them as the period allows.
+/// Returns the starts of the passes of the pod garbage collector: those that were logged, otherwise those that its
+/// writes show and as many between and around them as the period allows.
 #[must_use]
 pub fn collections(recorded: &Recorded<'_>) -> Vec<Micros> {
     let about = &recorded.recording.about;
@@ -133,7 +133,7 @@ fn only_a_pass_writes(recorded: &Recorded<'_>, index: usize) -> bool {
     }
 }
 
-/// Tells whether the node got the other taint just before: the taint pass swaps them too.
+/// Tells whether the node got the other taint just before: the taint pass swaps taints too.
 fn is_half_of_a_swap(recorded: &Recorded<'_>, index: usize) -> bool {
     let removal = &recorded.writes[index];
     recorded.writes[..index].iter().rev().take_while(|write| removal.t - write.t < SWAP_WITHIN).any(|write| {
@@ -142,8 +142,8 @@ fn is_half_of_a_swap(recorded: &Recorded<'_>, index: usize) -> bool {
     })
 }
 
-/// Adds to the passes of the log those that only writes show: a pass begins the period after the end of the one before.
-/// Of `more` those count that are no other pass: an instant just before a known one puts that right.
+/// Adds passes that only writes show to the logged ones: a pass starts a period after the end of the one before. An
+/// instant of `more` just before a known pass corrects that pass and adds none.
 fn with_anchors_of_writes(
     recorded: &Recorded<'_>,
     (logged, more): (&[Micros], &BTreeSet<Micros>),
@@ -174,7 +174,7 @@ fn with_anchors_of_writes(
     let mut anchors: Vec<(Micros, bool)> = logged.iter().map(|start| (*start, true)).collect();
     anchors.extend(found.iter().map(|start| (*start, false)));
     anchors.sort_unstable();
-    // A pause is never shorter than the period: an anchor that follows too soon shows that the one before it was late.
+    // A pause is never shorter than the period: if an anchor follows too soon, the one before it was late.
     for at in (1..anchors.len()).rev() {
         let count = (anchors[at].0 - anchors[at - 1].0 + period / 2) / period;
         if !anchors[at - 1].1 {
@@ -186,7 +186,7 @@ fn with_anchors_of_writes(
 
 fn slack(recorded: &Recorded<'_>, starts: &[Micros], logged: bool) -> (Micros, Micros) {
     if logged {
-        // The log has milliseconds.
+        // The log has a precision of milliseconds.
         return (-500, 500);
     }
     let mut later = Micros::MAX;
@@ -206,14 +206,14 @@ fn slack(recorded: &Recorded<'_>, starts: &[Micros], logged: bool) -> (Micros, M
     (-earlier.min(TICK), later.min(TICK))
 }
 
-/// Tells whether a taint is one of node lifecycle's own with the effect NoExecute.
+/// Tells whether a taint is one of the node lifecycle controller's with the effect NoExecute.
 #[must_use]
 pub fn is_eviction_taint(taint: &Json) -> bool {
     taint.get("effect").as_str() == Some("NoExecute")
         && matches!(taint.get("key").as_str(), Some("node.kubernetes.io/not-ready" | "node.kubernetes.io/unreachable"))
 }
 
-/// A recorded NoExecute taint: when its tick began, and the node.
+/// A recorded NoExecute taint.
 #[derive(Clone, Debug)]
 pub struct Tainting {
     /// When the taint pass that set it began.
@@ -232,7 +232,7 @@ pub fn taintings(recorded: &Recorded<'_>) -> Vec<Tainting> {
             continue;
         }
         let node = write.place.name.as_str();
-        // A conflict is tried again soon: that is no tick of its own.
+        // A write after a conflict is a repetition and no pass of its own.
         if found.iter().rev().take_while(|other| write.t - other.t < 1_000_000).any(|other| other.node == node) {
             continue;
         }
@@ -245,7 +245,8 @@ pub fn taintings(recorded: &Recorded<'_>) -> Vec<Tainting> {
     found
 }
 
-/// Returns the next taint pass after an instant: the grid of 100 ms that meets the next recorded taint, or the last.
+/// Returns the next taint pass after an instant, on the grid of 100 ms through the next recorded taint, or the last
+/// one.
 #[must_use]
 pub fn next_tick(taintings: &[Tainting], after: Micros) -> Micros {
     let next = taintings.get(taintings.partition_point(|tainting| tainting.t <= after)).or(taintings.last());

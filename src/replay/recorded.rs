@@ -1,8 +1,8 @@
-//! A recording put in order for a replay: the writes by writer with what they changed, and the streams of the watches.
+//! Turns a recording into a [`Recorded`]: the writes by writer with their changes, and the streams of the watches.
 //!
-//! Each judged write is linked with the watch event that it caused (its echo), by revision where that is recorded, by
-//! the revision that it was built on or by content and instant elsewhere. Lease renewals, which the recording keeps
-//! compact, become watch events again. Invariant: a stream keeps the order in which the server committed.
+//! Each judged write is linked with its echo, the watch event that it caused: by the revision that it made or was based
+//! on, otherwise by content and instant. Lease renewals, which the recording stores in a compact form, become watch
+//! events again. Invariant: a stream keeps the order in which the server committed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,15 +15,15 @@ use super::load::{Micros, Recording, WatchLine};
 use super::watched;
 use super::writers::{self, Author, Revisions, WriteChange, WriteTarget, Writer};
 
-/// How long after the server a watch delivers at most where that is looked up by instant.
+/// How long after the server a watch event may come, when it is looked up by instant.
 const ECHO_LAG_MAX: Micros = 2_000_000;
-/// A renewal is answered about this long after it was sent.
+/// How long after it was sent a renewal is answered, about.
 const RENEWAL_TAKES: Micros = 4_000;
-/// A kubelet's clock that is off by more than this is skewed on purpose.
+/// A kubelet's clock that differs by more than this is skewed on purpose.
 const SKEW_MIN: Micros = 30_000_000;
-/// How far a write may be from its recorded instant.
+/// How far a predicted write may be from the recorded instant.
 const TOLERANCE: Micros = 1_000_000;
-/// The same where the client's rate limit paces the writer.
+/// The same if the rate limit of its client delays the writer.
 const TOLERANCE_PACED: Micros = 2_000_000;
 /// The rate limit of a controller's client: requests per second, and requests at once.
 /// Source: cmd/kube-controller-manager `--kube-api-qps`, `--kube-api-burst` (v1.34).
@@ -31,7 +31,7 @@ const CLIENT_RATE: f64 = 20.0;
 const CLIENT_BURST: f64 = 30.0;
 /// Creations of one controller with shorter pauses between them are sent side by side.
 const BATCH_PAUSE: Micros = 30_000;
-/// With fewer tokens than this a client's requests may have had to wait: some of its requests are not recorded.
+/// With fewer tokens than this, a client's requests may have waited: some of its requests are not recorded.
 const PACED_BELOW: f64 = 5.0;
 
 /// Kinds that some recordings watch beside Nodes, Pods and Leases.
@@ -50,7 +50,7 @@ static OTHERS: [(&str, Resource); 9] = [
 /// A recorded write of a judged writer.
 #[derive(Clone, Debug)]
 pub struct RecordedWrite {
-    /// Whose.
+    /// The writer.
     pub writer: Writer,
     /// When the server received it; for Events, when the watch delivered it.
     pub t: Micros,
@@ -58,7 +58,7 @@ pub struct RecordedWrite {
     pub end: Micros,
     /// The verb.
     pub verb: Verb,
-    /// What it was aimed at.
+    /// The target.
     pub place: WriteTarget,
     /// The code of the answer.
     pub code: u16,
@@ -66,13 +66,13 @@ pub struct RecordedWrite {
     pub message: String,
     /// What it changed.
     pub change: WriteChange,
-    /// The beginning of a name that the server makes up; empty for one that the writer chose.
+    /// The prefix of a name that the server generates; empty for a name that the writer chose.
     pub generate_name: Text,
-    /// How far a prediction may be away.
+    /// How far a prediction may be from the instant.
     pub tolerance: Micros,
     /// The watch event that it caused: stream and position.
     pub echo: Option<(usize, usize)>,
-    /// The revision that it made and the one that it was built on; 0 where that is not recorded.
+    /// The revision that it made, and the one that it was based on; 0 if it is not recorded.
     made: u64,
     sent: u64,
 }
@@ -82,7 +82,7 @@ pub struct RecordedWrite {
 pub struct StreamEvent {
     /// When it reached the recorder.
     pub t: Micros,
-    /// It was there before the recording began.
+    /// Whether it was there before the recording began.
     pub listed: bool,
     /// How the object changed.
     pub event: WatchType,
@@ -90,13 +90,13 @@ pub struct StreamEvent {
     pub object: Object,
     /// The judged write that caused it.
     pub cause: Option<usize>,
-    /// The line of `watch.jsonl`; `None` for what was made from `actions.jsonl`.
+    /// The line of `watch.jsonl`; `None` for an event that was made from `actions.jsonl`.
     line: Option<usize>,
     is_renewal: bool,
 }
 
 impl StreamEvent {
-    /// Tells whether this is a renewal, whose arrival is known to some milliseconds only.
+    /// Tells whether this is a renewal, whose arrival is known only to some milliseconds.
     #[must_use]
     pub const fn is_renewal(&self) -> bool {
         self.is_renewal
@@ -106,15 +106,15 @@ impl StreamEvent {
 /// The events of one resource in order.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// Which resource.
+    /// The resource.
     pub resource: Resource,
-    /// It was not watched: later changes of its objects are those of the judged writer itself.
+    /// Whether it was not watched: later changes of its objects are those of the judged writer itself.
     pub inferred: bool,
     /// Its events.
     pub events: Vec<StreamEvent>,
 }
 
-/// A time without controller manager.
+/// A time without the controller manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
     /// When it ended.
@@ -128,7 +128,7 @@ pub struct Outage {
 pub struct Unjudged {
     /// The writer.
     pub writer: String,
-    /// What stands against it.
+    /// The reason.
     pub why: &'static str,
 }
 
@@ -148,12 +148,12 @@ impl Unjudged {
 
 /// The writer is no component of the model.
 pub const NOT_MODELLED: &str = "not modelled";
-/// What it was about is not in the recording.
+/// The kinds of its writes are not in the recording.
 pub const NOT_WATCHED: &str = "of kinds that the recording does not watch";
-/// A cause that nobody saw.
+/// The cause of its writes came before the recording.
 pub const BEFORE: &str = "caused before the recording began";
 
-/// A recording in order.
+/// A prepared recording.
 #[derive(Debug)]
 pub struct Recorded<'a> {
     /// The files.
@@ -162,20 +162,20 @@ pub struct Recorded<'a> {
     pub writes: Vec<RecordedWrite>,
     /// All writes and Events of controllers and the scheduler.
     pub total: usize,
-    /// Those that are inputs only, by writer and reason.
+    /// Writes that are inputs only, by writer and reason.
     pub unjudged: BTreeMap<Unjudged, usize>,
     /// Single reads of Nodes by the node controllers: instant and name.
     pub node_reads: Vec<(Micros, Text)>,
     /// The times without controller manager.
     pub outages: Vec<Outage>,
-    /// What patches started from.
+    /// The revisions that patches started from.
     pub revisions: Revisions,
-    /// What the watches deliver: nodes, pods, leases, then what else was watched.
+    /// The streams of the watches: nodes, pods, leases, then the other kinds.
     pub streams: Vec<Stream>,
 }
 
 impl<'a> Recorded<'a> {
-    /// Puts a recording in order.
+    /// Prepares a recording.
     #[must_use]
     pub fn of(recording: &'a Recording) -> Self {
         let mut recorded = Self {
@@ -202,8 +202,8 @@ impl<'a> Recorded<'a> {
         self.writes.iter().enumerate().filter(move |(_, write)| write.writer == writer)
     }
 
-    /// Tells whether a change is the Event that a Node was registered which was there before the recording began: when
-    /// the controller met it first, nobody saw.
+    /// Tells whether a change is the Event that a Node was registered, for a Node that was there before the recording
+    /// began: it is not known when the controller first saw it.
     #[must_use]
     pub fn was_registered_before(&self, change: &WriteChange) -> bool {
         let WriteChange::Event(event) = change else { return false };
@@ -216,7 +216,7 @@ impl<'a> Recorded<'a> {
         self.streams.iter().any(|stream| stream.resource == place.resource)
     }
 
-    /// Returns which Pods, by uid, the scheduler bound to which Nodes: its free choices among equals.
+    /// Returns which Pods, by uid, the scheduler bound to which Nodes: its free choices among equal ones.
     pub fn bindings(&self) -> impl Iterator<Item = (Text, Text)> {
         self.writes_of(Writer::SCHEDULER).filter_map(|(_, write)| match &write.change {
             WriteChange::Binding(binding) => {
@@ -241,7 +241,7 @@ impl<'a> Recorded<'a> {
             self.total += 1;
             let author = writers::author_of_write(line, place.as_ref());
             match (author, place, Verb::from_name(&line.verb)) {
-                // What was collected of a kind that nobody watched was collected for reasons that nobody saw.
+                // Objects of a kind that was not watched were collected for reasons that the recording does not show.
                 (Author::Judged(writer @ Writer::GARBAGE_COLLECTOR), Some(place), _) if !self.is_watched(&place) => {
                     *self.unjudged.entry(Unjudged::new(writer.name(), NOT_WATCHED)).or_default() += 1;
                 }
@@ -325,7 +325,7 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// Widens the tolerance where the rate limit of a client paces its writes.
+    /// Increases the tolerance where the rate limit of a client delays its writes.
     fn widen_tolerances(&mut self) {
         for writer in Writer::controllers() {
             let mut instants: Vec<Micros> = self.writes_of(writer).map(|(_, write)| write.t).collect();
@@ -349,7 +349,7 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// Finds the watch event of each write that was done.
+    /// Finds the watch event of each write that succeeded.
     fn link_echoes(&mut self) {
         let mut by_revision: BTreeMap<u64, (usize, usize)> = BTreeMap::new();
         let mut by_object: BTreeMap<(usize, Text, Text), Vec<usize>> = BTreeMap::new();
@@ -372,7 +372,7 @@ impl<'a> Recorded<'a> {
             let echo = if !write.generate_name.is_empty() {
                 self.find_made(write, stream, &taken).map(|at| (stream, at))
             } else if write.made != 0 {
-                // A patch that changes nothing is answered with the revision that was there.
+                // A patch that changes nothing is answered with the existing revision.
                 by_revision.get(&write.made).copied().filter(|_| write.made != write.sent)
             } else {
                 let key = (stream, write.place.namespace.clone(), write.place.name.clone());
@@ -396,8 +396,8 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// Reads from the Events which request of a batch made which object: the requests go side by side, and an Event is
-    /// emitted when one is answered.
+    /// Finds which request of a batch created which object, by their Events: the requests are sent side by side, and an
+    /// Event is emitted when one is answered.
     fn order_batches(&mut self) {
         let told: Vec<&str> = self
             .recording
@@ -441,7 +441,7 @@ impl<'a> Recorded<'a> {
         }
     }
 
-    /// Finds the object that a creation made whose name the server made up.
+    /// Finds the object of a creation whose name the server generated.
     fn find_made(&self, write: &RecordedWrite, stream: usize, taken: &BTreeSet<(usize, usize)>) -> Option<usize> {
         let events = &self.streams[stream].events;
         (0..events.len()).find(|at| {
@@ -482,7 +482,7 @@ impl<'a> Recorded<'a> {
                         && line.subresource == *write.place.subresource)
             })
         };
-        // A write that changed nothing was answered with the version of another, and may be named as its writer.
+        // A write that changed nothing was answered with the revision of another write, and may be named as its writer.
         let is_new = |place: usize| {
             let before = place.checked_sub(1).map(|before| &stream[events[before]]);
             matches!(write.change, WriteChange::Patch(_) | WriteChange::Taints { .. })
@@ -493,7 +493,7 @@ impl<'a> Recorded<'a> {
     }
 }
 
-/// Finds out when the operator stopped and started the controller manager.
+/// Finds when the operator stopped and started the controller manager.
 fn outages(recording: &Recording) -> Vec<Outage> {
     let mut found: Vec<Outage> = Vec::new();
     let mut down = None;
@@ -512,7 +512,7 @@ fn outages(recording: &Recording) -> Vec<Outage> {
     found
 }
 
-/// Returns the instants of requests at which a client's bucket was nearly empty.
+/// Returns the instants of requests at which a client's token bucket was nearly empty.
 #[expect(clippy::cast_precision_loss, reason = "a recording lasts hours, and microseconds are exact in 53 bits")]
 fn paced(instants: &[Micros]) -> Vec<Micros> {
     let mut tokens = CLIENT_BURST;
@@ -607,7 +607,7 @@ fn renewals(recording: &Recording, leases: &[StreamEvent]) -> Vec<StreamEvent> {
         }
         let skew = skews.get(node).copied().unwrap_or(0);
         let renew_time = written.unwrap_or_else(|| recording.at(action.t) + SignedDuration::from_micros(skew));
-        // The revision is not recorded: that of the last change known is what an informer can rely on least.
+        // The revision is not recorded. That of the last known change is used: an informer can rely on no other.
         let version = base.object.resource_version();
         made.push(StreamEvent {
             t: answered,

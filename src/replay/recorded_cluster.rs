@@ -1,9 +1,9 @@
-//! The recorded cluster as one component sees it: its watches and reads are answered from the recording.
+//! The recorded cluster as one component sees it: watches and reads are answered from the recording.
 //!
-//! Inputs: recorded events as their instants come, and which of the component's own writes have been predicted.
-//! Outputs: watch events in the order of the server. Invariant: what a write of the component caused is not shown
-//! before the component has made that write (or missed it for good), so a late prediction is not spoiled by its own
-//! effect; later events of the same object wait behind it.
+//! Inputs: recorded events when their instants come, and which of the component's own writes have been predicted.
+//! Outputs: watch events in the order of the server. Invariant: the effect of a component's own write is not shown
+//! before the component has made that write (or can no longer make it), so a late prediction is not disturbed by its
+//! own effect; later events of the same object wait for it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,9 +17,9 @@ use super::writers::{WriteTarget, Writer};
 /// One resource.
 #[derive(Debug, Default)]
 struct ResourceState {
-    /// What the watches have shown.
+    /// The objects as the watches have shown them.
     shown: BTreeMap<ObjectKey, Object>,
-    /// What single reads show: ahead of the watches by the component's own latest writes.
+    /// The objects as single reads show them: they include the component's own latest writes.
     stored: BTreeMap<ObjectKey, Object>,
     delivered: Vec<bool>,
     waiting: BTreeMap<ObjectKey, VecDeque<usize>>,
@@ -32,7 +32,7 @@ pub struct RecordedCluster<'a> {
     recorded: &'a Recorded<'a>,
     writer: Writer,
     states: Vec<ResourceState>,
-    /// Of each judged write: whether its effects may be shown.
+    /// For each judged write, whether its effects may be shown.
     released: Vec<bool>,
     version: u64,
     /// Watches of kinds that the recording does not watch.
@@ -60,7 +60,7 @@ impl<'a> RecordedCluster<'a> {
         world
     }
 
-    /// Takes an event whose instant has come; returns what the component receives.
+    /// Takes an event at its instant; returns the messages for the component.
     pub fn arrive(&mut self, stream: usize, at: usize) -> Vec<ToClient> {
         if self.states[stream].delivered[at] {
             return Vec::new();
@@ -77,7 +77,7 @@ impl<'a> RecordedCluster<'a> {
         self.deliver(stream, at)
     }
 
-    /// Lets the effects of a write be shown, at once and before their recorded instant if `early`.
+    /// Allows the effects of a write to be shown: with [`Show::Now`] at once, before their recorded instant.
     pub fn release(&mut self, write: usize, show: Show) -> Vec<ToClient> {
         self.released[write] = true;
         let mut messages = Vec::new();
@@ -85,7 +85,7 @@ impl<'a> RecordedCluster<'a> {
         let list = &self.recorded.streams[stream].events;
         let key = list[echo].object.key();
         if show == Show::Now {
-            // The server commits in order: what it had committed before is shown before.
+            // The server commits in order, so earlier commits are shown first.
             for (at, before) in list.iter().enumerate().take(echo + 1) {
                 if !self.states[stream].delivered[at] && before.object.key() == key && !self.blocked(before.cause) {
                     messages.extend(self.deliver(stream, at));
@@ -112,7 +112,7 @@ impl<'a> RecordedCluster<'a> {
         self.released[write]
     }
 
-    /// Shows single reads what a write of the component has done.
+    /// Lets single reads show a write of the component.
     pub fn store(&mut self, write: usize) {
         if let Some((stream, echo)) = self.recorded.writes[write].echo {
             let event = &self.recorded.streams[stream].events[echo];
@@ -173,7 +173,7 @@ impl<'a> RecordedCluster<'a> {
         }
     }
 
-    /// Returns what an update of the component leaves behind where it alone changes the objects of a kind.
+    /// Returns the object after an update of the component, for a kind that it alone changes.
     #[must_use]
     pub fn kept(&mut self, place: &WriteTarget, body: &Json) -> Option<Object> {
         let stream = self.stream_of(&place.resource)?;
@@ -186,7 +186,7 @@ impl<'a> RecordedCluster<'a> {
         Some(Object::as_received(object))
     }
 
-    /// Shows what the component made of a kind that the recording does not watch.
+    /// Shows an object that the component created, of a kind that the recording does not watch.
     #[must_use]
     pub fn show_made(&mut self, resource: &Resource, object: &Object) -> Vec<ToClient> {
         if let Some(stream) = self.stream_of(resource).filter(|stream| self.recorded.streams[*stream].inferred) {
@@ -196,7 +196,7 @@ impl<'a> RecordedCluster<'a> {
         own.map(|(id, _)| ToClient::Watch { id: *id, event: WatchType::Added, object: object.clone() }).collect()
     }
 
-    /// Closes all watches: the process is gone.
+    /// Closes all watches, since the process has ended.
     pub fn disconnect(&mut self) {
         self.blind.clear();
         for state in &mut self.states {
@@ -212,7 +212,7 @@ impl<'a> RecordedCluster<'a> {
         self.states[stream].stored.get(&key).cloned()
     }
 
-    /// Returns an object as a read shows it that the server may answer from its cache: no further than its watches.
+    /// Returns an object for a read that the server may answer from its cache: no newer than its watches.
     ///
     /// Source: k8s.io/apiserver pkg/storage/cacher/delegator.go (v1.34), `Get` with `resourceVersion=0`.
     #[must_use]
@@ -222,7 +222,7 @@ impl<'a> RecordedCluster<'a> {
         self.states[stream].shown.get(&key).cloned()
     }
 
-    /// Returns an object of which the watches tell until an instant: the server has it before them.
+    /// Returns an object that the watches show until an instant: the server has it earlier.
     #[must_use]
     pub fn read_ahead(&self, place: &WriteTarget, until: Micros) -> Option<Object> {
         let (stream, at) = *self.on_its_way(place, until).first()?;
@@ -241,7 +241,7 @@ impl<'a> RecordedCluster<'a> {
         coming.map(|(at, _)| (stream, at)).collect()
     }
 
-    /// Returns an object of a kind that was not watched, as far as references to it show it: its name and UID.
+    /// Returns an object of a kind that was not watched, as far as references show it: its name and uid.
     fn implied(&self, place: &WriteTarget) -> Option<Object> {
         let objects = self.states.iter().flat_map(|state| state.stored.values());
         let owners = objects.flat_map(|object| object.stable().at(&["metadata", "ownerReferences"]).items());
@@ -256,14 +256,14 @@ impl<'a> RecordedCluster<'a> {
         Some(Object::as_received(object))
     }
 
-    /// Returns the object that a recorded write left behind.
+    /// Returns the object after a recorded write.
     #[must_use]
     pub fn outcome(&self, write: usize) -> Option<Object> {
         let (stream, echo) = self.recorded.writes[write].echo?;
         Some(self.recorded.streams[stream].events[echo].object.clone())
     }
 
-    /// Answers a request for an object that is not there.
+    /// Returns the answer to a request for an object that does not exist.
     #[must_use]
     pub fn not_found(call: &Call) -> Answer {
         let place = WriteTarget::of(call);
@@ -278,12 +278,12 @@ impl<'a> RecordedCluster<'a> {
 pub enum Show {
     /// At once, before the answer: the usual order.
     Now,
-    /// When its recorded instant comes, if it has not come yet.
+    /// At its recorded instant, if that has not passed.
     InTime,
 }
 
 impl ResourceState {
-    /// Takes a change of an object; returns what the watches tell of it.
+    /// Takes a change of an object; returns the watch events for it.
     fn show(&mut self, event: WatchType, object: &Object) -> Vec<ToClient> {
         let key = object.key();
         self.store(event, object);
@@ -292,7 +292,7 @@ impl ResourceState {
             WatchType::Deleted => self.shown.remove(&key),
             _ => self.shown.insert(key.clone(), object.clone()),
         };
-        // A watch that began after an object was made knows it from its list.
+        // A watch that began after an object was created has it from its list.
         let shown = match event {
             WatchType::Added if known => WatchType::Modified,
             WatchType::Modified if !known => WatchType::Added,
@@ -322,7 +322,7 @@ impl ResourceState {
     }
 }
 
-/// Makes a Status that refuses.
+/// Makes a Status with a refusal.
 #[must_use]
 pub fn refusal(code: u16, message: &str) -> Answer {
     let reason = match code {

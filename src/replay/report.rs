@@ -1,4 +1,4 @@
-//! What a replay found: the numbers, the differences, as JSON for scripts and as text for people.
+//! The result of a replay: the numbers and the differences, as JSON for scripts and as text for people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,15 +11,15 @@ use super::writers::{FieldDifference, WriteTarget, Writer};
 
 /// How many differences the text for people shows.
 const SHOWN_MAX: usize = 12;
-/// How long a value may be in the text for people.
+/// How long a value may be in the text for people, in characters.
 const VALUE_MAX: usize = 160;
 
 /// One difference between what was recorded and what the model does.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WriteDifference {
-    /// When, by the recording's count.
+    /// The recorded instant.
     pub t: Micros,
-    /// Whose write.
+    /// The writer.
     pub writer: &'static str,
     /// The object, as `pods/default/web-1`.
     pub object: String,
@@ -29,7 +29,7 @@ pub struct WriteDifference {
     pub real: Json,
     /// What the model does; `Null` for nothing.
     pub sim: Json,
-    /// Why that is known and right to leave, from the ledger.
+    /// The reason from the ledger, if the difference is known.
     pub ledger: Option<String>,
 }
 
@@ -49,32 +49,32 @@ impl WriteDifference {
     }
 }
 
-/// What a replay found.
+/// The result of a replay.
 #[derive(Clone, Debug, Default)]
 pub struct ReplayReport {
     /// The recording, as `1.34.4/zones-all-down`.
     pub recording: String,
     /// All recorded writes of controllers and their Events.
     pub writes: usize,
-    /// Those of writers that are modelled.
+    /// Writes of writers that are modelled.
     pub judged: usize,
-    /// Those that the model predicted.
+    /// Writes that the model predicted.
     pub matched: usize,
     /// Writes whose differences the ledger explains.
     pub explained: usize,
-    /// Writes that only one side has, or that differ, and nothing explains.
+    /// Writes that only one side has, or that differ, without an explanation.
     pub unexplained: usize,
     /// Writes of writers that are inputs only.
     pub unjudged: usize,
     /// The same by writer and reason.
     pub unjudged_by: BTreeMap<Unjudged, usize>,
-    /// Of the judged writes those whose bodies were not recorded: object, verb and instant are compared.
+    /// Judged writes whose bodies were not recorded: object, verb and instant are compared.
     pub by_instant: usize,
     /// Free choices read from the recording, by kind.
     pub choices: BTreeMap<&'static str, usize>,
     /// The inferred phases.
     pub phases: Json,
-    /// Created Nodes and Pods whose admission was judged, and requests that were refused for lack of rights.
+    /// Created Nodes and Pods whose admission was judged, and refused requests.
     pub admitted: usize,
     /// Flags of the recording that the model does not know.
     pub flags_unknown: Vec<String>,

@@ -1,9 +1,10 @@
-//! Looks for the free choices under which a component makes the recorded writes.
+//! Searches the free choices with which a component makes the recorded writes.
 //!
-//! A real run is full of races: whether a taint pass came before a status was seen, whether a renewal reached the cache
-//! before a health pass began. What is still open after a run names the choices that could explain it; they are tried
-//! together, then one by one, and kept only if they bring the run nearer. Invariant: a choice is one that was really
-//! possible, within the milliseconds by which the recorded instants are uncertain; one that changes nothing is dropped.
+//! Inputs: a recording in order, a writer, the known passes. Output: the best run with its choices. A real run contains
+//! races: whether a taint pass came before a status was seen, whether a renewal reached the cache before a health pass
+//! began. The differences of a run suggest choices that could explain them. These are tried together, then one by one,
+//! and kept only if they leave fewer differences. Invariant: a choice is within the milliseconds by which the recorded
+//! instants are uncertain; a choice that changes nothing is dropped.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,31 +22,31 @@ use super::writers::{WriteChange, Writer};
 
 /// How many runs of one writer a search may take.
 const RUNS_MAX: usize = 100;
-/// A write that repeats another of the same object within this time saw an old copy in its cache.
+/// If a write repeats another one of the same object within this time, the cache had an old version.
 const STALE_WITHIN: Micros = 1_000_000;
-/// A taint that comes this soon after the status that causes it may have missed its tick.
+/// A taint that comes this soon after the status that causes it may belong to the next taint pass.
 const TICK_WITHIN: Micros = 300_000;
-/// An event may reach a cache this much later than the recorder, or this much earlier.
+/// How much later than the recorder, or earlier, an event may reach a cache.
 const EVENT_LATE: Micros = 60_000;
 const EVENT_EARLY: Micros = 4_000;
-/// The same beside a pass whose instant is inferred from its neighbours.
+/// The same for a pass whose instant is inferred from its neighbours.
 const PASS_UNCERTAIN: Micros = 150_000;
-/// A health pass begins this long before the taint that it causes, as the next taint pass falls: these are tried.
+/// How long before the taint that it causes a health pass may have begun: these times are tried.
 const PASS_BEFORE_TAINT: [Micros; 2] = [10_000, 60_000];
-/// A renewal affects whether a node is silent for this long at most.
+/// For how long a renewal can affect whether a node counts as silent.
 const RENEWAL_MATTERS: Micros = 120_000_000;
-/// A change of a Node affects the passes of this many periods.
+/// For how long a change of a Node can affect health passes.
 const CHANGE_MATTERS: Micros = 15_000_000;
 
-/// A choice that could explain something.
+/// A choice that could explain a difference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Choice {
     LateEcho(usize),
-    /// The same, and the server's cache was behind as well.
+    /// The same, and the server's cache lagged as well.
     LateCache(usize),
     EarlyTick(usize),
     TickInPass(usize),
-    /// An event of a stream came at another instant.
+    /// An event of a stream came at this instant instead of the recorded one.
     Moved(usize, usize, Micros),
     /// A health pass began at this instant.
     Pass(Micros),
@@ -122,7 +123,7 @@ fn all_of(choices: &Choices) -> Vec<Choice> {
     all
 }
 
-/// A search for the best run of one writer.
+/// The search for the best run of one writer.
 pub struct Search<'a> {
     recorded: &'a Recorded<'a>,
     writer: Writer,
@@ -145,7 +146,7 @@ impl<'a> Search<'a> {
         Self { recorded, writer, settings, passes, period, runs: 0 }
     }
 
-    /// Returns the run that comes nearest to the recording, with its choices; `None` if the writer is not modelled.
+    /// Returns the run with the fewest differences and its choices; `None` if the flags keep the writer from running.
     #[must_use]
     pub fn best(mut self) -> Option<(Run, Choices)> {
         let mut choices = Choices::default();
@@ -177,7 +178,7 @@ impl<'a> Search<'a> {
         Some((run, open))
     }
 
-    /// Returns the health passes under some choices.
+    /// Returns the health passes with some choices.
     fn passes(&self, choices: &Choices) -> Cow<'a, Passes> {
         if choices.passes.is_empty() {
             Cow::Borrowed(self.passes)
@@ -186,12 +187,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds choices that bring the run nearer: all that come into question, or else the first that helps.
+    /// Finds choices that leave fewer differences: all candidates together, otherwise the first one that helps.
     fn better(&mut self, run: &Run, choices: &Choices, open: usize) -> Option<(Run, Choices, usize)> {
         let passes = self.passes(choices);
         let found: Vec<Choice> =
             self.candidates(run, &passes).into_iter().filter(|choice| !choice.is_in(choices)).collect();
-        // Other passes make other choices: they are tried by themselves.
+        // With other passes other choices are possible, so passes are tried alone.
         let together: Vec<Choice> = found.iter().copied().filter(|choice| !matches!(choice, Choice::Pass(_))).collect();
         let groups =
             (together.len() > 1).then_some(together).into_iter().chain(found.iter().map(|one| Vec::from([*one])));
@@ -238,7 +239,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// A write that repeats an earlier one had not seen its effect.
+    /// The choices for a write that repeats an earlier one: the writer had not seen its effect.
     fn stale(&self, index: usize, write: &RecordedWrite) -> Vec<Choice> {
         let earlier = self.recorded.writes_of(self.writer).filter(|(other, earlier)| {
             *other < index
@@ -249,7 +250,7 @@ impl<'a> Search<'a> {
                 && (self.writer == Writer::NODE_IPAM || write.change.is_empty() || earlier.change == write.change)
         });
         let choice = |(other, earlier): (usize, &RecordedWrite)| {
-            // What is asked for once more was not there where the server looked.
+            // An object that is requested again was missing where the server looked.
             let is_repeated = !write.change.is_empty() && earlier.change == write.change;
             let cache = is_repeated.then_some(Choice::LateCache(other));
             [Some(Choice::LateEcho(other)), cache]
@@ -257,7 +258,7 @@ impl<'a> Search<'a> {
         earlier.flat_map(choice).flatten().collect()
     }
 
-    /// A taint pass came before the status of the node that it took was seen.
+    /// The choices for a taint pass that came before the status that it used was seen.
     fn early_tick(&self, made: &Prediction) -> Vec<Choice> {
         let WriteChange::Taints { added, .. } = &made.change else { return Vec::new() };
         if !added.iter().any(phases::is_eviction_taint) {
@@ -273,7 +274,7 @@ impl<'a> Search<'a> {
         status.map(|(index, _)| Choice::EarlyTick(index)).collect()
     }
 
-    /// Finds the renewals and changes of a node of which it is not certain whether a health pass saw them, and moves
+    /// Finds the renewals and changes of a node for which it is uncertain whether a health pass saw them, and moves
     /// each to the other side of the pass.
     fn events_beside_passes(&self, node: &str, before: Micros, passes: &Passes) -> Vec<Choice> {
         let mut found = Vec::new();
@@ -293,7 +294,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A taint pass came between the last node of a health pass and its judgement of the zones.
+/// The choice of a taint pass between the last node of a health pass and its judgement of the zones.
 fn tick_in_pass(write: &RecordedWrite, passes: &Passes) -> Option<Choice> {
     let WriteChange::Taints { added, .. } = &write.change else { return None };
     let pass = passes.starts.partition_point(|start| *start <= write.t).checked_sub(1)?;
@@ -301,7 +302,7 @@ fn tick_in_pass(write: &RecordedWrite, passes: &Passes) -> Option<Choice> {
     (soon && added.iter().any(phases::is_eviction_taint)).then_some(Choice::TickInPass(pass))
 }
 
-/// The health pass whose instant is inferred began shortly before this taint, and caused it.
+/// The choices of a health pass at an inferred instant that began shortly before this taint and caused it.
 fn pass_before(write: &RecordedWrite, passes: &Passes, period: Micros) -> Vec<Choice> {
     let WriteChange::Taints { added, .. } = &write.change else { return Vec::new() };
     let next = passes.starts.partition_point(|start| *start < write.t);

@@ -1,7 +1,7 @@
-//! The model's API server at one instant, asked one request after the other.
+//! The model's API server at one instant; requests are sent one after the other.
 //!
-//! Inputs: requests with their senders. Outputs: the answers. What a recording does not say of an object (defaults,
-//! first status), this server says.
+//! Inputs: requests with their senders. Outputs: the answers. It supplies what a recording does not contain of an
+//! object (defaults, first status).
 
 use std::sync::Arc;
 

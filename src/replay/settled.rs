@@ -1,10 +1,10 @@
-//! Statuses of workloads, and slices of endpoints, as they settle: how many syncs a burst of changes takes is chance,
-//! what they end with is not.
+//! Compares statuses of workloads, and endpoint slices, when they have settled. How many syncs a burst of changes takes
+//! is chance; the last status is not.
 //!
-//! Each sync of a controller writes the status of what its cache shows then; of several changes within milliseconds a
-//! sync may see one or all. Inputs: a run and the recorded writes. Outputs: a difference for each instant at which one
-//! side has come to rest and the other says something else. Invariant: every recorded status is the last of a burst or
-//! is followed by one that is. Where the bodies were not recorded it is judged that both sides write in each burst.
+//! Each sync of a controller writes the status for what its cache shows; of several changes within milliseconds a sync
+//! may see one or all. Inputs: a run and the recorded writes. Outputs: a difference for each instant at which one side
+//! has settled and the other has another status. Invariant: every recorded status is the last of a burst or is followed
+//! by one that is. If the bodies were not recorded, both sides must write in each burst.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ const BURST: Micros = 1_500_000;
 /// Instants within a status may differ by this.
 const TOLERANCE: SignedDuration = SignedDuration::from_secs(2);
 
-/// Tells whether a write is one of those that are judged here.
+/// Tells whether a write is judged here.
 #[must_use]
 pub fn is_judged(writer: Writer, verb: Verb, place: &WriteTarget) -> bool {
     match writer {
@@ -33,9 +33,8 @@ pub fn is_judged(writer: Writer, verb: Verb, place: &WriteTarget) -> bool {
     }
 }
 
-/// Tells whether a write only counts how often a sync said the same: as many as a burst of changes took, which is
-/// chance.
-/// `object_writes` are the writes of the other side.
+/// Tells whether a write only counts how often a sync wrote the same. That number depends on chance: it is the number
+/// of syncs of a burst. `object_writes` are the writes of the other side.
 #[must_use]
 pub fn counts_syncs<'a>(
     writer: Writer,
@@ -47,7 +46,7 @@ pub fn counts_syncs<'a>(
     writer == Writer::ENDPOINT_SLICE && is_count && object_writes.into_iter().any(same)
 }
 
-/// What both sides say of one object, in order.
+/// The writes of both sides to one object, in order.
 #[derive(Default)]
 struct ObjectWrites<'a> {
     real: Vec<(Micros, &'a RecordedWrite)>,
@@ -55,8 +54,7 @@ struct ObjectWrites<'a> {
 }
 
 impl ObjectWrites<'_> {
-    /// Returns the difference of a burst in which only one side wrote, where the recording does not hold what was
-    /// written.
+    /// Returns the difference of a burst in which only one side wrote, for a recording without bodies.
     fn one_sided(
         &self,
         writer: Writer,
@@ -88,7 +86,7 @@ fn bursts(mut instants: Vec<Micros>) -> Vec<(Micros, Micros)> {
     found
 }
 
-/// Returns where the statuses of a run come to rest at something else than the recorded ones.
+/// Returns where the statuses of a run settle differently from the recorded ones.
 #[must_use]
 pub fn differences(recorded: &Recorded<'_>, writer: Writer, run: &Run) -> Vec<WriteDifference> {
     let mut objects: BTreeMap<&WriteTarget, ObjectWrites<'_>> = BTreeMap::new();

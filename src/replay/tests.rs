@@ -1,4 +1,4 @@
-//! A replay notices each way in which a recording can differ from the model: shown on recordings changed in memory.
+//! Tests that a replay notices every kind of difference, on recordings that are changed in memory.
 
 use nodeproof_core::components::registry::{ROWS, processes};
 use nodeproof_core::json;
@@ -247,7 +247,7 @@ fn without_an_audit_log_what_changed_tells_the_writers_of_nodes() {
         assert!(report.passed(), "{}", report.text());
         assert!(!report.by_writer.contains_key("kube-scheduler"), "{name}");
         let of_lifecycle = |report: &ReplayReport| report.by_writer["node-lifecycle-controller"].0;
-        // What was refused is not seen.
+        // Refused writes have no effect that a watch could show.
         assert!(of_lifecycle(&report) + 1 >= of_lifecycle(&with), "{name}");
     }
 }
@@ -380,7 +380,7 @@ fn each_controller_of_the_registry_has_a_writer() {
         body,
         message: String::new(),
     };
-    // Each user writes each of these: whose they are then must be told of every row.
+    // Each of these users makes each of these writes; for every row the writer must be known.
     let writes = [
         ("delete", "/api/v1/namespaces/default/pods/web-1", json!({})),
         ("patch", "/api/v1/nodes/n1", json!({"spec": {"podCIDR": "10.0.0.0/24"}})),
@@ -412,7 +412,7 @@ fn each_controller_of_the_registry_has_a_writer() {
     }
 }
 
-/// Adds a Namespace that ends at an instant to a recording.
+/// Adds a Namespace that is deleted at an instant to a recording.
 fn end_namespace(recording: &mut Recording, t: Micros) {
     let line = |t: Micros, listed: bool, event: WatchType, namespace: Json| WatchLine {
         t,
@@ -439,7 +439,7 @@ fn end_namespace(recording: &mut Recording, t: Micros) {
 #[test]
 fn the_end_of_a_namespace_is_judged_where_namespaces_are_watched() {
     let ends = 30_000_000;
-    // The controller begins five seconds later, with the collections.
+    // The controller starts five seconds later, with requests that delete collections.
     let write = |verb: &str, uri: String, body: Json| WriteLine {
         t: ends + 5_002_000,
         end: ends + 5_003_000,

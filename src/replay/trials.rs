@@ -1,8 +1,8 @@
 //! The recordings of `fixtures/recorded` as trials of the test harness: `replay::1.34.4::zones-all-down`.
 //!
 //! Inputs: the directories `VERSION/RECORDING` that hold an `about.yaml`, and `api-VERSION` with exchanges, of which
-//! each topic is a trial. Outputs: one trial each, in order of their
-//! names; a trial fails with the text that `nodeproof replay` prints. Listing them reads no recording.
+//! each topic is a trial. Outputs: one trial each, in order of their names; a trial fails with the text that
+//! `nodeproof replay` prints. Invariant: listing the trials reads no recording.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use libtest_mimic::{Failed, Trial};
 
 use super::{Ledger, exchanges, replay};
 
-/// Where the recordings of this crate stand.
+/// Returns the directory of this crate's recordings.
 #[must_use]
 pub fn recorded_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/recorded")
@@ -44,7 +44,7 @@ fn agrees(dir: &Path) -> Result<(), Failed> {
     if report.passed() { Ok(()) } else { Err(Failed::from(report.text())) }
 }
 
-/// Finds the recordings below a directory: name and place.
+/// Finds the recordings below a directory, with their names.
 fn recordings(root: &Path) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     for version in directories(root) {

@@ -1,8 +1,8 @@
-//! The writes of a recording without an audit log, as far as what changed tells whose they were.
+//! Infers the writes of a recording without an audit log from its watches.
 //!
-//! Inputs: the lines of the watches, with the field managers. Outputs: lines as `writes.jsonl` has them. Only what one
-//! controller alone changes is told: conditions, taints, labels and blocks of Nodes, the ttl annotation, readiness of
-//! Pods. Deletions and whatever several controllers write stay untold, and so do refused requests.
+//! Inputs: the lines of the watches, with the field managers. Outputs: lines as in `writes.jsonl`. Only changes that
+//! one controller alone makes are inferred: conditions, taints, labels and blocks of Nodes, the ttl annotation,
+//! readiness of Pods. Left out on purpose: deletions, writes that several controllers make, refused requests.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use nodeproof_core::objects::{Json, Text};
 use super::load::{Micros, WatchLine, WriteLine};
 use super::writers::Writer;
 
-/// A write is received about this long before a watch shows it.
+/// How long before a watch shows it a write is received, about.
 const BEFORE: Micros = 2_000;
-/// It is answered about this long after it was received.
+/// How long after that it is answered, about.
 const TAKES: Micros = 1_500;
 /// The manager of everything that kube-controller-manager writes.
 const CONTROLLERS: &str = "kube-controller-manager";
@@ -23,16 +23,16 @@ const CONTROLLERS: &str = "kube-controller-manager";
 /// Source: k8s.io/api core/v1/annotation_key_constants.go (v1.34), `ObjectTTLAnnotationKey`.
 const TTL: &str = "node.alpha.kubernetes.io/ttl";
 
-/// The label that says who keeps a slice. Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34),
+/// The label that names the manager of a slice. Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34),
 /// `LabelManagedBy`.
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 /// Source: pkg/controller/endpointslice/endpointslice_controller.go (v1.34), `ControllerName`.
 const SLICES_MANAGER: &str = "endpointslice-controller.k8s.io";
 
-/// The writers whose writes can all be told; the others cannot be judged without an audit log.
+/// The writers whose writes can all be inferred; others cannot be judged without an audit log.
 pub const TOLD: [Writer; 3] = [Writer::NODE_LIFECYCLE, Writer::NODE_IPAM, Writer::TTL];
 
-/// Returns the writes that the watches tell of, in the order of their instants.
+/// Returns the writes that the watches show, in the order of their instants.
 #[must_use]
 pub fn writes(watch: &[WatchLine]) -> Vec<WriteLine> {
     let mut known: BTreeMap<(&str, Text, Text), &WatchLine> = BTreeMap::new();
@@ -52,8 +52,7 @@ pub fn writes(watch: &[WatchLine]) -> Vec<WriteLine> {
     found
 }
 
-/// Returns the writes of slices of endpoints: no audit log of a recording holds them, and one controller alone makes
-/// them.
+/// Returns the writes of endpoint slices: no recording has them in an audit log, and only one controller makes them.
 #[must_use]
 pub fn slices(watch: &[WatchLine]) -> Vec<WriteLine> {
     let mut known: BTreeMap<(Text, Text), u64> = BTreeMap::new();
@@ -154,7 +153,7 @@ fn write(before: &WatchLine, line: &WatchLine) -> Option<WriteLine> {
     })
 }
 
-/// Tells whether a Pod lost its readiness alone: what the node lifecycle controller does where a Node is not ready.
+/// Tells whether a Pod lost only its readiness, as the node lifecycle controller does when a Node is not ready.
 fn was_made_unready(old: &Json, new: &Json) -> bool {
     let ready = |pod: &Json| {
         let conditions = pod.at(&["status", "conditions"]).items().iter();

@@ -1,10 +1,9 @@
-//! Whose a recorded write is, what it was aimed at, and what it changed.
+//! Reads from requests and Events who wrote ([`Author`]), to what ([`WriteTarget`]), and what ([`WriteChange`]).
 //!
-//! Whose a write is says its user, as the registry has it.
-//! node-lifecycle, taint-eviction and the CIDR allocator share one user: deletions of pods, the condition
-//! DisruptionTarget and the Events of `taint-eviction-controller` are taint eviction's, `podCIDR` is the allocator's,
-//! the rest is node lifecycle's. Changes are compared as changes, not as bodies: two writers that both append a taint
-//! may meet in either order, and each body then holds what the other one had written.
+//! The registry names the writer by its user. node-lifecycle, taint-eviction and the CIDR allocator share one user:
+//! deletions and patches of Pods and the Events of `taint-eviction-controller` belong to taint eviction, `podCIDR` to
+//! the allocator, the rest to node lifecycle. Changes are compared, not bodies: two writers that append a taint may
+//! come in either order, and each body then has both.
 
 use std::collections::BTreeMap;
 
@@ -16,23 +15,23 @@ use nodeproof_core::objects::{Json, Object, Text, time};
 
 use super::load::{WatchLine, WriteLine};
 
-/// A writer whose writes are judged: one of the registry, by its name, or admission.
+/// A writer whose writes are judged: a controller of the registry, by its name, or admission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Writer(&'static str);
 
-/// Those that are told from others, or judged, in a way of their own.
+/// The writers that need code of their own here.
 impl Writer {
     /// Admission of created Nodes and Pods.
     pub const ADMISSION: Self = Self("admission");
-    /// Keeps Deployments, which recordings do not watch.
+    /// Manages Deployments, which recordings do not watch.
     pub const DEPLOYMENT: Self = Self("deployment-controller");
-    /// Keeps slices, whose writes no audit log holds, of Services, which recordings do not watch.
+    /// Manages endpoint slices, whose writes no audit log contains, for Services, which recordings do not watch.
     pub const ENDPOINT_SLICE: Self = Self("endpointslice-controller");
     /// Deletes objects of kinds that recordings may not watch.
     pub const GARBAGE_COLLECTOR: Self = Self("garbage-collector-controller");
-    /// Finishes off Namespaces, which recordings may not watch.
+    /// Deletes the contents of Namespaces, which recordings may not watch.
     pub const NAMESPACE: Self = Self("namespace-controller");
-    /// Gives Nodes their blocks.
+    /// Allocates blocks of addresses to Nodes.
     pub const NODE_IPAM: Self = Self("node-ipam-controller");
     /// Works in health and taint passes.
     pub const NODE_LIFECYCLE: Self = Self("node-lifecycle-controller");
@@ -42,7 +41,7 @@ impl Writer {
     pub const SCHEDULER: Self = Self(SCHEDULER);
     /// Reads each Pod before it patches it.
     pub const TAINT_EVICTION: Self = Self("taint-eviction-controller");
-    /// Sets an annotation that nobody else sets.
+    /// Sets an annotation that no other writer sets.
     pub const TTL: Self = Self("ttl-controller");
 }
 
@@ -52,7 +51,7 @@ impl Writer {
         processes().map(Self)
     }
 
-    /// Returns the name, as `--controllers` has it.
+    /// Returns the name, as in `--controllers`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.0
@@ -62,13 +61,13 @@ impl Writer {
         ROWS.iter().find(|row| row.name == self.0)
     }
 
-    /// Tells whether it keeps a workload: its statuses are compared as they settle.
+    /// Tells whether it manages a workload: its statuses are compared when they have settled.
     #[must_use]
     pub fn is_workload(self) -> bool {
         self.row().is_some_and(|row| row.duty == Duty::Workload)
     }
 
-    /// Returns the user as whom it writes, without the prefix of service accounts; admission is none.
+    /// Returns the user with which it writes, without the prefix of service accounts; empty for admission.
     #[must_use]
     pub fn user(self) -> &'static str {
         self.row().map_or("", |row| row.user)
@@ -84,7 +83,7 @@ pub enum Author {
     Other(String),
 }
 
-/// What a request is aimed at.
+/// The target of a request.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct WriteTarget {
     /// Group, version and plural.
@@ -126,7 +125,7 @@ impl WriteTarget {
         })
     }
 
-    /// Returns what a call is aimed at.
+    /// Returns the target of a call.
     #[must_use]
     pub fn of(call: &Call) -> Option<Self> {
         match &call.target {
@@ -140,7 +139,7 @@ impl WriteTarget {
         }
     }
 
-    /// Tells whether a request of this kind writes an Event: what it says counts, not its name.
+    /// Tells whether such a request writes an Event: its content is compared, not its name.
     #[must_use]
     pub fn is_event(&self, verb: Verb) -> bool {
         self.resource.plural == *"events" && verb != Verb::DeleteCollection
@@ -160,33 +159,33 @@ impl WriteTarget {
     }
 }
 
-/// What a write changes, in the form in which both sides are compared.
+/// The change of a write, in a form in which both sides can be compared.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WriteChange {
     /// A patch of a Node that sets `spec.taints`.
     Taints {
-        /// Taints that were not there before.
+        /// New taints.
         added: Vec<Json>,
-        /// Taints that are there no more.
+        /// Removed taints.
         removed: Vec<Json>,
     },
-    /// Any other patch, without the version and uid that it insists on.
+    /// Any other patch, without the version and uid that it requires.
     Patch(Json),
     /// The status of a whole object.
     Status(Json),
     /// A deletion with its options.
     Delete(Json),
-    /// An Event: what it says about which object.
+    /// The content of an Event, with the object that it is about.
     Event(Json),
-    /// A whole object of a kind that controllers make themselves, without what the server adds.
+    /// A whole object that a controller creates, without the fields that the server adds.
     Whole(Json),
     /// A Pod, by uid, and the Node that it is bound to.
     Binding(Json),
-    /// The body of a whole object that the recording does not hold.
+    /// A whole object whose body is not recorded.
     Unknown,
 }
 
-/// All recorded revisions, to find what a patch started from.
+/// All recorded revisions, to find the one that a patch started from.
 #[derive(Clone, Debug, Default)]
 pub struct Revisions(BTreeMap<u64, Object>);
 
@@ -208,7 +207,7 @@ impl Revisions {
 }
 
 impl WriteChange {
-    /// Reads what a request changes.
+    /// Returns the change of a request.
     #[must_use]
     pub fn of(verb: Verb, place: &WriteTarget, body: &Json, revisions: &Revisions) -> Self {
         if place.is_event(verb) {
@@ -220,7 +219,7 @@ impl WriteChange {
                 options.remove(&["kind"]);
                 options.remove(&["apiVersion"]);
                 if place.resource == LEASES {
-                    // The revisions that renewals made are not recorded.
+                    // The revisions of renewals are not recorded.
                     options.remove(&["preconditions", "resourceVersion"]);
                 }
                 Self::Delete(if options.is_empty() { Json::Null } else { options })
@@ -233,7 +232,7 @@ impl WriteChange {
         }
     }
 
-    /// Tells whether two changes are about the same thing, though perhaps with other values.
+    /// Tells whether two changes are about the same thing, possibly with other values.
     #[must_use]
     pub fn alike(&self, other: &Self) -> bool {
         match (self, other) {
@@ -252,7 +251,7 @@ impl WriteChange {
         }
     }
 
-    /// Returns the paths at which two changes differ, instants within `tolerance` of each other being equal.
+    /// Returns the paths at which two changes differ; instants within `tolerance` of each other are equal.
     #[must_use]
     pub fn differences(&self, sim: &Self, tolerance: SignedDuration) -> Vec<FieldDifference> {
         let mut found = Vec::new();
@@ -263,7 +262,7 @@ impl WriteChange {
         found
     }
 
-    /// Tells whether the write changes nothing: a patch that holds the version alone.
+    /// Tells whether the write changes nothing: a patch with only the version.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -273,7 +272,7 @@ impl WriteChange {
         }
     }
 
-    /// Tells whether an object, as a watch shows it, may be what the write left behind.
+    /// Tells whether an object of a watch may be the result of the write.
     #[must_use]
     pub fn is_in(&self, event: WatchType, object: &Object) -> bool {
         match self {
@@ -316,7 +315,7 @@ impl WriteChange {
     }
 }
 
-/// Tells whether a write is compared as the whole object that it sends: a ReplicaSet when it is made, slices always.
+/// Tells whether a write is compared as a whole object: a ReplicaSet when it is created, slices always.
 #[must_use]
 pub fn is_compared_whole(verb: Verb, place: &WriteTarget) -> bool {
     match place.resource.plural.as_str() {
@@ -326,8 +325,8 @@ pub fn is_compared_whole(verb: Verb, place: &WriteTarget) -> bool {
     }
 }
 
-/// Returns an object as its maker sends it: without what the server adds, and with one text for the hash of a template,
-/// which is a choice. The endpoints of a slice stand in no order.
+/// Returns an object as its creator sends it: without the fields that the server adds, and with a fixed text for the
+/// hash of a template, which is a choice. The endpoints of a slice have no order.
 #[must_use]
 pub fn whole(object: &Json) -> Json {
     const HASH: &str = "pod-template-hash";
@@ -381,7 +380,7 @@ fn patch(place: &WriteTarget, body: &Json, revisions: &Revisions) -> WriteChange
     }
 }
 
-/// Tells whether an object holds what a strategic merge patch sets.
+/// Tells whether an object contains what a strategic merge patch sets.
 fn holds(object: &Json, patch: &Json) -> bool {
     match patch {
         Json::Null => object.is_null(),
@@ -417,7 +416,7 @@ fn identities(taints: &[Json]) -> Vec<(String, String, String)> {
     taints.iter().map(identity).collect()
 }
 
-/// Returns what an Event says and how often, without names and instants.
+/// Returns the content of an Event and its count, without names and instants.
 fn event_content(event: &Json) -> Json {
     let mut content = Json::object();
     for field in ["reason", "message", "type", "count"] {
@@ -425,7 +424,7 @@ fn event_content(event: &Json) -> Json {
     }
     content.set(&["source", "component"], event.at(&["source", "component"]).clone());
     content.set(&["metadata", "namespace"], event.at(&["metadata", "namespace"]).clone());
-    // Events of the group events.k8s.io say more, and count otherwise.
+    // Events of the group events.k8s.io have more fields, and count in another way.
     if !event.get("action").is_empty() {
         content.set(&["action"], event.get("action").clone());
         content.set(&["reportingComponent"], event.get("reportingComponent").clone());
@@ -446,7 +445,7 @@ fn binding_content(binding: &Json) -> Json {
     content
 }
 
-/// Shows an Event of the group `events.k8s.io` as the group without name does, as far as this scheduler fills it.
+/// Converts an Event of the group `events.k8s.io` to the core group, as far as this scheduler fills it.
 #[must_use]
 pub fn as_core_event(event: &Json) -> Json {
     const NAMES: [(&str, &str); 3] =
@@ -459,14 +458,14 @@ pub fn as_core_event(event: &Json) -> Json {
     core
 }
 
-/// A field in which both sides differ.
+/// A field in which the two sides differ.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FieldDifference {
     /// The field's path, as `status.conditions[Ready].reason`.
     pub path: String,
     /// What was recorded; `Null` for nothing.
     pub real: Json,
-    /// What the model says; `Null` for nothing.
+    /// What the model has; `Null` for nothing.
     pub sim: Json,
 }
 
@@ -514,13 +513,14 @@ fn diff_lists(path: &str, real: &[Json], sim: &[Json], tolerance: SignedDuration
 
 fn same_instant(one: &str, other: &str, tolerance: SignedDuration) -> bool {
     match (time::parse(one), time::parse(other)) {
-        // Both are cut to whole seconds, so two instants within the tolerance may read one second more apart.
+        // Both are truncated to whole seconds, so two instants within the tolerance may be read as one second further
+        // apart.
         (Some(one), Some(other)) => one.duration_since(other).abs() <= tolerance + SignedDuration::from_secs(1),
         _ => false,
     }
 }
 
-/// Tells whose a line of `writes.jsonl` is.
+/// Returns the author of a line of `writes.jsonl`.
 #[must_use]
 pub fn author_of_write(line: &WriteLine, place: Option<&WriteTarget>) -> Author {
     let user = line.user.rsplit(':').next().unwrap_or_default();
@@ -535,7 +535,7 @@ pub fn author_of_write(line: &WriteLine, place: Option<&WriteTarget>) -> Author 
     }
 }
 
-/// Tells those apart that share a user; `None` for a user of whom that is not known.
+/// Returns the author among writers that share a user; `None` for a user whose writers cannot be told apart.
 fn told_apart(line: &WriteLine, place: &WriteTarget) -> Option<Writer> {
     if !line.user.ends_with(Writer::NODE_LIFECYCLE.user()) {
         return None;
@@ -550,7 +550,7 @@ fn told_apart(line: &WriteLine, place: &WriteTarget) -> Option<Writer> {
     })
 }
 
-/// Tells whose an Event is; `None` for one of the script's own.
+/// Returns the author of an Event; `None` for an Event of the script.
 #[must_use]
 pub fn author_of_event(event: &Json) -> Option<Author> {
     let component = event.at(&["source", "component"]).as_str().or_else(|| event.get("reportingComponent").as_str());

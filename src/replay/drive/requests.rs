@@ -1,5 +1,4 @@
-//! What becomes of a component's requests: reads are answered from the recorded world, each write is looked for among
-//! the recorded ones.
+//! Answers a component's requests: reads from the recorded cluster, writes by the recorded write that they predict.
 //!
 //! Inputs: a request, the present instant. Outputs: its answer on the agenda, the prediction, the differences.
 
@@ -42,7 +41,7 @@ impl Drive<'_> {
         }
     }
 
-    /// Tells whether the server's cache is behind what this component has written to an object.
+    /// Tells whether the server's cache lags behind this component's writes to an object.
     fn is_behind(&self, place: &WriteTarget) -> bool {
         self.choices.late_cache.iter().any(|write| {
             let own = &self.recorded.writes[*write].place;
@@ -104,7 +103,7 @@ impl Drive<'_> {
         self.at(t, ScheduledInput::Answer { life: self.life, id, answer, write: matched });
     }
 
-    /// Returns what a write is answered, and when: as it was recorded, or as the world that was recorded leaves it.
+    /// Returns the answer to a write and its instant: as recorded, or as the recorded cluster implies.
     fn answer_of_write(
         &self,
         matched: Option<usize>,
@@ -129,7 +128,7 @@ impl Drive<'_> {
         (object.map_or_else(bare, |object| Answer::object(write.code, object)), end)
     }
 
-    /// Shows the statuses that were recorded before one that is predicted: this component took fewer syncs.
+    /// Shows the recorded statuses before the predicted one: the component needed fewer syncs.
     fn pass_over(&mut self, index: usize, place: &WriteTarget) {
         let t = self.recorded.writes[index].t;
         let earlier: Vec<usize> = self
@@ -146,7 +145,8 @@ impl Drive<'_> {
         }
     }
 
-    /// Returns what a creation made of a kind that the recording does not watch: the body under the recorded name.
+    /// Returns the object that a creation made, of a kind that the recording does not watch: the body under the
+    /// recorded name.
     ///
     /// The hash at its end is a choice: upstream hashes Go's print of a template.
     fn made(&self, index: usize, place: &WriteTarget, body: &Json) -> Option<Object> {
@@ -165,7 +165,7 @@ impl Drive<'_> {
         Some(Object::as_received(object))
     }
 
-    /// Returns the whole Event that a creation or the patch of a count leaves behind.
+    /// Returns the whole Event after a creation or a patch of its count.
     fn event(&mut self, place: &WriteTarget, body: Json) -> Json {
         let name = body.at(&["metadata", "name"]).as_text().unwrap_or(&place.name).clone();
         let mut event = self.events.get(&name).cloned().unwrap_or_else(Json::object);
@@ -180,7 +180,8 @@ impl Drive<'_> {
         event
     }
 
-    /// Finds the recorded write that a predicted one is: the same in all its fields, or else about the same thing.
+    /// Finds the recorded write that a write predicts: one that is equal in all fields, otherwise one about the same
+    /// thing.
     fn find(&self, verb: Verb, place: &WriteTarget, change: &WriteChange) -> Option<usize> {
         let is_event = place.is_event(verb);
         let candidates: Vec<usize> = self
@@ -213,7 +214,7 @@ impl Drive<'_> {
     }
 }
 
-/// Answers with what was sent.
+/// Returns an answer with the body that was sent.
 fn bare(code: u16, body: &Json) -> Answer {
     Answer::object(code, Object::as_received(body.clone()))
 }

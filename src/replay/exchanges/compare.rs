@@ -1,10 +1,10 @@
-//! Compares an answer with the recorded one, up to ids, resourceVersions and instants.
+//! Compares an answer with the recorded one, except for ids, resourceVersions and instants.
 //!
-//! Those stand in a one-to-one relation that is built on the way: where the recorded side repeats an id, the model must
-//! repeat its own. Instants that a request of the case has named must be equal. The order of causes over a map's keys,
-//! which the real server does not fix, is free. A cell of a table that shows an instant shows the time since: it is
-//! free as the instant is. How a server was built, as `/version` tells it, is free. Answers in YAML are compared by
-//! what they say.
+//! Inputs: the two answers to each request of a case. Outputs: differences. State: pairs of recorded and own ids, built
+//! while a case runs; where the recorded side repeats an id, the model must repeat its own. Instants that a request of
+//! the case has named must be equal. Not compared are: the order of causes over a map's keys, which the real server
+//! does not fix; cells of tables that show an instant as the time since; and how a server was built, as `/version`
+//! reports it. Answers in YAML are compared by their content.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,13 +28,13 @@ static AGE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?<before>^|\()\d+[smhdy](?:\d+[smhd])?(?<after>$| ago\))").expect("a fixed pattern")
 });
 
-/// Numbers from here on can be revisions of the recorded store.
+/// Numbers from this one on may be revisions of the recorded store.
 const LEAST_REVISION: usize = 1000;
 
-/// Characters that the server adds to a generated name.
+/// How many characters the server adds to a generated name.
 const GENERATED: usize = 5;
 
-/// Reads an answer in YAML, less what recordings of JSON leave out too; nothing if it is in another form.
+/// Reads an answer in YAML, without the fields that recordings of JSON leave out too; `None` if it has another form.
 fn read_yaml(answer: &Json) -> Option<Json> {
     let is_yaml = answer.at(&["headers", "Content-Type"]).as_str() == Some("application/yaml");
     let text = answer.get("bodyText").as_str().filter(|_| is_yaml)?;
@@ -61,7 +61,7 @@ impl Pairs {
         self.to_sim.contains_key(real) || self.to_real.contains_key(sim)
     }
 
-    /// Tells whether two values are a pair, and makes them one if neither has a partner.
+    /// Tells whether two values are a pair, and pairs them if neither has a partner.
     fn unite(&mut self, real: &str, sim: &str) -> bool {
         if self.knows(real, sim) {
             return self.to_sim.get(real).is_some_and(|partner| partner == sim);
@@ -75,9 +75,9 @@ impl Pairs {
 /// The comparison of one case.
 #[derive(Debug)]
 pub(super) struct Comparison {
-    /// All requests of the case as text: what they name is not free.
+    /// All requests of the case as text: values that they contain must be equal.
     sent: String,
-    /// Instants that the real server set before any request named them: clients may send them back.
+    /// Instants that the real server set before any request contained them: clients may send them back.
     set_by_server: BTreeSet<String>,
     uids: Pairs,
     versions: Pairs,
@@ -123,7 +123,7 @@ impl Comparison {
         self.found.push((path.to_owned(), Json::Null, sim.clone()));
     }
 
-    /// Takes the ids of a step that prepares a case; a code that differs is a difference.
+    /// Pairs the ids of a step that prepares a case; a code that differs is a difference.
     pub(super) fn bind(&mut self, path: &str, real: &Json, sim: &Json) {
         let before = self.found.len();
         self.body(path, real.get("body"), sim.get("body"));
@@ -141,7 +141,7 @@ impl Comparison {
         }
     }
 
-    /// Compares code, headers that say something, and body.
+    /// Compares code, relevant headers and body.
     pub(super) fn answer(&mut self, path: &str, real: &Json, sim: &Json) {
         self.code(path, real, sim);
         let warnings = |answer: &Json| {
@@ -196,13 +196,13 @@ impl Comparison {
         self.value(path, real, sim);
     }
 
-    /// Tells whether a name is one that the server made from a base of the case.
+    /// Tells whether a name is one that the server generated from a prefix in the case.
     fn is_generated(&self, name: &str) -> bool {
         let base = name.len().checked_sub(GENERATED).and_then(|length| name.get(..length));
         base.is_some_and(|base| self.sent.contains(&format!("\"generateName\":\"{base}")))
     }
 
-    /// Puts this run's generated names in the place of the recorded ones.
+    /// Replaces the recorded generated names by those of this run.
     pub(super) fn translated(&self, request: &Json) -> Json {
         let mut text = request.to_string();
         for (real, own) in &self.names.to_sim {
@@ -255,7 +255,7 @@ impl Comparison {
         }
     }
 
-    /// A list's own revision is that of the whole store, and its token is the server's own affair.
+    /// Compares the metadata of a list: its revision is that of the whole store, and its token is not compared.
     fn list_metadata(&mut self, path: &str, real: &Json, sim: &Json) {
         let shape = |metadata: &Json| {
             let mut shape = metadata.clone();
@@ -292,11 +292,11 @@ impl Comparison {
         for (name, own) in &self.names.to_sim {
             real = real.replace(name, own);
         }
-        // Clients send back the instants that the server has set.
         // The recorder left tokens out.
         if real == "<a JWT>" && path.ends_with("token") {
             return true;
         }
+        // Clients send back the instants that the server has set.
         let server_time = path.ends_with("creationTimestamp") || path.ends_with("deletionTimestamp");
         if self.same_tokens(&real, sim, server_time) {
             return true;
@@ -335,7 +335,7 @@ impl Comparison {
     }
 }
 
-/// Cells of tables show instants as the time since.
+/// Masks the cells of tables that show an instant as the time since.
 fn without_ages(cell: &str) -> Cow<'_, str> {
     AGE.replace_all(cell, "${before}AGE${after}")
 }
@@ -347,7 +347,7 @@ fn sorted_parts(message: &str) -> Vec<&str> {
     parts
 }
 
-/// An empty value is shown as what it is, so that it is not taken for an absent one.
+/// Returns an empty value as it is printed, so that it differs from an absent one.
 fn printed(value: &Json) -> Json {
     if value.is_null() { Json::text("null") } else { value.clone() }
 }

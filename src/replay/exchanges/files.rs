@@ -1,7 +1,7 @@
-//! Reads a directory of exchanges: the topics' lines and the world that each case starts from.
+//! Reads a directory of exchanges: the lines of the topics, and the objects that each case starts from.
 //!
-//! Inputs: `TOPIC.jsonl` or `TOPIC.jsonl.gz`, `given.yaml` here or beside in a directory of the same series. Outputs:
-//! cases in order of topic and line. A line that is no JSON is an error with file and line.
+//! Inputs: `TOPIC.jsonl` or `TOPIC.jsonl.gz`; `given.yaml` in the directory or in one of the same release series beside
+//! it. Outputs: cases in order of topic and line. A line that is no JSON is an error with file and line.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -18,7 +18,7 @@ use crate::replay::load::LoadError;
 
 static REPEATED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"<the letter (\w) (\d+) times>").expect("a fixed pattern"));
-/// How long a text that is written out may be: longer than any body that the server takes.
+/// The limit of a text that is written out: longer than any body that the server accepts.
 const LONGEST_TEXT: usize = 16 * 1024 * 1024;
 
 /// A line of a topic.
@@ -28,7 +28,7 @@ pub(super) struct Case {
     pub(super) line: Json,
 }
 
-/// What a directory holds.
+/// The contents of a directory.
 #[derive(Clone, Debug)]
 pub(super) struct Exchanges {
     pub(super) name: String,
@@ -38,7 +38,7 @@ pub(super) struct Exchanges {
 }
 
 pub(super) fn is_here(dir: &Path) -> bool {
-    // A timeline has these beside each other, whatever else is missing there.
+    // A recording of controllers has these files, even if others are missing.
     let has = |name: &str| dir.join(name).is_file() || dir.join(format!("{name}.gz")).is_file();
     !has("about.yaml") && !has("writes.jsonl") && !has("actions.jsonl") && topics(dir).next().is_some()
 }
@@ -103,7 +103,7 @@ fn read_topic(topic: &str, path: &Path, cases: &mut Vec<Case>) -> Result<(), Loa
     for (at, text) in read(path)?.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
         let line = match Json::parse(&written_out(text)) {
             Ok(line) => line,
-            // A body on purpose nested deeper than any parser goes: counted, not judged.
+            // A body that is nested deeper than any parser accepts, on purpose: counted, not judged.
             Err(error) if error.to_string().starts_with("recursion limit exceeded") => Json::object(),
             Err(error) => {
                 let why = format!("the line is no JSON at column {}", error.column());
@@ -115,14 +115,14 @@ fn read_topic(topic: &str, path: &Path, cases: &mut Vec<Case>) -> Result<(), Loa
     Ok(())
 }
 
-/// Writes out what a recording abbreviates, as `<the letter x 262144 times>`.
+/// Expands abbreviations of a recording, as `<the letter x 262144 times>`.
 fn written_out(text: &str) -> std::borrow::Cow<'_, str> {
     REPEATED.replace_all(text, |found: &regex::Captures<'_>| {
         found[1].repeat(found[2].parse::<usize>().unwrap_or(0).min(LONGEST_TEXT))
     })
 }
 
-/// Reads the objects of `given.yaml`; a directory with the differences of a release shares that of its series.
+/// Reads the objects of `given.yaml`; a directory with the differences of a release uses that of its series.
 fn given(dir: &Path) -> Result<Vec<Json>, LoadError> {
     let series = dir.file_name().and_then(OsStr::to_str).and_then(|name| name.rsplit_once('-')).map(|(name, _)| name);
     let mut places = vec![dir.join("given.yaml")];

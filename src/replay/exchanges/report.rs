@@ -1,4 +1,5 @@
-//! What a replay of exchanges found: numbers by topic and the differences.
+//! The result of a replay of exchanges: numbers by topic and the differences, as JSON for scripts and as text for
+//! people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,7 +23,7 @@ pub struct AnswerDifference {
     pub real: Json,
     /// What the model answers; `Null` for nothing.
     pub sim: Json,
-    /// Why that is known and right to leave, from the ledger.
+    /// The reason from the ledger, if the difference is known.
     pub ledger: Option<String>,
 }
 
@@ -31,15 +32,15 @@ pub struct AnswerDifference {
 pub struct Count {
     /// Lines.
     pub cases: usize,
-    /// Those that are one request and its answer.
+    /// Lines that are one request and its answer.
     pub judged: usize,
-    /// Those without a difference.
+    /// Lines without a difference.
     pub matched: usize,
-    /// Those whose differences all stand in the ledger.
+    /// Lines whose differences are all in the ledger.
     pub explained: usize,
 }
 
-/// What a replay of exchanges found.
+/// The result of a replay of exchanges.
 #[derive(Clone, Debug, Default)]
 pub struct ExchangeReport {
     /// The recording, as `api-1.34.4`.
@@ -76,7 +77,7 @@ impl ExchangeReport {
         })
     }
 
-    /// Tells whether every judged answer is the recorded one or has a reason not to be.
+    /// Tells whether every judged answer equals the recorded one or is explained by the ledger.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.total().unexplained() == 0
@@ -129,7 +130,7 @@ impl ExchangeReport {
 }
 
 impl Count {
-    /// Returns how many cases differ for no reason that is known.
+    /// Returns the number of cases with an unexplained difference.
     #[must_use]
     pub const fn unexplained(self) -> usize {
         self.judged - self.matched - self.explained

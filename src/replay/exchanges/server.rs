@@ -1,4 +1,7 @@
-//! The model's API server with one client that asks and one that watches.
+//! The model's API server for one case, with one client that sends requests and one that watches.
+//!
+//! Inputs: recorded requests with their users, instants. Outputs: answers and watch events in the form of the
+//! recordings. Time passes only as requests and watches need it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,7 +24,7 @@ const WATCHING: ClientId = ClientId(2);
 /// How much longer than the real server the model may take to end a watch.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(5);
 
-/// A server and what its clients have received.
+/// A server and the messages that its clients have received.
 pub(super) struct ModelServer {
     server: ApiServer,
     now: Timestamp,
@@ -84,7 +87,7 @@ impl ModelServer {
         recorded_form(&answer)
     }
 
-    /// Returns the instant a number of seconds from now, and some more.
+    /// Returns the instant a number of seconds from now, plus a reserve.
     pub(super) fn after(&self, seconds: &Json) -> Timestamp {
         let seconds = match seconds {
             Json::Int(seconds) => SignedDuration::from_secs(*seconds),
@@ -147,7 +150,8 @@ impl ModelServer {
     }
 }
 
-/// The recorder's users: an administrator, nodes, the control plane, people without rights or without good credentials.
+/// Returns one of the recorder's users: an administrator, a node, a part of the control plane, or a user without rights
+/// or valid credentials.
 fn identity(user: &str, agent: &str) -> Arc<Identity> {
     let agent = Text::from(if agent.is_empty() { "nodeproof-recorder" } else { agent });
     let (user, groups): (&str, &[&'static str]) = match user {
@@ -177,7 +181,7 @@ fn call_of(request: &Json) -> Result<Call, Answer> {
         Json::Null => text("bodyText").to_owned(),
         body => body.to_string(),
     };
-    // A YAML body reaches the server as JSON, as from any shell.
+    // A YAML body reaches the model as JSON.
     let media = if request.get("body").is_null() { header(request, "content-type") } else { "" };
     let body = body::as_json(media, &body);
     let headers: Vec<(&str, &str)> = request

@@ -1,4 +1,4 @@
-//! Exchanges that are made up: what counts as the same answer and what does not.
+//! Tests with made-up exchanges: which answers count as equal and which do not.
 
 use std::path::PathBuf;
 
