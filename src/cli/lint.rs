@@ -1,4 +1,6 @@
 //! `nodeproof lint`: checks feature files without running them.
+//!
+//! Inputs: feature files. Outputs: their problems on standard output. Invariant: nothing is run and no file is written.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! The options that the subcommands with live backends share.
+//! The options and the signal handling that the subcommands with live backends share.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `nodeproof run --read-only`: judges the scenarios that only look, on a cluster as it is.
+//! `nodeproof run --read-only`: judges the scenarios tagged `@read-only` on an existing cluster.
 //!
 //! Inputs: feature files, a context. Outputs: verdicts on standard output; on standard error the cluster and the rights
 //! that are used, before any object is read. Invariant: nothing is written to the cluster.

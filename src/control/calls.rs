@@ -1,4 +1,4 @@
-//! The calls about settings, rules, controllers, machines, decisions and the trace.
+//! The calls about reset, settings, rules, controllers, decisions and the trace, and the refusals that calls share.
 
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;

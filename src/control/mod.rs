@@ -72,8 +72,9 @@ impl Reply {
 /// A call that is refused; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The HTTP status code: 400 for a mistake, 404 for something that does not exist, 409 for a machine that cannot do
-    /// this now, 422 for a kubelet that refuses to start, 500 for a bug of the simulator, 501 for what is not modelled.
+    /// The HTTP status code: 400 for a mistake, 404 for something that does not exist, 405 for a wrong method, 409 for
+    /// a machine that cannot do this now, 422 for a kubelet that refuses to start, 500 for a bug of the simulator, 501
+    /// for what is not modelled.
     pub code: u16,
     /// What is wrong.
     pub error: FieldError,

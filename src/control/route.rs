@@ -1,4 +1,7 @@
 //! The table of control calls: method, path, and the function that answers.
+//!
+//! Input: the method and target of a call. Output: the row of the table with the parts of the path and the query, or a
+//! refusal with the nearest call. Pure.
 
 use nodeproof_core::objects::{FieldError, Json};
 

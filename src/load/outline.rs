@@ -1,4 +1,4 @@
-//! Expands scenario outlines: fills placeholders in row by row, and refuses placeholders without a column.
+//! Expands scenario outlines: fills placeholders in row by row, and refuses placeholders without a column. Pure.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,6 @@
 //! The reference of the vocabulary, made from the functions of sentences: their patterns and the comments above them.
+//!
+//! Output: [`Sentence`]s in the order of their files, with parameters, source and examples from features.
 
 use std::sync::LazyLock;
 
