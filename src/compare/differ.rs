@@ -23,11 +23,11 @@ use super::merged_writes::merged;
 pub enum DifferenceKind {
     /// The scenario holds on one side and does not on the other.
     Verdict,
-    /// Only the simulator has it.
-    OnlySim,
     /// Only the simulator has the change.
-    OnlyReal,
+    OnlySim,
     /// Only the real cluster has the change.
+    OnlyReal,
+    /// The value.
     Value,
     /// Who wrote it.
     Writer,

@@ -15,7 +15,7 @@ use super::writers::Writer;
 
 /// How long before a watch shows it a write is received, about.
 const BEFORE: Micros = 2_000;
-/// How long after that it is answered, about.
+/// How long after it was received a write is answered, about.
 const TAKES: Micros = 1_500;
 /// The manager of everything that kube-controller-manager writes.
 const CONTROLLERS: &str = "kube-controller-manager";
