@@ -42,9 +42,9 @@ fn problems(files: &[(&str, &str)], exceptions: &Exceptions) -> Vec<String> {
             problems.extend(versions::versions(source.path, source.text));
         }
     }
-    problems.extend(layers(&sources, &imports, exceptions));
-    problems.extend(circles(&sources, &imports, exceptions));
-    problems.extend(type_names(&sources, exceptions));
+    problems.extend(layers(&sources, &imports));
+    problems.extend(circles(&sources, &imports));
+    problems.extend(type_names(&sources));
     problems.extend(sizes(&sources, exceptions));
     problems.sort();
     problems.dedup();

@@ -5,41 +5,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::exceptions::Exceptions;
 use super::imports::Import;
 use super::source::SourceFile;
 
 const LONGEST: usize = 4;
 
-pub(super) fn circles(sources: &[SourceFile], imports: &[Import], exceptions: &Exceptions) -> Vec<String> {
+pub(super) fn circles(sources: &[SourceFile], imports: &[Import]) -> Vec<String> {
     let counts = |import: &&Import| {
         let (from, to) = (&sources[import.from], &sources[import.to]);
         !import.test && !(from.module.starts_with(&to.module))
     };
     let imports: Vec<&Import> = imports.iter().filter(counts).collect();
     let mut problems = Vec::new();
-    let mut listed: BTreeSet<&str> = exceptions.circles.iter().map(|(file, _)| *file).collect();
     for circle in connected(sources.len(), &imports) {
         let folders: BTreeSet<&str> = circle.iter().map(|file| folder(sources, *file)).collect();
         if folders.len() < 2 && circle.len() <= LONGEST {
             continue;
         }
-        let exception = exceptions.circles.iter().find(|(file, _)| circle.iter().any(|at| sources[*at].path == *file));
-        match exception {
-            Some((file, files)) if *files >= circle.len() => {
-                listed.remove(file);
-                if *files > circle.len() {
-                    problems.push(format!("circle of {file}: {} files, write that for {files}", circle.len()));
-                }
-            }
-            _ => {
-                let folders = folders.into_iter().collect::<Vec<_>>().join(", ");
-                let arrows = arrows(sources, &imports, &circle);
-                problems.push(format!("a circle of {} files in {folders}:\n{arrows}", circle.len()));
-            }
-        }
+        let folders = folders.into_iter().collect::<Vec<_>>().join(", ");
+        let arrows = arrows(sources, &imports, &circle);
+        problems.push(format!("a circle of {} files in {folders}:\n{arrows}", circle.len()));
     }
-    problems.extend(listed.iter().map(|file| format!("circle of {file}: is gone, and so its exception has to go")));
     problems
 }
 

@@ -4,9 +4,7 @@
 //! inside a folder, since they may set up neighbours. The root file of a folder belongs to no layer: a name that it
 //! re-exports belongs to the module that defines it.
 
-use std::collections::BTreeSet;
 
-use super::exceptions::Exceptions;
 use super::imports::Import;
 use super::source::SourceFile;
 
@@ -78,9 +76,8 @@ const FOLDERS: [(&[&str], Layers); 5] = [
     ])),
 ];
 
-pub(super) fn layers(sources: &[SourceFile], imports: &[Import], exceptions: &Exceptions) -> Vec<String> {
+pub(super) fn layers(sources: &[SourceFile], imports: &[Import]) -> Vec<String> {
     let mut problems = Vec::new();
-    let mut breaches = BTreeSet::new();
     for (folder, layers) in &FOLDERS {
         for source in sources.iter().filter(|source| source.path.ends_with(".rs")) {
             if let Some(own) = place(source, folder).filter(|own| !layers.has(own)) {
@@ -95,15 +92,9 @@ pub(super) fn layers(sources: &[SourceFile], imports: &[Import], exceptions: &Ex
             let named = import.written.get(folder.len()).map(String::as_str).filter(|name| layers.has(name));
             let Some(used) = named.or_else(|| place(to, folder)) else { continue };
             if used != own && !layers.allow(own, used) {
-                breaches.insert((own, used));
-                if !exceptions.layers.contains(&(own, used)) {
-                    problems.push(format!("{}:{}: {own} must not use {used}", from.path, import.line));
-                }
+                problems.push(format!("{}:{}: {own} must not use {used}", from.path, import.line));
             }
         }
-    }
-    for (own, used) in exceptions.layers.iter().filter(|pair| !breaches.contains(*pair)) {
-        problems.push(format!("layers: {own} does not use {used}, and so the exception has to go"));
     }
     for import in imports {
         if sources[import.from].module.starts_with(&["nodeproof", "live"]) && import.written[..2] == ["core", "sim"] {

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::exceptions::Exceptions;
 use super::source::SourceFile;
 
 const MOST: usize = 2;
 
-pub(super) fn type_names(sources: &[SourceFile], exceptions: &Exceptions) -> Vec<String> {
+pub(super) fn type_names(sources: &[SourceFile]) -> Vec<String> {
     let mut defined = BTreeMap::<&str, BTreeSet<&str>>::new();
     for source in sources.iter().filter(|source| !source.module.is_empty()) {
         for name in types(source) {
@@ -15,19 +14,9 @@ pub(super) fn type_names(sources: &[SourceFile], exceptions: &Exceptions) -> Vec
         }
     }
     let mut problems = Vec::new();
-    for (name, paths) in &defined {
-        let most = exceptions.type_names.iter().find(|(own, _)| own == name).map_or(MOST, |(_, most)| *most);
-        if paths.len() > most {
-            let paths = paths.iter().copied().collect::<Vec<_>>().join(", ");
-            problems.push(format!("type {name} is defined in more than {most} modules: {paths}"));
-        }
-    }
-    for (name, most) in exceptions.type_names {
-        match defined.get(name).map_or(0, BTreeSet::len) {
-            count if count <= MOST => problems.push(format!("type {name}: is rare, and so its exception has to go")),
-            count if count < *most => problems.push(format!("type {name}: {count} modules, write that for {most}")),
-            _ => {}
-        }
+    for (name, paths) in defined.iter().filter(|(_, paths)| paths.len() > MOST) {
+        let paths = paths.iter().copied().collect::<Vec<_>>().join(", ");
+        problems.push(format!("type {name} is defined in more than {MOST} modules: {paths}"));
     }
     problems
 }
