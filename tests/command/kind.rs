@@ -32,7 +32,7 @@ contexts: [{name: prod, context: {cluster: prod, user: prod}}, {name: kind-np, c
 const JOURNAL: &str = concat!(
     r#"{"run":{"run":"r1","pid":1,"started":null,"#,
     r#""at":"2026-01-01T00:00:00Z","context":"kind-np","kubeconfig":null,"cluster":"np"}}
-{"change":{"id":1,"what":"np-worker: it is paused","container":"np-worker","ill":"frozen","#,
+{"change":{"id":1,"what":"np-worker: it is paused","container":"np-worker","node_fault":"frozen","#,
     r#""undo":[{"do":"unpause","container":"np-worker"}]}}
 "#
 );
@@ -107,7 +107,7 @@ fn killed() -> Result<(), String> {
     let mut command =
         world.command(&["run", "--backend", "kind", "--context", &context, "--state-dir", "state", "features"]);
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(|error| error.to_string())?;
-    let is_cut = || world.files("state").iter().any(|file| world.read(file).contains("\"ill\":\"cut\""));
+    let is_cut = || world.files("state").iter().any(|file| world.read(file).contains("\"node_fault\":\"cut\""));
     let cut = wait(Duration::from_secs(120), is_cut);
     run.kill().map_err(|error| error.to_string())?;
     drop(run.wait());

@@ -63,7 +63,6 @@ pub struct UndoableChange {
     pub container: Option<String>,
     /// The node fault that the change makes, if it makes one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    #[serde(rename = "node_fault")]
     pub(crate) node_fault: Option<NodeFault>,
     /// What undoes it, in order.
     pub(crate) undo: Vec<Op>,

@@ -196,14 +196,14 @@ impl ControlPlane {
             let mut processes = self.processes.lock().ok()?;
             processes.ended().map(|(name, how)| format!("{name} {how}{}", lines(&processes.last_lines(name))))
         };
-        ended.or_else(|| self.ill_store())
+        ended.or_else(|| self.store_trouble())
     }
 
     /// Asks etcd for its health; callers within a short time share the answer.
-    fn ill_store(&self) -> Option<String> {
+    fn store_trouble(&self) -> Option<String> {
         let mut health = self.health.lock().ok()?;
         if health.0.elapsed() > HEALTH_PERIOD {
-            *health = (Instant::now(), ill(self.etcd));
+            *health = (Instant::now(), etcd_trouble(self.etcd));
         }
         health.1.clone()
     }
@@ -252,7 +252,7 @@ impl ControlPlane {
 /// Asks the etcd at a port for its health: with an alarm it accepts no writes.
 ///
 /// Source: go.etcd.io/etcd server/etcdserver/api/etcdhttp/health.go (v3.6), `/health`.
-fn ill(port: u16) -> Option<String> {
+fn etcd_trouble(port: u16) -> Option<String> {
     let mut stream = TcpStream::connect_timeout(&([127, 0, 0, 1], port).into(), HEALTH_TIMEOUT).ok()?;
     stream.set_read_timeout(Some(HEALTH_TIMEOUT)).ok()?;
     stream.write_all(b"GET /health HTTP/1.0\r\n\r\n").ok()?;
