@@ -40,10 +40,7 @@ pub struct LintArgs {
 #[must_use]
 pub fn run(args: &LintArgs, own: &Own) -> ExitCode {
     let suite = Suite::load(&args.suite_args.suite_paths(&args.paths, own));
-    let unused = suite.unused_snapshots().into_iter().map(|text| {
-        let (file, message) = text.split_once(' ').unwrap_or(("snapshots", &text));
-        Problem::of_file(file, message)
-    });
+    let unused = suite.unused_snapshots().into_iter().map(|(_, problem)| problem);
     let problems: Vec<Problem> = suite.problems().cloned().chain(unused).collect();
     let scenarios = suite.planned.len();
     let is_empty = problems.is_empty() && scenarios == 0;

@@ -41,8 +41,9 @@ object a scenario: name, backend, k8s, seed, result (passed, failed, inconclusiv
 virtualSeconds, wallSeconds. --report writes DIR/<area>/<topic>.../<scenario>.trace.jsonl (each message),
 .decisions.jsonl (what each controller decided, and why) and .history.yaml (what changed in each object).
 
-Exit code: 0 all passed, 1 a scenario failed, 2 misuse or a broken feature file (the other files are run), 130 a run
-in real time was interrupted: what ran was ended and put back.")]
+Exit code: 0 all passed, 1 a scenario failed, 2 misuse, a broken feature file (the other files are run), an unused
+snapshot, or a backend in real time on which nothing was run, 130 a run in real time was interrupted: what ran was
+ended and put back.")]
 pub struct RunArgs {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
@@ -92,11 +93,11 @@ pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
         return read_only(args, &options, &suite);
     }
     options.runner.announcement().iter().for_each(note);
-    let problems: Vec<String> = suite.problems().map(ToString::to_string).collect();
+    let problems = problems(args, &suite);
     problems.iter().for_each(|problem| note(format_args!("error: {problem}\n")));
     let chosen: Vec<&Planned> = match args.selection_args.of(&suite, &options) {
         Ok(chosen) => chosen,
-        Err(_) if !problems.is_empty() => return ExitCode::from(MISUSE),
+        Err(_) if suite.problems().next().is_some() => return ExitCode::from(MISUSE),
         Err(message) => return misuse(message),
     };
     if let Some(directory) = &args.report
@@ -107,7 +108,7 @@ pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
     keep_panics_quiet();
     let started = Instant::now();
     let mut count = Count::default();
-    let (threads, runner) = (options.runner.threads(), options.runner.clone());
+    let (threads, runner, backend) = (options.runner.threads(), options.runner.clone(), options.runner.backend());
     let jobs = jobs(&chosen, args, options);
     if args.live.dry_run {
         return dry_run(&jobs);
@@ -138,11 +139,27 @@ pub fn run(args: &RunArgs, own: &Own) -> ExitCode {
     if let Some(code) = interrupted(&runner) {
         return code;
     }
-    match (problems.is_empty(), count.tally.failures()) {
-        (false, _) => ExitCode::from(MISUSE),
-        (true, 0) => ExitCode::SUCCESS,
-        (true, _) => ExitCode::FAILURE,
+    if args.accept
+        && let Err(message) = remove_unused_snapshots(&suite)
+    {
+        return misuse(message);
     }
+    count.exit_code(backend, problems.is_empty(), jobs.len())
+}
+
+/// Returns what is wrong with the files; with `--accept` unused snapshots are no problem, since they are deleted.
+fn problems(args: &RunArgs, suite: &Suite) -> Vec<String> {
+    let unused = if args.accept { Vec::new() } else { suite.unused_snapshots() };
+    suite.problems().chain(unused.iter().map(|(_, problem)| problem)).map(ToString::to_string).collect()
+}
+
+/// Deletes stored snapshots that no scenario uses, and says so.
+fn remove_unused_snapshots(suite: &Suite) -> Result<(), String> {
+    for (path, problem) in suite.unused_snapshots() {
+        std::fs::remove_file(&path).map_err(|error| format!("{}: it cannot be deleted: {error}", path.display()))?;
+        note(format_args!("deleted: {} {}", problem.file, problem.message));
+    }
+    Ok(())
 }
 
 /// Judges a cluster as it is.
@@ -246,6 +263,18 @@ impl Count {
         }
         self.tally.add(judged.verdict, &judged.text);
         is_news
+    }
+
+    /// Returns the exit code of a run, and says why it is one of misuse where nothing else does.
+    fn exit_code(&self, backend: Backend, files_are_fine: bool, jobs: usize) -> ExitCode {
+        if backend != Backend::Sim && self.tally.run() == 0 && jobs > 0 {
+            return misuse(format!("nothing was run on the backend {}: {}", backend.name(), self.tally.main_reason()));
+        }
+        match (files_are_fine, self.tally.failures()) {
+            (false, _) => ExitCode::from(MISUSE),
+            (true, 0) => ExitCode::SUCCESS,
+            (true, _) => ExitCode::FAILURE,
+        }
     }
 
     fn summary(&self, args: &RunArgs, started: Instant, problems: usize, jobs: usize) {

@@ -30,14 +30,24 @@ impl Tally {
         &self.skipped
     }
 
+    /// Returns the reason for which most were skipped; empty if none was.
+    pub(super) fn main_reason(&self) -> &str {
+        self.skipped.iter().max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason)
+    }
+
     /// Returns how many count as failed.
     pub(super) const fn failures(&self) -> usize {
         self.failed + self.inconclusive
     }
 
+    /// Returns how many were run.
+    pub(super) const fn run(&self) -> usize {
+        self.passed + self.failures()
+    }
+
     /// Returns how many there were in all.
     pub(super) fn total(&self) -> usize {
-        self.passed + self.failures() + self.skipped.values().sum::<usize>()
+        self.run() + self.skipped.values().sum::<usize>()
     }
 }
 

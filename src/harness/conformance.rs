@@ -203,6 +203,6 @@ fn broken(name: String, problems: &[Problem]) -> Trial {
 }
 
 fn snapshots_are_used(suite: &Suite) -> Result<(), Failed> {
-    let unused = suite.unused_snapshots();
+    let unused: Vec<String> = suite.unused_snapshots().iter().map(|(_, problem)| problem.to_string()).collect();
     if unused.is_empty() { Ok(()) } else { Err(Failed::from(unused.join("\n"))) }
 }

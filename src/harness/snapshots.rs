@@ -21,6 +21,7 @@ use super::options::{EntryPoint, SuiteOptions, release_name};
 use super::planned::Planned;
 use super::runner::Backend;
 use super::yaml;
+use crate::load::Problem;
 
 /// Where snapshots are stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -127,9 +128,9 @@ impl Store {
     }
 
     /// Returns the stored files that no scenario uses, and those that equal the file of the default release beside
-    /// them.
+    /// them: each with its path and with what is wrong.
     #[must_use]
-    pub fn unused(&self, planned: &[Planned], broken_areas: &BTreeSet<String>) -> Vec<String> {
+    pub fn unused(&self, planned: &[Planned], broken_areas: &BTreeSet<String>) -> Vec<(PathBuf, Problem)> {
         let Self::Tree(root) = self else { return Vec::new() };
         let used: BTreeSet<String> = planned.iter().flat_map(expected).collect();
         let mut found = BTreeMap::new();
@@ -143,15 +144,18 @@ impl Store {
                 continue;
             }
             let text = |path: &Path| fs::read_to_string(path).ok().and_then(|raw| contents(name, &raw).ok());
-            if !used.contains(base) {
-                unused.push(format!("snapshots/{name} is used by no scenario: delete it"));
+            let is_like = |other: &PathBuf| text(other) == text(path);
+            let why = if !used.contains(base) {
+                "is used by no scenario"
             } else if release.is_some_and(|release| release.parse::<nodeproof_core::profile::Release>().is_err()) {
-                unused.push(format!("snapshots/{name} is for no release that is modelled: delete it"));
-            } else if release.is_some()
-                && found.get(&format!("{base}.snap")).is_some_and(|other| text(other) == text(path))
-            {
-                unused.push(format!("snapshots/{name} says the same as the one without its release: delete it"));
-            }
+                "is for no release that is modelled"
+            } else if release.is_some() && found.get(&format!("{base}.snap")).is_some_and(is_like) {
+                "says the same as the one without its release"
+            } else {
+                continue;
+            };
+            let problem = Problem::of_file(&format!("snapshots/{name}"), why);
+            unused.push((path.clone(), problem.help("delete it, or let `nodeproof run --accept` do that")));
         }
         unused
     }

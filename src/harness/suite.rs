@@ -175,9 +175,9 @@ impl Suite {
         }));
     }
 
-    /// Returns problems with stored snapshots that no scenario uses; none unless all features were loaded.
+    /// Returns the stored snapshots that no scenario uses, each with its path; none unless all features were loaded.
     #[must_use]
-    pub fn unused_snapshots(&self) -> Vec<String> {
+    pub fn unused_snapshots(&self) -> Vec<(PathBuf, Problem)> {
         let area = |name: &str| {
             let parts: Vec<&str> = name.split("::").skip(1).collect();
             parts[..parts.len().saturating_sub(1)].join("/")

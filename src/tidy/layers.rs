@@ -4,7 +4,6 @@
 //! inside a folder, since they may set up neighbours. The root file of a folder belongs to no layer: a name that it
 //! re-exports belongs to the module that defines it.
 
-
 use super::imports::Import;
 use super::source::SourceFile;
 

@@ -11,6 +11,7 @@ pub(crate) const TRIALS: &[Named] = &[
     ("input::outlines_and_languages", outlines_and_languages),
     ("input::options", options),
     ("input::variables", variables),
+    ("input::a_backend_on_which_nothing_is_run", nothing_is_run),
     ("input::places_that_cannot_be_read_or_written", places),
     ("input::recordings", recordings),
     ("input::files_of_ones_own", files_of_ones_own),
@@ -139,6 +140,16 @@ fn options() -> Result<(), String> {
     for (arguments, words) in cases {
         world.call(arguments).ends(2)?.says(words)?;
     }
+    Ok(())
+}
+
+fn nothing_is_run() -> Result<(), String> {
+    let world = World::new();
+    world.write("features/a/good.feature", GOOD);
+    let mut command = world.command(&["run", "--backend", "hollow"]);
+    command.env_remove("KUBEBUILDER_ASSETS").env("PATH", "");
+    let answer = Answer::of(&mut command).ends(2)?.says("0 passed, 1 skipped")?;
+    answer.says("error: nothing was run on the backend hollow: no etcd in KUBEBUILDER_ASSETS or PATH")?;
     Ok(())
 }
 
