@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use nodeproof_core::profile::Release;
+use nodeproof_core::profile::{Release, gates};
 use serde::Deserialize;
 
 use super::Problem;
@@ -16,11 +16,12 @@ const PLAIN: [&str; 5] = ["core", "extended", "provisional", READ_ONLY, "slow"];
 /// The tag of a scenario that does nothing to the cluster; `steps` refuses other sentences in it.
 const READ_ONLY: &str = "read-only";
 /// Tags with a value, and what the value is.
-const VALUED: [(&str, &str); 6] = [
+const VALUED: [(&str, &str); 7] = [
     ("req", "a requirement's id, as in @req:NC-03"),
     ("since", "a release, as in @since:1.32"),
     ("until", "a release, as in @until:1.31"),
     ("gate", "a feature gate, as in @gate:NodeSwap"),
+    ("custom", "a name that something else in the cluster sets, as in @custom:example.com/broken"),
     ("sim-only", "why the scenario needs the simulator"),
     ("live-only", "why the scenario needs a real cluster"),
 ];
@@ -181,6 +182,7 @@ impl Tags {
             }
             "sim-only" => self.sim_only = Some(word(value, "sim-only", &SIM_ONLY)?),
             "live-only" => self.live_only = Some(word(value, "live-only", &LIVE_ONLY)?),
+            "custom" => {}
             _ => gate(value)?,
         }
         Ok(())
@@ -222,8 +224,11 @@ fn word(value: &str, tag: &str, words: &[&str]) -> Result<String, TagError> {
 }
 
 fn gate(value: &str) -> Result<(), TagError> {
-    let named = value.starts_with(|c: char| c.is_ascii_uppercase()) && value.chars().all(|c| c.is_ascii_alphanumeric());
-    if named { Ok(()) } else { Err((format!("{value:?} is no feature gate"), Some("as in NodeSwap".to_owned()))) }
+    if gates().any(|gate| gate.name == value) {
+        return Ok(());
+    }
+    let near = nearest(value, gates().map(|gate| gate.name)).map(|near| format!("did you mean @gate:{near}?"));
+    Err((format!("{value:?} is no feature gate of any release"), near.or(Some("as in NodeSwap".to_owned()))))
 }
 
 /// Finds a tag on the lines above its heading.
@@ -273,7 +278,7 @@ mod tests {
             ("@since", 1, "wants a value", ""),
             ("@slow:very", 1, "takes no value", ""),
             ("@sim-only:hour", 1, "no reason", "hours"),
-            ("@gate:nodeSwap", 1, "no feature gate", ""),
+            ("@gate:nodeSwap", 1, "no feature gate", "@gate:NodeSwap"),
             ("@since:1.34 @until:1.31", 1, "no release is both", ""),
             ("@core(1)", 1, "no tag @core(1)", ""),
         ];

@@ -17,6 +17,7 @@ use nodeproof_core::scenario::{
 
 use super::functions::CompileContext;
 use super::manifest::{Manifest, manifests};
+use super::names::{own_words, unknown_name};
 use super::words::Wrong;
 use crate::load::near::nearest;
 use crate::load::{Case, Problem, Row, StepLine, step_problem};
@@ -74,6 +75,8 @@ pub struct Draft {
     pub(super) said_by: usize,
     /// Whether the scenario must not do anything to the cluster.
     read_only: bool,
+    /// What the scenario itself says in `Given`, `When` and `@custom:` tags: names in it are meant.
+    own_words: String,
     /// Whether the current sentence is about every Node: the name is then `*`.
     pub(super) of_every_node: bool,
     /// Names in steps that no sentence fits. Such a step may have declared them, so no problem is reported for them.
@@ -119,6 +122,7 @@ impl Draft {
             place: DraftPosition { file: file.to_owned(), row: case.row.clone(), ..DraftPosition::default() },
             compile_context,
             read_only: case.tags.read_only,
+            own_words: own_words(case),
             ..Self::default()
         }
     }
@@ -283,6 +287,10 @@ impl Draft {
         if !self.only_looks(subject.is_of_the_api() && !has_snapshot) || !self.is_said_of_every(&subject, &predicate) {
             return;
         }
+        if let Some(unknown) = unknown_name(&subject, &predicate, &self.own_words) {
+            self.problem_with(&unknown.name, unknown.message, vec![unknown.help]);
+            return;
+        }
         let fact = Fact { subject, predicate };
         if self.is_given() {
             self.given(Setup::Until(fact));
@@ -334,6 +342,7 @@ impl Draft {
             compile_context: Arc::clone(&self.compile_context),
             said_by: self.said_by + 1,
             read_only: self.read_only,
+            own_words: self.own_words.clone(),
             place: DraftPosition {
                 file: self.place.file.clone(),
                 row: self.place.row.clone(),

@@ -13,6 +13,7 @@ mod expect;
 mod functions;
 mod machines;
 mod manifest;
+mod names;
 mod network;
 mod nodes;
 mod observe;

@@ -9,6 +9,7 @@ use super::world::{Answer, FAILING, GOOD, Named, World, require};
 pub(crate) const TRIALS: &[Named] = &[
     ("input::feature_files_that_are_broken", feature_files),
     ("input::outlines_and_languages", outlines_and_languages),
+    ("input::names_that_nothing_has", names),
     ("input::options", options),
     ("input::variables", variables),
     ("input::a_backend_on_which_nothing_is_run", nothing_is_run),
@@ -72,6 +73,34 @@ fn feature_files() -> Result<(), String> {
             "does not end",
         ),
     ])
+}
+
+fn names() -> Result<(), String> {
+    let feature = |tag: &str, line: &str| {
+        format!(
+            "Feature: x\n  {tag}\n  Scenario: y\n    Given a ready Node \"w\"\n    \
+             When the kubelet on \"w\" is killed\n    Then {line}\n"
+        )
+        .into_bytes()
+    };
+    let typo = |name: &'static str, line: &str, words: &'static str| (name, feature("", line), words);
+    broken(&[
+        typo(
+            "taint",
+            "Node \"w\" never has taint \"node.kubernetes.io/unreachabel:NoExecute\" for 5m",
+            "did you mean node.kubernetes.io/unreachable?",
+        ),
+        typo("condition", "Node \"w\" never has condition Redy=Unknown for 5m", "did you mean Ready?"),
+        typo("event", "no Event NodeNotRedy about Node \"w\" for 5m", "did you mean NodeNotReady?"),
+        typo("field", "Node \"w\" keeps field spec.unschedulabel absent for 5m", "did you mean unschedulable?"),
+        typo("bound", "Node \"w\" exists at 1s after Node \"w\" has condition Redy=Unknown", "did you mean Ready?"),
+        ("gate", feature("@gate:NodeSwop", "Node \"w\" exists within 1s"), "did you mean @gate:NodeSwap?"),
+    ])?;
+    let world = World::new();
+    let line = "Node \"w\" never has taint \"example.com/broken:NoExecute\" for 5m";
+    world.write("features/a/b.feature", feature("@custom:example.com/broken", line));
+    world.call(&["run"]).ends(0)?;
+    Ok(())
 }
 
 fn outlines_and_languages() -> Result<(), String> {

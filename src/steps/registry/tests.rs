@@ -130,10 +130,10 @@ fn nodes_are_counted_and_some_of_a_zone_are_fed() {
     let scenario = scenario(concat!(
         r#"Given 3 hand-fed Nodes in zone "a"
         When the first 2 Nodes of zone "a" post condition Ready=False
-        Then 1 Node of zone "a" has taint "k:NoExecute" within 6s
-        And 2 Nodes of zone "a" have taint "k:NoExecute" between 10s and 11s after "#,
-        r#"1 Node of zone "a" has taint "k:NoExecute"
-        And never 3 Nodes have taint "k:NoExecute" for 60s"#
+        Then 1 Node of zone "a" has taint "node.kubernetes.io/not-ready:NoExecute" within 6s
+        And 2 Nodes of zone "a" have taint "node.kubernetes.io/not-ready:NoExecute" between 10s and 11s after "#,
+        r#"1 Node of zone "a" has taint "node.kubernetes.io/not-ready:NoExecute"
+        And never 3 Nodes have taint "node.kubernetes.io/not-ready:NoExecute" for 60s"#
     ));
     let act = &scenario.acts[0];
     assert_eq!(act.when[0].actions.len(), 2);
@@ -141,7 +141,11 @@ fn nodes_are_counted_and_some_of_a_zone_are_fed() {
     assert!(matches!(&act.expectations[2].fact.predicate, Predicate::Not(_)));
     for (step, column, message) in [
         (r#"When the first 4 Nodes of zone "a" fall silent"#, 16, "zone \"a\" has 3 Nodes"),
-        (r#"Then 4 Nodes of zone "a" have taint "k:NoExecute" within 5s"#, 6, "one of 1 to 3"),
+        (
+            r#"Then 4 Nodes of zone "a" have taint "node.kubernetes.io/not-ready:NoExecute" within 5s"#,
+            6,
+            "one of 1 to 3",
+        ),
     ] {
         let steps = match step.strip_prefix("Then") {
             Some(_) => format!("Given 3 hand-fed Nodes in zone \"a\"\nWhen 1s passes\n{step}"),
@@ -355,7 +359,7 @@ fn of_every_node_is_said_what_can_be_told_of_each() {
     for rest in [
         "has label \"kubernetes.io/os\" at once",
         "keeps condition Ready=True for 5s",
-        "never has taint \"x:NoExecute\" for 5s",
+        "never has taint \"node.kubernetes.io/not-ready:NoExecute\" for 5s",
     ] {
         assert_eq!(said(rest), [], "{rest}");
     }

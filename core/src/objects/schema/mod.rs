@@ -127,6 +127,11 @@ impl Struct {
         self.name
     }
 
+    /// Returns the names of the fields, sorted.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &'static str> {
+        self.fields.iter().map(Field::name)
+    }
+
     /// Returns a field.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {

@@ -1,0 +1,354 @@
+//! Names in expectations that Kubernetes does not have: with a typo in it, a negative would hold for ever.
+//!
+//! Inputs: a predicate, the kind of its subject, and what the scenario itself says in `Given` and `When`. Output: what
+//! is wrong, with the likely name. A name passes that some release has, that the scenario itself uses outside of
+//! expectations, or that a tag `@custom:NAME` says something else in the cluster sets. Other kinds than Nodes and Pods
+//! have conditions of their own, and kinds without a schema fields of their own: those are not checked.
+
+use std::sync::LazyLock;
+
+use gherkin::StepType;
+use nodeproof_core::objects::kubelet_labels::{KUBELET_LABELS, is_reserved_label};
+use nodeproof_core::objects::schema::{FieldType, Schema, Struct};
+use nodeproof_core::objects::{Path, Segment};
+use nodeproof_core::profile::{Profile, RELEASES};
+use nodeproof_core::scenario::{Predicate, Subject};
+
+use crate::load::Case;
+use crate::load::near::nearest;
+
+/// Conditions of Nodes. Source: k8s.io/api core/v1/types.go (v1.34), `NodeConditionType`.
+const NODE_CONDITIONS: [&str; 5] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"];
+
+/// Conditions of Pods. Source: k8s.io/api core/v1/types.go (v1.36), `PodConditionType`.
+const POD_CONDITIONS: [&str; 9] = [
+    "ContainersReady",
+    "Initialized",
+    "Ready",
+    "PodScheduled",
+    "DisruptionTarget",
+    "PodReadyToStartContainers",
+    "PodResizePending",
+    "PodResizeInProgress",
+    "AllContainersRestarting",
+];
+
+/// Keys of taints. Source: k8s.io/api core/v1/well_known_taints.go, k8s.io/cloud-provider api/well_known_taints.go and
+/// kubeadm's `ControlPlaneTaint` (v1.34).
+const TAINTS: [&str; 11] = [
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/unschedulable",
+    "node.kubernetes.io/memory-pressure",
+    "node.kubernetes.io/disk-pressure",
+    "node.kubernetes.io/network-unavailable",
+    "node.kubernetes.io/pid-pressure",
+    "node.kubernetes.io/out-of-service",
+    "node.cloudprovider.kubernetes.io/uninitialized",
+    "node.cloudprovider.kubernetes.io/shutdown",
+    "node-role.kubernetes.io/control-plane",
+];
+
+/// Labels of Kubernetes that kubelets do not set. Source: k8s.io/api core/v1/well_known_labels.go, apps/v1,
+/// discovery/v1 and kubeadm's constants (v1.34).
+const LABELS: [&str; 9] = [
+    "kubernetes.io/metadata.name",
+    "kubernetes.io/service-name",
+    "node.kubernetes.io/exclude-from-external-load-balancers",
+    "node.kubernetes.io/windows-build",
+    "node-role.kubernetes.io/control-plane",
+    "endpointslice.kubernetes.io/managed-by",
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+    "batch.kubernetes.io/job-name",
+];
+
+/// Reasons of Events about Nodes, Pods and workloads. Sources (v1.34): pkg/kubelet/events/event.go and the admission
+/// and eviction of pkg/kubelet, pkg/controller (nodelifecycle, tainteviction, nodeipam, daemon, deployment, replicaset,
+/// statefulset, disruption, endpointslice), pkg/scheduler.
+const EVENT_REASONS: &[&str] = &[
+    // Containers and images.
+    "Created",
+    "Started",
+    "Failed",
+    "Killing",
+    "Preempting",
+    "BackOff",
+    "ExceededGracePeriod",
+    "Pulling",
+    "Pulled",
+    "InspectFailed",
+    "ErrImageNeverPull",
+    "Unhealthy",
+    "ProbeWarning",
+    "FailedPostStartHook",
+    "FailedPreStopHook",
+    // Pods on a kubelet.
+    "FailedKillPod",
+    "FailedCreatePodContainer",
+    "NetworkNotReady",
+    "SandboxChanged",
+    "FailedCreatePodSandBox",
+    "FailedPodSandBoxStatus",
+    "FailedSync",
+    "FailedValidation",
+    "ResizeDeferred",
+    "ResizeInfeasible",
+    "ResizeStarted",
+    "ResizeCompleted",
+    "ResizeError",
+    "Evicted",
+    "NodeAffinity",
+    "NodeName",
+    "NodePorts",
+    "OutOfcpu",
+    "OutOfmemory",
+    "OutOfpods",
+    "OutOfephemeral-storage",
+    "UnexpectedAdmissionError",
+    "PodFeatureUnsupported",
+    "NodeShutdown",
+    // Volumes.
+    "FailedAttachVolume",
+    "FailedDetachVolume",
+    "FailedMount",
+    "FailedMapVolume",
+    "VolumeResizeFailed",
+    "VolumeResizeSuccessful",
+    "FileSystemResizeFailed",
+    "FileSystemResizeSuccessful",
+    "AlreadyMountedVolume",
+    "SuccessfulAttachVolume",
+    "SuccessfulMountVolume",
+    "FailedMountOnFilesystemMismatch",
+    // The kubelet and its Node.
+    "NodeReady",
+    "NodeNotReady",
+    "NodeSchedulable",
+    "NodeNotSchedulable",
+    "Starting",
+    "KubeletSetupFailed",
+    "Rebooted",
+    "Shutdown",
+    "ContainerGCFailed",
+    "ImageGCFailed",
+    "FailedNodeAllocatableEnforcement",
+    "NodeAllocatableEnforced",
+    "UnsupportedMountOption",
+    "InvalidDiskCapacity",
+    "FreeDiskSpaceFailed",
+    "CgroupV1",
+    "EvictionThresholdMet",
+    "NodeHasSufficientMemory",
+    "NodeHasInsufficientMemory",
+    "NodeHasNoDiskPressure",
+    "NodeHasDiskPressure",
+    "NodeHasSufficientPID",
+    "NodeHasInsufficientPID",
+    "PossibleMemoryBackedVolumesOnDisk",
+    // Controllers of nodes.
+    "RegisteredNode",
+    "RemovingNode",
+    "DeletingNode",
+    "NodeControllerEviction",
+    "TaintManagerEviction",
+    "CIDRNotAvailable",
+    "CIDRAssignmentFailed",
+    // The scheduler.
+    "Scheduled",
+    "FailedScheduling",
+    "Preempted",
+    "WaitingForGates",
+    // Controllers of workloads.
+    "SuccessfulCreate",
+    "SuccessfulDelete",
+    "SuccessfulUpdate",
+    "FailedCreate",
+    "FailedDelete",
+    "FailedUpdate",
+    "FailedDaemonPod",
+    "SucceededDaemonPod",
+    "FailedPlacement",
+    "SelectingAll",
+    "ScalingReplicaSet",
+    "ReplicaSetCreateError",
+    "DeploymentRollback",
+    "SelectorOverlap",
+    "RecreatingTerminatedPod",
+    "RecreatingFailedPod",
+    "NoPods",
+    "UnmanagedPods",
+    "MultiplePodDisruptionBudgets",
+    "NotDeleted",
+    "CalculateExpectedPodCountFailed",
+    "FailedToUpdateEndpointSlices",
+    "FailedToUpdateEndpoint",
+];
+
+/// The fields of each release.
+static SCHEMAS: LazyLock<Vec<Schema>> =
+    LazyLock::new(|| RELEASES.into_iter().map(|release| Profile::of(release).schema()).collect());
+
+/// A name that Kubernetes does not have.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct UnknownName {
+    /// The words in the step.
+    pub(super) name: String,
+    /// What is wrong.
+    pub(super) message: String,
+    /// The likely name, or how to say that the name is meant.
+    pub(super) help: String,
+}
+
+/// Returns what a scenario itself says in `Given`, `When` and its tags, with their tables and doc strings.
+pub(super) fn own_words(case: &Case) -> String {
+    let mut words: Vec<&str> = case.tags.all.iter().filter_map(|tag| tag.strip_prefix("custom:")).collect();
+    for step in case.steps.iter().map(|line| &line.step).filter(|step| step.ty != StepType::Then) {
+        words.push(&step.value);
+        words.extend(step.docstring.as_deref());
+        words.extend(step.table.iter().flat_map(|table| table.rows.iter().flatten()).map(String::as_str));
+    }
+    words.join("\n")
+}
+
+/// Finds a name in a predicate that nothing in the cluster can have; `own` is what the scenario itself says.
+pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) -> Option<UnknownName> {
+    let kind = kind_of(subject);
+    let unknown = |what: &str, name: &str, known: &mut dyn Iterator<Item = &'static str>| {
+        let known: Vec<&str> = known.collect();
+        let is_known = known.contains(&name) || own.contains(name);
+        (!is_known).then(|| refused(what, name, known))
+    };
+    match predicate {
+        Predicate::Not(inner) | Predicate::Count { of: inner, .. } => unknown_name(subject, inner, own),
+        Predicate::All(parts) => parts.iter().find_map(|part| unknown_name(subject, part, own)),
+        Predicate::Condition { kind: name, .. } => match kind {
+            "Node" => unknown("condition of Nodes", name, &mut NODE_CONDITIONS.into_iter()),
+            "Pod" => unknown("condition of Pods", name, &mut POD_CONDITIONS.into_iter()),
+            _ => None,
+        },
+        Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, &mut TAINTS.into_iter()),
+        Predicate::Label { key, .. } if is_reserved_label(key) => {
+            let known = KUBELET_LABELS.into_iter().chain(LABELS);
+            unknown("label of Kubernetes", key, &mut known.into_iter())
+        }
+        Predicate::Event { reason, .. } => unknown("reason of Events", reason, &mut EVENT_REASONS.iter().copied()),
+        Predicate::Field { path, .. } => unknown_field(kind, path).filter(|unknown| !own.contains(&unknown.name)),
+        _ => None,
+    }
+}
+
+fn kind_of(subject: &Subject) -> &str {
+    match subject {
+        Subject::Object(of) => &of.kind,
+        Subject::Several { of, .. } => of.first().map_or("", |of| &of.kind),
+        Subject::PodsOf { .. } => "Pod",
+        _ => "",
+    }
+}
+
+fn refused(what: &str, name: &str, known: Vec<&str>) -> UnknownName {
+    let help = nearest(name, known).map_or_else(
+        || format!("if something else in the cluster sets it, say so with the tag @custom:{name}"),
+        |near| format!("did you mean {near}?"),
+    );
+    UnknownName { name: name.to_owned(), message: format!("there is no {what} {name:?}"), help }
+}
+
+/// Finds the first part of a path that is no field in any release.
+fn unknown_field(kind: &str, path: &Path) -> Option<UnknownName> {
+    let mut unknown = None;
+    for schema in SCHEMAS.iter() {
+        unknown = Some(unknown_part(schema, schema.named(kind)?, path)?);
+    }
+    unknown
+}
+
+fn unknown_part(schema: &Schema, root: &Struct, path: &Path) -> Option<UnknownName> {
+    let mut place = &FieldType::Any;
+    let mut object = Some(root);
+    for segment in path.segments() {
+        let name = segment.name();
+        if let Some(own) = object {
+            let Some(field) = own.field(name) else {
+                return Some(refused(&format!("field of {}", own.name()), name, own.names().collect()));
+            };
+            place = field.kind();
+        } else {
+            place = match (place, segment) {
+                (FieldType::List(item), Segment::Item(_)) | (FieldType::Map(item), _) => item,
+                // The place in a list may follow a dot as well; what is below an unknown type is not known.
+                _ => return None,
+            };
+        }
+        object = if let FieldType::Object(at) = place { Some(schema.at(*at)) } else { None };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use nodeproof_core::scenario::{FieldTest, ObjectRef, Taint};
+
+    use super::*;
+
+    fn field(path: &str) -> Predicate {
+        Predicate::Field { path: path.parse().unwrap(), test: FieldTest::Absent }
+    }
+
+    fn taint(key: &str) -> Predicate {
+        Predicate::Taint(Taint { key: key.into(), value: None, effect: "NoExecute".into() })
+    }
+
+    fn condition(kind: &str) -> Predicate {
+        Predicate::Condition { kind: kind.into(), status: "Unknown".into(), reason: None, message: None }
+    }
+
+    fn event(reason: &str) -> Predicate {
+        Predicate::Event { reason: reason.into(), message: None, times: None }
+    }
+
+    #[test]
+    fn a_typo_in_a_negative_is_found_with_the_likely_name() {
+        let node = Subject::Object(ObjectRef::node("w"));
+        let pod = Subject::Object(ObjectRef::pod("default", "p"));
+        for (subject, predicate, name, help) in [
+            (
+                &node,
+                taint("node.kubernetes.io/unreachabel"),
+                "node.kubernetes.io/unreachabel",
+                "node.kubernetes.io/unreachable",
+            ),
+            (&node, condition("Redy"), "Redy", "did you mean Ready?"),
+            (&pod, condition("PodSheduled"), "PodSheduled", "did you mean PodScheduled?"),
+            (&pod, condition("MemoryPressure"), "MemoryPressure", "@custom:MemoryPressure"),
+            (&node, event("NodeNotRedy"), "NodeNotRedy", "did you mean NodeNotReady?"),
+            (&node, field("spec.unschedulabel"), "unschedulabel", "did you mean unschedulable?"),
+            (&node, field("status.nodeInfo.kubletVersion"), "kubletVersion", "did you mean kubeletVersion?"),
+            (&pod, field("spec.containers[a].imag"), "imag", "did you mean image?"),
+        ] {
+            let found = unknown_name(subject, &predicate.clone().negated(), "").unwrap();
+            assert!(found.name == name && found.help.contains(help), "{found:?}");
+            assert_eq!(unknown_name(subject, &predicate, &format!("posts {name}=True")), None);
+        }
+    }
+
+    #[test]
+    fn names_of_kubernetes_pass() {
+        let node = Subject::Object(ObjectRef::node("w"));
+        for predicate in [
+            taint("node.kubernetes.io/out-of-service"),
+            condition("PIDPressure"),
+            event("TaintManagerEviction"),
+            field("metadata.labels[a.b/c]"),
+            field("metadata.annotations.anything"),
+            field("status.conditions[Ready].lastHeartbeatTime"),
+            field("status.capacity.cpu"),
+            // Only the newest releases have it.
+            field("status.declaredFeatures"),
+            field("spec.taints[node.kubernetes.io/not-ready].timeAdded"),
+        ] {
+            assert_eq!(unknown_name(&node, &predicate, ""), None, "{predicate:?}");
+        }
+    }
+}
