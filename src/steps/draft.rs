@@ -17,7 +17,7 @@ use nodeproof_core::scenario::{
 
 use super::functions::CompileContext;
 use super::manifest::{Manifest, manifests};
-use super::names::{own_words, unknown_name};
+use super::names::{own_words, unknown_in_object, unknown_name};
 use super::words::Wrong;
 use crate::load::near::nearest;
 use crate::load::{Case, Problem, Row, StepLine, step_problem};
@@ -461,7 +461,14 @@ impl Draft {
             return Vec::new();
         };
         match manifests(text) {
-            Ok(found) => found,
+            Ok(found) => {
+                for unknown in found.iter().filter_map(unknown_in_object) {
+                    let line = text.lines().position(|line| line.contains(&unknown.name)).map_or(1, |at| at + 1);
+                    self.problem_in_text(line, unknown.message);
+                    self.problems.last_mut().into_iter().for_each(|problem| problem.help.push(unknown.help.clone()));
+                }
+                found
+            }
             Err((line, message)) => {
                 self.problem_in_text(line, message);
                 Vec::new()

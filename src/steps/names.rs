@@ -1,4 +1,4 @@
-//! Names in expectations that Kubernetes does not have: with a typo in it, a negative would hold for ever.
+//! Names that Kubernetes does not have, in expectations and objects: with a typo in it, a negative would hold for ever.
 //!
 //! Inputs: a predicate, the kind of its subject, and what the scenario itself says in `Given` and `When`. Output: what
 //! is wrong, with the likely name. A name passes that some release has, that the scenario itself uses outside of
@@ -8,12 +8,14 @@
 use std::sync::LazyLock;
 
 use gherkin::StepType;
+use nodeproof_core::network::{find_kind, is_known, kind_names};
 use nodeproof_core::objects::kubelet_labels::{KUBELET_LABELS, is_reserved_label};
 use nodeproof_core::objects::schema::{FieldType, Schema, Struct};
-use nodeproof_core::objects::{Path, Segment};
+use nodeproof_core::objects::{Json, Path, Segment};
 use nodeproof_core::profile::{Profile, RELEASES};
 use nodeproof_core::scenario::{Predicate, Subject};
 
+use super::manifest::Manifest;
 use crate::load::Case;
 use crate::load::near::nearest;
 
@@ -238,6 +240,46 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
     }
 }
 
+/// Finds a kind, an `apiVersion` or a field of an object that no release has. A kind that is like no other is a custom
+/// one, which the server stores as it comes.
+pub(super) fn unknown_in_object(object: &Manifest) -> Option<UnknownName> {
+    let known = find_kind(&object.kind);
+    if known.is_none() {
+        let near = nearest(&object.kind, kind_names())?;
+        let (message, help) = (format!("there is no kind {:?}", object.kind), format!("did you mean {near}?"));
+        return Some(UnknownName { name: object.kind.clone(), message, help });
+    }
+    if let Some((own, _)) = known.filter(|_| !is_known(&object.resource)) {
+        let name = object.body.at(&["apiVersion"]).as_str().unwrap_or_default().to_owned();
+        let group = if own.group.is_empty() { String::new() } else { format!("{}/", own.group) };
+        let help = format!("it is {group}{}", own.version);
+        return Some(UnknownName { message: format!("{} has no apiVersion {name:?}", object.kind), name, help });
+    }
+    let mut unknown = None;
+    for schema in SCHEMAS.iter() {
+        unknown = Some(unknown_inside(schema, schema.named(&object.kind)?, &object.body)?);
+    }
+    unknown
+}
+
+fn unknown_inside(schema: &Schema, own: &Struct, object: &Json) -> Option<UnknownName> {
+    object.fields().find_map(|(name, value)| match own.field(name) {
+        Some(field) => unknown_below(schema, field.kind(), value),
+        None => Some(refused(&format!("field of {}", own.name()), name, own.names().collect())),
+    })
+}
+
+fn unknown_below(schema: &Schema, holds: &FieldType, value: &Json) -> Option<UnknownName> {
+    match (holds, value) {
+        (FieldType::Object(at), value) => unknown_inside(schema, schema.at(*at), value),
+        (FieldType::List(item), Json::Array(items)) => items.iter().find_map(|it| unknown_below(schema, item, it)),
+        (FieldType::Map(item), Json::Object(fields)) => {
+            fields.iter().find_map(|(_, value)| unknown_below(schema, item, value))
+        }
+        _ => None,
+    }
+}
+
 fn kind_of(subject: &Subject) -> &str {
     match subject {
         Subject::Object(of) => &of.kind,
@@ -290,6 +332,7 @@ fn unknown_part(schema: &Schema, root: &Struct, path: &Path) -> Option<UnknownNa
 mod tests {
     use nodeproof_core::scenario::{FieldTest, ObjectRef, Taint};
 
+    use super::super::manifest::manifests;
     use super::*;
 
     fn field(path: &str) -> Predicate {
@@ -330,6 +373,35 @@ mod tests {
             let found = unknown_name(subject, &predicate.clone().negated(), "").unwrap();
             assert!(found.name == name && found.help.contains(help), "{found:?}");
             assert_eq!(unknown_name(subject, &predicate, &format!("posts {name}=True")), None);
+        }
+    }
+
+    #[test]
+    fn an_object_has_fields_that_some_release_has() {
+        for (yaml, name, help) in [
+            (
+                "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeNme: w}\n",
+                "nodeNme",
+                "did you mean nodeName?",
+            ),
+            (
+                "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{nam: a}]}\n",
+                "nam",
+                "did you mean name?",
+            ),
+            ("apiVersion: v2\nkind: Node\nmetadata: {name: w}\n", "v2", "it is v1"),
+            ("apiVersion: v1\nkind: Deployment\nmetadata: {name: d}\n", "v1", "it is apps/v1"),
+            ("apiVersion: v1\nkind: Nod\nmetadata: {name: w}\n", "Nod", "did you mean Node?"),
+        ] {
+            let found = unknown_in_object(&manifests(yaml).unwrap()[0]).unwrap();
+            assert!(found.name == name && found.help == help, "{found:?}");
+        }
+        for yaml in [
+            "apiVersion: example.com/v1\nkind: Maintenance\nmetadata: {name: m}\nspec: {any: 1}\n",
+            "apiVersion: v1\nkind: Node\nmetadata: {name: w, labels: {any: x}}\nspec: {taints: [{key: k, effect: \
+                NoExecute}]}\n",
+        ] {
+            assert_eq!(unknown_in_object(&manifests(yaml).unwrap()[0]), None, "{yaml}");
         }
     }
 

@@ -94,6 +94,15 @@ fn names() -> Result<(), String> {
         typo("event", "no Event NodeNotRedy about Node \"w\" for 5m", "did you mean NodeNotReady?"),
         typo("field", "Node \"w\" keeps field spec.unschedulabel absent for 5m", "did you mean unschedulable?"),
         typo("bound", "Node \"w\" exists at 1s after Node \"w\" has condition Redy=Unknown", "did you mean Ready?"),
+        (
+            "object",
+            b"Feature: x\n  Scenario: y\n    Given the object:\n      \"\"\"yaml\n      apiVersion: v1\n      kind: \
+                Pod\n      \
+              metadata: {name: p}\n      spec: {nodeNme: w}\n      \"\"\"\n    When 1s passes\n    \
+              Then Pod \"p\" exists within 1s\n"
+                .to_vec(),
+            "did you mean nodeName?",
+        ),
         ("gate", feature("@gate:NodeSwop", "Node \"w\" exists within 1s"), "did you mean @gate:NodeSwap?"),
     ])?;
     let world = World::new();

@@ -236,6 +236,12 @@ pub fn find_kind(name: &str) -> Option<(Resource, bool)> {
     KINDS.iter().find(named).map(|kind| (kind.resource.clone(), kind.is_namespaced()))
 }
 
+/// Tells whether the server has a kind, in this group and version.
+#[must_use]
+pub fn is_known(resource: &Resource) -> bool {
+    find(resource).is_some()
+}
+
 /// Tells whether objects of a kind live in namespaces; true for an unknown kind.
 #[must_use]
 pub fn is_namespaced(resource: &Resource) -> bool {

@@ -17,7 +17,7 @@ mod rule_json;
 mod transport;
 
 pub use identity::Identity;
-pub use kinds::{UnknownResource, collections, find_kind, is_namespaced, kind_names, known_resource};
+pub use kinds::{UnknownResource, collections, find_kind, is_known, is_namespaced, kind_names, known_resource};
 pub use message::*;
 pub use resource::{CSI_NODES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS, Resource, Verb};
 pub use rule::{Effect, Endpoint, Fault, Hits, InjectedReply, Match, Rule, RuleId};
