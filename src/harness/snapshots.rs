@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use nodeproof_core::profile::DEFAULT_RELEASE;
+use nodeproof_core::profile::{DEFAULT_RELEASE, Release, releases_between};
 use nodeproof_core::scenario::{Predicate, Snapshot, SnapshotKind, Subject};
 use regex::Regex;
 
@@ -74,10 +74,10 @@ impl Store {
         let release = planned.release(options);
         let own = (release != DEFAULT_RELEASE && planned.is_for_default_release())
             .then(|| format!("{base}@{}", release_name(release)));
-        let stored = match &own {
-            Some(own) => self.read(own)?.or(self.read(base)?),
-            None => self.read(base)?,
-        };
+        let mut stored = own.as_ref().map_or(Ok(None), |own| self.read(own))?;
+        for name in fallbacks(base, own.as_ref().map_or(DEFAULT_RELEASE, |_| release)) {
+            stored = stored.map_or_else(|| self.read(&name), |stored| Ok(Some(stored)))?;
+        }
         // A snapshot of another release applies in all but the offsets, which depend on random choices of that release.
         let is_own = own.is_none() || stored.as_ref().is_some_and(|stored| Some(&stored.name) == own.as_ref());
         let is_default_seed = options.seed == SuiteOptions::default().seed;
@@ -139,6 +139,7 @@ impl Store {
         for (name, path) in &found {
             let stem = name.trim_end_matches(".snap");
             let (base, release) = stem.rsplit_once('@').map_or((stem, None), |(base, release)| (base, Some(release)));
+            let release = release.map(str::parse::<Release>);
             let area = base.rsplit_once('/').map_or("", |(area, _)| area);
             if broken_areas.contains(area) {
                 continue;
@@ -147,18 +148,29 @@ impl Store {
             let is_like = |other: &PathBuf| text(other) == text(path);
             let why = if !used.contains(base) {
                 "is used by no scenario"
-            } else if release.is_some_and(|release| release.parse::<nodeproof_core::profile::Release>().is_err()) {
-                "is for no release that is modelled"
-            } else if release.is_some() && found.get(&format!("{base}.snap")).is_some_and(is_like) {
-                "says the same as the one without its release"
             } else {
-                continue;
+                let next =
+                    |release| fallbacks(base, release).into_iter().find_map(|stem| found.get(&format!("{stem}.snap")));
+                match release {
+                    Some(Err(_)) => "is for no release that is modelled",
+                    Some(Ok(release)) if next(release).is_some_and(is_like) => {
+                        "says the same as the one that applies without it"
+                    }
+                    _ => continue,
+                }
             };
             let problem = Problem::of_file(&format!("snapshots/{name}"), why);
             unused.push((path.clone(), problem.help("delete it, or let `nodeproof run --accept` do that")));
         }
         unused
     }
+}
+
+/// Returns the names of the snapshots that a release has without one of its own. It is like its predecessor: they are
+/// those of the nearest releases before it, down to the default release.
+fn fallbacks(base: &str, release: Release) -> Vec<String> {
+    let older = releases_between(DEFAULT_RELEASE, release).map(|older| format!("{base}@{}", release_name(older)));
+    older.chain([base.to_owned()]).collect()
 }
 
 /// Returns `area/topic/scenario.what` for each snapshot that a scenario compares, in order.

@@ -8,6 +8,7 @@ pub(crate) const TRIALS: &[Named] = &[
     ("snapshots::are_written_as_insta_is_told", written),
     ("snapshots::that_differ_show_how_and_what_to_do", differ),
     ("snapshots::that_nobody_uses_are_named", orphans),
+    ("snapshots::of_a_release_apply_to_the_next_ones", of_releases),
     ("snapshots::that_cannot_be_written_are_named", unwritable),
 ];
 
@@ -95,6 +96,20 @@ fn orphans() -> Result<(), String> {
     world.write("features/a/b.feature", feature);
     world.call(&["run", "--accept"]).ends(0)?.says("deleted: snapshots/a/b/long_gone.history.snap")?;
     require(world.files("snapshots") == [FILE], || "it is still there, or too much is gone".to_owned())
+}
+
+fn of_releases() -> Result<(), String> {
+    let world = tree();
+    Answer::of(&mut door(&world, "always")).ends(0)?;
+    let edited = world.read(FILE).replace("NodeStatusUnknown", "NodeStatusNobodyKnows");
+    world.write("snapshots/a/b/it_is_killed.history@1.35.snap", edited);
+    for (release, code) in [("1.33", 0), ("1.34", 0), ("1.35", 1), ("1.36", 1)] {
+        world.call(&["run", "--k8s", release]).ends(code)?;
+    }
+    world.call(&["run", "--k8s", "1.36", "--accept"]).ends(0)?;
+    world.call(&["run", "--k8s", "1.36"]).ends(0)?;
+    world.call(&["run", "--k8s", "1.35"]).ends(1)?;
+    Ok(())
 }
 
 fn unwritable() -> Result<(), String> {

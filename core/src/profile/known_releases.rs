@@ -47,11 +47,18 @@ impl FromStr for Release {
     }
 }
 
+/// Returns the releases after one and before another, the newest first; none if they are in the other order.
+pub fn releases_between(oldest: Release, newest: Release) -> impl Iterator<Item = Release> {
+    RELEASES.into_iter().rev().filter(move |release| oldest < *release && *release < newest)
+}
+
 #[cfg(test)]
 mod tests {
     use alloc::string::ToString;
 
-    use super::{RELEASES, Release, list_releases};
+    use alloc::vec::Vec;
+
+    use super::{RELEASES, Release, list_releases, releases_between};
 
     #[test]
     fn a_release_is_read_by_its_minor_number_or_in_full() {
@@ -71,5 +78,13 @@ mod tests {
         let text = list_releases(Release::minor_name, "or");
         assert_eq!(text.matches(" or ").count(), 1);
         assert_eq!(text.matches("1.").count(), RELEASES.len(), "{text}");
+    }
+
+    #[test]
+    fn what_is_between_two_releases_is_newest_first() {
+        let [oldest, .., newest] = RELEASES;
+        let between: Vec<Release> = releases_between(oldest, newest).collect();
+        assert!(between.len() == RELEASES.len() - 2 && between.windows(2).all(|pair| pair[0] > pair[1]), "{between:?}");
+        assert_eq!(releases_between(newest, oldest).count() + releases_between(newest, newest).count(), 0);
     }
 }

@@ -19,7 +19,7 @@ use jiff::SignedDuration;
 
 use crate::objects::schema::Schema;
 pub use gates::{Gate, gates};
-pub use known_releases::{UnknownRelease, list_releases};
+pub use known_releases::{UnknownRelease, list_releases, releases_between};
 pub use release::Release;
 use releases::ColumnChange;
 pub use releases::{DEFAULT_RELEASE, RELEASES};
