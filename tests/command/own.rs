@@ -44,12 +44,19 @@ fn new() -> Result<(), String> {
     ];
     require(files == expected, || format!("{files:?}"))?;
     world.call(&["lint", "mine"]).ends(0)?.says("1 scenario compiled, 0 problems")?;
-    for release in RELEASES {
-        world.call(&["run", "mine", "--k8s", &release.minor_name()]).ends(0)?.says("1 passed")?;
-    }
+    world.call(&["run", "mine"]).ends(0)?.says("1 passed")?;
     world.call(&["explain", "OWN-01", "--coverage", "--features", "mine"]).ends(0)?.says("1 of 1 requirements")?;
     world.call(&["new", "mine"]).ends(2)?.says("mine/features is there already: nothing was written")?;
-    require(world.files("mine") == expected, || "something was written".to_owned())
+    require(world.files("mine") == expected, || "something was written".to_owned())?;
+    // The grace period was shorter.
+    world.call(&["run", "mine", "--k8s", "1.31"]).ends(1)?.says("+44.213s")?.says("accept it")?;
+    for accept in [&["--accept"][..], &[]] {
+        for release in RELEASES {
+            let name = release.minor_name();
+            world.call(&[&["run", "mine", "--k8s", &name], accept].concat()).ends(0)?.says("1 passed")?;
+        }
+    }
+    Ok(())
 }
 
 fn new_among_others() -> Result<(), String> {

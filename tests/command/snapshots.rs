@@ -103,7 +103,7 @@ fn of_releases() -> Result<(), String> {
     Answer::of(&mut door(&world, "always")).ends(0)?;
     let edited = world.read(FILE).replace("NodeStatusUnknown", "NodeStatusNobodyKnows");
     world.write("snapshots/a/b/it_is_killed.history@1.35.snap", edited);
-    for (release, code) in [("1.33", 0), ("1.34", 0), ("1.35", 1), ("1.36", 1)] {
+    for (release, code) in [("1.34", 0), ("1.35", 1), ("1.36", 1)] {
         world.call(&["run", "--k8s", release]).ends(code)?;
     }
     world.call(&["run", "--k8s", "1.36", "--accept"]).ends(0)?;

@@ -47,16 +47,20 @@ impl FromStr for Release {
     }
 }
 
-/// Returns the releases after one and before another, the newest first; none if they are in the other order.
-pub fn releases_between(oldest: Release, newest: Release) -> impl Iterator<Item = Release> {
-    RELEASES.into_iter().rev().filter(move |release| oldest < *release && *release < newest)
+/// Returns the releases on the way from one to another, without these two.
+#[must_use]
+pub fn releases_between(from: Release, to: Release) -> Vec<Release> {
+    let between = |release: &Release| from.min(to) < *release && *release < from.max(to);
+    let mut found: Vec<Release> = RELEASES.into_iter().filter(between).collect();
+    if from > to {
+        found.reverse();
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use alloc::string::ToString;
-
-    use alloc::vec::Vec;
 
     use super::{RELEASES, Release, list_releases, releases_between};
 
@@ -81,10 +85,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_between_two_releases_is_newest_first() {
+    fn what_is_between_two_releases_is_in_the_order_of_the_way() {
         let [oldest, .., newest] = RELEASES;
-        let between: Vec<Release> = releases_between(oldest, newest).collect();
-        assert!(between.len() == RELEASES.len() - 2 && between.windows(2).all(|pair| pair[0] > pair[1]), "{between:?}");
-        assert_eq!(releases_between(newest, oldest).count() + releases_between(newest, newest).count(), 0);
+        let up = releases_between(oldest, newest);
+        assert!(up.len() == RELEASES.len() - 2 && up.windows(2).all(|pair| pair[0] < pair[1]), "{up:?}");
+        let down = releases_between(newest, oldest);
+        assert!(up.iter().eq(down.iter().rev()), "{down:?}");
+        assert_eq!(releases_between(newest, newest), []);
     }
 }
