@@ -106,10 +106,11 @@ impl Store {
         if let (Self::Tree(directory), EntryPoint::Accept, false) = (self, entry_point, is_same) {
             return accept_snapshot(directory, own.as_deref().unwrap_or(base), planned, text);
         }
+        let remedy = accept(entry_point, own.map(|_| release));
         match stored {
             _ if is_same => Ok(()),
-            Some(stored) => Err(differs(&stored, text, entry_point, exact)),
-            None => Err(missing(base, text, entry_point, self)),
+            Some(stored) => Err(differs(&stored, text, &remedy, exact)),
+            None => Err(missing(base, text, &remedy, self)),
         }
     }
 
@@ -351,18 +352,19 @@ fn shown_below(snapshots: &Path, file: &str) -> String {
     below.unwrap_or(&file).to_string_lossy().replace('\\', "/")
 }
 
-fn accept(entry_point: EntryPoint) -> &'static str {
+fn accept(entry_point: EntryPoint, release: Option<Release>) -> String {
     match entry_point {
         EntryPoint::CargoTest => {
-            "look at the difference, then `cargo insta review`, or run again with INSTA_UPDATE=always"
+            "look at the difference, then `cargo insta review`, or run again with INSTA_UPDATE=always".to_owned()
         }
         EntryPoint::Command | EntryPoint::Accept => {
-            "look at it, then accept it: nodeproof run --accept, with the same files"
+            let flag = release.map_or_else(String::new, |release| format!(" --k8s {}", release_name(release)));
+            format!("look at it, then accept it: nodeproof run{flag} --accept, with the same files")
         }
     }
 }
 
-fn differs(stored: &Stored, text: &str, entry_point: EntryPoint, exact: bool) -> String {
+fn differs(stored: &Stored, text: &str, remedy: &str, exact: bool) -> String {
     let (old, new) = if exact {
         (stored.text.clone(), text.to_owned())
     } else {
@@ -371,10 +373,10 @@ fn differs(stored: &Stored, text: &str, entry_point: EntryPoint, exact: bool) ->
     let diff = similar::TextDiff::from_lines(old.trim_end(), new.trim_end());
     let diff = diff.unified_diff().context_radius(3).header("accepted", "this run").to_string();
     let shown: String = diff.lines().map(|line| format!("    {line}\n")).collect();
-    format!("  snapshot  snapshots/{}.snap differs\n{shown}  remedy    {}", stored.name, accept(entry_point))
+    format!("  snapshot  snapshots/{}.snap differs\n{shown}  remedy    {remedy}", stored.name)
 }
 
-fn missing(stem: &str, text: &str, entry_point: EntryPoint, store: &Store) -> String {
+fn missing(stem: &str, text: &str, remedy: &str, store: &Store) -> String {
     const LINES_MAX: usize = 60;
     let mut shown: String = text.lines().take(LINES_MAX).map(|line| format!("    {line}\n")).collect();
     if text.lines().count() > LINES_MAX {
@@ -384,7 +386,7 @@ fn missing(stem: &str, text: &str, entry_point: EntryPoint, store: &Store) -> St
         Store::BuiltIn => String::new(),
         Store::Tree(directory) => format!(" in {}", directory.display()),
     };
-    format!("  snapshot  there is no {stem}.snap{place}; it would be\n{shown}  remedy    {}", accept(entry_point))
+    format!("  snapshot  there is no {stem}.snap{place}; it would be\n{shown}  remedy    {remedy}")
 }
 
 #[cfg(test)]

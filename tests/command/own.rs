@@ -49,7 +49,11 @@ fn new() -> Result<(), String> {
     world.call(&["new", "mine"]).ends(2)?.says("mine/features is there already: nothing was written")?;
     require(world.files("mine") == expected, || "something was written".to_owned())?;
     // The grace period was shorter.
-    world.call(&["run", "mine", "--k8s", "1.31"]).ends(1)?.says("+44.213s")?.says("accept it")?;
+    world
+        .call(&["run", "mine", "--k8s", "1.31"])
+        .ends(1)?
+        .says("+44.213s")?
+        .says("nodeproof run --k8s 1.31 --accept")?;
     for accept in [&["--accept"][..], &[]] {
         for release in RELEASES {
             let name = release.minor_name();
