@@ -216,26 +216,25 @@ pub(super) fn own_words(case: &Case) -> String {
 /// Finds a name in a predicate that nothing in the cluster can have; `own` is what the scenario itself says.
 pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) -> Option<UnknownName> {
     let kind = kind_of(subject);
-    let unknown = |what: &str, name: &str, known: &mut dyn Iterator<Item = &'static str>| {
-        let known: Vec<&str> = known.collect();
+    let unknown = |what: &str, name: &str, known: &[&str]| {
         let is_known = known.contains(&name) || own.contains(name);
-        (!is_known).then(|| refused(what, name, known))
+        (!is_known).then(|| refused(what, name, known.iter().copied()))
     };
     match predicate {
         Predicate::Not(inner) | Predicate::Count { of: inner, .. } => unknown_name(subject, inner, own),
         Predicate::All(parts) => parts.iter().find_map(|part| unknown_name(subject, part, own)),
         Predicate::Condition { kind: name, .. } => match kind {
-            "Node" => unknown("condition of Nodes", name, &mut NODE_CONDITIONS.into_iter()),
-            "Pod" => unknown("condition of Pods", name, &mut POD_CONDITIONS.into_iter()),
+            "Node" => unknown("condition of Nodes", name, &NODE_CONDITIONS),
+            "Pod" => unknown("condition of Pods", name, &POD_CONDITIONS),
             _ => None,
         },
-        Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, &mut TAINTS.into_iter()),
+        Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, &TAINTS),
         Predicate::Label { key, .. } if is_reserved_label(key) => {
-            let known = KUBELET_LABELS.into_iter().chain(LABELS);
-            unknown("label of Kubernetes", key, &mut known.into_iter())
+            unknown("label of Kubernetes", key, &[&KUBELET_LABELS[..], &LABELS].concat())
         }
-        Predicate::Event { reason, .. } => unknown("reason of Events", reason, &mut EVENT_REASONS.iter().copied()),
-        Predicate::Field { path, .. } => unknown_field(kind, path).filter(|unknown| !own.contains(&unknown.name)),
+        Predicate::Event { reason, .. } => unknown("reason of Events", reason, EVENT_REASONS),
+        Predicate::Field { path, .. } => in_every_release(kind, |schema, root| unknown_part(schema, root, path))
+            .filter(|unknown| !own.contains(&unknown.name)),
         _ => None,
     }
 }
@@ -251,13 +250,17 @@ pub(super) fn unknown_in_object(object: &Manifest) -> Option<UnknownName> {
     }
     if let Some((own, _)) = known.filter(|_| !is_known(&object.resource)) {
         let name = object.body.at(&["apiVersion"]).as_str().unwrap_or_default().to_owned();
-        let group = if own.group.is_empty() { String::new() } else { format!("{}/", own.group) };
-        let help = format!("it is {group}{}", own.version);
+        let help = format!("it is {}", own.api_version());
         return Some(UnknownName { message: format!("{} has no apiVersion {name:?}", object.kind), name, help });
     }
+    in_every_release(&object.kind, |schema, root| unknown_inside(schema, root, &object.body))
+}
+
+/// Returns what is unknown in each release, in the words of the newest; `None` for a kind without a schema.
+fn in_every_release(kind: &str, find: impl Fn(&Schema, &Struct) -> Option<UnknownName>) -> Option<UnknownName> {
     let mut unknown = None;
     for schema in SCHEMAS.iter() {
-        unknown = Some(unknown_inside(schema, schema.named(&object.kind)?, &object.body)?);
+        unknown = Some(find(schema, schema.named(kind)?)?);
     }
     unknown
 }
@@ -265,7 +268,7 @@ pub(super) fn unknown_in_object(object: &Manifest) -> Option<UnknownName> {
 fn unknown_inside(schema: &Schema, own: &Struct, object: &Json) -> Option<UnknownName> {
     object.fields().find_map(|(name, value)| match own.field(name) {
         Some(field) => unknown_below(schema, field.kind(), value),
-        None => Some(refused(&format!("field of {}", own.name()), name, own.names().collect())),
+        None => Some(refused(&format!("field of {}", own.name()), name, own.names())),
     })
 }
 
@@ -289,7 +292,7 @@ fn kind_of(subject: &Subject) -> &str {
     }
 }
 
-fn refused(what: &str, name: &str, known: Vec<&str>) -> UnknownName {
+fn refused<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> UnknownName {
     let help = nearest(name, known).map_or_else(
         || format!("if something else in the cluster sets it, say so with the tag @custom:{name}"),
         |near| format!("did you mean {near}?"),
@@ -297,15 +300,7 @@ fn refused(what: &str, name: &str, known: Vec<&str>) -> UnknownName {
     UnknownName { name: name.to_owned(), message: format!("there is no {what} {name:?}"), help }
 }
 
-/// Finds the first part of a path that is no field in any release.
-fn unknown_field(kind: &str, path: &Path) -> Option<UnknownName> {
-    let mut unknown = None;
-    for schema in SCHEMAS.iter() {
-        unknown = Some(unknown_part(schema, schema.named(kind)?, path)?);
-    }
-    unknown
-}
-
+/// Finds the first part of a path that is no field.
 fn unknown_part(schema: &Schema, root: &Struct, path: &Path) -> Option<UnknownName> {
     let mut place = &FieldType::Any;
     let mut object = Some(root);
@@ -313,7 +308,7 @@ fn unknown_part(schema: &Schema, root: &Struct, path: &Path) -> Option<UnknownNa
         let name = segment.name();
         if let Some(own) = object {
             let Some(field) = own.field(name) else {
-                return Some(refused(&format!("field of {}", own.name()), name, own.names().collect()));
+                return Some(refused(&format!("field of {}", own.name()), name, own.names()));
             };
             place = field.kind();
         } else {

@@ -86,15 +86,6 @@ impl Kind {
             alloc::format!("{}.{}", self.name, self.resource.group)
         }
     }
-
-    /// Returns group and version in one, as `apiVersion` has them.
-    pub(crate) fn api_version(&self) -> alloc::string::String {
-        if self.resource.group.is_empty() {
-            self.resource.version.as_str().into()
-        } else {
-            alloc::format!("{}/{}", self.resource.group, self.resource.version)
-        }
-    }
 }
 
 const GET_PATCH_UPDATE: &[&str] = &["get", "patch", "update"];

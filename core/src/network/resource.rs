@@ -89,6 +89,12 @@ impl Resource {
         if self.group.is_empty() { String::from(&*self.plural) } else { format!("{}.{}", self.plural, self.group) }
     }
 
+    /// Returns group and version in one, as `apiVersion` has them.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { String::from(&*self.version) } else { format!("{}/{}", self.group, self.version) }
+    }
+
     /// Returns the path of the collection, or of one namespace's part of it.
     #[must_use]
     pub fn path(&self, namespace: &str) -> String {

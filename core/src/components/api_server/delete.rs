@@ -236,7 +236,7 @@ impl ApiServer {
         }
         let content = Content::List(Box::new(List {
             kind: Text::from(format!("{}List", kind.name)),
-            api_version: Text::from(kind.api_version()),
+            api_version: Text::from(kind.resource.api_version()),
             resource_version: revision,
             items,
             next: Text::of(""),

@@ -66,7 +66,7 @@ fn converted(tree: &Json, to: usize) -> (Json, Json) {
     }
     let is_known = |name: &Text| ALIKE.contains(&name.as_str());
     let known: Json = own.iter().filter(|(name, value)| is_known(name) && value.is_object()).cloned().collect();
-    let kind = [("kind", Json::from("Event")), ("apiVersion", Json::from(KINDS[to].api_version()))];
+    let kind = [("kind", Json::from("Event")), ("apiVersion", Json::from(KINDS[to].resource.api_version()))];
     let kind = kind.into_iter().map(|(name, value)| (Text::of(name), value));
     (own.into_iter().chain(kind).collect(), known)
 }

@@ -521,7 +521,7 @@ impl ApiServer {
         }
         let mut tree = self.empty(&KINDS[kind]);
         tree.set(&["kind"], KINDS[kind].name);
-        tree.set(&["apiVersion"], KINDS[kind].api_version());
+        tree.set(&["apiVersion"], KINDS[kind].resource.api_version());
         self.tables[kind].bookmark = Some(tree.clone());
         Object::bookmark(tree, self.revision)
     }

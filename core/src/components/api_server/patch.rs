@@ -60,7 +60,7 @@ impl ApiServer {
         })?;
         let mut tree = read.tree;
         tree.set(&["kind"], kind.name);
-        tree.set(&["apiVersion"], kind.api_version());
+        tree.set(&["apiVersion"], kind.resource.api_version());
         check_patched_name(&tree, info)?;
         match self.update_tree(info, options, origin, &current, tree) {
             Ok((object, more)) => Ok(answer(200, object, [read.warnings, more].concat())),
@@ -78,7 +78,7 @@ impl ApiServer {
     ) -> Result<Read, PatchRefusal> {
         let said = |field: &str| tree.get(field).as_str().unwrap_or("");
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
-        if found_kind != kind.name || found_version != kind.api_version() {
+        if found_kind != kind.name || found_version != kind.resource.api_version() {
             let scheme = self.settings.profile().text("scheme-name");
             return Err(PatchRefusal::Other(format!(
                 "no kind {found_kind:?} is registered for version {found_version:?} in scheme {scheme:?}"

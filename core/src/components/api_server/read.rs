@@ -51,7 +51,7 @@ impl ApiServer {
         let page = self.page(info.kind, &selection, options)?;
         let content = Content::List(Box::new(List {
             kind: Text::from(format!("{}List", kind.name)),
-            api_version: Text::from(kind.api_version()),
+            api_version: Text::from(kind.resource.api_version()),
             resource_version: page.revision,
             items: page.items,
             next: Text::from(page.next),

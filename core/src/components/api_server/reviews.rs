@@ -24,7 +24,7 @@ impl ApiServer {
         let kind = &KINDS[info.kind];
         let mut tree = body.unwrap_or_else(Json::object);
         tree.set(&["kind"], kind.name);
-        tree.set(&["apiVersion"], kind.api_version());
+        tree.set(&["apiVersion"], kind.resource.api_version());
         let mut metadata = tree.get("metadata").clone();
         let created = if self.settings.profile().is("prints-null-creation-timestamp") { Json::Null } else { json!({}) };
         if !metadata.is_object() {

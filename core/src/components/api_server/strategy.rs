@@ -323,8 +323,9 @@ pub(super) fn storage_key(kind: &Kind, info: &RequestInfo) -> String {
 
 /// Says why an object of another kind is not taken.
 pub(super) fn wrong_kind(kind: &Kind, found: &str, version: &str, scheme: &str) -> String {
-    let known =
-        KINDS.iter().find(|other| other.api_version() == version && other.name == found.trim_end_matches("List"));
+    let known = KINDS
+        .iter()
+        .find(|other| other.resource.api_version() == version && other.name == found.trim_end_matches("List"));
     if known.is_some() || found == "List" && version == "v1" {
         let package = |version: &str| String::from(version.rsplit('/').next().unwrap_or(version));
         let internal = match kind.resource.group.as_str() {

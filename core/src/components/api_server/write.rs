@@ -298,7 +298,7 @@ impl ApiServer {
         }
         let said = |field: &str| tree.get(field).as_str().unwrap_or("");
         let (found_kind, found_version) = (said("kind"), said("apiVersion"));
-        let wanted = kind.api_version();
+        let wanted = kind.resource.api_version();
         let handled = |why: &str| {
             let version = found_version.rsplit('/').next().unwrap_or("");
             status::bad_request(&format!(
