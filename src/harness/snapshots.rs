@@ -72,41 +72,33 @@ impl Store {
         base: &str,
         text: &str,
     ) -> Result<(), String> {
-        let release = planned.release(options);
-        let own = (release != DEFAULT_RELEASE && planned.is_for_default_release())
-            .then(|| format!("{base}@{}", release_name(release)));
-        let mut stored = own.as_ref().map_or(Ok(None), |own| self.read(own))?;
-        for name in fallbacks(base, own.as_ref().map_or(DEFAULT_RELEASE, |_| release)) {
-            stored = stored.map_or_else(|| self.read(&name), |stored| Ok(Some(stored)))?;
-        }
+        let release = if planned.is_for_default_release() { planned.release(options) } else { DEFAULT_RELEASE };
+        let names = names(base, release);
+        let own = &names[0];
+        let stored = names.iter().find_map(|name| self.read(name).transpose()).transpose()?;
         let is_default_seed = options.seed == SuiteOptions::default().seed;
         let is_sim = options.runner.backend() == Backend::Sim;
         // Offsets depend on random choices; a release that has others at the default seed has a snapshot of its own.
         let exact = is_sim && is_default_seed;
         let text = &options.runner.projected(text);
         let stored = stored.map(|stored| Stored { text: options.runner.projected(&stored.text), ..stored });
-        let same = |stored: &str| match (exact, is_sim) {
-            (true, _) => stored.trim_end() == text.trim_end(),
-            (false, true) => without_offsets(stored) == without_offsets(text),
-            (false, false) if histories::is_history(text) => histories::is_same(stored, text, without_offsets),
-            (false, false) => without_offsets(stored) == without_offsets(text),
+        let same = |stored: &str| match exact {
+            true => stored.trim_end() == text.trim_end(),
+            false if !is_sim && histories::is_history(text) => histories::is_same(stored, text, without_offsets),
+            false => without_offsets(stored) == without_offsets(text),
         };
         let is_same = stored.as_ref().is_some_and(|stored| same(&stored.text));
         let may_write = entry_point == EntryPoint::CargoTest && is_default_seed && is_sim;
         if let (Self::Tree(directory), true) = (self, may_write && (!is_same || exact && insta_counts_references())) {
-            let name = match (&stored, &own) {
-                (Some(stored), _) if is_same => stored.name.clone(),
-                (_, Some(own)) => own.clone(),
-                _ => base.to_owned(),
-            };
-            if through_insta(directory, &name, planned, text)? {
+            let name = stored.as_ref().filter(|_| is_same).map_or(own, |stored| &stored.name);
+            if through_insta(directory, name, planned, text)? {
                 return Ok(());
             }
         }
         if let (Self::Tree(directory), EntryPoint::Accept, false) = (self, entry_point, is_same) {
-            return accept_snapshot(directory, own.as_deref().unwrap_or(base), planned, text);
+            return accept_snapshot(directory, own, planned, text);
         }
-        let remedy = accept(entry_point, own.map(|_| release));
+        let remedy = accept(entry_point, release);
         match stored {
             _ if is_same => Ok(()),
             Some(stored) => Err(differs(&stored, text, &remedy, exact)),
@@ -151,7 +143,7 @@ impl Store {
                 "is used by no scenario"
             } else {
                 let next =
-                    |release| fallbacks(base, release).into_iter().find_map(|stem| found.get(&format!("{stem}.snap")));
+                    |release| names(base, release).iter().skip(1).find_map(|name| found.get(&format!("{name}.snap")));
                 match release {
                     Some(Err(_)) => "is for no release that is modelled",
                     Some(Ok(release)) if next(release).is_some_and(is_like) => {
@@ -167,13 +159,13 @@ impl Store {
     }
 }
 
-/// Returns the names of the snapshots that apply to a release without one of its own: those of the nearest releases on
-/// the way to the default one, and at last that one's.
-fn fallbacks(base: &str, release: Release) -> Vec<String> {
-    let between = releases_between(release, DEFAULT_RELEASE)
-        .into_iter()
-        .map(|between| format!("{base}@{}", release_name(between)));
-    between.chain([base.to_owned()]).collect()
+/// Returns the names of the snapshots that apply to a release: its own, or else that of the nearest release on the way
+/// to the default one, and at last that one's.
+fn names(base: &str, release: Release) -> Vec<String> {
+    let named = |release| format!("{base}@{}", release_name(release));
+    let own = (release != DEFAULT_RELEASE).then_some(release);
+    let between = releases_between(release, DEFAULT_RELEASE);
+    own.into_iter().chain(between).map(named).chain([base.to_owned()]).collect()
 }
 
 /// Returns `area/topic/scenario.what` for each snapshot that a scenario compares, in order.
@@ -352,13 +344,14 @@ fn shown_below(snapshots: &Path, file: &str) -> String {
     below.unwrap_or(&file).to_string_lossy().replace('\\', "/")
 }
 
-fn accept(entry_point: EntryPoint, release: Option<Release>) -> String {
+fn accept(entry_point: EntryPoint, release: Release) -> String {
     match entry_point {
         EntryPoint::CargoTest => {
             "look at the difference, then `cargo insta review`, or run again with INSTA_UPDATE=always".to_owned()
         }
         EntryPoint::Command | EntryPoint::Accept => {
-            let flag = release.map_or_else(String::new, |release| format!(" --k8s {}", release_name(release)));
+            let is_default = release == DEFAULT_RELEASE;
+            let flag = if is_default { String::new() } else { format!(" --k8s {}", release_name(release)) };
             format!("look at it, then accept it: nodeproof run{flag} --accept, with the same files")
         }
     }
