@@ -119,8 +119,7 @@ impl NodeFault {
             Self::KubeletFrozen => "systemctl kill -s CONT kubelet".to_owned(),
             Self::KubeletChanged => format!(
                 "if [ -d {KUBELET_ASIDE} ]; then cp -a {KUBELET_ASIDE}/. /var/lib/kubelet/ && rm -rf {KUBELET_ASIDE} \
-                    && \
-                 systemctl restart --no-block kubelet; fi"
+                 && systemctl restart --no-block kubelet; fi"
             ),
             Self::Cut => for_both_families(&format!(
                 "while $i -w -D OUTPUT -j {CHAIN}; do :; done; while $i -w -D INPUT -j {CHAIN}; do :; done; \
@@ -131,8 +130,7 @@ impl NodeFault {
             Self::CniGone => {
                 format!(
                     "for t in {CNI_TEMPLATES}; do if [ -f {CNI_TEMPLATE_ASIDE} ]; then cat {CNI_TEMPLATE_ASIDE} > $t \
-                        && \
-                     rm {CNI_TEMPLATE_ASIDE}; fi; done; \
+                     && rm {CNI_TEMPLATE_ASIDE}; fi; done; \
                      if [ -d {CNI_ASIDE} ]; then cp {CNI_ASIDE}/* /etc/cni/net.d/ && rm -rf {CNI_ASIDE}; fi; true"
                 )
             }

@@ -108,7 +108,7 @@ pub(super) struct Engine {
     settings: Arc<Settings>,
     chance: Chance,
     event_loop: EventLoop<Hollow>,
-    orders: VecDeque<TransportCommand>,
+    commands: VecDeque<TransportCommand>,
 }
 
 impl Engine {
@@ -120,7 +120,7 @@ impl Engine {
             settings: Arc::new(settings),
             event_loop: EventLoop::new(network, Record::new(now, false)),
             chance,
-            orders: VecDeque::new(),
+            commands: VecDeque::new(),
         }
     }
 
@@ -236,7 +236,7 @@ impl Engine {
 
     /// Returns the next command for the transport.
     pub(super) fn poll_command(&mut self) -> Option<TransportCommand> {
-        self.orders.pop_front()
+        self.commands.pop_front()
     }
 
     /// Delivers everything that has arrived, until nothing is left for this instant.
@@ -247,7 +247,7 @@ impl Engine {
     }
 
     fn command(&mut self, delivery: Delivery) {
-        self.orders.extend(match delivery {
+        self.commands.extend(match delivery {
             Delivery::ToServer { client, request: Request { id, identity, ask: Ask::Call(call), timeout, .. } } => {
                 Some(TransportCommand::Send { client, id, identity, call, patience: timeout })
             }

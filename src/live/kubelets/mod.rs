@@ -193,13 +193,13 @@ impl Shared {
 
     /// Gives the engine one input and carries out the commands that follow.
     fn turn<T>(self: &Arc<Self>, input: impl FnOnce(&mut Engine, Timestamp) -> T) -> T {
-        let mut orders = Vec::new();
+        let mut commands = Vec::new();
         let done = {
             let mut state = self.locked();
             // Read while the lock is held, so that the engine's time never decreases.
             let now = self.clock.now();
             let done = input(&mut state.engine, now);
-            orders.extend(std::iter::from_fn(|| state.engine.poll_command()));
+            commands.extend(std::iter::from_fn(|| state.engine.poll_command()));
             let next = state.engine.next_deadline();
             if next.is_some_and(|next| state.sleeps_until.is_none_or(|until| next < until)) {
                 state.sleeps_until = next;
@@ -207,7 +207,7 @@ impl Shared {
             }
             done
         };
-        for command in orders {
+        for command in commands {
             match command {
                 TransportCommand::Send { client, id, identity, call, patience } => {
                     self.send((client, id), &identity, call, patience);
