@@ -337,10 +337,8 @@ fn unscaled(owner: &Json, kind: &str, pod: &str) -> String {
 fn unmanaged(selector: &Json) -> String {
     format!(
         "Pods selected by this PodDisruptionBudget (selector: {}) were found to be unmanaged. As a result, the status \
-            of \
-         the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods \
-         please \
-         set \".spec.minAvailable\" field of the PDB to an integer value.",
+         of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods \
+         please set \".spec.minAvailable\" field of the PDB to an integer value.",
         printed(selector)
     )
 }

@@ -636,8 +636,7 @@ pub static ROWS: &[Row] = &[
         says: "whether a kubelet is kept from changing the owners of its Node",
         first: &[(OLDEST, Value::Bool(false))],
         source: "plugin/pkg/admission/noderestriction/admission.go (v1.31.0, v1.31.14, v1.32.2, v1.32.13, v1.33.6), \
-            admitNode; \
-                 CVE-2025-5187",
+                 admitNode; CVE-2025-5187",
         flag: "",
     },
     Row {

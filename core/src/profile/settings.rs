@@ -32,8 +32,7 @@ impl Race {
         match self {
             Self::PassBeforeQuarantineEnds => {
                 "a pass of the pod garbage collector came just before the end of a Node's quarantine of 40 s, and the \
-                    next \
-                 one 20 s later"
+                 next one 20 s later"
             }
         }
     }

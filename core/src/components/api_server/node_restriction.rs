@@ -251,8 +251,7 @@ fn token(server: &mut ApiServer, write: &Write<'_>, node: &str) -> Result<(), An
     if uid != pod.uid() {
         return write.refuse(&format!(
             "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have \
-                been \
-             deleted and then recreated"
+             been deleted and then recreated"
         ));
     }
     if bound_to(pod.stable()) != node {

@@ -43,8 +43,7 @@ fn pod(tree: &Json, wording: Wording, warnings: &mut Vec<String>) {
     if !problems.is_empty() {
         warnings.push(format!(
             "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label \
-                is \
-             recommended: [{}]",
+             is recommended: [{}]",
             problems.join(" ")
         ));
     }

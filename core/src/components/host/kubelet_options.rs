@@ -38,16 +38,14 @@ pub const FLAGS: &[(&str, &str)] = &[
 /// Further flags of a kubelet, which are accepted by name and change nothing.
 /// Source: cmd/kubelet/app/options (v1.34).
 const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth application-metrics-count-limit \
-    authentication-token-webhook \
-    authentication-token-webhook-cache-ttl authorization-mode authorization-webhook-cache-authorized-ttl \
-    authorization-webhook-cache-unauthorized-ttl boot-id-file bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root \
-    cgroups-per-qos client-ca-file cluster-dns cluster-domain config config-dir container-hints \
-    container-log-max-files \
-    container-log-max-size container-runtime-endpoint contention-profiling cpu-cfs-quota cpu-cfs-quota-period \
-    cpu-manager-policy cpu-manager-policy-options cpu-manager-reconcile-period enable-debugging-handlers \
-    enable-load-reader enable-server enforce-node-allocatable event-burst event-qps event-storage-age-limit \
-    event-storage-event-limit eviction-max-pod-grace-period eviction-minimum-reclaim \
-    eviction-pressure-transition-period \
+    authentication-token-webhook authentication-token-webhook-cache-ttl authorization-mode \
+    authorization-webhook-cache-authorized-ttl authorization-webhook-cache-unauthorized-ttl boot-id-file \
+    bootstrap-kubeconfig cert-dir cgroup-driver cgroup-root cgroups-per-qos client-ca-file cluster-dns cluster-domain \
+    config config-dir container-hints container-log-max-files container-log-max-size container-runtime-endpoint \
+    contention-profiling cpu-cfs-quota cpu-cfs-quota-period cpu-manager-policy cpu-manager-policy-options \
+    cpu-manager-reconcile-period enable-debugging-handlers enable-load-reader enable-server enforce-node-allocatable \
+    event-burst event-qps event-storage-age-limit event-storage-event-limit eviction-max-pod-grace-period \
+    eviction-minimum-reclaim eviction-pressure-transition-period \
     eviction-soft eviction-soft-grace-period exit-on-lock-contention experimental-allocatable-ignore-eviction \
     experimental-mounter-path feature-gates file-check-frequency global-housekeeping-interval hairpin-mode \
     healthz-bind-address healthz-port http-check-frequency image-credential-provider-bin-dir \
@@ -59,11 +57,10 @@ const NOT_MODELLED: &str = "address allowed-unsafe-sysctls anonymous-auth applic
     minimum-image-ttl-duration oom-score-adj pod-cidr pod-infra-container-image pod-manifest-path pod-max-pids \
     protect-kernel-defaults qos-reserved read-only-port registry-burst registry-qps reserved-cpus reserved-memory \
     resolv-conf root-dir rotate-certificates rotate-server-certificates runonce runtime-cgroups \
-    runtime-request-timeout \
-    seccomp-default serialize-image-pulls show-hidden-metrics-for-version streaming-connection-idle-timeout \
-    sync-frequency system-cgroups system-reserved-cgroup tls-cert-file tls-cipher-suites tls-min-version \
-    tls-private-key-file topology-manager-policy topology-manager-policy-options topology-manager-scope v version \
-    vmodule \
+    runtime-request-timeout seccomp-default serialize-image-pulls show-hidden-metrics-for-version \
+    streaming-connection-idle-timeout sync-frequency system-cgroups system-reserved-cgroup tls-cert-file \
+    tls-cipher-suites tls-min-version tls-private-key-file topology-manager-policy topology-manager-policy-options \
+    topology-manager-scope v version vmodule \
     volume-plugin-dir volume-stats-agg-period";
 
 /// The fields of `KubeletConfiguration`. Source: k8s.io/kubelet config/v1beta1 types.go (v1.34 and v1.36).

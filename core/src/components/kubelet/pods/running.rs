@@ -153,8 +153,7 @@ impl Kubelet {
         let pod = worker.object.clone();
         let message = format!(
             "error killing pod: failed to \"KillPodSandbox\" for \"{uid}\" with KillPodSandboxError: \"rpc error: \
-                code = \
-             Unknown desc = failed to destroy network for sandbox \\\"{}\\\": {NO_CNI_TEXT}\"",
+             code = Unknown desc = failed to destroy network for sandbox \\\"{}\\\": {NO_CNI_TEXT}\"",
             context.host.runtime.sandbox_id(uid)
         );
         self.pod_event(&pod, None, (EventType::Warning, "FailedKillPod", message), context);
