@@ -24,6 +24,7 @@ pub mod harness;
 #[cfg(feature = "live")]
 pub mod live;
 pub mod load;
+pub mod mutation;
 pub mod replay;
 pub mod steps;
 #[cfg(test)]

@@ -5,25 +5,28 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use nodeproof_core::profile::{RELEASES, Release};
+use nodeproof_core::profile::Release;
+use nodeproof_core::scenario::Position;
 use serde_json::{Value, json};
 
 use super::misuse;
 use super::suite_args::SuiteArgs;
 use super::terminal::{Progress, line, note};
 use crate::harness::{
-    EntryPoint, Judged, Planned, PlannedRun, Selection, Suite, SuiteOptions, Verdict, keep_panics_quiet, parse_release,
-    run_all,
+    EntryPoint, Judged, PlannedRun, Selection, Suite, SuiteOptions, Verdict, each_in_order, keep_panics_quiet,
+    parse_release, run_all,
 };
 use crate::load::Requirement;
 use crate::load::near::nearest;
+use crate::mutation::{Audit, audit};
 use crate::steps::Own;
 
 /// Options of `nodeproof explain`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  nodeproof explain NC-03              what it says, and the scenarios that are tagged @req:NC-03
+  nodeproof explain NC-03              what it says, the scenarios that are tagged @req:NC-03, and which of their lines
+                                       prove it: those that fail when an act or a component is left out
   nodeproof explain NC --coverage      runs the scenarios of all requirements NC-...
   nodeproof explain --coverage --json | jq '.covered, .total'
 
@@ -55,6 +58,15 @@ struct Shown {
     name: String,
     k8s: String,
     judged: Option<(Verdict, String)>,
+    proof: Vec<ProvingLine>,
+}
+
+/// A line that fails when something is left out.
+#[derive(Clone)]
+struct ProvingLine {
+    position: Position,
+    /// What is left out: `act 1`, `kube-scheduler`.
+    without: Vec<String>,
 }
 
 /// Tells which scenarios show a requirement; exit code 0 if it could be told.
@@ -121,31 +133,41 @@ fn shown(
     let mut jobs = Vec::new();
     for planned in &suite.planned {
         if planned.tags().requirements.iter().any(|id| shown.contains_key(id)) {
-            let own = if SuiteOptions::environment_names_release() { environment.release } else { fitting(planned) };
+            let own =
+                if SuiteOptions::environment_names_release() { environment.release } else { planned.fitting_release() };
             let options = Arc::new(SuiteOptions { release: args.k8s.unwrap_or(own), ..environment.clone() });
             let skipped = planned.obstacle(&options);
             jobs.push(PlannedRun { planned, options, skipped });
         }
     }
-    let mut note = |job: &PlannedRun<'_>, judged: Option<Judged>| {
+    let mut note = |job: &PlannedRun<'_>, judged: Option<Judged>, proof: Vec<ProvingLine>| {
         let release = job.planned.release(&job.options);
         let k8s = release.minor_name();
         let judged = judged.map(|judged| (judged.verdict, judged.text));
         for id in &job.planned.tags().requirements {
             if let Some(lines) = shown.get_mut(id) {
-                lines.push(Shown { name: job.planned.name.clone(), k8s: k8s.clone(), judged: judged.clone() });
+                let (name, k8s) = (job.planned.name.clone(), k8s.clone());
+                lines.push(Shown { name, k8s, judged: judged.clone(), proof: proof.clone() });
             }
         }
     };
-    if !args.coverage {
-        jobs.iter().for_each(|job| note(job, None));
+    if !args.coverage && wanted.len() > 1 {
+        jobs.iter().for_each(|job| note(job, None, Vec::new()));
         return shown;
     }
     keep_panics_quiet();
+    if !args.coverage {
+        let audited = |job: &PlannedRun<'_>| match &job.skipped {
+            None => Some(proof(&audit(job.planned, &job.options, suite))),
+            Some(_) => Some(Vec::new()),
+        };
+        each_in_order(&jobs, None, audited, |job, proof| note(job, None, proof));
+        return shown;
+    }
     let progress = Progress::new(jobs.len());
     let mut done = 0;
     run_all(&jobs, None, suite, EntryPoint::Command, |job, judged| {
-        note(job, Some(judged));
+        note(job, Some(judged), Vec::new());
         done += 1;
         progress.show(done);
     });
@@ -153,11 +175,16 @@ fn shown(
     shown
 }
 
-/// Returns the default release if a scenario is right for it, or else the newest for which it is.
-fn fitting(planned: &Planned) -> Release {
-    let default = SuiteOptions::default().release;
-    let fits = |release: &Release| planned.tags().other_release(*release).is_none();
-    if fits(&default) { default } else { RELEASES.into_iter().rev().find(fits).unwrap_or(default) }
+/// Returns the lines that fail in mutants without an act, a step or a component, in order, each with what was left out.
+fn proof(audit: &Audit) -> Vec<ProvingLine> {
+    let mut lines: BTreeMap<&Position, Vec<String>> = BTreeMap::new();
+    for mutant in audit.mutants.iter().filter(|mutant| mutant.is_noticed) {
+        if let Some(left_out) = mutant.mutation.left_out() {
+            mutant.failed.iter().for_each(|line| lines.entry(line).or_default().push(left_out.clone()));
+        }
+    }
+    let lines = lines.into_iter().map(|(position, without)| ProvingLine { position: position.clone(), without });
+    lines.collect()
 }
 
 fn is_covered(lines: &[Shown]) -> bool {
@@ -172,6 +199,13 @@ fn report(wanted: &[&Requirement], shown: &BTreeMap<String, Vec<Shown>>, covered
             if *verdict != Verdict::Passed {
                 object["reason"] = json!(text);
             }
+        }
+        if !line.proof.is_empty() {
+            let proving = |line: &ProvingLine| {
+                let Position { file, line: number, text, .. } = &line.position;
+                json!({"file": file.as_str(), "line": number, "text": text.as_str(), "failsWithout": line.without})
+            };
+            object["provenBy"] = line.proof.iter().map(proving).collect();
         }
         object
     };
@@ -199,7 +233,14 @@ fn print(requirement: &Requirement, scenarios: &[Shown]) {
     line(format_args!("    releases: {}; seen by: {}", requirement.versions, requirement.observe));
     for scenario in scenarios {
         match &scenario.judged {
-            None => line(format_args!("    {}", scenario.name)),
+            None => {
+                line(format_args!("    {}", scenario.name));
+                for proving in &scenario.proof {
+                    let Position { line: number, text, .. } = &proving.position;
+                    line(format_args!("    {number:>6}: {text}"));
+                    line(format_args!("            fails without {}", proving.without.join(", ")));
+                }
+            }
             Some((verdict, _)) => {
                 line(format_args!("    {:<12} {} (Kubernetes {})", verdict.word(), scenario.name, scenario.k8s));
             }

@@ -14,6 +14,7 @@ pub mod explain;
 pub mod hollow;
 pub mod lint;
 mod live;
+pub mod mutate;
 pub mod new;
 pub mod profiles;
 #[cfg(feature = "live")]
@@ -80,6 +81,8 @@ enum Command {
     Steps(steps::StepsArgs),
     /// Tell which scenarios show a requirement
     Explain(explain::ExplainArgs),
+    /// Change scenarios so that they must fail, and tell which still pass
+    Mutate(mutate::MutateArgs),
     /// Hold the simulator against a recording of a real cluster
     Replay(replay::ReplayArgs),
     /// Record what a real cluster does, without writing to it
@@ -120,6 +123,7 @@ pub fn main_with(own: &Own) -> ExitCode {
         Command::New(args) => new::run(&args),
         Command::Steps(args) => steps::run(&args),
         Command::Explain(args) => explain::run(&args, own),
+        Command::Mutate(args) => mutate::run(&args, own),
         Command::Replay(args) => replay::run(args),
         #[cfg(feature = "live")]
         Command::Record(args) => record::run(&args),

@@ -34,41 +34,65 @@ pub fn run_all<'a>(
     entry_point: EntryPoint,
     mut done: impl FnMut(&PlannedRun<'a>, Judged),
 ) {
+    let judged = |job: &PlannedRun<'a>| match &job.skipped {
+        _ if job.options.runner.is_interrupted() => None,
+        Some(why) => Some(Judged::skipped(why.clone())),
+        None => Some(run(job.planned, &job.options, suite, entry_point)),
+    };
+    let in_real_time = jobs.first().is_some_and(|job| job.options.runner.backend() != Backend::Sim);
+    if in_real_time {
+        each(jobs, threads, judged, |at, judged| done(&jobs[at], judged));
+    } else {
+        each_in_order(jobs, threads, judged, |job, judged| done(job, judged));
+    }
+}
+
+/// Works on several threads and calls `done` for each job in their order, once it and those before it are done.
+pub fn each_in_order<J: Sync, R: Send>(
+    jobs: &[J],
+    threads: Option<NonZeroUsize>,
+    work: impl Fn(&J) -> Option<R> + Sync,
+    mut done: impl FnMut(&J, R),
+) {
+    let mut waiting = BTreeMap::new();
+    let mut due = 0;
+    each(jobs, threads, work, |at, result| {
+        waiting.insert(at, result);
+        while let Some(result) = waiting.remove(&due) {
+            done(&jobs[due], result);
+            due += 1;
+        }
+    });
+}
+
+/// Works on several threads and calls `done` with the number of each job that is done. A thread ends where `work`
+/// returns nothing.
+fn each<J: Sync, R: Send>(
+    jobs: &[J],
+    threads: Option<NonZeroUsize>,
+    work: impl Fn(&J) -> Option<R> + Sync,
+    mut done: impl FnMut(usize, R),
+) {
     let threads = threads.or_else(|| std::thread::available_parallelism().ok());
     let threads = threads.map_or(1, usize::from).min(jobs.len());
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            let (sender, next) = (sender.clone(), &next);
+            let (sender, next, work) = (sender.clone(), &next, &work);
             scope.spawn(move || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(at).filter(|job| !job.options.runner.is_interrupted()) else { return };
-                    let judged = match &job.skipped {
-                        Some(why) => Judged::skipped(why.clone()),
-                        None => run(job.planned, &job.options, suite, entry_point),
-                    };
-                    if sender.send((at, judged)).is_err() {
+                    let Some(result) = jobs.get(at).and_then(work) else { return };
+                    if sender.send((at, result)).is_err() {
                         return;
                     }
                 }
             });
         }
         drop(sender);
-        let mut waiting = BTreeMap::new();
-        let mut due = 0;
-        let in_real_time = jobs.first().is_some_and(|job| job.options.runner.backend() != Backend::Sim);
-        for (at, judged) in receiver {
-            if in_real_time {
-                done(&jobs[at], judged);
-                continue;
-            }
-            waiting.insert(at, judged);
-            while let Some(judged) = waiting.remove(&due) {
-                done(&jobs[due], judged);
-                due += 1;
-            }
+        for (at, result) in receiver {
+            done(at, result);
         }
     });
 }

@@ -1,6 +1,6 @@
 //! A scenario of a suite, and the reason why it is not run.
 
-use nodeproof_core::profile::{DEFAULT_RELEASE, Release};
+use nodeproof_core::profile::{DEFAULT_RELEASE, RELEASES, Release};
 
 use super::options::SuiteOptions;
 use crate::load::Tags;
@@ -44,6 +44,16 @@ impl Planned {
     pub(super) fn is_for_default_release(&self) -> bool {
         let own = self.compiled.scenario.cluster.release.unwrap_or(DEFAULT_RELEASE);
         own == DEFAULT_RELEASE && self.tags().other_release(DEFAULT_RELEASE).is_none()
+    }
+
+    /// Returns the default release if the scenario is for it, or else the newest for which it is.
+    #[must_use]
+    pub fn fitting_release(&self) -> Release {
+        let fits = |release: &Release| self.tags().other_release(*release).is_none();
+        if fits(&DEFAULT_RELEASE) {
+            return DEFAULT_RELEASE;
+        }
+        RELEASES.into_iter().rev().find(fits).unwrap_or(DEFAULT_RELEASE)
     }
 
     /// Returns the tags in force.

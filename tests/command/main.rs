@@ -7,6 +7,7 @@
 mod input;
 mod kind;
 mod lines;
+mod mutants;
 mod observe;
 mod own;
 mod snapshots;
@@ -24,9 +25,17 @@ fn main() -> ExitCode {
     if let Some(root) = std::env::var_os(DOOR_OF) {
         return nodeproof::Tests::of(root).main();
     }
-    let trials =
-        [input::TRIALS, kind::TRIALS, lines::TRIALS, observe::TRIALS, own::TRIALS, snapshots::TRIALS, trials::TRIALS]
-            .concat();
+    let trials = [
+        input::TRIALS,
+        kind::TRIALS,
+        lines::TRIALS,
+        mutants::TRIALS,
+        observe::TRIALS,
+        own::TRIALS,
+        snapshots::TRIALS,
+        trials::TRIALS,
+    ]
+    .concat();
     let mut trials: Vec<Trial> =
         trials.into_iter().map(|(name, run)| Trial::test(name, move || run().map_err(Failed::from))).collect();
     let arguments = Arguments::from_args();

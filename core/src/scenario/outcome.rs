@@ -31,6 +31,8 @@ pub struct StepVerdict {
     pub at: SignedDuration,
     /// What was seen, in a line: `at +46.251s`.
     pub observed: String,
+    /// The number of the decision behind what was seen last.
+    pub because: Option<u32>,
 }
 
 /// Why a step failed or is inconclusive.
@@ -98,7 +100,13 @@ impl Outcome {
         let (verdict, at) = (Verdict::Failed, SignedDuration::ZERO);
         Self {
             verdict,
-            steps: Vec::from([StepVerdict { position: position.clone(), verdict, at, observed: why.clone() }]),
+            steps: Vec::from([StepVerdict {
+                position: position.clone(),
+                verdict,
+                at,
+                observed: why.clone(),
+                because: None,
+            }]),
             mismatch: Some(Mismatch {
                 step: position,
                 expected: String::from(expected),

@@ -76,7 +76,7 @@ pub(super) fn conclude(mut outcome: Outcome, scenario: &Scenario, seen: Circumst
     if let Some(why) = left {
         let position = outcome.mismatch.as_ref().map(|mismatch| mismatch.step.clone()).unwrap_or_default();
         let at = SignedDuration::ZERO;
-        outcome.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed: why });
+        outcome.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed: why, because: None });
     }
     outcome
 }

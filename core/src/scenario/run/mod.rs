@@ -423,7 +423,7 @@ impl Run {
     fn fail_step(&mut self, step: Position, expected: String, observed: String, now: Timestamp) {
         let at = now.duration_since(self.zero);
         let verdict = Verdict::Failed;
-        self.steps.push(StepVerdict { position: step.clone(), verdict, at, observed: observed.clone() });
+        self.steps.push(StepVerdict { position: step.clone(), verdict, at, observed: observed.clone(), because: None });
         let (why, last) = self.explain_step(now);
         self.mismatch.get_or_insert(Mismatch { step, expected, observed, why, last, replay: String::new() });
         self.finish(now);

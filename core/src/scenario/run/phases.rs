@@ -121,7 +121,7 @@ impl Run {
         if untrue.is_none() && quiet {
             let at = now.duration_since(self.zero);
             let observed = format!("there after {}", seconds(now.duration_since(waiting.since)));
-            self.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed });
+            self.steps.push(StepVerdict { position, verdict: Verdict::Passed, at, observed, because: None });
             self.enter_setup(given + 1, now);
         } else if now >= waiting.since + self.options.patience {
             let seen = untrue.map_or_else(|| String::from("its status is written all the time"), |truth| truth.seen);
@@ -270,6 +270,7 @@ impl Run {
                 verdict,
                 at: SignedDuration::ZERO,
                 observed: String::from(observed),
+                because: None,
             });
         }
         self.note_verdicts(now);
@@ -307,6 +308,7 @@ impl Run {
                 verdict: finding.verdict,
                 at: finding.at.duration_since(self.zero),
                 observed: finding.observed.clone(),
+                because: finding.because,
             });
         }
         let worst = [Verdict::Failed, Verdict::Inconclusive];

@@ -66,7 +66,8 @@ impl Judge {
             Bound::For(_) | Bound::Act => format!("up to {}", offset(now, zero)),
             _ => format!("at {}", offset(now, zero)),
         };
-        self.decide(Verdict::Passed, now, text, now, None);
+        let because = self.last_change().1;
+        self.decide(Verdict::Passed, now, text, now, because);
     }
 
     pub(super) fn fail(&mut self, now: Timestamp, observed: String, subject_at: Timestamp) {
