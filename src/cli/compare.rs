@@ -185,7 +185,7 @@ impl CompareRun<'_> {
 
     fn compare(&self, planned: &Planned, real: &Judged, suite: &Suite) -> Finding {
         match real.verdict {
-            Verdict::Skipped => return Finding::Skipped(real.text.clone()),
+            Verdict::Skipped | Verdict::Unsupported => return Finding::Skipped(real.text.clone()),
             Verdict::Inconclusive if self.real.runner.is_interrupted() => {
                 return Finding::Skipped("the comparison was interrupted".to_owned());
             }

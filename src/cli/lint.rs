@@ -24,6 +24,7 @@ Examples:
 
 Prints each problem as file:line:column with the line, and what to do about it. Of a file that is no Gherkin
 the first problem alone is known. Stored snapshots that no scenario uses are problems too. Nothing is run.
+A scenario that uses what is not modelled is named: no problem, and `run` can say nothing about it.
 
 Exit code: 0 nothing is wrong, 2 something is.")]
 pub struct LintArgs {
@@ -43,11 +44,18 @@ pub fn run(args: &LintArgs, own: &Own) -> ExitCode {
     let unused = suite.unused_snapshots().into_iter().map(|(_, problem)| problem);
     let problems: Vec<Problem> = suite.problems().cloned().chain(unused).collect();
     let scenarios = suite.planned.len();
+    let planned = suite.planned.iter();
+    let unsupported: Vec<_> = planned.filter_map(|planned| Some((planned, planned.not_modelled()?))).collect();
     let is_empty = problems.is_empty() && scenarios == 0;
     if args.json {
-        line(json!({"scenarios": scenarios, "problems": problems}));
+        let unsupported: Vec<_> =
+            unsupported.iter().map(|(planned, what)| json!({"name": planned.name, "reason": what})).collect();
+        line(json!({"scenarios": scenarios, "problems": problems, "unsupported": unsupported}));
     } else {
         problems.iter().for_each(|problem| line(format_args!("{problem}\n")));
+        for (planned, what) in &unsupported {
+            line(format_args!("unsupported: {}: {what}", planned.name));
+        }
         let files = if suite.broken.is_empty() {
             String::new()
         } else {

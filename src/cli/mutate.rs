@@ -113,6 +113,9 @@ struct Report {
 
 impl Report {
     fn add(&mut self, planned: &Planned, audit: &Audit) {
+        if audit.is_unsupported {
+            return;
+        }
         self.scenarios += 1;
         self.mutants += audit.mutants.len();
         let noticed = audit.mutants.iter().filter(|mutant| mutant.is_noticed).count();

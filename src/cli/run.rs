@@ -37,13 +37,14 @@ Examples:
   nodeproof run --k8s 1.31 --json | jq -r 'select(.result == \"failed\") | .name'
 
 Prints what failed and why, with a line that runs it again; on a terminal also what passed. --json prints one
-object a scenario: name, backend, k8s, seed, result (passed, failed, inconclusive or skipped), reason,
-virtualSeconds, wallSeconds. --report writes DIR/<area>/<topic>.../<scenario>.trace.jsonl (each message),
-.decisions.jsonl (what each controller decided, and why) and .history.yaml (what changed in each object).
+object a scenario: name, backend, k8s, seed, result (passed, failed, inconclusive, unsupported or skipped),
+reason, virtualSeconds, wallSeconds. Unsupported is what needs something that is not modelled. --report writes
+DIR/<area>/<topic>.../<scenario>.trace.jsonl (each message), .decisions.jsonl (what each controller decided, and
+why) and .history.yaml (what changed in each object).
 
 Exit code: 0 all passed, 1 a scenario failed, 2 misuse, a broken feature file (the other files are run), an unused
-snapshot, or a backend in real time on which nothing was run, 130 a run in real time was interrupted: what ran was
-ended and put back.")]
+snapshot, or nothing was run, since nothing is supported or no backend is there, 130 a run in real time was
+interrupted: what ran was ended and put back.")]
 pub struct RunArgs {
     /// Feature files, or directories with all that is below them; default: features/, or else those built in
     paths: Vec<PathBuf>,
@@ -229,10 +230,11 @@ fn say(args: &RunArgs, job: &PlannedRun<'_>, judged: &Judged) {
     }
     let colour = Colour::of(&std::io::stdout());
     match judged.verdict {
-        Verdict::Passed | Verdict::Skipped if !std::io::stdout().is_terminal() => {}
+        Verdict::Passed | Verdict::Skipped | Verdict::Unsupported if !std::io::stdout().is_terminal() => {}
         Verdict::Passed => line(format_args!("{} {}", colour.good("      passed"), planned.name)),
-        Verdict::Skipped => {
-            line(format_args!("{} {} ({})", colour.note("     skipped"), planned.name, judged.text));
+        verdict @ (Verdict::Skipped | Verdict::Unsupported) => {
+            let word = colour.note(&format!("{:>12}", verdict.word()));
+            line(format_args!("{word} {} ({})", planned.name, judged.text));
         }
         verdict => {
             let word = colour.bad(&format!("{:>12}", verdict.word()));
@@ -267,7 +269,8 @@ impl Count {
 
     /// Returns the exit code of a run, and says why it is one of misuse where nothing else does.
     fn exit_code(&self, backend: Backend, files_are_fine: bool, jobs: usize) -> ExitCode {
-        if backend != Backend::Sim && self.tally.run() == 0 && jobs > 0 {
+        let is_none_supported = !self.tally.unsupported().is_empty();
+        if (backend != Backend::Sim || is_none_supported) && self.tally.run() == 0 && jobs > 0 {
             return misuse(format!("nothing was run on the backend {}: {}", backend.name(), self.tally.main_reason()));
         }
         match (files_are_fine, self.tally.failures()) {
@@ -293,10 +296,13 @@ impl Count {
             text +=
                 &format!(": {seeds} seeds, {broken} with a failure, {:.3}s a seed", seconds / f64::from(seeds.max(1)));
         }
-        let reasons = self.tally.skipped().iter().map(|(reason, count)| format!("     skipped {count}: {reason}"));
+        let skipped = self.tally.skipped().iter().map(|(reason, count)| format!("     skipped {count}: {reason}"));
+        let unsupported = self.tally.unsupported().iter();
+        let unsupported = unsupported.map(|(reason, count)| format!(" unsupported {count}: {reason}"));
         let several = self.failures.iter().filter(|_| args.seeds.is_some());
         let failures = several.map(|(name, seeds)| format!("      failed {name} under {}", some_of(seeds)));
-        let lines: Vec<String> = reasons.chain(failures).chain([format!("    Finished {text}")]).collect();
+        let lines: Vec<String> =
+            skipped.chain(unsupported).chain(failures).chain([format!("    Finished {text}")]).collect();
         if args.json {
             lines.iter().for_each(note);
         } else {

@@ -12,15 +12,17 @@ pub(super) struct Tally {
     failed: usize,
     inconclusive: usize,
     skipped: BTreeMap<String, usize>,
+    unsupported: BTreeMap<String, usize>,
 }
 
 impl Tally {
-    /// Counts a verdict; for a skipped scenario also the reason.
+    /// Counts a verdict; for a scenario that is skipped or unsupported also the reason.
     pub(super) fn add(&mut self, verdict: Verdict, why: &str) {
         match verdict {
             Verdict::Passed => self.passed += 1,
             Verdict::Failed => self.failed += 1,
             Verdict::Inconclusive => self.inconclusive += 1,
+            Verdict::Unsupported => *self.unsupported.entry(why.to_owned()).or_default() += 1,
             Verdict::Skipped => *self.skipped.entry(why.to_owned()).or_default() += 1,
         }
     }
@@ -30,9 +32,14 @@ impl Tally {
         &self.skipped
     }
 
-    /// Returns the reason for which most were skipped; empty if none was.
+    /// Returns how many are unsupported for which reason.
+    pub(super) const fn unsupported(&self) -> &BTreeMap<String, usize> {
+        &self.unsupported
+    }
+
+    /// Returns the reason for which most were not run; empty if all were.
     pub(super) fn main_reason(&self) -> &str {
-        self.skipped.iter().max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason)
+        self.skipped.iter().chain(&self.unsupported).max_by_key(|(_, count)| **count).map_or("", |(reason, _)| reason)
     }
 
     /// Returns how many count as failed.
@@ -47,17 +54,19 @@ impl Tally {
 
     /// Returns how many there were in all.
     pub(super) fn total(&self) -> usize {
-        self.run() + self.skipped.values().sum::<usize>()
+        self.run() + self.skipped.values().chain(self.unsupported.values()).sum::<usize>()
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} passed", self.passed)?;
-        let skipped = self.skipped.values().sum();
-        for (count, verdict) in
-            [(self.failed, Verdict::Failed), (self.inconclusive, Verdict::Inconclusive), (skipped, Verdict::Skipped)]
-        {
+        for (count, verdict) in [
+            (self.failed, Verdict::Failed),
+            (self.inconclusive, Verdict::Inconclusive),
+            (self.unsupported.values().sum(), Verdict::Unsupported),
+            (self.skipped.values().sum(), Verdict::Skipped),
+        ] {
             if count > 0 {
                 write!(f, ", {count} {}", verdict.word())?;
             }

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use nodeproof_core::components::api_server::Tap;
 use nodeproof_core::components::machine::MachineError;
 use nodeproof_core::network::{ClientId, RequestId};
-use nodeproof_core::objects::{FieldError, Json};
+use nodeproof_core::objects::{FieldError, Json, is_not_modelled};
 use nodeproof_core::sim::Simulation;
 
 #[cfg(feature = "live")]
@@ -95,7 +95,7 @@ impl Refusal {
 
 impl From<FieldError> for Refusal {
     fn from(error: FieldError) -> Self {
-        let code = if error.message.ends_with(" is not modelled yet") { 501 } else { 400 };
+        let code = if is_not_modelled(&error.message) { 501 } else { 400 };
         Self { code, error }
     }
 }

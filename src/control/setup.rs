@@ -19,21 +19,6 @@ use nodeproof_core::sim::{DEFAULT_START, SimulationOptions};
 const EARLIEST: Timestamp = Timestamp::UNIX_EPOCH;
 pub(super) const LATEST: Timestamp = Timestamp::constant(95_617_584_000, 0);
 
-/// Flags that exist but are not modelled: a flag that is neither here nor in the profile is a typing error.
-const NOT_MODELLED: &[&str] = &[
-    "admission-control-config-file",
-    "attach-detach-reconcile-sync-period",
-    "cluster-signing-duration",
-    "disable-attach-detach-reconcile-sync",
-    "disable-force-detach-on-timeout",
-    "leader-elect",
-    "leader-elect-lease-duration",
-    "leader-elect-renew-deadline",
-    "leader-elect-retry-period",
-    "request-timeout",
-    "watch-cache",
-];
-
 /// The set-up of a cluster.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -255,11 +240,6 @@ fn gates_text(gates: &Json) -> String {
 fn about_flag(flag: &str, error: SettingsError) -> FieldError {
     let mut about = FieldError::new(format!("settings.{flag}"), error.to_string());
     if let SettingsError::UnknownFlag { did_you_mean, .. } = error {
-        let short = flag.split_once('.').map_or(flag, |(_, short)| short);
-        if NOT_MODELLED.contains(&short) {
-            about.message = format!("flag {flag} is not modelled yet");
-            return about;
-        }
         let names = ROWS.iter().filter(|row| !row.flag.is_empty()).flat_map(|row| {
             let short = row.flag.split_once('.').map_or(row.flag, |(_, short)| short);
             [row.flag, short]

@@ -14,7 +14,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use super::options::{EntryPoint, SuiteOptions};
 use super::runner::Backend;
-use super::scenario::{keep_panics_quiet, run};
+use super::scenario::{Verdict, keep_panics_quiet, run};
 use super::suite::{Suite, SuitePaths};
 use crate::load::Problem;
 use crate::load::near::nearest;
@@ -172,8 +172,9 @@ fn is_of_a_scenario(name: &str) -> bool {
 /// it reports itself as ignored: only then is the reason printed.
 fn trial(suite: &Arc<Suite>, index: usize, arguments: &Arguments, options: &Arc<SuiteOptions>) -> Trial {
     let planned = &suite.planned[index];
-    let skipped = planned.skipped(options);
-    let obstacle = planned.obstacle(options);
+    let unsupported = planned.not_modelled().map(|what| format!("unsupported: {what}"));
+    let skipped = planned.skipped(options).or_else(|| unsupported.clone());
+    let obstacle = planned.obstacle(options).or(unsupported);
     let flagged = skipped.is_some() && (arguments.list || arguments.ignored || arguments.exact);
     let wanted_anyway = arguments.ignored || arguments.include_ignored;
     let (suite, options) = (Arc::clone(suite), Arc::clone(options));
@@ -183,7 +184,11 @@ fn trial(suite: &Arc<Suite>, index: usize, arguments: &Arguments, options: &Arc<
             return cannot_run(reason);
         }
         let judged = run(planned, &options, &suite, EntryPoint::CargoTest);
-        if judged.verdict.is_failure() { Err(Failed::from(judged.text)) } else { Ok(Completion::Completed) }
+        match judged.verdict {
+            Verdict::Unsupported => cannot_run(format!("unsupported: {}", judged.text)),
+            verdict if verdict.is_failure() => Err(Failed::from(judged.text)),
+            _ => Ok(Completion::Completed),
+        }
     })
     .with_ignored_flag(flagged)
 }

@@ -40,6 +40,12 @@ impl Planned {
         self.obstacle(options)
     }
 
+    /// Returns what the scenario uses and what is not modelled, as far as that is known before it runs.
+    #[must_use]
+    pub fn not_modelled(&self) -> Option<&str> {
+        self.compiled.scenario.not_modelled.as_deref()
+    }
+
     /// Tells whether the scenario applies to the default release, for which snapshots are stored first.
     pub(super) fn is_for_default_release(&self) -> bool {
         let own = self.compiled.scenario.cluster.release.unwrap_or(DEFAULT_RELEASE);

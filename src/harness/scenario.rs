@@ -25,6 +25,8 @@ pub enum Verdict {
     Failed,
     /// Nothing can be said about it; counts as failed.
     Inconclusive,
+    /// The model lacks what it uses, so nothing can be said; neither passed nor failed.
+    Unsupported,
     /// It was not run.
     Skipped,
 }
@@ -33,6 +35,7 @@ impl From<CoreVerdict> for Verdict {
     fn from(verdict: CoreVerdict) -> Self {
         match verdict {
             CoreVerdict::Passed => Self::Passed,
+            CoreVerdict::Unsupported => Self::Unsupported,
             CoreVerdict::Inconclusive => Self::Inconclusive,
             CoreVerdict::Failed => Self::Failed,
         }
@@ -47,6 +50,7 @@ impl Verdict {
             Self::Passed => "passed",
             Self::Failed => "failed",
             Self::Inconclusive => "inconclusive",
+            Self::Unsupported => "unsupported",
             Self::Skipped => "skipped",
         }
     }
@@ -63,7 +67,7 @@ impl Verdict {
 pub struct Judged {
     /// The verdict.
     pub verdict: Verdict,
-    /// Why it failed, with all that helps; why it was skipped; empty if it passed.
+    /// Why it failed, with all that helps; why it was skipped or is unsupported; empty if it passed.
     pub text: String,
     /// What the backend left behind; `None` if it was not run or broke down.
     pub outcome: Option<Outcome>,
@@ -77,19 +81,20 @@ impl Judged {
     /// A scenario that is not run.
     #[must_use]
     pub const fn skipped(why: String) -> Self {
-        Self {
-            verdict: Verdict::Skipped,
-            text: why,
-            outcome: None,
-            virtual_time: jiff::SignedDuration::ZERO,
-            wall_time: Duration::ZERO,
-        }
+        Self::not_run(Verdict::Skipped, why)
+    }
+
+    const fn not_run(verdict: Verdict, why: String) -> Self {
+        Self { verdict, text: why, outcome: None, virtual_time: jiff::SignedDuration::ZERO, wall_time: Duration::ZERO }
     }
 }
 
 /// Runs a scenario and judges it.
 #[must_use]
 pub fn run(planned: &Planned, options: &SuiteOptions, suite: &Suite, entry_point: EntryPoint) -> Judged {
+    if let Some(what) = planned.not_modelled() {
+        return Judged::not_run(Verdict::Unsupported, what.to_owned());
+    }
     let started = Instant::now();
     let outcome = catch_unwind(AssertUnwindSafe(|| options.runner.play(planned, options, suite)));
     let wall_time = started.elapsed();
@@ -114,6 +119,9 @@ fn judge(
     replay: &str,
 ) -> (Verdict, String) {
     if let Some(mismatch) = &outcome.mismatch {
+        if outcome.verdict == CoreVerdict::Unsupported {
+            return (Verdict::Unsupported, mismatch.observed.clone());
+        }
         let mut mismatch = mismatch.clone();
         replay.clone_into(&mut mismatch.replay);
         let verdict = match outcome.verdict {

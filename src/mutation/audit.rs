@@ -24,6 +24,8 @@ pub struct JudgedMutant {
 pub struct Audit {
     /// Why the scenario has no mutants: it does not pass.
     pub failure: Option<String>,
+    /// Whether nothing can be said about it, since the model lacks what it uses.
+    pub is_unsupported: bool,
     /// Its mutants.
     pub mutants: Vec<JudgedMutant>,
 }
@@ -43,7 +45,8 @@ pub fn audit(planned: &Planned, options: &Arc<SuiteOptions>, suite: &Suite) -> A
     let whole = auditor.play(scenario.clone());
     let outcome = match (&whole.outcome, whole.verdict) {
         (Some(outcome), Verdict::Passed) => outcome,
-        _ => return Audit { failure: Some(whole.text), mutants: Vec::new() },
+        (_, Verdict::Unsupported) => return Audit { is_unsupported: true, ..Audit::default() },
+        _ => return Audit { failure: Some(whole.text), ..Audit::default() },
     };
     let mut mutants = auditor.true_before();
     mutants.extend(mutants::without_actions(scenario).into_iter().map(|mutant| auditor.judge(mutant)));
@@ -58,7 +61,7 @@ pub fn audit(planned: &Planned, options: &Arc<SuiteOptions>, suite: &Suite) -> A
         }
     }
     (0..scenario.acts.len()).for_each(|act| mutants.extend(auditor.negated(act)));
-    Audit { failure: None, mutants }
+    Audit { mutants, ..Audit::default() }
 }
 
 struct Auditor<'a> {

@@ -38,14 +38,19 @@ fn component_flags(draft: &mut Draft, component: String, step: &Step) {
         let full = format!("{component}.{flag}");
         match settings.set(&full, &value) {
             Ok(()) => draft.scenario.cluster.flags.push((Text::from(full), Text::from(value))),
-            Err(error) => draft.problem_in_row(row, &flag, error.to_string(), Vec::new()),
+            Err(error) => {
+                let message = error.to_string();
+                let problem = |draft: &mut Draft| draft.problem_in_row(row, &flag, message.clone(), Vec::new());
+                draft.problem_unless_not_modelled(&message, problem);
+            }
         }
         rows.push((row, flag));
     }
     let fits = node_ipam::sets(&settings).map(drop).and_then(|()| Plugins::of(&settings).map(drop));
     if let Err((flag, why)) = fits {
         let row = rows.iter().find(|(_, own)| own == flag).or(rows.first()).map_or(0, |(row, _)| *row);
-        draft.problem_in_row(row, flag, why, Vec::new());
+        let problem = |draft: &mut Draft| draft.problem_in_row(row, flag, why.clone(), Vec::new());
+        draft.problem_unless_not_modelled(&why, problem);
     }
 }
 

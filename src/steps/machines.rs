@@ -213,7 +213,7 @@ impl Draft {
     fn field<T>(&mut self, read: Result<T, FieldError>) -> Option<T> {
         read.map_err(|error| {
             let name = error.field.rsplit('.').next().unwrap_or_default().to_owned();
-            self.problem_about(&name, error.to_string());
+            self.problem_unless_not_modelled(&error.message, |draft| draft.problem_about(&name, error.to_string()));
         })
         .ok()
     }

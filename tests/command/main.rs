@@ -12,6 +12,7 @@ mod observe;
 mod own;
 mod snapshots;
 mod trials;
+mod unsupported;
 mod world;
 
 use std::process::ExitCode;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         own::TRIALS,
         snapshots::TRIALS,
         trials::TRIALS,
+        unsupported::TRIALS,
     ]
     .concat();
     let mut trials: Vec<Trial> =

@@ -35,6 +35,6 @@ pub use near::{distance, nearest};
 pub use object::{HeartbeatStamp, KUBELET_CONDITIONS, Object, ObjectKey};
 pub use path::{Path, PathError, Segment};
 pub(crate) use reading::QUANTITY_NEEDED;
-pub use reading::{FieldError, FieldReader};
+pub use reading::{FieldError, FieldReader, NOT_MODELLED, is_not_modelled};
 pub use text::Text;
 pub(crate) use text::{is_same, order};

@@ -13,6 +13,15 @@ use super::near::nearest;
 use super::quantity::Quantity;
 use super::{Json, Text, time};
 
+/// How messages end which say that something is not modelled.
+pub const NOT_MODELLED: &str = " is not modelled yet";
+
+/// Tells whether a message says that something is not modelled: then nothing can be said about what follows.
+#[must_use]
+pub fn is_not_modelled(message: &str) -> bool {
+    message.ends_with(NOT_MODELLED)
+}
+
 /// A field of a document that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{field}: {message}{}",

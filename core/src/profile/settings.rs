@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 
 use super::{Profile, ROWS, Release, Row, Value, gates};
 use crate::objects::time::parse_duration;
-use crate::objects::{Text, nearest};
+use crate::objects::{NOT_MODELLED, Text, nearest};
 
 /// Two events of one instant of which either may come first on a real cluster. The model has a fixed order, unless the
 /// other one is asked for.
@@ -60,6 +60,12 @@ pub enum SettingsError {
         flag: String,
         /// The nearest flag that there is.
         did_you_mean: Option<String>,
+    },
+    /// The flag is one of Kubernetes', and its effect is not modelled.
+    #[error("flag {flag}{NOT_MODELLED}")]
+    NotModelled {
+        /// The flag as it was given.
+        flag: String,
     },
     /// The value does not fit the flag.
     #[error("flag {flag:?} cannot be {value:?}: {why}")]
@@ -164,6 +170,17 @@ impl Settings {
         self.gates.get(name).copied().or_else(default).unwrap_or(false)
     }
 
+    /// Returns each gate, as `feature gate NAME=BOOL`, that was set to another value than its default and whose feature
+    /// is not modelled.
+    pub fn not_modelled(&self) -> impl Iterator<Item = String> + '_ {
+        let release = self.profile.release();
+        self.gates.iter().filter_map(move |(name, on)| {
+            let gate = gates::gate(name)?;
+            let is_default = gate.stage_at(release).default_value() == Some(*on);
+            (!is_default && !gate.is_modelled()).then(|| alloc::format!("feature gate {name}={on}"))
+        })
+    }
+
     /// Returns the flags that every kubelet of the cluster runs with, unless its own say otherwise.
     #[must_use]
     pub const fn kubelet_flags(&self) -> &BTreeMap<Text, Text> {
@@ -193,6 +210,10 @@ impl Settings {
             })
             .collect();
         let [row] = rows.as_slice() else {
+            let short = flag.split_once('.').map_or(flag, |(_, short)| short);
+            if FLAGS_NOT_MODELLED.contains(&short) {
+                return Err(SettingsError::NotModelled { flag: String::from(flag) });
+            }
             return Err(SettingsError::UnknownFlag { flag: String::from(flag), did_you_mean: None });
         };
         if matches!(self.profile.value(row.name), Value::Text(_)) {
@@ -221,6 +242,23 @@ impl Settings {
         Ok(())
     }
 }
+
+/// Flags of the control plane that have an effect which is not modelled.
+/// Source: cmd/kube-controller-manager/app/options, cmd/kube-apiserver/app/options (v1.34).
+const FLAGS_NOT_MODELLED: [&str; 12] = [
+    "admission-control-config-file",
+    "attach-detach-reconcile-sync-period",
+    "cluster-signing-duration",
+    "disable-attach-detach-reconcile-sync",
+    "disable-force-detach-on-timeout",
+    "leader-elect",
+    "leader-elect-lease-duration",
+    "leader-elect-renew-deadline",
+    "leader-elect-retry-period",
+    "request-timeout",
+    "watch-cache",
+    "watch-cache-sizes",
+];
 
 /// The components that have `--feature-gates`.
 const GATED: [&str; 5] =

@@ -37,6 +37,8 @@ pub struct Scenario {
     pub given: Vec<Given>,
     /// The acts: what is done, and what is expected of it.
     pub acts: Vec<Act>,
+    /// The first thing that it uses and that is not modelled; then it is not run.
+    pub not_modelled: Option<Text>,
 }
 
 /// The control plane and the bystanders that a scenario wants.

@@ -14,6 +14,8 @@ use crate::objects::{Json, Text};
 pub enum Verdict {
     /// It held.
     Passed,
+    /// Nothing was decided, since the model lacks what the scenario uses; neither good nor bad.
+    Unsupported,
     /// Not decidable, since an observation may have been missed; never counted as passed.
     Inconclusive,
     /// It did not hold.
@@ -93,6 +95,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Makes the outcome of a scenario that uses what is not modelled, so that nothing of it is run.
+    #[must_use]
+    pub fn unsupported(scenario: &Scenario, why: String, start: Timestamp) -> Self {
+        let outcome = Self::never_began(scenario, "what the model has", why, start);
+        Self { verdict: Verdict::Unsupported, ..outcome }
+    }
+
     /// Makes the outcome of a scenario that failed before it began, because there is no environment to run it in.
     #[must_use]
     pub fn never_began(scenario: &Scenario, expected: &str, why: String, start: Timestamp) -> Self {

@@ -329,6 +329,17 @@ impl Simulation {
         Ok(outcome?)
     }
 
+    /// Checks that what the kubelet of a machine was told is modelled.
+    ///
+    /// # Errors
+    /// It was told something that it accepts and whose effect is not modelled.
+    pub fn check_modelled(&self, name: &str) -> Result<(), SimError> {
+        match self.machine(name).and_then(Machine::not_modelled) {
+            Some(what) => Err(MachineError::NotModelled(what.into()).into()),
+            None => Ok(()),
+        }
+    }
+
     /// Adds a rule to the network.
     pub fn add_rule(&mut self, fault: Fault) -> RuleId {
         self.settle();

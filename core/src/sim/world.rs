@@ -20,7 +20,8 @@ use super::setup_cache::{Prepared, RunInput, SetupKey};
 use super::{SetupCache, Simulation, SimulationOptions};
 use crate::components::api_server::{Commit, Tap};
 use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
-use crate::objects::{Json, Text};
+use crate::objects::{Json, NOT_MODELLED, Text};
+use crate::profile::SettingsError;
 use crate::scenario::{
     Action, ActionId, AnswerSeen, FaultEffect, Feed, HandFedNode, HeartbeatWriter, ObjectChange, Observation, Outcome,
     Predicate, Run, RunOptions, RunOutput, Scenario, ScenarioAction, Subject, Taint, Task, Verdict, Writer, bystanders,
@@ -46,10 +47,16 @@ pub fn run_scenario_with(
 ) -> Outcome {
     match scenario.cluster.settings(&options.settings) {
         Ok(settings) => options.settings = settings,
+        Err(error @ SettingsError::NotModelled { .. }) => {
+            return Outcome::unsupported(scenario, error.to_string(), options.start);
+        }
         Err(error) => {
             let expected = "a cluster with the scenario's settings";
             return Outcome::never_began(scenario, expected, error.to_string(), options.start);
         }
+    }
+    if let Some(what) = options.settings.not_modelled().next() {
+        return Outcome::unsupported(scenario, format!("{what}{NOT_MODELLED}"), options.start);
     }
     // A look of the user's own may depend on renewals, and a trace has to contain all commits.
     if !options.trace && own.is_empty() && !scenario.depends_on_renewals() {
@@ -348,8 +355,15 @@ impl<'a> World<'a> {
     fn act(&mut self, id: ActionId, action: Action) -> Observation {
         let done = match action {
             Action::Api { identity, call } => return self.request(id, identity, call),
-            Action::AddMachine(spec) => self.cluster.simulation.add_machine(spec),
-            Action::Machine { name, action } => self.cluster.simulation.machine_do(&name, action),
+            Action::AddMachine(spec) => {
+                let name = spec.name.clone();
+                let added = self.cluster.simulation.add_machine(spec);
+                added.and_then(|()| self.cluster.simulation.check_modelled(&name))
+            }
+            Action::Machine { name, action } => {
+                let done = self.cluster.simulation.machine_do(&name, action);
+                done.and_then(|()| self.cluster.simulation.check_modelled(&name))
+            }
             Action::AddRule(fault) => {
                 let from = fault.from.clone();
                 self.cluster.rules.insert(id, (self.cluster.simulation.add_rule(fault), from));

@@ -131,11 +131,16 @@ impl Environment for HollowEnvironment {
                 Err(why) => return at_once(Err(why)),
             }
         }
-        Box::pin(async { self.nodes.start(spec).await.map_err(|error| error.to_string()) })
+        Box::pin(async {
+            let name = spec.name.clone();
+            let started = self.nodes.start(spec).await;
+            started.and_then(|()| self.nodes.check_modelled(&name)).map_err(|error| error.to_string())
+        })
     }
 
     fn machine_do<'a>(&'a mut self, name: &'a str, action: MachineAction) -> FallibleFuture<'a, ()> {
-        at_once(self.nodes.perform(name, action).map_err(|error| error.to_string()))
+        let done = self.nodes.perform(name, action).and_then(|()| self.nodes.check_modelled(name));
+        at_once(done.map_err(|error| error.to_string()))
     }
 
     fn add_rule(&mut self, id: ActionId, fault: Fault) -> FallibleFuture<'_, ()> {

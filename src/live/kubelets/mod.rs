@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
-use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec};
+use nodeproof_core::components::machine::{Machine, MachineAction, MachineError, MachineSpec};
 use nodeproof_core::network::{ClientId, Fault, Identity, Rule, RuleId, ToClient};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::Settings;
@@ -93,6 +93,19 @@ impl HollowNodes {
     /// There is no such machine, or it refuses.
     pub fn perform(&self, name: &str, action: MachineAction) -> Result<(), HollowError> {
         self.0.turn(|engine, now| engine.perform(name, action, now))
+    }
+
+    /// Checks that what the kubelet of a machine was told is modelled.
+    ///
+    /// # Errors
+    /// It was told something that it accepts and whose effect is not modelled.
+    pub fn check_modelled(&self, name: &str) -> Result<(), HollowError> {
+        let state = self.0.locked();
+        let machine = state.engine.machines().find(|machine| machine.name().as_str() == name);
+        match machine.and_then(Machine::not_modelled) {
+            Some(what) => Err(MachineError::NotModelled(what.to_owned()).into()),
+            None => Ok(()),
+        }
     }
 
     /// Adds a rule on connections of the nodes, whose endpoints are `machine/NAME`.

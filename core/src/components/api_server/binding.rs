@@ -32,7 +32,7 @@ impl ApiServer {
             _ => Err(status::failure(
                 501,
                 "NotImplemented",
-                &format!("{}/{} is not modelled", KINDS[info.kind].resource.plural, info.subresource),
+                &format!("{}/{} is not modelled yet", KINDS[info.kind].resource.plural, info.subresource),
                 None,
             )),
         }

@@ -216,7 +216,7 @@ fn connect(kind: &Kind, subresource: &str, object: &Object) -> Result<Answer, An
         "exec" | "attach" | "portforward" if !unbound => Err(status::bad_request("Upgrade request required")),
         "ephemeralcontainers" | "resize" | "approval" => Ok(Answer::object(200, object.clone())),
         _ => {
-            let message = format!("{}/{subresource} is not modelled", kind.resource.plural);
+            let message = format!("{}/{subresource} is not modelled yet", kind.resource.plural);
             Err(status::failure(501, "NotImplemented", &message, None))
         }
     }

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
+use super::not_modelled::not_modelled;
 use super::reservation::Reservations;
 use super::validation;
 use crate::components::host::{Credentials, FLAGS, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
@@ -71,6 +72,8 @@ pub struct KubeletConfig {
     pub holds_up_shutdowns: bool,
     /// The difference between capacity and allocatable.
     pub reservations: Reservations,
+    /// What it was told that is accepted and whose effect is not modelled.
+    pub not_modelled: Vec<String>,
 }
 
 impl KubeletConfig {
@@ -128,6 +131,7 @@ impl KubeletConfig {
             holds_up_shutdowns: read.duration("shutdownGracePeriod")?.is_some_and(|span| !span.is_zero())
                 || !merged.get("shutdownGracePeriodByPodPriority").items().is_empty(),
             reservations: Reservations::default(),
+            not_modelled: Vec::new(),
         };
         validation::configuration(&merged, &config, hardware, settings)?;
         config.run_checks(&merged, hardware)?;
@@ -140,18 +144,11 @@ impl KubeletConfig {
         }
         config.node_ips = node_ips(flag("node-ip").as_deref().unwrap_or_default())?;
         if !config.external_cloud {
-            for (key, value) in
-                [("topology.kubernetes.io/zone", &machine.zone), ("topology.kubernetes.io/region", &machine.region)]
-            {
-                if let Some(value) = value
-                    && !node_labels.iter().any(|(own, _)| *own == *key)
-                {
-                    node_labels.push((Text::of(key), value.clone()));
-                }
-            }
+            add_topology(&mut node_labels, machine);
         }
         config.node_labels = node_labels;
         config.reservations = Reservations::read(&merged, hardware, settings)?;
+        config.not_modelled = not_modelled(&merged, hardware, settings);
         Ok(config)
     }
 
@@ -189,6 +186,19 @@ impl KubeletConfig {
                 .to_string());
         }
         Ok(())
+    }
+}
+
+/// Adds the labels of the machine's zone and region, unless they are set.
+fn add_topology(labels: &mut Vec<(Text, Text)>, machine: &MachineSpec) {
+    for (key, value) in
+        [("topology.kubernetes.io/zone", &machine.zone), ("topology.kubernetes.io/region", &machine.region)]
+    {
+        if let Some(value) = value
+            && !labels.iter().any(|(own, _)| *own == *key)
+        {
+            labels.push((Text::of(key), value.clone()));
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod csi;
 mod events;
 mod idle;
 mod lease;
+mod not_modelled;
 mod pods;
 mod preemption;
 mod registration;

@@ -73,6 +73,13 @@ impl Machine {
                 shown.set(&["leaseRenewedAt"], instant(lease));
                 shown.set(&["statusPostedAt"], instant(status));
                 shown.set(&["lastLog"], kubelet.last_log());
+                let not_modelled = &kubelet.config().not_modelled;
+                if !not_modelled.is_empty() {
+                    shown.set(
+                        &["notModelled"],
+                        not_modelled.iter().map(|what| Json::from(what.as_str())).collect::<Json>(),
+                    );
+                }
             }
             None => shown.set(&["lastLog"], self.last_log.as_str()),
         }

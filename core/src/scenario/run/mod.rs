@@ -37,6 +37,7 @@ use super::{
 use crate::components::{Deadline, RecordedDecision};
 use crate::json;
 use crate::network::{Call, EVENTS, Identity, LEASES, NODES, PODS, Resource, Verb};
+use crate::objects::is_not_modelled;
 use crate::objects::time::{offset, seconds};
 use crate::objects::{Json, Object, Path, Text};
 use crate::profile::{DEFAULT_RELEASE, Release};
@@ -339,6 +340,9 @@ impl Run {
 
     fn handle_answer(&mut self, id: ActionId, answer: AnswerSeen, now: Timestamp) {
         let Some((_, job)) = self.under_way.take_if(|(own, _)| *own == id) else { return };
+        if answer.code == 501 && is_not_modelled(&answer.message) {
+            return self.give_up(job.step, answer.message, now);
+        }
         let ok = (200..300).contains(&answer.code);
         let text = format!("answered {} {:?}", answer.code, answer.message);
         self.view.set_answer(answer);
@@ -361,7 +365,9 @@ impl Run {
         self.faults.retain(|(fault, _)| *fault != id);
         let judged = self.expects(|predicate| matches!(predicate, Predicate::Refused { .. }));
         self.view.set_refusal(why.clone());
-        if job.when && judged {
+        if is_not_modelled(&why) {
+            self.give_up(job.step, why, now);
+        } else if job.when && judged {
             self.next_job(now);
         } else {
             self.fail_step(job.step, String::from("it can be done"), format!("refused: {why}"), now);
@@ -421,8 +427,16 @@ impl Run {
 
     /// Ends the scenario with a step that could not be done.
     fn fail_step(&mut self, step: Position, expected: String, observed: String, now: Timestamp) {
+        self.end_at_step(Verdict::Failed, step, expected, observed, now);
+    }
+
+    /// Ends the scenario with a step that needs what is not modelled.
+    fn give_up(&mut self, step: Position, what: String, now: Timestamp) {
+        self.end_at_step(Verdict::Unsupported, step, String::from("what the model has"), what, now);
+    }
+
+    fn end_at_step(&mut self, verdict: Verdict, step: Position, expected: String, observed: String, now: Timestamp) {
         let at = now.duration_since(self.zero);
-        let verdict = Verdict::Failed;
         self.steps.push(StepVerdict { position: step.clone(), verdict, at, observed: observed.clone(), because: None });
         let (why, last) = self.explain_step(now);
         self.mismatch.get_or_insert(Mismatch { step, expected, observed, why, last, replay: String::new() });

@@ -1,0 +1,92 @@
+//! Tests of scenarios that use what is not modelled: neither passed nor failed, and said by name.
+
+use super::world::{Answer, Named, World};
+
+pub(crate) const TRIALS: &[Named] = &[
+    ("unsupported::is_what_needs_something_that_is_not_modelled", by_name),
+    ("unsupported::is_counted_beside_the_others", counted),
+    ("unsupported::alone_is_no_success", alone),
+    ("unsupported::is_no_excuse_for_a_wrong_value", wrong),
+];
+
+fn scenario(name: &str, given: &str) -> String {
+    format!(
+        "  Scenario: {name}\n    {given}\n    When the kubelet on \"worker-1\" is killed\n    \
+         Then Node \"worker-1\" has condition Ready=Unknown within 60s\n"
+    )
+}
+
+fn kubelet(rows: &str) -> String {
+    format!("Given a ready Node \"worker-1\"\n    And whose kubelet runs with:\n      {rows}")
+}
+
+/// Each setting with what is said of it.
+fn by_name() -> Result<(), String> {
+    let component = |rows: &str| format!("Given {rows}\n    And a ready Node \"worker-1\"");
+    let machine = |rows: &str| format!("Given a machine \"worker-1\" with:\n      {rows}");
+    for (given, what) in [
+        (
+            kubelet("| evictionHard | {\"memory.available\": \"15900Mi\"} |"),
+            "pressure by evictionHard memory.available<15900Mi",
+        ),
+        (
+            kubelet("| evictionHard | {\"nodefs.available\": \"51%\"} |"),
+            "pressure by evictionHard nodefs.available<51%",
+        ),
+        (kubelet("| evictionHard | {\"pid.available\": \"1000\"} |"), "pressure by evictionHard pid.available<1000"),
+        (kubelet("| topologyManagerPolicy | single-numa-node |"), "topologyManagerPolicy"),
+        (kubelet("| --cpu-manager-policy | static |"), "--cpu-manager-policy"),
+        (kubelet("| featureGates | {\"MemoryQoS\": true} |"), "feature gate MemoryQoS=true of one kubelet"),
+        (machine("| numa | [{\"id\": 0, \"cpus\": 4, \"memory\": \"16Gi\"}] |"), "numa"),
+        (component("kube-controller-manager runs with:\n      | leader-elect | true |"), "leader-elect"),
+        (
+            component("kube-apiserver runs with:\n      | feature-gates | MemoryQoS=true |"),
+            "feature gate MemoryQoS=true",
+        ),
+    ] {
+        let world = World::new();
+        let sound = scenario("It is killed", "Given a ready Node \"worker-1\"");
+        world.write("features/a/b.feature", format!("Feature: F\n{sound}\n{}", scenario("Not modelled", &given)));
+        let answer = world.call(&["run"]).ends(0)?.says("1 passed, 1 unsupported")?;
+        answer.says("unsupported 1: ")?.says(&format!("{what} is not modelled yet"))?;
+    }
+    Ok(())
+}
+
+fn counted() -> Result<(), String> {
+    let world = World::new();
+    let sound = scenario("It is killed", "Given a ready Node \"worker-1\"");
+    let other = scenario("Not modelled", &kubelet("| staticPodPath | /etc/kubernetes/manifests |"));
+    world.write("features/a/b.feature", format!("@req:NC-03\nFeature: F\n{sound}\n{other}"));
+    let answer = world.call(&["run", "--json"]).ends(0)?;
+    answer.says("\"reason\":\"staticPodPath is not modelled yet\",\"result\":\"unsupported\"")?;
+    let answer = Answer::of(&mut world.door(&[])).ends(0)?;
+    answer.says("1 ignored")?.says("unsupported: staticPodPath is not modelled yet")?;
+    world.call(&["explain", "NC-03", "--coverage"]).ends(0)?.says("unsupported  sim::a::b::not_modelled")?;
+    world.write("features/a/b.feature", format!("@req:NC-03\nFeature: F\n{other}"));
+    world.call(&["explain", "NC-03", "--coverage"]).ends(0)?.says("0 of 1 requirements")?;
+    Ok(())
+}
+
+fn alone() -> Result<(), String> {
+    let world = World::new();
+    let other = scenario("Not modelled", &kubelet("| memoryManagerPolicy | Static |"));
+    world.write("features/a/b.feature", format!("Feature: F\n{other}"));
+    world.call(&["run"]).ends(2)?.says("nothing was run")?.says("memoryManagerPolicy is not modelled yet")?;
+    Ok(())
+}
+
+/// What the kubelet refuses is refused, and a default that is said is no setting.
+fn wrong() -> Result<(), String> {
+    let world = World::new();
+    for (rows, verdict) in [
+        ("| evictionHard | {\"foo\": \"1Gi\"} |", "1 failed"),
+        ("| evictionHard | {\"memory.available\": \"8Gi\"} |", "1 passed"),
+        ("| cpuManagerPolicy | none |", "1 passed"),
+    ] {
+        world.write("features/a/b.feature", format!("Feature: F\n{}", scenario("S", &kubelet(rows))));
+        let code = if verdict == "1 failed" { 1 } else { 0 };
+        world.call(&["run"]).ends(code)?.says(verdict)?;
+    }
+    Ok(())
+}
