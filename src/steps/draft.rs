@@ -9,7 +9,7 @@ use std::sync::Arc;
 use gherkin::{Step, StepType};
 use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineSpec;
-use nodeproof_core::objects::{Json, Text, is_not_modelled};
+use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{
     Act, Bound, Bystanders, Expectation, Fact, Given, Position, Predicate, Scenario, ScenarioAction, Setup, Subject,
     When,
@@ -178,15 +178,6 @@ impl Draft {
     /// Notes a problem about some words of the step, to which the caret points.
     pub fn problem(&mut self, words: &str, message: String) {
         self.problem_with(words, message, Vec::new());
-    }
-
-    /// Notes that the scenario uses what is not modelled, if a message says so, or else a problem.
-    pub(super) fn problem_unless_not_modelled(&mut self, message: &str, problem: impl FnOnce(&mut Self)) {
-        if is_not_modelled(message) {
-            self.scenario.not_modelled.get_or_insert_with(|| Text::from(message));
-        } else {
-            problem(self);
-        }
     }
 
     /// Notes a problem with advice.

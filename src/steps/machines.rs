@@ -4,7 +4,7 @@ use cucumber::{given, when};
 use gherkin::Step;
 use nodeproof_core::components::machine::{MachineAction, MachineSpec};
 use nodeproof_core::json;
-use nodeproof_core::objects::{FieldError, Json};
+use nodeproof_core::objects::{FieldError, Json, Text, is_not_modelled};
 use nodeproof_core::scenario::{Action, Setup};
 
 use super::draft::{Draft, LastMachine, NodeKind};
@@ -206,6 +206,15 @@ impl Draft {
         let read = MachineAction::from_json(body);
         if let Some(action) = self.field(read) {
             self.action(Action::Machine { name: entry.name, action });
+        }
+    }
+
+    /// Notes that the scenario uses what is not modelled, if a message says so, or else a problem.
+    pub(super) fn problem_unless_not_modelled(&mut self, message: &str, problem: impl FnOnce(&mut Self)) {
+        if is_not_modelled(message) {
+            self.scenario.not_modelled.get_or_insert_with(|| Text::from(message));
+        } else {
+            problem(self);
         }
     }
 

@@ -29,7 +29,6 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/api_server/read.rs", "watch", 97),
         ("core/src/components/api_server/write.rs", "read_body", 93),
         ("core/src/components/endpointslice.rs", "reconcile", 71),
-        ("core/src/components/kubelet/config.rs", "resolve", 76),
         ("core/src/components/kubelet/validation.rs", "configuration", 89),
         ("core/src/components/machine/mod.rs", "handle_action", 89),
         ("src/live/hollow/control_plane.rs", "commands", 87),

@@ -13,6 +13,7 @@ use nodeproof_core::scenario::{
 
 use super::Driver;
 use super::live_run::Performed;
+use crate::live::backend::Environment;
 use crate::live::cache::revision_of;
 use crate::live::client::is_success;
 use crate::live::timing::{ACCOUNT_PAUSE, ACCOUNT_WAIT, TROUBLE_PERIOD};
@@ -26,7 +27,8 @@ impl Driver {
                 writer = Some(Writer::default());
                 match self.note_creation(&NODES, &node.name) {
                     Ok(()) => {
-                        let started = self.heartbeat_tasks.start(node, &self.caller, self.clock).await;
+                        let start = self.heartbeat_tasks.start(node, &self.caller, self.clock);
+                        let started = unless_broken(self.environment.as_ref(), start).await.and_then(|own| own);
                         started.map(|own| written = own)
                     }
                     Err(why) => Err(why),
@@ -67,7 +69,7 @@ impl Driver {
     /// Reads the Node and patches the whole list, as `kubectl taint` does.
     async fn taint(&mut self, id: ActionId, node: &Text, add: &[Taint], remove: &[Taint]) -> Performed {
         let admin = Identity::admin();
-        let found = self.unless_broken(self.caller.send(&admin, &Call::new(Verb::Get, NODES, "", node.clone()))).await;
+        let found = self.answer(self.caller.send(&admin, &Call::new(Verb::Get, NODES, "", node.clone()))).await;
         if !is_success(&found) {
             return Performed::of(Observation::Answer(id, self.home_answer(found)));
         }
@@ -81,7 +83,7 @@ impl Driver {
         {
             return Performed::of(Observation::Refused(id, why));
         }
-        let answer = self.unless_broken(self.caller.send(identity, call)).await;
+        let answer = self.answer(self.caller.send(identity, call)).await;
         let (mut written, mut writer) = (Vec::new(), None);
         if !matches!(call.verb, Verb::Get | Verb::List | Verb::Watch) && is_success(&answer) {
             let mut asked = Writer { user: identity.user.clone(), ..Writer::default() };
@@ -100,16 +102,9 @@ impl Driver {
     }
 
     /// Waits for an answer. If the cluster turns out to have broken down meanwhile, the reason is the answer.
-    async fn unless_broken(&self, answer: impl Future<Output = AnswerSeen>) -> AnswerSeen {
-        let mut answer = std::pin::pin!(answer);
-        loop {
-            if let Ok(answer) = tokio::time::timeout(TROUBLE_PERIOD.unsigned_abs(), &mut answer).await {
-                return answer;
-            }
-            if let Some(message) = self.environment.trouble() {
-                return AnswerSeen { code: 0, message, body: Json::Null };
-            }
-        }
+    async fn answer(&self, answer: impl Future<Output = AnswerSeen>) -> AnswerSeen {
+        let answered = unless_broken(self.environment.as_ref(), answer).await;
+        answered.unwrap_or_else(|message| AnswerSeen { code: 0, message, body: Json::Null })
     }
 
     /// Notes what a request creates, and creates the namespace that it needs.
@@ -150,7 +145,7 @@ impl Driver {
         let mut namespace = nodeproof_core::json!({"kind": "Namespace", "apiVersion": "v1"});
         namespace.set(&["metadata", "name"], name.clone());
         let call = Call::new(Verb::Create, NAMESPACES, "", "").body(namespace);
-        let answer = self.unless_broken(self.caller.ask(&call)).await;
+        let answer = self.answer(self.caller.ask(&call)).await;
         if !is_success(&answer) && answer.code != 409 {
             return Err(format!("namespace {name} cannot be made: {}", answer.message));
         }
@@ -163,7 +158,7 @@ impl Driver {
         let call = Call::new(Verb::Get, accounts, namespace.clone(), "default");
         let since = self.clock.now();
         while self.clock.now().duration_since(since) < ACCOUNT_WAIT {
-            if is_success(&self.unless_broken(self.caller.ask(&call)).await) {
+            if is_success(&self.answer(self.caller.ask(&call)).await) {
                 return Ok(());
             }
             if let Some(why) = self.environment.trouble() {
@@ -183,6 +178,22 @@ impl Driver {
 }
 
 /// Returns the object that a deletion has removed, if the answer says that nothing of it is left.
+/// Waits for what is under way on a cluster.
+///
+/// # Errors
+/// The cluster has broken down meanwhile, with the reason.
+async fn unless_broken<T>(environment: &dyn Environment, work: impl Future<Output = T>) -> Result<T, String> {
+    let mut work = std::pin::pin!(work);
+    loop {
+        if let Ok(done) = tokio::time::timeout(TROUBLE_PERIOD.unsigned_abs(), &mut work).await {
+            return Ok(done);
+        }
+        if let Some(why) = environment.trouble() {
+            return Err(why);
+        }
+    }
+}
+
 fn removed_by(call: &Call, answer: &Json) -> Option<(Resource, ObjectKey, Text)> {
     let Target::Resource { resource, namespace, name, .. } = &call.target else { return None };
     let uid = answer.at(&["details", "uid"]).as_text().filter(|_| call.verb == Verb::Delete)?;

@@ -23,6 +23,9 @@ use crate::objects::names::Wording;
 use crate::objects::selector::{FieldSelector, Selector};
 use crate::objects::{Object, Text};
 
+/// Longest time that a watch can ask for, in seconds: what Go's `time.Duration` holds, about 292 years. No simulation
+/// reaches an instant from which that is beyond the calendar.
+const WATCH_MOST: u64 = i64::MAX as u64 / 1_000_000_000;
 /// Shortest time after which the server ends a watch that asked for none; the longest is twice as long.
 /// Source: kube-apiserver `--min-request-timeout`, default 1800.
 const WATCH_LEAST: SignedDuration = SignedDuration::from_secs(1800);
@@ -131,10 +134,10 @@ impl ApiServer {
             None => {}
         }
         let lasts = match options.timeout_seconds {
-            Some(seconds) if seconds > 0 => SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX / 2)),
+            Some(seconds) if seconds > 0 => SignedDuration::from_secs(seconds.min(WATCH_MOST).cast_signed()),
             _ => WATCH_LEAST + self.chance.up_to(WATCH_LEAST),
         };
-        let ends = origin.now.checked_add(lasts).unwrap_or(jiff::Timestamp::MAX);
+        let ends = origin.now + lasts;
         let mut watcher = Watcher {
             client: origin.client,
             id,
