@@ -337,7 +337,7 @@ fn history_matches(draft: &mut Draft, object: String) {
     draft.snapshot(&object, SnapshotKind::History);
 }
 
-/// The list, as kubectl shows it, equals the stored one.
+/// What `kubectl get` prints of them at the end of the act equals what is stored; ages and random names apart.
 #[then(regex = r"^the table of (?P<kind>nodes|pods) matches its snapshot$")]
 fn table_matches(draft: &mut Draft, kind: String) {
     let subject = Subject::Table(if kind == "nodes" { NODES } else { PODS });

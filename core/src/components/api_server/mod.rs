@@ -73,6 +73,7 @@ use crate::objects::schema::Schema;
 use crate::objects::{Json, Object, ObjectKey, Text, time};
 use crate::profile::Settings;
 use call::WaitBudget;
+pub use content_negotiation::kubectl_lines;
 use content_negotiation::{Representation, TableContext};
 use delayed_reads::DelayedReads;
 use expiry::Expiry;

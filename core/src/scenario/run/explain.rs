@@ -6,7 +6,9 @@ use alloc::string::ToString;
 
 use super::judge::Finding;
 use super::*;
+use crate::components::api_server::kubectl_lines;
 use crate::objects::canonical::{canonical, names_by_uid};
+use crate::profile::Profile;
 use crate::scenario::{Expectation, History, SnapshotKind};
 
 /// How many decisions and events a failure names at most.
@@ -177,7 +179,7 @@ impl Run {
     }
 
     /// Takes the snapshots that the lines of an act ask for.
-    pub(super) fn take_snapshots(&mut self, act: usize, _now: Timestamp) {
+    pub(super) fn take_snapshots(&mut self, act: usize, now: Timestamp) {
         let scenario = self.scenario.clone();
         let names = names_by_uid(self.view.all().map(|(_, object)| object));
         for line in &scenario.acts[act].expectations {
@@ -192,8 +194,12 @@ impl Run {
                     History { object: of.clone(), entries: self.log.history(of), earlier: Vec::new() }.json(),
                 ),
                 (Subject::Table(resource), _) => {
+                    // In this form the versions of releases are the same word.
                     let objects = self.view.objects_of(resource).map(|it| canonical(&it.json(), self.zero, &names));
-                    (resource.plural.clone(), objects.collect())
+                    let objects: Vec<Json> = objects.collect();
+                    let profile = Profile::of(self.options.server);
+                    let lines = kubectl_lines(resource, &objects, &profile, now);
+                    (resource.plural.clone(), lines.into_iter().map(Json::from).collect())
                 }
                 (Subject::Answer, _) => {
                     let body = self.view.answer().map_or(Json::Null, |answer| answer.body.clone());

@@ -8,7 +8,10 @@
 
 mod cells;
 mod columns;
+mod lines;
 mod pods;
+
+pub use lines::kubectl_lines;
 
 use alloc::format;
 use alloc::string::String;
