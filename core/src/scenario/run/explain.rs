@@ -6,7 +6,7 @@ use alloc::string::ToString;
 
 use super::judge::Finding;
 use super::*;
-use crate::components::api_server::kubectl_lines;
+use crate::components::api_server::content_negotiation::kubectl_lines;
 use crate::objects::canonical::{canonical, names_by_uid};
 use crate::profile::Profile;
 use crate::scenario::{Expectation, History, SnapshotKind};

@@ -11,7 +11,7 @@ mod columns;
 mod lines;
 mod pods;
 
-pub use lines::kubectl_lines;
+pub(crate) use lines::kubectl_lines;
 
 use alloc::format;
 use alloc::string::String;
