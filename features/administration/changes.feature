@@ -43,6 +43,7 @@ Feature: An administrator may change a Node
         | flag          | value      |
         | register-node | <register> |
       Then Node "worker-1" keeps label "example.com/rack=r7" for 20m
+      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
       And Node "worker-1" keeps field spec.unschedulable at true for 20m
       And Node "worker-1" keeps taint "node.kubernetes.io/unschedulable:NoSchedule" for 20m
       And Node "worker-1" keeps condition Ready=True for 20m

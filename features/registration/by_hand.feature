@@ -11,6 +11,7 @@ Feature: A kubelet that does not register waits for its Node
         | name      | value |
         | <setting> | false |
       Then Node "worker-1" never appears for 2h
+      And Event Starting about Node "worker-1" within 5s
       And the Lease of Node "worker-1" never appears for 2h
 
       Examples:
@@ -24,6 +25,7 @@ Feature: A kubelet that does not register waits for its Node
         | registerNode  | true  |
         | register-node | false |
       Then Node "worker-1" never appears for 10m
+      And Event Starting about Node "worker-1" within 5s
 
     Scenario: A kubelet that starts again under its Node's name does not create it anew
       Given a ready Node "worker-1"
@@ -33,6 +35,7 @@ Feature: A kubelet that does not register waits for its Node
         | flag          | value |
         | register-node | false |
       Then Node "worker-1" never appears for 1h
+      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
       And the Lease of Node "worker-1" never appears for 1h
 
   @req:REG-02
@@ -147,6 +150,7 @@ Feature: A kubelet that does not register waits for its Node
         | register-node        | false                     |
         | register-with-taints | dedicated=infra:NoExecute |
       Then Node "worker-1" never has taint "dedicated=infra:NoExecute" for 10m
+      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
       And Node "worker-1" keeps condition Ready=True for 10m
 
     Scenario: They are read all the same, and wrong ones are refused

@@ -121,6 +121,7 @@ Feature: A kubelet registers its own Node
       Given a ready Node "worker-1"
       When the kubelet on "worker-1" restarts
       Then Node "worker-1" keeps field metadata.uid unchanged for 10m
+      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
       And Node "worker-1" keeps condition Ready unchanged for 10m
       And no Event RegisteredNode about Node "worker-1" for 10m
       And nothing else about Node "worker-1" changes

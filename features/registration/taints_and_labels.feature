@@ -101,6 +101,7 @@ Feature: What a kubelet gives its Node when it registers
       And the user removes taint "dedicated=infra:NoSchedule" from Node "worker-1"
       When the kubelet on "worker-1" restarts
       Then Node "worker-1" never has taint "dedicated=infra:NoSchedule" for 10m
+      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
       And Node "worker-1" keeps condition Ready=True for 10m
 
     Scenario: A kubelet that starts again with other taints changes none
@@ -113,6 +114,7 @@ Feature: What a kubelet gives its Node when it registers
         | flag                 | value                     |
         | register-with-taints | dedicated=batch:NoExecute |
       Then Node "worker-1" keeps taint "dedicated=infra:NoSchedule" for 10m
+      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
       And Node "worker-1" never has taint "dedicated=batch:NoExecute" for 10m
 
     Scenario: A Node that an administrator has made gets none
@@ -183,6 +185,7 @@ Feature: What a kubelet gives its Node when it registers
         | field              | value                                                                              |
         | registerWithTaints | [{"key":"a","effect":"NoSchedule"},{"key":"a","value":"x","effect":"NoSchedule"}] |
       Then Node "worker-1" never appears for 10m
+      And Event Starting about Node "worker-1" within 5s
       And the Lease of Node "worker-1" never appears for 10m
 
   @req:REG-12
@@ -200,6 +203,7 @@ Feature: What a kubelet gives its Node when it registers
         | flag        | value                                     |
         | node-labels | example.com/disk=ssd,example.com/new=true |
       Then Node "worker-1" keeps label "example.com/disk=hdd" for 10m
+      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
       And Node "worker-1" keeps label "example.com/rack=r7" for 10m
       And Node "worker-1" never has label "example.com/new" for 10m
       And Node "worker-1" keeps field metadata.labels unchanged for 10m
@@ -225,6 +229,7 @@ Feature: What a kubelet gives its Node when it registers
       And the user removes label "example.com/rack" from Node "worker-1"
       When the kubelet on "worker-1" restarts
       Then Node "worker-1" keeps label "example.com/disk=nvme" for 10m
+      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
       And Node "worker-1" never has label "example.com/rack" for 10m
 
     Scenario: The Node is deleted and registers anew
@@ -275,6 +280,7 @@ Feature: What a kubelet gives its Node when it registers
         | flag        | value              |
         | node-labels | example.com/new=a  |
       Then Node "worker-1" keeps label "node.kubernetes.io/instance-type=one" for 10m
+      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
       And Node "worker-1" never has label "example.com/new" for 10m
 
     Scenario: The host's name comes back with a restart, and not before

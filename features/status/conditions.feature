@@ -151,6 +151,7 @@ Feature: The conditions of a Node
       Given a ready Node "worker-1"
       When the kubelet on "worker-1" restarts
       Then Node "worker-1" keeps field status.conditions[Ready].lastTransitionTime unchanged for 10m
+      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
       And Node "worker-1" keeps field status.conditions[MemoryPressure].lastTransitionTime unchanged for 10m
 
     Scenario: The status changes: of one condition, the time moves in one
