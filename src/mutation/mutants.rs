@@ -176,8 +176,12 @@ pub(super) fn parts(scenario: &Scenario, outcome: &Outcome) -> BTreeSet<Part> {
     }
     parts
 }
-/// Makes the mutant in which a component is stopped before the first `When`, or a kubelet as soon as it starts.
+/// Makes the mutant in which a component is stopped before the first `When`, or a kubelet as soon as it starts; `None`
+/// if the scenario itself ends or starts it.
 pub(super) fn stopped(scenario: &Scenario, part: &Part) -> Option<Mutant> {
+    if scenario.actions().any(|action| starts_or_ends(action, part)) {
+        return None;
+    }
     let mut changed = scenario.clone();
     let action = match part {
         Part::Controller(name) => Action::Controller { name: name.clone(), action: ControllerAction::Stop },
@@ -197,6 +201,28 @@ pub(super) fn stopped(scenario: &Scenario, part: &Part) -> Option<Mutant> {
         None => first.when.insert(0, When { actions: vec![stop], position: stop_line(scenario, part) }),
     }
     Some(Mutant { mutation: Mutation::Stopped(part.clone()), scenario: changed })
+}
+
+fn starts_or_ends(action: &ScenarioAction, part: &Part) -> bool {
+    let ScenarioAction::Action(action) = action else { return false };
+    match (&**action, part) {
+        (Action::Controller { name, .. }, Part::Controller(own)) => name == own,
+        (Action::Machine { name, action }, Part::Kubelet(own)) => {
+            name == own
+                && matches!(
+                    action,
+                    MachineAction::KubeletStop
+                        | MachineAction::KubeletKill
+                        | MachineAction::KubeletStart
+                        | MachineAction::KubeletRestart(_)
+                        | MachineAction::Shutdown { .. }
+                        | MachineAction::PowerOff
+                        | MachineAction::PowerOn { .. }
+                        | MachineAction::Reboot { .. }
+                )
+        }
+        _ => false,
+    }
 }
 
 /// Returns the position of the line that stops a component: the scenario's, since no line of it does.

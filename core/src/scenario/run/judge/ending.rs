@@ -62,11 +62,10 @@ impl Judge {
 
     pub(super) fn pass(&mut self, now: Timestamp) {
         let zero = self.zero.unwrap_or(now);
-        let text = match self.expectation.bound {
-            Bound::For(_) | Bound::Act => format!("up to {}", offset(now, zero)),
-            _ => format!("at {}", offset(now, zero)),
+        let (text, because) = match self.expectation.bound {
+            Bound::For(_) | Bound::Act => (format!("up to {}", offset(now, zero)), None),
+            _ => (format!("at {}", offset(now, zero)), self.last_change().1),
         };
-        let because = self.last_change().1;
         self.decide(Verdict::Passed, now, text, now, because);
     }
 
