@@ -150,8 +150,8 @@ Feature: A kubelet renews the Lease of its Node
     Scenario: Renewals that are refused fail at once, and are tried again each 7s at the latest
       Given a ready Node "worker-1"
       When machine "worker-1" is refused its connection to the API server
-      And 20s pass
-      And machine "worker-1" regains its connection to the API server
+      Then the Lease of Node "worker-1" keeps field spec.renewTime unchanged for 20s
+      When machine "worker-1" regains its connection to the API server
       Then the Lease of Node "worker-1" is renewed within 7.1s
       And Node "worker-1" keeps condition Ready=True for 1m
       And the Lease of Node "worker-1" is renewed every 10s to 10.5s for 1m
