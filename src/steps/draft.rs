@@ -453,6 +453,12 @@ impl Draft {
         None
     }
 
+    /// Tells whether a name stands in what the scenario itself says.
+    pub(super) fn says(&self, name: &str) -> bool {
+        let is_between = |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.';
+        self.own_words.split(is_between).any(|word| word == name)
+    }
+
     /// Reads the objects of the step's doc string, or notes what is wrong with it.
     pub(super) fn objects(&mut self, docstring: Option<&String>) -> Vec<Manifest> {
         let Some(text) = docstring else {

@@ -35,6 +35,9 @@ const POD_CONDITIONS: [&str; 9] = [
     "AllContainersRestarting",
 ];
 
+/// Conditions of Deployments. Source: k8s.io/api apps/v1/types.go (v1.34), `DeploymentConditionType`.
+const DEPLOYMENT_CONDITIONS: [&str; 3] = ["Available", "Progressing", "ReplicaFailure"];
+
 /// Keys of taints. Source: k8s.io/api core/v1/well_known_taints.go, k8s.io/cloud-provider api/well_known_taints.go and
 /// kubeadm's `ControlPlaneTaint` (v1.34).
 const TAINTS: [&str; 11] = [
@@ -226,6 +229,7 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
         Predicate::Condition { kind: name, .. } => match kind {
             "Node" => unknown("condition of Nodes", name, &NODE_CONDITIONS),
             "Pod" => unknown("condition of Pods", name, &POD_CONDITIONS),
+            "Deployment" => unknown("condition of Deployments", name, &DEPLOYMENT_CONDITIONS),
             _ => None,
         },
         Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, &TAINTS),

@@ -2,14 +2,16 @@
 //!
 //! Inputs: the texts of a sentence's parameters. Output: an expectation in the draft, or a problem at the word.
 
-use nodeproof_core::objects::{Json, Text};
+use nodeproof_core::network::find_kind;
+use nodeproof_core::objects::{Json, ObjectKey, Text};
 use nodeproof_core::scenario::{Bound, Every, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
 
 use super::draft::{Draft, NodeKind};
 use super::words;
 
 impl Draft {
-    /// Reads `Node "…"`, `Pod "…"` or `the Lease of Node "…"`.
+    /// Reads `Node "…"`, `Pod "…"`, `the Lease of Node "…"`, `Deployment "…"` and the like, or `the EndpointSlice of
+    /// Service "…"`.
     pub(super) fn object(&mut self, words: &str) -> Option<Subject> {
         let name = words.split('"').nth(1).unwrap_or_default();
         if self.of_every_node && name == "*" {
@@ -20,10 +22,30 @@ impl Draft {
         } else if words.starts_with("Pod") {
             let pod = self.pod(name)?;
             ObjectRef::pod(pod.namespace, pod.name)
-        } else {
+        } else if words.starts_with("Node") {
             ObjectRef::node(self.node(name)?)
+        } else {
+            let kind = words.split_once(" \"").map_or(words, |(kind, _)| kind);
+            self.named_object(kind, name)?
         };
         Some(Subject::Object(reference))
+    }
+
+    /// Reads a workload, a Service or its EndpointSlice, by a name that the scenario itself says.
+    fn named_object(&mut self, kind: &str, name: &str) -> Option<ObjectRef> {
+        let (namespace, own) = name.split_once('/').unwrap_or(("default", name));
+        if !self.says(own) {
+            if !self.doubtful.contains(name) {
+                let what = kind.rsplit(' ').next().unwrap_or(kind);
+                self.problem(name, format!("no {what} {name:?} is declared"));
+            }
+            return None;
+        }
+        if kind.starts_with("the EndpointSlice") {
+            return Some(ObjectRef::endpoint_slice(namespace, own));
+        }
+        let (resource, _) = find_kind(kind)?;
+        Some(ObjectRef { kind: Text::from(kind), resource, key: ObjectKey::namespaced(namespace, own) })
     }
 
     /// Reads a container on a machine.

@@ -133,7 +133,13 @@ fn readings(sentence: &str) -> Vec<Vec<Word>> {
 }
 
 /// What `{object}` stands for in a sentence.
-const OBJECTS: [&str; 3] = ["Node {node}", "Pod {pod}", "the Lease of Node {node}"];
+const OBJECTS: [&str; 5] = [
+    "Node {node}",
+    "Pod {pod}",
+    "the Lease of Node {node}",
+    "Deployment {name}",
+    "the EndpointSlice of Service {name}",
+];
 
 /// Returns the readings of a sentence with its required parts and with all parts, for each kind of object.
 fn forms(sentence: &str) -> Vec<String> {

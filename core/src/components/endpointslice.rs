@@ -23,14 +23,12 @@ use super::controller::{
 use super::events::{EventType, InvolvedObject};
 use super::workload::pods::{Selections, labels, reference_to};
 use crate::json;
-use crate::network::{Call, NODES, PODS, Resource, Verb};
+use crate::network::{Call, ENDPOINT_SLICES as SLICES, NODES, PODS, Resource, Verb};
 use crate::objects::lifecycle::{condition, is_ending, is_ready, is_terminal};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// `services`.
 const SERVICES: Resource = Resource::of("", "v1", "services");
-/// `endpointslices`.
-const SLICES: Resource = Resource::of("discovery.k8s.io", "v1", "endpointslices");
 /// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelServiceName`.
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
 /// Source: as [`SERVICE_NAME`], `LabelManagedBy`.

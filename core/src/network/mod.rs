@@ -19,7 +19,9 @@ mod transport;
 pub use identity::Identity;
 pub use kinds::{UnknownResource, collections, find_kind, is_known, is_namespaced, kind_names, known_resource};
 pub use message::*;
-pub use resource::{CSI_NODES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS, Resource, Verb};
+pub use resource::{
+    CSI_NODES, ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS, Resource, Verb,
+};
 pub use rule::{Effect, Endpoint, Fault, Hits, InjectedReply, Match, Rule, RuleId};
 pub use rule_json::CODES;
 pub use transport::{Delivery, Network};

@@ -123,6 +123,8 @@ pub const NEW_EVENTS: Resource = Resource::of("events.k8s.io", "v1", "events");
 pub const NAMESPACES: Resource = Resource::of("", "v1", "namespaces");
 /// `leases`.
 pub const LEASES: Resource = Resource::of("coordination.k8s.io", "v1", "leases");
+/// `endpointslices`.
+pub const ENDPOINT_SLICES: Resource = Resource::of("discovery.k8s.io", "v1", "endpointslices");
 /// `csinodes`.
 pub const CSI_NODES: Resource = Resource::of("storage.k8s.io", "v1", "csinodes");
 /// The namespace of the nodes' Leases (k8s.io/api core/v1 types.go, `NamespaceNodeLease`).

@@ -8,12 +8,14 @@ use super::Json;
 /// The fields by which the items of a list are told apart, by the list's name.
 ///
 /// Source: `patchMergeKey` and `listMapKey` of k8s.io/api core/v1/types.go and apimachinery meta/v1/types.go (v1.34).
-/// Taints, tolerations and addresses have other keys there (`key`, none, `type`); these identify an item.
+/// Taints, tolerations, addresses and endpoints have other keys there (`key`, none, `type`, none); these identify an
+/// item.
 const LIST_KEYS: &[(&str, &[&str])] = &[
     ("addresses", &["type"]),
     ("conditions", &["type"]),
     ("containerStatuses", &["name"]),
     ("containers", &["name"]),
+    ("endpoints", &["targetRef.name"]),
     ("env", &["name"]),
     ("ephemeralContainers", &["name"]),
     ("hostIPs", &["ip"]),
@@ -45,7 +47,7 @@ pub fn item_name(list: &str, item: &Json, at: usize) -> String {
     let Some(keys) = list_keys(list) else { return at.to_string() };
     let parts: Vec<String> = keys
         .iter()
-        .map(|key| item.get(key))
+        .map(|key| key.split('.').fold(item, |part, name| part.get(name)))
         .filter(|part| !part.is_null())
         .map(|part| part.as_str().map_or_else(|| part.to_string(), String::from))
         .collect();

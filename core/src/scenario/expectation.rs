@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::Position;
-use crate::network::{EVENTS, LEASES, NODE_LEASES, NODES, PODS, Resource};
+use crate::network::{ENDPOINT_SLICES, EVENTS, LEASES, NODE_LEASES, NODES, PODS, Resource};
 use crate::objects::{Json, ObjectKey, Path, Text};
 
 /// A `Then` line.
@@ -157,6 +157,13 @@ impl ObjectRef {
     #[must_use]
     pub fn lease(node: impl Into<Text>) -> Self {
         Self { kind: Text::of("Lease"), resource: LEASES, key: ObjectKey::namespaced(NODE_LEASES, node) }
+    }
+
+    /// Names the EndpointSlice of a Service. A run knows slices by their Services, since their own names are random.
+    #[must_use]
+    pub fn endpoint_slice(namespace: impl Into<Text>, service: impl Into<Text>) -> Self {
+        let key = ObjectKey::namespaced(namespace, service);
+        Self { kind: Text::of("EndpointSlice"), resource: ENDPOINT_SLICES, key }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The fields of the API's types in the oldest release that is offered: the table that [`super::Schema`] reads.
 //!
-//! Source: k8s.io/api {core,coordination,storage,policy,apps,batch,scheduling}/v1 types.go and k8s.io/apimachinery
+//! Source: k8s.io/api {core,coordination,storage,policy,apps,batch,scheduling,discovery}/v1 types.go and k8s.io/apimachinery
 //! meta/v1 types.go (v1.31): names, `omitempty`, pointers, `patchStrategy` and `patchMergeKey`.
 //! One type per line: `Name = field:type …`. Types are `str int int32 bool float quantity intstr time microtime bytes
 //! any` or another line's name; `[T]` is a list, `[T]@key` one that patches merge by a key, `[T]@` one that they unite,
@@ -198,6 +198,12 @@ StatefulSetStatus = observedGeneration:int replicas:int32! readyReplicas:int32 c
 Job = kind:str apiVersion:str metadata:ObjectMeta spec:any status:JobStatus\n\
 JobStatus = conditions:[any]@type startTime:time* completionTime:time* active:int32 succeeded:int32 \
     terminating:int32* failed:int32 completedIndexes:str failedIndexes:str* uncountedTerminatedPods:any ready:int32*\n\
+EndpointSlice = kind:str apiVersion:str metadata:ObjectMeta addressType:str! endpoints:[Endpoint]! \
+    ports:[EndpointPort]!\n\
+Endpoint = addresses:[str]! conditions:EndpointConditions hostname:str* targetRef:ObjectReference* \
+    deprecatedTopology:{str} nodeName:str* zone:str* hints:any\n\
+EndpointConditions = ready:bool* serving:bool* terminating:bool*\n\
+EndpointPort = name:str* protocol:str* port:int32* appProtocol:str*\n\
 ConfigMap = kind:str apiVersion:str metadata:ObjectMeta immutable:bool* data:{str} binaryData:{str}\n\
 ServiceAccount = kind:str apiVersion:str metadata:ObjectMeta secrets:[any]@name \
     imagePullSecrets:[LocalObjectReference]@name automountServiceAccountToken:bool*\n\

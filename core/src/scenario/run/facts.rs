@@ -5,12 +5,24 @@ use alloc::format;
 use alloc::string::String;
 
 use super::view::is_event_about;
-use crate::network::{EVENTS, LEASES, NODES, PODS, Resource};
+use crate::network::{ENDPOINT_SLICES, EVENTS, LEASES, NODES, PODS, Resource};
 use crate::objects::canonical::PASSING;
 use crate::objects::diff::diff;
-use crate::objects::{Json, Path};
+use crate::objects::{Json, ObjectKey, Path};
 use crate::scenario::words::change_text;
 use crate::scenario::{Fact, ObjectChange, ObjectRef, Predicate, Scenario, Subject};
+
+/// Source: k8s.io/api discovery/v1/well_known_labels.go (v1.34), `LabelServiceName`.
+const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
+/// Names an EndpointSlice after its Service; `None` for any other object. Of several slices of a Service, which it has
+/// beyond 100 endpoints or with addresses of two families, the one that changed last counts.
+pub(super) fn named_after_service(change: &ObjectChange) -> Option<ObjectChange> {
+    let slice = change.after.as_ref().or(change.before.as_ref()).filter(|_| change.resource == ENDPOINT_SLICES)?;
+    let service = slice.stable().at(&["metadata", "labels", SERVICE_NAME]).as_text()?;
+    let key = ObjectKey::namespaced(change.key.namespace.clone(), service.clone());
+    Some(ObjectChange { key, ..change.clone() })
+}
 
 /// Returns the predicate under a `not`.
 pub(super) fn bare(predicate: &Predicate) -> &Predicate {

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::facts::{bare, observed};
+use self::facts::{bare, named_after_service, observed};
 use self::judge::{ChangeOrigin, Judge, Scene};
 use self::truth::Holds;
 use self::view::{ClusterView, Measures};
@@ -326,6 +326,8 @@ impl Run {
     }
 
     fn handle_change(&mut self, change: &ObjectChange, now: Timestamp) {
+        let renamed = named_after_service(change);
+        let change = renamed.as_ref().unwrap_or(change);
         self.revision = self.revision.max(change.resource_version);
         self.view.apply(change, now);
         self.log.record(change, now);
