@@ -233,17 +233,16 @@ impl EndpointSlices {
             let call = Call::new(Verb::Update, SLICES, &key.namespace, slice.name()).body(body);
             runtime.send(&key, (), call, Some(because), now);
         }
-        let is_first = slices.is_empty();
-        while is_first && rest.is_empty() || !rest.is_empty() {
-            let own: Vec<Json> = rest.drain(..SLICE_MOST.min(rest.len())).collect();
-            let is_placeholder = own.is_empty();
+        let mut new: Vec<Vec<Json>> = rest.chunks(SLICE_MOST).map(<[Json]>::to_vec).collect();
+        if slices.is_empty() && new.is_empty() {
+            // A Service without endpoints has one slice without endpoints.
+            new.push(Vec::new());
+        }
+        for own in new {
             let body = Self::new_slice(service, own, &ports, trigger);
             let because = Self::decide(&key, &format!("{}-", key.name), runtime);
             let call = Call::new(Verb::Create, SLICES, &key.namespace, "").body(body);
             runtime.send(&key, (), call, Some(because), now);
-            if is_placeholder {
-                return;
-            }
         }
     }
 

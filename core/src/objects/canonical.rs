@@ -87,7 +87,7 @@ pub fn masked(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
 /// offset is exact, so it is never later than the write, and differences stay those of the instants.
 #[must_use]
 fn offset_of(field: &str, value: &Json, zero: Timestamp) -> Option<String> {
-    let is_time = ["Time", "Timestamp", "timeAdded", "At"].iter().any(|ending| field.ends_with(ending));
+    let is_time = ["Time", "Timestamp", "timeAdded", "At", "trigger-time"].iter().any(|ending| field.ends_with(ending));
     let text = value.as_str().filter(|_| is_time)?;
     let at = time::parse(text)?;
     Some(time::offset(at, zero))

@@ -101,7 +101,14 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
                 tree.entry(&["spec", "finalizers"]).make_array().push(Json::from("kubernetes"));
             }
         }
-        "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "Job" | "PodDisruptionBudget" | "PriorityClass"
+        "DaemonSet"
+        | "Deployment"
+        | "ReplicaSet"
+        | "StatefulSet"
+        | "Job"
+        | "PodDisruptionBudget"
+        | "PriorityClass"
+        | "EndpointSlice"
             if kind.is(Trait::Generation) =>
         {
             tree.set(&["metadata", "generation"], 1_i64);
@@ -167,9 +174,19 @@ pub(super) fn prepare_update(kind: &Kind, subresource: &str, tree: &mut Json, ol
         workloads::count_templates(tree, Some(old));
     }
     let counts = kind.is(Trait::Generation) && (kind.name != "Pod" || settings.profile().is("pod-generation"));
-    if counts && subresource.is_empty() && tree.get("spec") != old.get("spec") {
+    if counts && subresource.is_empty() && is_other(kind, tree, old) {
         let generation = old.at(&["metadata", "generation"]).as_i64().unwrap_or(0);
         tree.set(&["metadata", "generation"], generation + 1);
+    }
+}
+
+/// Tells whether an object differs in what its generation counts: its specification; of an EndpointSlice, which has
+/// none, all but its metadata, and its labels. Source: pkg/registry/discovery/endpointslice/strategy.go (v1.34).
+fn is_other(kind: &Kind, tree: &Json, old: &Json) -> bool {
+    let differ = |path: &[&str]| tree.at(path) != old.at(path);
+    match kind.name {
+        "EndpointSlice" => differ(&["endpoints"]) || differ(&["ports"]) || differ(&["metadata", "labels"]),
+        _ => differ(&["spec"]),
     }
 }
 

@@ -166,15 +166,8 @@ fn conditions(
         }
         let (is_true, reason, message) = match kind {
             "PodReadyToStartContainers" => (has_sandbox, None, None),
-            "Initialized" if phase == "Succeeded" => (true, Some("PodCompleted"), None),
-            "Initialized" | "PodScheduled" => (true, None, None),
-            _ if phase == "Succeeded" => (false, Some("PodCompleted"), None),
-            _ if phase == "Failed" => (false, Some("PodFailed"), None),
-            _ if unready.is_empty() => (true, None, None),
-            _ => {
-                let message = format!("containers with unready status: [{}]", unready.join(" "));
-                (false, Some("ContainersNotReady"), Some(message))
-            }
+            "Ready" if unready.is_empty() && !is_over => readiness(worker, &before),
+            _ => state_of(kind, unready, phase),
         };
         let value = if is_true { "True" } else { "False" };
         let old = before.items().iter().find(|item| item.get("type").as_str() == Some(kind));
@@ -204,6 +197,42 @@ fn conditions(
     }
     written.extend(foreign(status));
     status.set(&["conditions"], written);
+}
+
+/// Tells whether a condition is true, with its reason and message.
+fn state_of(kind: &str, unready: &[&str], phase: &str) -> (bool, Option<&'static str>, Option<String>) {
+    match kind {
+        "Initialized" if phase == "Succeeded" => (true, Some("PodCompleted"), None),
+        "Initialized" | "PodScheduled" => (true, None, None),
+        _ if phase == "Succeeded" => (false, Some("PodCompleted"), None),
+        _ if phase == "Failed" => (false, Some("PodFailed"), None),
+        _ if unready.is_empty() => (true, None, None),
+        _ => {
+            let message = format!("containers with unready status: [{}]", unready.join(" "));
+            (false, Some("ContainersNotReady"), Some(message))
+        }
+    }
+}
+
+/// Tells whether a pod whose containers are ready is so too: each condition that its readiness gates name is True.
+///
+/// Source: pkg/kubelet/status/generate.go (v1.34), `GeneratePodReadyCondition`.
+fn readiness(worker: &Worker, conditions: &Json) -> (bool, Option<&'static str>, Option<String>) {
+    let gates = worker.object.stable().at(&["spec", "readinessGates"]).items();
+    let closed = gates.iter().filter_map(|gate| {
+        let kind = gate.get("conditionType").as_str()?;
+        let found = conditions.items().iter().find(|item| item.get("type").as_str() == Some(kind));
+        match found.map(|item| item.get("status").as_str().unwrap_or("")) {
+            Some("True") => None,
+            Some(other) => Some(format!("the status of pod readiness gate \"{kind}\" is not \"True\", but {other}")),
+            None => Some(format!("corresponding condition of pod readiness gate \"{kind}\" does not exist.")),
+        }
+    });
+    let closed: Vec<String> = closed.collect();
+    if closed.is_empty() {
+        return (true, None, None);
+    }
+    (false, Some("ReadinessGatesNotReady"), Some(closed.join(", ")))
 }
 
 /// Returns the conditions of other writers.
