@@ -30,7 +30,7 @@ fn has_condition(draft: &mut Draft, object: String, condition: String, reason: S
 /// A condition is and stays this, or stays as it was at the start of the act: `keeps condition Ready unchanged for
 /// 60s`.
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") keeps condition (?P<condition>[^ ,]+)(?P<unchanged> unchanged)?(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
+    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*") keeps condition (?P<condition>[^ ,]+)(?P<unchanged> unchanged)?(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
 )]
 fn keeps_condition(
     draft: &mut Draft,
@@ -51,7 +51,7 @@ fn keeps_condition(
 
 /// A condition is never this.
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") never has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
+    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*") never has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
 )]
 fn never_condition(draft: &mut Draft, object: String, condition: String, reason: String, bound: String) {
     let predicate = draft.condition(&condition, &reason, "").map(Predicate::negated);

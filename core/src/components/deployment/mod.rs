@@ -4,10 +4,11 @@
 //! rolling,recreate,progress}.go, v1.34). Each sync creates the new ReplicaSet, or scales one up, or scales old ones
 //! down, and then writes the status. A sync that creates a ReplicaSet writes the status twice; the second write meets a
 //! conflict, as upstream's does, and the sync is retried 5 ms later.
-//! Inputs: Deployments, ReplicaSets, answers, time. Outputs: ReplicaSets made and scaled, statuses, Events.
+//! Inputs: Deployments, ReplicaSets, Pods, answers, time. Outputs: ReplicaSets made and scaled, statuses, Events.
 //! Left out on purpose: adoption, collisions of hashes, roll-backs, pauses in the middle of a scaling of several
 //! ReplicaSets (the newest gets the whole difference), and ReplicaSets beyond the history's limit.
 
+mod recreate;
 mod status;
 
 use alloc::collections::BTreeMap;
@@ -28,7 +29,7 @@ use super::workload::pods::{Owned, Rounding, hash, number, owner_key, reference_
 use super::workload::{DEPLOYMENTS, REPLICA_SETS};
 use super::{Because, DecisionId};
 use crate::json;
-use crate::network::{Call, Verb};
+use crate::network::{Call, PODS, Verb};
 use crate::objects::lifecycle::is_ending;
 use crate::objects::{Json, Object, ObjectKey};
 
@@ -44,13 +45,14 @@ const MOST: &str = "deployment.kubernetes.io/max-replicas";
 
 const DEPLOYMENT_CACHE: usize = 0;
 const SETS: usize = 1;
+const PODS_CACHE: usize = 2;
 
 const CONFIG: ControllerConfig = ControllerConfig {
     queue: "deployment",
     workers: 5,
     // Source: deployment_controller.go (v1.34), `maxRetries`.
     retries: Retries { first: PAUSE_FIRST, most: 15 },
-    watched: &[Watched::of(DEPLOYMENTS), Watched::of(REPLICA_SETS)],
+    watched: &[Watched::of(DEPLOYMENTS), Watched::of(REPLICA_SETS), Watched::of(PODS)],
 };
 
 /// Starts the controller with empty caches.
@@ -60,6 +62,7 @@ pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Control
         tells_from: profile.is("scaling-tells-from"),
         tells_terminating: context.settings.is_gate_on("DeploymentReplicaSetTerminatingReplicas"),
         sets: Owned::default(),
+        pods: Owned::default(),
         work: BTreeMap::new(),
     };
     KeyedController::new(logic, &CONFIG, context, now)
@@ -152,6 +155,8 @@ struct Deployments {
     tells_from: bool,
     tells_terminating: bool,
     sets: Owned,
+    /// The pods of each ReplicaSet.
+    pods: Owned,
     work: BTreeMap<ObjectKey, DeploymentSync>,
 }
 
@@ -211,7 +216,7 @@ impl Deployments {
             }
             return;
         }
-        if work.is_rolling() || work.old().all(|set| number(set, &["status", "replicas"], 0) == 0) {
+        if work.is_rolling() || !self.old_pods_run(work, runtime) {
             self.make(key, work, &revision, runtime, now);
         } else {
             work.stage = DeploymentStage::Scale;
@@ -312,14 +317,7 @@ impl Deployments {
         }
         let old: Vec<Object> = work.old().filter(|set| size(set) > 0).cloned().collect();
         if !work.is_rolling() {
-            if old.is_empty()
-                && let Some(set) = work.newest().cloned()
-            {
-                self.scale(key, work, &set, work.replicas(), runtime, now);
-            }
-            for set in old {
-                self.scale(key, work, &set, 0, runtime, now);
-            }
+            self.scale_recreated(key, work, old, runtime, now);
             return;
         }
         let total: i64 = work.sets.iter().map(size).sum();
@@ -432,9 +430,10 @@ impl Reconciler for Deployments {
         runtime: &mut KeyedRuntime<DeploymentPurpose>,
         _now: Timestamp,
     ) {
-        if source == DEPLOYMENT_CACHE {
-            runtime.add(event.object().key());
-            return;
+        match source {
+            DEPLOYMENT_CACHE => return runtime.add(event.object().key()),
+            PODS_CACHE => return self.follow_pod(event, runtime),
+            _ => {}
         }
         self.sets.update(event);
         let Some((key, uid)) = owner_key(event.object(), "Deployment") else { return };

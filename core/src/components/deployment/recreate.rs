@@ -1,0 +1,68 @@
+//! How a Deployment with the strategy Recreate is rolled out, and what it waits for: no new pod is made before every
+//! old one has ended, and one that is Terminating on a dead node has not.
+//!
+//! Mirrors pkg/controller/deployment/recreate.go and `deletePod` of deployment_controller.go (v1.34). Inputs: the caches
+//! and changes of pods. Outputs: ReplicaSets scaled, and the Deployment to sync when its last pod is gone.
+
+use alloc::vec::Vec;
+
+use jiff::Timestamp;
+
+use super::{DEPLOYMENT_CACHE, DeploymentPurpose, DeploymentSync, Deployments, PODS_CACHE, SETS};
+use crate::components::client::CacheEvent;
+use crate::components::controller::KeyedRuntime;
+use crate::components::workload::pods::{number, owner_key};
+use crate::objects::lifecycle::is_terminal;
+use crate::objects::{Object, ObjectKey};
+
+impl Deployments {
+    /// Tells whether a pod of an old template has not ended, be it Terminating.
+    ///
+    /// Source: pkg/controller/deployment/recreate.go (v1.34), `oldPodsRunning`.
+    pub(super) fn old_pods_run(&self, work: &DeploymentSync, runtime: &KeyedRuntime<DeploymentPurpose>) -> bool {
+        let runs = |pod: &ObjectKey| runtime.cache(PODS_CACHE).get(pod).is_some_and(|pod| !is_terminal(pod));
+        work.old().any(|set| number(set, &["status", "replicas"], 0) > 0 || self.pods.of(set.uid()).any(runs))
+    }
+
+    /// Scales the old ReplicaSets to zero, or the new one up when no old pod runs.
+    pub(super) fn scale_recreated(
+        &self,
+        key: &ObjectKey,
+        work: &mut DeploymentSync,
+        old: Vec<Object>,
+        runtime: &mut KeyedRuntime<DeploymentPurpose>,
+        now: Timestamp,
+    ) {
+        if old.is_empty()
+            && !self.old_pods_run(work, runtime)
+            && let Some(set) = work.newest().cloned()
+        {
+            self.scale(key, work, &set, work.replicas(), runtime, now);
+        }
+        for set in old {
+            self.scale(key, work, &set, 0, runtime, now);
+        }
+    }
+
+    /// Follows the pods of ReplicaSets; a Deployment is synced when the last pod that it recreates is gone.
+    pub(super) fn follow_pod(&mut self, event: &CacheEvent, runtime: &mut KeyedRuntime<DeploymentPurpose>) {
+        self.pods.update(event);
+        if let Some(key) = self.left_without_pods(event, runtime) {
+            runtime.add(key);
+        }
+    }
+
+    /// Returns the Deployment to sync after a pod is gone: one that recreates its pods, when none is left.
+    ///
+    /// Source: pkg/controller/deployment/deployment_controller.go (v1.34), `deletePod`.
+    fn left_without_pods(&self, event: &CacheEvent, runtime: &KeyedRuntime<DeploymentPurpose>) -> Option<ObjectKey> {
+        let (set, _) = owner_key(event.object(), "ReplicaSet").filter(|_| event.after.is_none())?;
+        let (key, _) = owner_key(runtime.cache(SETS).get(&set)?, "Deployment")?;
+        let deployment = runtime.cache(DEPLOYMENT_CACHE).get(&key)?;
+        let strategy = deployment.stable().at(&["spec", "strategy", "type"]).as_str();
+        let is_empty =
+            |set: &ObjectKey| runtime.cache(SETS).get(set).is_none_or(|set| self.pods.of(set.uid()).next().is_none());
+        let is_left = strategy == Some("Recreate") && self.sets.of(deployment.uid()).all(is_empty);
+        is_left.then_some(key)
+    }
+}
