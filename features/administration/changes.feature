@@ -101,7 +101,7 @@ Feature: An administrator may change a Node
     Scenario Outline: The label <label> comes back
       Given a ready Node "worker-1"
       When the user removes label "<label>" from Node "worker-1"
-      Then Node "worker-1" has label "<label>=<value>" within <bound>
+      Then Node "worker-1" has label "<label>=<value>" after Node "worker-1" has no label "<label>", within <bound>
 
       Examples:
         | label                   | value | bound |

@@ -225,7 +225,7 @@ Feature: A Node made by hand
       And Node "worker-1" falls silent
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
       When the user removes taint "node.kubernetes.io/unreachable:NoSchedule" from Node "worker-1"
-      Then Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" within 1s
+      Then Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" after Node "worker-1" has no taint "node.kubernetes.io/unreachable:NoSchedule", within 1s
       And Node "worker-1" keeps condition Ready unchanged for 10m
 
     Scenario: A Node that is made again under a name that was given up on is marked by the next health pass

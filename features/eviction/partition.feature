@@ -13,7 +13,6 @@ Feature: Pods of a node behind a partition end when the partition does
       Then Pod "web" stays for 329s
       And Pod "web" is deleted between 329s and 362s
       And Pod "web" keeps phase Running for 2h
-      And Pod "web" exists within 2h
       And container "main" of Pod "web" keeps running on machine "worker-1" for 2h
       When 1s passes
       Then Pod "web" stays terminating for 1h

@@ -29,12 +29,19 @@ Feature: Every node is checked each monitor period
   Rule: A node that says that it is not ready is tainted for eviction by the next health pass
 
     Scenario: The condition comes at once, NoSchedule follows it, NoExecute waits for the pass
+      The pass that took the taint off has just been.
+
       Given kube-controller-manager runs with:
         | node-monitor-period | 1m |
       And a hand-fed Node "worker-1"
       When Node "worker-1" posts condition Ready=False
+      And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute"
+      And Node "worker-1" posts condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoExecute"
+      And Node "worker-1" posts condition Ready=False
       Then Node "worker-1" has taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
-      And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute" within 61s
+      But Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 57s
+      And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute" between 57s and 61s
 
     Scenario: A node that is ready again before the pass is never tainted for eviction
       Given kube-controller-manager runs with:

@@ -41,7 +41,7 @@ Feature: A machine shuts down, and its kubelet tells nobody
       Given a ready Node "worker-1"
       And a Pod "web" on Node "worker-1"
       And machine "worker-1" shuts down
-      And 5s pass
+      And Node "worker-1" has condition Ready=Unknown
       When machine "worker-1" gets power
       Then Event Rebooted about Node "worker-1" within 30s
       And Node "worker-1" has condition Ready=True within 60s

@@ -126,9 +126,11 @@ Feature: A node that stops reporting becomes unreachable
     Scenario: An outage that is shorter than the grace period leaves no trace
       Given a ready Node "worker-1"
       When machine "worker-1" loses its connection to the API server
-      Then Node "worker-1" keeps condition Ready=True for 25s
+      Then the Lease of Node "worker-1" keeps field spec.renewTime unchanged for 25s
+      And Node "worker-1" keeps condition Ready=True for 25s
       When machine "worker-1" regains its connection to the API server
-      Then Node "worker-1" keeps condition Ready=True for 120s
+      Then the Lease of Node "worker-1" is renewed within 15s
+      And Node "worker-1" keeps condition Ready=True for 120s
       And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoSchedule" for 120s
       And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoExecute" for 120s
       And no Event NodeNotReady about Node "worker-1" for 120s
@@ -136,9 +138,11 @@ Feature: A node that stops reporting becomes unreachable
     Scenario: Nor does one of the whole network of the machine
       Given a ready Node "worker-1"
       When machine "worker-1" loses its network
-      Then Node "worker-1" keeps condition Ready=True for 25s
+      Then the Lease of Node "worker-1" keeps field spec.renewTime unchanged for 25s
+      And Node "worker-1" keeps condition Ready=True for 25s
       When machine "worker-1" regains its network
-      Then Node "worker-1" keeps condition Ready=True for 120s
+      Then the Lease of Node "worker-1" is renewed within 15s
+      And Node "worker-1" keeps condition Ready=True for 120s
       And the Lease of Node "worker-1" keeps field spec.holderIdentity "worker-1" for 120s
       And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoSchedule" for 120s
       And no Event NodeNotReady about Node "worker-1" for 120s

@@ -69,6 +69,99 @@ Feature: Where no kubelet stands behind a Node, no pod goes
       But Pod "web" keeps field spec.nodeName absent for 24h
       And no Event Scheduled about Pod "web" for 24h
 
+    Scenario: Until it is marked, pods are bound to it if it says what room it has
+      The documentation has it that such a Node is ignored for all cluster activity until it becomes healthy. Without a
+      Ready condition it has no taint for the 60 s of the startup grace period, and the scheduler looks at taints alone.
+
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: 10.240.79.157
+          labels: {name: my-first-k8s-node}
+        status:
+          capacity: {cpu: "4", memory: 8Gi, pods: "110"}
+          allocatable: {cpu: "4", memory: 8Gi, pods: "110"}
+        """
+      And 5s pass
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeSelector: {name: my-first-k8s-node}
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" field spec.nodeName is "10.240.79.157" within 2s
+      And Pod "web" has condition PodScheduled=True within 2s
+      And Event Scheduled about Pod "web", message "Successfully assigned default/web to 10.240.79.157", within 2s
+      But Pod "web" keeps phase Pending for 90s
+      And Pod "web" keeps field status.startTime absent for 90s
+      And Node "10.240.79.157" has condition Ready=Unknown, reason "NodeStatusNeverUpdated", between 50s and 61s
+      And Node "10.240.79.157" has taint "node.kubernetes.io/unreachable:NoExecute" between 50s and 72s
+      And Pod "web" stays for 90s
+
+    Scenario: The pod that was bound to it is evicted and stays Terminating
+      Given kube-apiserver runs with:
+        | default-unreachable-toleration-seconds | 20 |
+      And the object:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: 10.240.79.157
+          labels: {name: my-first-k8s-node}
+        status:
+          capacity: {cpu: "4", memory: 8Gi, pods: "110"}
+          allocatable: {cpu: "4", memory: 8Gi, pods: "110"}
+        """
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeSelector: {name: my-first-k8s-node}
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      And Pod "web" has condition PodScheduled=True
+      When Pod "web" is deleted
+      Then Pod "web" stays terminating for 60s
+      And Pod "web" keeps phase Pending for 60s
+      And Pod "web" keeps field spec.nodeName at "10.240.79.157" for 60s
+
+    Scenario: Without room it gets none, marked or not
+      Given no other Node
+      And the object:
+        """
+        apiVersion: v1
+        kind: Node
+        metadata:
+          name: 10.240.79.157
+          labels: {name: my-first-k8s-node}
+        """
+      And Node "10.240.79.157" has no taint "node.kubernetes.io/not-ready:NoSchedule"
+      And 5s pass
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", within 1s
+      And Pod "web" field status.conditions[PodScheduled].message is set within 1s
+      And Pod "web" keeps field spec.nodeName absent for 90s
+
     Scenario: Without any Node a pod waits
       Given no other Node
       When the user creates:
@@ -116,7 +209,6 @@ Feature: Where no kubelet stands behind a Node, no pod goes
       When a kubelet named "worker-1" registers
       Then Node "worker-1" has condition Ready=True within 15s
       And Node "worker-1" has no taint "node.kubernetes.io/unreachable:NoSchedule" within 20s
-      And Node "worker-1" has no taint "node.kubernetes.io/unreachable:NoExecute" within 25s
       And Pod "web" field spec.nodeName is "worker-1" within 30s
       And Event Scheduled about Pod "web", message "Successfully assigned default/web to worker-1" within 30s
       And Pod "web" has phase Running within 45s

@@ -303,5 +303,6 @@ Feature: Labels of Nodes say where pods may go
       And a ready Node "worker-1"
       And a Pod "old" on Node "worker-1"
       When the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
-      Then Pod "old" stays for 10m
+      Then Node "worker-1" has taint "dedicated=infra:NoSchedule" at once
+      And Pod "old" stays for 10m
       And Pod "old" keeps phase Running for 10m

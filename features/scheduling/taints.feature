@@ -311,3 +311,129 @@ Feature: Taints keep pods away and tolerations let them in
       Then Pod "web" field spec.nodeName is "worker-1" at once
       When 1s passes
       Then Pod "web" keeps field spec.nodeName at "worker-1" for 60s
+
+    Scenario Outline: The taint of <condition> and each toleration
+      Given no other Node
+      And a hand-fed Node "worker-1"
+      And Node "worker-1" posts condition <condition>
+      And Node "worker-1" has taint "node.kubernetes.io/<taint>:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: none}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: no-execute}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+          tolerations: [{key: node.kubernetes.io/<taint>, operator: Exists, effect: NoExecute}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: value}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+          tolerations: [{key: node.kubernetes.io/<taint>, value: "true", effect: NoSchedule}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: key}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+          tolerations: [{key: node.kubernetes.io/<taint>, operator: Exists}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: key-and-effect}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+          tolerations: [{key: node.kubernetes.io/<taint>, operator: Exists, effect: NoSchedule}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: empty-value}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+          tolerations: [{key: node.kubernetes.io/<taint>, effect: NoSchedule}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: everything}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+          tolerations: [{operator: Exists}]
+        """
+      Then Pod "key" field spec.nodeName is "worker-1" within 2s
+      And Pod "key-and-effect" field spec.nodeName is "worker-1" within 2s
+      And Pod "empty-value" field spec.nodeName is "worker-1" within 2s
+      And Pod "everything" field spec.nodeName is "worker-1" within 2s
+      But Pod "none" has condition PodScheduled=False, reason "Unschedulable", within 2s
+      And Pod "none" keeps field spec.nodeName absent for 60s
+      And Pod "no-execute" keeps field spec.nodeName absent for 60s
+      And Pod "value" keeps field spec.nodeName absent for 60s
+      When Node "worker-1" posts condition <well>
+      Then Pod "none" field spec.nodeName is "worker-1" within 30s
+      And Pod "no-execute" field spec.nodeName is "worker-1" within 30s
+      And Pod "value" field spec.nodeName is "worker-1" within 30s
+
+      Examples:
+        | condition               | taint               | well                     |
+        | Ready=False             | not-ready           | Ready=True               |
+        | Ready=Unknown           | unreachable         | Ready=True               |
+        | MemoryPressure=True     | memory-pressure     | MemoryPressure=False     |
+        | DiskPressure=True       | disk-pressure       | DiskPressure=False       |
+        | PIDPressure=True        | pid-pressure        | PIDPressure=False        |
+        | NetworkUnavailable=True | network-unavailable | NetworkUnavailable=False |
+
+    Scenario: The taint of a cordon and each toleration
+      Given no other Node
+      And a hand-fed Node "worker-1"
+      And the user cordons Node "worker-1"
+      And Node "worker-1" has taint "node.kubernetes.io/unschedulable:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: none}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: other}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+          tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: key}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+          tolerations: [{key: node.kubernetes.io/unschedulable, operator: Exists}]
+        """
+      Then Pod "key" field spec.nodeName is "worker-1" within 2s
+      But Pod "none" has condition PodScheduled=False, reason "Unschedulable", within 2s
+      And Pod "none" keeps field spec.nodeName absent for 60s
+      And Pod "other" keeps field spec.nodeName absent for 60s
+
+    Scenario: Other conditions keep no pod away
+      Given no other Node
+      And a hand-fed Node "worker-1"
+      When Node "worker-1" posts condition KernelDeadlock=True
+      And Node "worker-1" posts condition OutOfDisk=True
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: web}
+        spec:
+          containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
+        """
+      Then Pod "web" field spec.nodeName is "worker-1" within 2s
+      And Node "worker-1" keeps condition KernelDeadlock=True for 10s
+      And Node "worker-1" keeps condition OutOfDisk=True for 10s

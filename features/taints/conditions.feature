@@ -155,7 +155,8 @@ Feature: Conditions become taints
       And Node "worker-1" posts condition DiskPressure=True
       And Node "worker-1" has taint "node.kubernetes.io/disk-pressure:NoSchedule"
       When the user removes taint "node.kubernetes.io/disk-pressure:NoSchedule" from Node "worker-1"
-      And 1s passes
+      Then Node "worker-1" has taint "node.kubernetes.io/disk-pressure:NoSchedule" after Node "worker-1" has no taint "node.kubernetes.io/disk-pressure:NoSchedule", within 1s
+      When 1s passes
       Then Node "worker-1" keeps taint "node.kubernetes.io/disk-pressure:NoSchedule" for 30s
 
     Scenario: A taint without its condition is taken off
@@ -192,6 +193,35 @@ Feature: Conditions become taints
         | node.kubernetes.io/out-of-service=nodeshutdown:NoSchedule |
         | node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule |
         | example.com/gpu=true:NoSchedule                    |
+
+  Rule: A status of Ready that is none of True, False and Unknown says nothing
+
+    Scenario Outline: Ready becomes <status> on a node that is tainted
+      It takes NoSchedule away, which follows the table of conditions, and leaves NoExecute, which goes with True alone.
+
+      Given the object:
+        """yaml
+        apiVersion: v1
+        kind: Node
+        metadata: {name: by-hand}
+        """
+      And the user sends strategic PATCH /api/v1/nodes/by-hand/status:
+        """yaml
+        status: {conditions: [{type: Ready, status: "False", reason: KubeletNotReady}]}
+        """
+      And Node "by-hand" has taint "node.kubernetes.io/not-ready:NoExecute"
+      When the user sends strategic PATCH /api/v1/nodes/by-hand/status:
+        """yaml
+        status: {conditions: [{type: Ready, status: "<status>", reason: KubeletReady}]}
+        """
+      Then Node "by-hand" has no taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
+      But Node "by-hand" keeps taint "node.kubernetes.io/not-ready:NoExecute" for 25s
+      And Node "by-hand" never has taint "node.kubernetes.io/unreachable:NoExecute" for 25s
+
+      Examples:
+        | status |
+        | Maybe  |
+        | TRUE   |
 
   Rule: A Node that is not ready yet has its taint from the first moment, by admission
 

@@ -291,11 +291,14 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
     Scenario: Of two taints one is removed: the pod still has its time of before
       Given a hand-fed Node "worker-1"
       And a Pod "web" on Node "worker-1" that tolerates "example.com/t:NoExecute" for 60s, "example.com/u:NoExecute" for 10m
-      And the user taints Node "worker-1" with "example.com/u:NoExecute"
       And the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      And 10s pass
+      And the user taints Node "worker-1" with "example.com/u:NoExecute"
       When the user removes taint "example.com/t:NoExecute" from Node "worker-1"
-      Then Pod "web" stays for 9m55s
-      And Pod "web" is deleted between 9m55s and 10m1s
+      Then Node "worker-1" has no taint "example.com/t:NoExecute" at once
+      And no Event TaintManagerEviction about Pod "web" for 45s
+      And Pod "web" stays for 45s
+      And Pod "web" is deleted between 45s and 50.2s
 
   Rule: A pod that comes to a tainted node has its whole time from then on
 
@@ -353,3 +356,75 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       Then Pod "web" is gone within 1s
       And 1 Event TaintManagerEviction about Pod "web", message "Cancelling deletion of Pod default/web", within 5m
       And 1 Event TaintManagerEviction about Pod "web" within 5m
+
+  Rule: What happens again to a pod is told again
+
+    Its Event is one, and counts.
+
+    Scenario: The taint comes and goes
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1" that tolerates "example.com/t:NoExecute" for 60s
+      And the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      And 2s pass
+      And the user removes taint "example.com/t:NoExecute" from Node "worker-1"
+      And 2s pass
+      When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      And 2s pass
+      And the user removes taint "example.com/t:NoExecute" from Node "worker-1"
+      Then 1 Event TaintManagerEviction about Pod "web", message "Cancelling deletion of Pod default/web", within 1s
+      When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      And 2s pass
+      And the user removes taint "example.com/t:NoExecute" from Node "worker-1"
+      Then 1 Event TaintManagerEviction about Pod "web", message "Cancelling deletion of Pod default/web", within 1s
+      And Pod "web" stays for 5m
+
+    Scenario: A pod of the same name comes to the same taint
+      Given a hand-fed Node "worker-1"
+      And the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      And the object:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: web, namespace: default}
+        spec: {nodeName: worker-1, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
+        """
+      And Pod "web" is deleted
+      And the user sends DELETE /api/v1/namespaces/default/pods/web:
+        """yaml
+        {gracePeriodSeconds: 0}
+        """
+      And Pod "web" is gone
+      When the user sends POST /api/v1/namespaces/default/pods:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: web}
+        spec: {nodeName: worker-1, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
+        """
+      Then the request is answered with 201
+      And 1 Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within 1s
+      And Pod "web" is terminating within 1s
+
+    @since:1.33
+    Scenario: A pod that is Terminating is deleted again with each further taint
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      And Pod "web" is deleted
+      And 2s pass
+      When the user taints Node "worker-1" with "example.com/u:NoExecute"
+      Then 1 Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within 1s
+      And Pod "web" stays terminating for 60s
+      And Pod "web" keeps field metadata.deletionTimestamp unchanged for 60s
+
+    @until:1.32
+    Scenario: A pod that was evicted once is left alone by further taints, up to 1.32
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      And Pod "web" is deleted
+      And 2s pass
+      When the user taints Node "worker-1" with "example.com/u:NoExecute"
+      Then Node "worker-1" has taint "example.com/u:NoExecute" at once
+      And no Event TaintManagerEviction about Pod "web" for 60s
+      And Pod "web" stays terminating for 60s

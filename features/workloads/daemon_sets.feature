@@ -49,10 +49,15 @@ Feature: The pods of a DaemonSet stay with their nodes
     Scenario: A daemon pod that is deleted on a cordoned node is made again there
       Given a ready Node "worker-1"
       And a DaemonSet "agent" of 2 Pods
-      When the user cordons Node "worker-1"
-      Then Node "worker-1" has taint "node.kubernetes.io/unschedulable:NoSchedule" within 1s
-      And the Pod of "agent" on Node "worker-1" stays for 10m
-      And 2 Pods of "agent" keep running for 10m
+      And the user cordons Node "worker-1"
+      And Node "worker-1" has taint "node.kubernetes.io/unschedulable:NoSchedule"
+      When the user sends DELETE /api/v1/namespaces/default/pods?fieldSelector=spec.nodeName=worker-1
+      Then the Pod of "agent" on Node "worker-1" is gone within 35s
+      And 0 Pods of "agent" are running on Node "worker-1" within 35s
+      And 1 Pod of "agent" keeps running on Node "bystander" for 60s
+      And Node "worker-1" keeps taint "node.kubernetes.io/unschedulable:NoSchedule" for 60s
+      When 1s passes
+      Then 1 Pod of "agent" keeps running on Node "worker-1" for 60s
 
     @req:MAN-06
     Scenario: Neither cordoning nor uncordoning makes a second pod

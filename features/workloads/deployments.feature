@@ -117,13 +117,13 @@ Feature: A Deployment whose pods are on a node that dies
       And Deployment "web" has condition Available=False
       And 240s pass
       When 1s passes
-      Then 2 Pods of "web" keep running on Node "worker-1" for 55s
-      And 0 Pods of "web" keep running on Node "worker-2" for 55s
-      And Deployment "web" keeps condition Available=False for 55s
-      And the Pods of "web" on Node "worker-1" are deleted between 55s and 70s
-      And 2 Pods of "web" are running on Node "worker-2" between 55s and 110s
+      Then 2 Pods of "web" keep running on Node "worker-1" for 50s
+      And 0 Pods of "web" keep running on Node "worker-2" for 50s
+      And Deployment "web" keeps condition Available=False for 50s
+      And the Pods of "web" on Node "worker-1" are deleted between 50s and 70s
+      And 2 Pods of "web" are running on Node "worker-2" between 50s and 110s
       And Deployment "web" has condition Available=True, reason "MinimumReplicasAvailable", after the Pods of "web" on Node "worker-1" are deleted, within 110s
-      And Deployment "web" field status.readyReplicas is 2 between 55s and 110s
+      And Deployment "web" field status.readyReplicas is 2 between 50s and 110s
       But Deployment "web" keeps condition Progressing=True, reason "NewReplicaSetAvailable" for 110s
       And Deployment "web" keeps field metadata.generation unchanged for 110s
       And no Event ScalingReplicaSet about Deployment "web" for 110s

@@ -48,6 +48,8 @@ Feature: Pods of a partitioned node run on while their replacements run elsewher
       Given a ready Node "worker-1"
       And a Pod "forever" on Node "worker-1" that tolerates "node.kubernetes.io/unreachable:NoExecute"
       When machine "worker-1" loses its connection to the API server
-      Then Pod "forever" stays for 1h
+      Then Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" within 77s
+      And Pod "forever" has condition Ready=False within 77s
+      But Pod "forever" stays for 1h
       And Pod "forever" keeps phase Running for 1h
       And container "main" of Pod "forever" keeps running on machine "worker-1" for 1h

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::pod_status::{StatusContext, build};
+use self::pod_status::{StatusContext, build, has_stale_readiness};
 use super::admission::{AdmissionContext, AdmissionResult};
 use super::events::EventType;
 use super::runtime_state::RELIST_PERIOD;
@@ -272,6 +272,7 @@ impl Kubelet {
             } else if worker.is_over() {
                 worker.is_dirty |= worker.is_deleted();
             } else {
+                worker.is_dirty |= has_stale_readiness(&worker.object);
                 self.watch_for_foreign_writes(&uid, context);
             }
             self.sync_pod(&uid, context);

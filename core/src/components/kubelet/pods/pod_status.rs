@@ -166,7 +166,7 @@ fn conditions(
         }
         let (is_true, reason, message) = match kind {
             "PodReadyToStartContainers" => (has_sandbox, None, None),
-            "Ready" if unready.is_empty() && !is_over => readiness(worker, &before),
+            "Ready" if unready.is_empty() && !is_over => readiness(&worker.object, &before),
             _ => state_of(kind, unready, phase),
         };
         let value = if is_true { "True" } else { "False" };
@@ -217,8 +217,8 @@ fn state_of(kind: &str, unready: &[&str], phase: &str) -> (bool, Option<&'static
 /// Tells whether a pod whose containers are ready is so too: each condition that its readiness gates name is True.
 ///
 /// Source: pkg/kubelet/status/generate.go (v1.34), `GeneratePodReadyCondition`.
-fn readiness(worker: &Worker, conditions: &Json) -> (bool, Option<&'static str>, Option<String>) {
-    let gates = worker.object.stable().at(&["spec", "readinessGates"]).items();
+fn readiness(pod: &Object, conditions: &Json) -> (bool, Option<&'static str>, Option<String>) {
+    let gates = pod.stable().at(&["spec", "readinessGates"]).items();
     let closed = gates.iter().filter_map(|gate| {
         let kind = gate.get("conditionType").as_str()?;
         let found = conditions.items().iter().find(|item| item.get("type").as_str() == Some(kind));
@@ -233,6 +233,20 @@ fn readiness(worker: &Worker, conditions: &Json) -> (bool, Option<&'static str>,
         return (true, None, None);
     }
     (false, Some("ReadinessGatesNotReady"), Some(closed.join(", ")))
+}
+
+/// Tells whether a pod's Ready condition does not follow from its readiness gates: the kubelet then writes it at once.
+///
+/// Source: pkg/kubelet/status/status_manager.go (v1.34), `NeedToReconcilePodReadiness`.
+pub(super) fn has_stale_readiness(pod: &Object) -> bool {
+    let conditions = pod.stable().at(&["status", "conditions"]);
+    let find = |kind: &str| conditions.items().iter().find(|item| item.get("type").as_str() == Some(kind));
+    let are_ready = find("ContainersReady").is_some_and(|item| item.get("status").as_str() == Some("True"));
+    let has_gates = !pod.stable().at(&["spec", "readinessGates"]).is_empty();
+    let Some(ready) = find("Ready").filter(|_| has_gates && are_ready) else { return false };
+    let (is_true, _, message) = readiness(pod, conditions);
+    let status = if is_true { "True" } else { "False" };
+    ready.get("status").as_str() != Some(status) || ready.get("message").as_str() != message.as_deref()
 }
 
 /// Returns the conditions of other writers.
