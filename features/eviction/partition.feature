@@ -31,6 +31,25 @@ Feature: Pods of a node behind a partition end when the partition does
       And Node "worker-1" stays for 2h
 
     @req:EV-04
+    Scenario: What people see of it
+      The word Unknown in place of Terminating is for a pod whose reason is NodeLost, which node controllers of old set.
+
+      Given no other Node
+      And ready Nodes "worker-1" and "worker-2"
+      And a Pod "evicted" on Node "worker-1"
+      And a Pod "lost" on Node "worker-1"
+      And a Pod "tolerant" on Node "worker-1" that tolerates "node.kubernetes.io/unreachable:NoExecute"
+      And a Pod "elsewhere" on Node "worker-2"
+      And machine "worker-1" loses its connection to the API server
+      And Pod "evicted" is deleted
+      When the user sends PATCH /api/v1/namespaces/default/pods/lost/status:
+        """yaml
+        status: {reason: NodeLost, message: Node worker-1 which was running pod lost is unresponsive}
+        """
+      Then Pod "lost" has reason NodeLost at once
+      And the table of pods matches its snapshot
+
+    @req:EV-04
     Scenario: A user's deletion waits as well
       Given a ready Node "worker-1"
       And a Pod "web" on Node "worker-1"
@@ -57,6 +76,7 @@ Feature: Pods of a node behind a partition end when the partition does
       And Pod "web" is gone within 63s
       But Pod "agent" stays for 10m
       And container "main" of Pod "agent" keeps running on machine "worker-1" for 10m
+      And the history of Pod "web" matches its snapshot
 
     @req:EV-03 @req:EV-04 @req:EV-05
     Scenario: A user's deletion is carried out when the partition ends

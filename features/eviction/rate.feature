@@ -87,6 +87,7 @@ Feature: Nodes are tainted for eviction one after the other
       When the first 2 Nodes of zone "a" post condition Ready=True
       Then Node "a-1" has no taint "node.kubernetes.io/not-ready:NoExecute" within 6s
       And Node "a-2" has no taint "node.kubernetes.io/not-ready:NoExecute" within 6s
+      And the history of Node "a-1" matches its snapshot
 
     Scenario: Nodes that come back while they wait for their turn leave the queue
       Given 8 hand-fed Nodes in zone "a"

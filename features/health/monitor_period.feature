@@ -42,6 +42,7 @@ Feature: Every node is checked each monitor period
       Then Node "worker-1" has taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
       But Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 57s
       And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute" between 57s and 61s
+      And the history of Node "worker-1" matches its snapshot
 
     Scenario: A node that is ready again before the pass is never tainted for eviction
       Given kube-controller-manager runs with:

@@ -18,6 +18,7 @@ Feature: The pods of a node that falls silent are marked as not ready
       And nothing else about Pod "web" changes
       And Pod "other" keeps condition Ready=True for 120s
       And no Event NodeNotReady about Pod "other" for 120s
+      And the history of Pod "web" matches its snapshot
 
     Scenario: Pods that tolerate everything, of another namespace, or that are being deleted are marked too
       Given a hand-fed Node "worker-1"

@@ -17,6 +17,7 @@ Feature: A node that reports again is ready again
       But Node "worker-1" keeps taint "node.kubernetes.io/unreachable:NoExecute" for 3s
       And Node "worker-1" has no taint "node.kubernetes.io/unreachable:NoExecute" between 3s and 6s
       And Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoSchedule" for 120s
+      And the history of Node "worker-1" matches its snapshot
 
     Scenario: A node that was not ready
       Given a hand-fed Node "worker-1"
@@ -66,6 +67,17 @@ Feature: A node that reports again is ready again
       And Node "worker-1" keeps taint "node.kubernetes.io/unreachable:NoSchedule" for 60s
       And Node "worker-1" keeps taint "node.kubernetes.io/unreachable:NoExecute" for 60s
 
+    Scenario: The Lease of a machine that is cut off stays as it is, and is renewed when the machine is back
+      Given a ready Node "worker-1"
+      When machine "worker-1" loses its connection to the API server
+      Then the Lease of Node "worker-1" keeps field spec.renewTime unchanged for 3m
+      And the Lease of Node "worker-1" matches its snapshot
+      When machine "worker-1" regains its connection to the API server
+      Then the Lease of Node "worker-1" is renewed within 15s
+      And the Lease of Node "worker-1" keeps field spec.holderIdentity at "worker-1" for 60s
+      And the Lease of Node "worker-1" keeps field metadata.uid unchanged for 60s
+      And the Lease of Node "worker-1" matches its snapshot
+
   Rule: Before the pods were deleted, their eviction is cancelled
 
     Scenario: The kubelet is started again in time
@@ -81,6 +93,7 @@ Feature: A node that reports again is ready again
       And Pod "web" has condition Ready=True within 30s
       But Pod "web" stays for 15m
       And Pod "web" keeps phase Running for 15m
+      And the history of Pod "web" matches its snapshot
 
     Scenario: The network is back in time
       Given a ready Node "worker-1"

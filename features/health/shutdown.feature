@@ -46,3 +46,4 @@ Feature: A machine shuts down, and its kubelet tells nobody
       Then Event Rebooted about Node "worker-1" within 30s
       And Node "worker-1" has condition Ready=True within 60s
       And Pod "web" field status.containerStatuses[main].restartCount is 1 within 60s
+      And the history of Pod "web" matches its snapshot

@@ -217,6 +217,28 @@ Feature: Taints keep pods away and tolerations let them in
       Then Pod "web" field spec.nodeName is "worker-1" within 3s
       And Event Scheduled about Pod "web", message "Successfully assigned default/web to worker-1" within 3s
 
+    Scenario: From FailedScheduling to Running
+      Given no other Node
+      And a ready Node "worker-1"
+      And the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      And Pod "web" has condition PodScheduled=False, reason "Unschedulable"
+      And 30s pass
+      And the user removes taint "dedicated:NoSchedule" from Node "worker-1"
+      Then Pod "web" has condition PodScheduled=True within 3s
+      And Pod "web" has phase Running within 15s
+      And Pod "web" has condition Ready=True within 15s
+      And the history of Pod "web" matches its snapshot
+
   Rule: PreferNoSchedule is a wish
 
     Scenario: Another Node is preferred

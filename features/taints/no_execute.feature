@@ -405,7 +405,6 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       And 1 Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", within 1s
       And Pod "web" is terminating within 1s
 
-    @since:1.33
     Scenario: A pod that is Terminating is deleted again with each further taint
       Given a hand-fed Node "worker-1"
       And a Pod "web" on Node "worker-1"
@@ -417,14 +416,23 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       And Pod "web" stays terminating for 60s
       And Pod "web" keeps field metadata.deletionTimestamp unchanged for 60s
 
-    @until:1.32
-    Scenario: A pod that was evicted once is left alone by further taints, up to 1.32
+    @since:1.33
+    Scenario: One whose time is over gets its time again
       Given a hand-fed Node "worker-1"
-      And a Pod "web" on Node "worker-1"
+      And a Pod "web" on Node "worker-1" that tolerates "example.com/t:NoExecute" for 5s, "example.com/u:NoExecute" for 10s
       And the user taints Node "worker-1" with "example.com/t=a:NoExecute"
       And Pod "web" is deleted
+      And the user removes taint "example.com/t:NoExecute" from Node "worker-1"
       And 2s pass
       When the user taints Node "worker-1" with "example.com/u:NoExecute"
-      Then Node "worker-1" has taint "example.com/u:NoExecute" at once
-      And no Event TaintManagerEviction about Pod "web" for 60s
+      Then no Event TaintManagerEviction about Pod "web" for 9.9s
+      And 1 Event TaintManagerEviction about Pod "web", message "Marking for deletion Pod default/web", between 9.9s and 11s
       And Pod "web" stays terminating for 60s
+
+    Scenario: One whose time is over has no other while the taint stays
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1" that tolerates "example.com/t:NoExecute" for 5s
+      When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
+      Then Pod "web" is deleted at 5s after Node "worker-1" has taint "example.com/t=a:NoExecute"
+      And Pod "web" stays for 4.9s
+      And 1 Event TaintManagerEviction about Pod "web" within 5m

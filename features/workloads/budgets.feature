@@ -86,3 +86,22 @@ Feature: A PodDisruptionBudget holds evictions that are asked for, and nothing e
       When the user taints Node "worker-1" with "maintenance=yes:NoExecute"
       Then Pod "db-0" is terminating within 1s
       And Pod "db-1" is terminating within 1s
+
+  Rule: Cordoned, emptied, uncordoned: a node's pods run elsewhere, and the node is as it was
+
+    Scenario: One pod is evicted from the node
+      Given a Pod "alone" on Node "worker-1"
+      When the user cordons Node "worker-1"
+      And Node "worker-1" has taint "node.kubernetes.io/unschedulable:NoSchedule"
+      And the user sends POST /api/v1/namespaces/default/pods/alone/eviction:
+        """
+        apiVersion: policy/v1
+        kind: Eviction
+        metadata: {name: alone}
+        """
+      And Pod "alone" is gone
+      And the user uncordons Node "worker-1"
+      Then Node "worker-1" has no taint "node.kubernetes.io/unschedulable:NoSchedule" within 1s
+      And Node "worker-1" keeps condition Ready=True for 60s
+      And the history of Node "worker-1" matches its snapshot
+      And the history of Pod "alone" matches its snapshot

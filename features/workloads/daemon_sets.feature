@@ -88,6 +88,7 @@ Feature: The pods of a DaemonSet stay with their nodes
       Then the Pod of "agent" on Node "worker-1" is deleted within 1s
       And 0 Pods of "agent" are running on Node "worker-1" within 40s
       But 1 Pod of "agent" keeps running on Node "bystander" for 10m
+      And the history of DaemonSet "agent" matches its snapshot
       When 1s passes
       Then 0 Pods of "agent" keep running on Node "worker-1" for 10m
       When the user removes taint "dedicated:NoExecute" from Node "worker-1"

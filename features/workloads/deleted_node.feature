@@ -85,6 +85,7 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
       And Pod "web" is gone between 40s and 81s
       And Pod "forever" is gone between 40s and 81s
       And no Event TaintManagerEviction about Pod "web" for 5m
+      And the history of Pod "web" matches its snapshot
       When the user sends POST /api/v1/namespaces/default/pods:
         """
         apiVersion: v1

@@ -42,6 +42,7 @@ Feature: Pods of a partitioned node run on while their replacements run elsewher
       Then container "main" of Pod "db-0" stops on machine "worker-1" within 63s
       And Pod "db-0" is gone within 63s
       And 1 Pod of "db" is running within 90s
+      And the history of Pod "db-0" matches its snapshot
 
     @req:EV-03
     Scenario: A pod that is not deleted is neither Terminating nor stopped

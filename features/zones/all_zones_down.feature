@@ -37,6 +37,7 @@ Feature: When every zone is down, the controller suspects itself
       And each Node of zone "b" never has taint "node.kubernetes.io/not-ready:NoExecute" for 1h
       And Node "a-2" never has taint "node.kubernetes.io/not-ready:NoExecute" for 1h
       And Pod "web" stays for 1h
+      And the history of Node "a-1" matches its snapshot
 
     @req:EV-14
     Scenario: One healthy node anywhere is enough for evictions to go on

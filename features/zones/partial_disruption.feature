@@ -80,6 +80,7 @@ Feature: A zone with many unhealthy nodes is evicted more slowly, or not at all
       Then Node "a-1" has no taint "node.kubernetes.io/not-ready:NoExecute" within 6s
       And Node "a-4" has taint "node.kubernetes.io/not-ready:NoExecute" between 10s and 16s
       And Node "a-1" never has taint "node.kubernetes.io/not-ready:NoSchedule" for 2s
+      And the history of Node "a-4" matches its snapshot
 
     @req:EV-09
     Scenario: A node that is labelled to be left out is not counted

@@ -36,6 +36,19 @@ Feature: Each zone is evicted by its own rules
       Then Node "a-1" has taint "node.kubernetes.io/not-ready:NoExecute" within 6s
       And Node "a-3" has taint "node.kubernetes.io/not-ready:NoExecute" within 6s
 
+    @req:EV-12
+    Scenario: A node of a zone that is wholly down, while another zone is healthy
+      Given 2 hand-fed Nodes in zone "a"
+      And 2 hand-fed Nodes in zone "b"
+      When Node "a-2" posts condition Ready=False
+      And Node "a-2" has taint "node.kubernetes.io/not-ready:NoExecute"
+      And Node "a-1" posts condition Ready=False
+      Then Node "a-1" has taint "node.kubernetes.io/not-ready:NoSchedule" within 1s
+      And Node "a-1" never has taint "node.kubernetes.io/not-ready:NoExecute" for 8s
+      And Node "a-1" has taint "node.kubernetes.io/not-ready:NoExecute" between 8s and 16s
+      And each Node of zone "b" keeps condition Ready=True for 60s
+      And the history of Node "a-1" matches its snapshot
+
   Rule: Without zone labels there is one zone, the cluster
 
     @req:EV-12
