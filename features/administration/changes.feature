@@ -42,8 +42,8 @@ Feature: An administrator may change a Node
       When the kubelet on "worker-1" restarts with:
         | flag          | value      |
         | register-node | <register> |
-      Then Node "worker-1" keeps label "example.com/rack=r7" for 20m
-      And Event NodeAllocatableEnforced about Node "worker-1" within 5s
+      Then Event Starting about Node "worker-1" within 30s
+      And Node "worker-1" keeps label "example.com/rack=r7" for 20m
       And Node "worker-1" keeps field spec.unschedulable at true for 20m
       And Node "worker-1" keeps taint "node.kubernetes.io/unschedulable:NoSchedule" for 20m
       And Node "worker-1" keeps condition Ready=True for 20m
@@ -75,7 +75,7 @@ Feature: An administrator may change a Node
     Scenario: A taint of cordoned nodes that somebody sets by hand does not stay
       Given a ready Node "worker-1"
       When the user taints Node "worker-1" with "node.kubernetes.io/unschedulable:NoSchedule"
-      Then Node "worker-1" has no taint "node.kubernetes.io/unschedulable:NoSchedule" within 1s
+      Then Node "worker-1" has no taint "node.kubernetes.io/unschedulable:NoSchedule" after Node "worker-1" has taint "node.kubernetes.io/unschedulable:NoSchedule", within 1s
       And Node "worker-1" keeps field spec.unschedulable absent for 1m
 
     Scenario: A label that is taken off stays off

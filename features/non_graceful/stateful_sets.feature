@@ -176,7 +176,8 @@ Feature: A machine dies without a word, and the pods of a StatefulSet wait for i
       And machine "worker-1" loses power
       And Pod "db-0" is deleted
       When kube-controller-manager restarts
-      Then Pod "db-0" stays terminating for 1h
+      Then Event RegisteredNode about Node "worker-2" within 30s
+      But Pod "db-0" stays terminating for 1h
       And 0 Pods of "db" keep running on Node "worker-2" for 1h
 
   Rule: If the machine comes back, its kubelet ends the pod, and the replacement is scheduled anew

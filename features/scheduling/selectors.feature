@@ -185,7 +185,8 @@ Feature: Labels of Nodes say where pods may go
       And Pod "web" has condition PodScheduled=False
       And 30s pass
       When the user labels Node "worker-1" with "disk=hdd"
-      Then Pod "web" keeps field spec.nodeName absent for 10m
+      Then Node "worker-1" has label "disk=hdd" at once
+      But Pod "web" keeps field spec.nodeName absent for 10m
       And Pod "web" keeps condition PodScheduled=False for 10m
 
     Scenario: A preferred label decides among Nodes that fit
@@ -229,7 +230,8 @@ Feature: Labels of Nodes say where pods may go
         """
       And Pod "old" has phase Running
       When the user removes label "disk" from Node "worker-1"
-      Then Pod "old" stays for 10m
+      Then Node "worker-1" has no label "disk" at once
+      But Pod "old" stays for 10m
       And Pod "old" keeps phase Running for 10m
       And Pod "old" keeps field spec.nodeName at "worker-1" for 10m
       And nothing else about Pod "old" changes

@@ -28,8 +28,8 @@ Feature: Conditions become taints
 
     Scenario Outline: <condition> brings no taint
       Given a hand-fed Node "worker-1"
-      When Node "worker-1" posts condition <condition>
-      Then Node "worker-1" keeps condition <condition> for 60s
+      When Node "worker-1" posts condition <condition>, reason "Posted"
+      Then Node "worker-1" has condition <condition>, reason "Posted", within 1s
       And Node "worker-1" keeps field spec.taints absent for 60s
 
       Examples:

@@ -44,7 +44,8 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       Given a hand-fed Node "worker-1"
       And a Pod "web" on Node "worker-1"
       When the user taints Node "worker-1" with "<taint>"
-      Then Pod "web" stays for 10m
+      Then Node "worker-1" has taint "<taint>" at once
+      But Pod "web" stays for 10m
       And no Event TaintManagerEviction about Pod "web" for 10m
 
       Examples:
@@ -58,7 +59,8 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       Given a hand-fed Node "worker-1"
       And a Pod "web" on Node "worker-1" that tolerates "<toleration>"
       When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
-      Then Pod "web" stays for 1h
+      Then Node "worker-1" has taint "example.com/t=a:NoExecute" at once
+      But Pod "web" stays for 1h
       And no Event TaintManagerEviction about Pod "web" for 1h
 
       Examples:
@@ -135,7 +137,8 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
           - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
           - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
         """
-      Then Pod "web" stays for 59.9s
+      Then Pod "web" field spec.tolerations[example.com/t:Exists:NoExecute].tolerationSeconds is 5 at once
+      But Pod "web" stays for 59.9s
       And Pod "web" is deleted between 59.9s and 60.1s
       And no Event NodeNotReady about Pod "web" for 60s
 
@@ -197,7 +200,8 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       Given a hand-fed Node "worker-1"
       And a Pod "web" on Node "worker-1" that tolerates "example.com/t=a:NoExecute", "example.com/t:NoExecute" for 20s
       When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
-      Then Pod "web" stays for 10m
+      Then Node "worker-1" has taint "example.com/t=a:NoExecute" at once
+      But Pod "web" stays for 10m
 
   Rule: Of several taints, each must be tolerated, and the shortest time counts
 
@@ -238,7 +242,9 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
         """yaml
         spec: {taints: [{key: example.com/t, value: a, effect: NoExecute}, {key: example.com/u, effect: NoExecute}]}
         """
-      Then Pod "web" stays for 1h
+      Then Node "worker-1" has taint "example.com/t=a:NoExecute" at once
+      And Node "worker-1" has taint "example.com/u:NoExecute" at once
+      But Pod "web" stays for 1h
 
     Scenario: A second taint later does not give more time, nor less
       Given a hand-fed Node "worker-1"
@@ -248,7 +254,8 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       Then Pod "longer" stays for 10s
       And Pod "shorter" stays for 10s
       When the user taints Node "worker-1" with "example.com/u:NoExecute"
-      Then Pod "longer" stays for 19.8s
+      Then Node "worker-1" has taint "example.com/u:NoExecute" at once
+      And Pod "longer" stays for 19.8s
       And Pod "longer" is deleted between 19.8s and 20.2s
       And Pod "shorter" stays for 19.8s
       And Pod "shorter" is deleted between 19.8s and 20.2s
@@ -258,7 +265,8 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       And a Pod "web" on Node "worker-1" that tolerates "example.com/t:NoExecute" for 10m
       And a Pod "patient" on Node "worker-1" that tolerates "example.com/t:NoExecute" and "example.com/u:NoExecute" for 15s
       When the user taints Node "worker-1" with "example.com/t=a:NoExecute"
-      Then Pod "web" stays for 10s
+      Then Node "worker-1" has taint "example.com/t=a:NoExecute" at once
+      But Pod "web" stays for 10s
       And Pod "patient" stays for 10s
       When the user taints Node "worker-1" with "example.com/u:NoExecute"
       Then Pod "web" is deleted within 1s
@@ -342,7 +350,8 @@ Feature: A NoExecute taint evicts the pods that do not tolerate it
       And the user taints Node "worker-1" with "example.com/t=a:NoExecute"
       And 20s pass
       When the user deletes Node "worker-1"
-      Then Pod "web" stays for 34s
+      Then Node "worker-1" is gone within 1s
+      And Pod "web" stays for 34s
       And Pod "web" is deleted between 34s and 40.1s
 
     Scenario: A pod that is deleted for good while it waits is no longer waited for
