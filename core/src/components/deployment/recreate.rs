@@ -1,8 +1,8 @@
 //! How a Deployment with the strategy Recreate is rolled out, and what it waits for: no new pod is made before every
 //! old one has ended, and one that is Terminating on a dead node has not.
 //!
-//! Mirrors pkg/controller/deployment/recreate.go and `deletePod` of deployment_controller.go (v1.34). Inputs: the caches
-//! and changes of pods. Outputs: ReplicaSets scaled, and the Deployment to sync when its last pod is gone.
+//! Mirrors pkg/controller/deployment/recreate.go and `deletePod` of deployment_controller.go (v1.34). Inputs: the
+//! caches and changes of pods. Outputs: ReplicaSets scaled, and the Deployment to sync when its last pod is gone.
 
 use alloc::vec::Vec;
 

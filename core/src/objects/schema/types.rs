@@ -1,7 +1,7 @@
 //! The fields of the API's types in the oldest release that is offered: the table that [`super::Schema`] reads.
 //!
-//! Source: k8s.io/api {core,coordination,storage,policy,apps,batch,scheduling,discovery}/v1 types.go and k8s.io/apimachinery
-//! meta/v1 types.go (v1.31): names, `omitempty`, pointers, `patchStrategy` and `patchMergeKey`.
+//! Source: k8s.io/api {core,coordination,storage,policy,apps,batch,scheduling,discovery}/v1 types.go and
+//! k8s.io/apimachinery meta/v1 types.go (v1.31): names, `omitempty`, pointers, `patchStrategy` and `patchMergeKey`.
 //! One type per line: `Name = field:type …`. Types are `str int int32 bool float quantity intstr time microtime bytes
 //! any` or another line's name; `[T]` is a list, `[T]@key` one that patches merge by a key, `[T]@` one that they unite,
 //! `{T}` a map from names. `*` marks a pointer (an empty value is kept, an absent one stays absent), `!` a value that
