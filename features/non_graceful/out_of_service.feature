@@ -215,6 +215,7 @@ Feature: A node that is said to be out of service gives up its pods by force
         metadata: {name: by-hand}
         """
       Then the request is answered with 201
+      And Event RegisteredNode about Node "by-hand" within 6s
       And Node "by-hand" never has taint "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute" for 60s
 
   Rule: On a node that is Ready the taint evicts as any other, and nothing goes by force

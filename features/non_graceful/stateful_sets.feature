@@ -67,8 +67,7 @@ Feature: A machine dies without a word, and the pods of a StatefulSet wait for i
         """
       Then StatefulSet "db" field status.observedGeneration is 2 within 5s
       And the Pods of "db" on Node "worker-1" stay terminating for 60s
-      And <others> Pods of "db" are running on Node "worker-2" within 20s
-      When 1s passes
+      When 20s pass
       Then <others> Pods of "db" keep running for 60s
 
       Examples:
@@ -194,7 +193,6 @@ Feature: A machine dies without a word, and the pods of a StatefulSet wait for i
       And 5s pass
       When machine "worker-1" gets power
       Then Pod "db-0" field status.containerStatuses[main].restartCount is 1 within 60s
-      And Pod "db-0" has condition Ready=True within 60s
       And Pod "db-0" stays for 10m
       And Pod "db-0" keeps field spec.nodeName at "worker-1" for 10m
       And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoExecute" for 10m

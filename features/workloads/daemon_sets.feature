@@ -77,7 +77,8 @@ Feature: The pods of a DaemonSet stay with their nodes
       And the user taints Node "worker-2" with "dedicated=infra:NoSchedule"
       And a DaemonSet "agent" of 2 Pods
       When the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
-      Then 1 Pod of "agent" keeps running on Node "worker-1" for 10m
+      Then Node "worker-1" has taint "dedicated=infra:NoSchedule" at once
+      And 1 Pod of "agent" keeps running on Node "worker-1" for 10m
       And 0 Pods of "agent" keep running on Node "worker-2" for 10m
 
     @req:MAN-06

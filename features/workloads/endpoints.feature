@@ -97,7 +97,8 @@ Feature: Traffic leaves the pods of a node that dies, and comes back with it
     @req:NC-06
     Scenario: A short outage moves no traffic
       When machine "worker-1" loses its connection to the API server
-      Then Node "worker-1" keeps condition Ready=True for 25s
+      Then the Lease of Node "worker-1" keeps field spec.renewTime unchanged for 25s
+      And Node "worker-1" keeps condition Ready=True for 25s
       When machine "worker-1" regains its connection to the API server
       Then the Lease of Node "worker-1" is renewed within 60s
       And the EndpointSlice of Service "web" keeps field endpoints[dead].conditions.ready at true for 90s
