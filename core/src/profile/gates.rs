@@ -39,10 +39,10 @@ impl Gate {
         own.next().map_or(GateStage::Gone, |change| change.stage)
     }
 
-    /// Tells whether the gate drives a row: whether its feature is modelled.
+    /// Tells whether its feature is modelled: whether the gate drives a row or is asked for by its name.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
-        DRIVEN.iter().any(|(gate, ..)| *gate == self.name)
+        DRIVEN.iter().any(|(gate, ..)| *gate == self.name) || ASKED.contains(&self.name)
     }
 
     /// Returns the values of the rows that the gate drives.
@@ -119,6 +119,9 @@ pub(super) fn parse(text: &str, release: Release) -> Result<Vec<(Gate, bool)>, S
     }
     Ok(read)
 }
+
+/// The gates that a kubelet asks for by their names, as it checks its settings.
+static ASKED: [&str; 3] = ["GracefulNodeShutdown", "GracefulNodeShutdownBasedOnPodPriority", "NodeSwap"];
 
 /// The rows that gates drive, each with the value that it has while the gate is on.
 static DRIVEN: &[(&str, &str, bool)] = &[

@@ -470,6 +470,21 @@ pub static ROWS: &[Row] = &[
         flag: "",
     },
     Row {
+        name: "default-thresholds-merge",
+        says: "mergeDefaultEvictionSettings keeps the defaults of the thresholds that evictionHard does not name",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "",
+        flag: "",
+    },
+    Row {
+        name: "compressible-reservations",
+        says: "enforceNodeAllocatable knows the CPU alone of what is reserved, system-reserved-compressible and \
+               kube-reserved-compressible",
+        first: &[(OLDEST, Value::Bool(false))],
+        source: "",
+        flag: "",
+    },
+    Row {
         name: "swap-capacity-in-status",
         says: "nodeInfo.swap.capacity says how much swap space there is",
         first: &[(OLDEST, Value::Bool(false))],

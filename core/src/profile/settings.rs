@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 
 use super::{Profile, ROWS, Release, Row, Value, gates};
 use crate::objects::time::parse_duration;
-use crate::objects::{NOT_MODELLED, Text, nearest};
+use crate::objects::{Json, NOT_MODELLED, Text, nearest};
 
 /// Two events of one instant of which either may come first on a real cluster. The model has a fixed order, unless the
 /// other one is asked for.
@@ -233,13 +233,30 @@ impl Settings {
                 None => error,
             }
         })?;
+        self.take_gates(read);
+        Ok(())
+    }
+
+    /// Sets the feature gates of one component's own configuration, `{"NAME": true}`.
+    ///
+    /// # Errors
+    /// A gate is unknown, locked or neither true nor false, in the component's words; nothing is changed then.
+    pub fn set_own_gates(&mut self, given: &Json) -> Result<(), String> {
+        let mut text = String::new();
+        for (name, value) in given.fields() {
+            text.push_str(&alloc::format!("{name}={value},"));
+        }
+        self.take_gates(gates::parse(&text, self.profile.release())?);
+        Ok(())
+    }
+
+    fn take_gates(&mut self, read: Vec<(gates::Gate, bool)>) {
         for (gate, on) in read {
             self.gates.insert(gate.name, on);
             for (row, value) in gate.row_values(on) {
                 self.profile = core::mem::take(&mut self.profile).with(row, value);
             }
         }
-        Ok(())
     }
 }
 

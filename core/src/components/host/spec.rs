@@ -17,7 +17,7 @@ use crate::network::Identity;
 use crate::objects::names::{self, Wording};
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{FieldError, FieldReader, Json, QUANTITY_NEEDED, Text};
-use crate::profile::Release;
+use crate::profile::{Release, gates};
 
 /// The specification of a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -427,11 +427,20 @@ impl KubeletSpec {
         let mut config = Json::object();
         if let Some(given) = reader.any("config") {
             check_field_names(given, &reader.path("config"))?;
+            if let Some((gate, _)) = given.get("featureGates").fields().find(|(name, _)| !is_gate(name)) {
+                let known: Vec<&str> = gates().map(|gate| gate.name).collect();
+                return Err(FieldError::unknown(reader.path("config.featureGates"), "feature gate", gate, known));
+            }
             config = given.clone();
         }
         reader.finish()?;
         Ok(Self { version, flags, config })
     }
+}
+
+/// Tells whether some release has a feature gate. The kubelet knows whether its own has.
+fn is_gate(name: &str) -> bool {
+    gates().any(|gate| gate.name == name)
 }
 
 #[cfg(test)]

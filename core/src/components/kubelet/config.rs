@@ -15,7 +15,7 @@ use jiff::SignedDuration;
 
 use super::not_modelled::not_modelled;
 use super::reservation::Reservations;
-use super::validation;
+use super::{thresholds, validation};
 use crate::components::host::{Credentials, FLAGS, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 use crate::json;
 use crate::network::Identity;
@@ -90,7 +90,11 @@ impl KubeletConfig {
             }
         }
         let merged = merge(&spec)?;
+        check_gates(merged.get("featureGates"), settings)?;
         let read = Decoder(&merged);
+        for field in ["failSwapOn", "failCgroupV1", "cgroupsPerQOS"] {
+            read.bool(field)?;
+        }
         let flag = |name: &str| spec.flags.iter().find(|(own, _)| *own == *name).map(|(_, value)| value.clone());
         let mut node_labels = parse_labels(flag("node-labels").as_deref().unwrap_or_default());
         validation::node_labels(&node_labels).map_err(|error| format!("failed to validate kubelet flags: {error}"))?;
@@ -128,13 +132,11 @@ impl KubeletConfig {
             attach_detach: read.bool("enableControllerAttachDetach")?.unwrap_or(true),
             max_images: read.int("nodeStatusMaxImages")?.unwrap_or(50),
             unsafe_sysctls: read.list("allowedUnsafeSysctls")?.iter().filter_map(Json::as_text).cloned().collect(),
-            holds_up_shutdowns: read.duration("shutdownGracePeriod")?.is_some_and(|span| !span.is_zero())
-                || !merged.get("shutdownGracePeriodByPodPriority").items().is_empty(),
+            holds_up_shutdowns: holds_up_shutdowns(&read, settings)?,
             reservations: Reservations::default(),
             not_modelled: Vec::new(),
         };
         validation::configuration(&merged, &config, hardware, settings)?;
-        config.run_checks(&merged, hardware)?;
         config.external_cloud = cloud_provider(flag("cloud-provider").as_deref())?;
         let hostname = flag("hostname-override");
         config.node_name = node_name(hostname.as_ref(), machine)?;
@@ -142,12 +144,15 @@ impl KubeletConfig {
             let path = flag("kubeconfig");
             config.identity = credentials(path.as_deref().unwrap_or(KUBECONFIG), hardware)?.identity(&config.node_name);
         }
+        config.reservations = Reservations::read(&merged, hardware, settings.profile())?;
+        check_swap(&merged, hardware, settings)?;
         config.node_ips = node_ips(flag("node-ip").as_deref().unwrap_or_default())?;
+        thresholds::check(&merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
+        config.reservations.check(hardware)?;
         if !config.external_cloud {
             add_topology(&mut node_labels, machine);
         }
         config.node_labels = node_labels;
-        config.reservations = Reservations::read(&merged, hardware, settings)?;
         config.not_modelled = not_modelled(&merged, hardware, settings);
         Ok(config)
     }
@@ -170,23 +175,48 @@ impl KubeletConfig {
             self.max_pods
         }
     }
+}
 
-    /// Checks the configuration against the machine: swap and cgroups.
-    fn run_checks(&self, merged: &Json, hardware: &Hardware) -> Result<(), String> {
-        let behaviour = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
-        if behaviour == "LimitedSwap" && hardware.cgroup_version == 1 {
-            return Err(
-                "failed to run Kubelet: swap feature is enabled and LimitedSwap but it is only supported with cgroupv2"
-                    .to_string(),
-            );
-        }
-        if !hardware.swap.is_zero() && merged.get("failSwapOn").as_bool().unwrap_or(true) {
-            return Err("failed to run Kubelet: running with swap on is not supported, please disable swap or set \
-                --fail-swap-on flag to false"
-                .to_string());
-        }
-        Ok(())
+/// Checks the feature gates of the file.
+///
+/// Source: cmd/kubelet/app/options/options.go (v1.34), `NewKubeletConfiguration`; the kubelet panics.
+fn check_gates(given: &Json, settings: &Settings) -> Result<(), String> {
+    if given.is_null() {
+        return Ok(());
     }
+    settings.clone().set_own_gates(given).map_err(|why| {
+        format!("panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: {why}")
+    })
+}
+
+/// Tells whether a shutdown waits for the kubelet: neither period is set by default, and without its gate none counts.
+///
+/// Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `NewManager`.
+fn holds_up_shutdowns(read: &Decoder<'_>, settings: &Settings) -> Result<bool, String> {
+    let total = read.duration("shutdownGracePeriod")?.unwrap_or_default();
+    read.duration("shutdownGracePeriodCriticalPods")?;
+    let has_priorities = !read.0.get("shutdownGracePeriodByPodPriority").items().is_empty();
+    Ok(settings.is_gate_on("GracefulNodeShutdown") && (!total.is_zero() || has_priorities))
+}
+
+/// Checks the configuration against the machine's swap space.
+///
+/// Source: cmd/kubelet/app/server.go, `run`, and pkg/kubelet/cm/container_manager_linux.go (v1.34),
+/// `NewContainerManager`.
+fn check_swap(merged: &Json, hardware: &Hardware, settings: &Settings) -> Result<(), String> {
+    let behaviour = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
+    if settings.is_gate_on("NodeSwap") && behaviour == "LimitedSwap" && hardware.cgroup_version == 1 {
+        return Err(
+            "failed to run Kubelet: swap feature is enabled and LimitedSwap but it is only supported with cgroupv2"
+                .to_string(),
+        );
+    }
+    if !hardware.swap.is_zero() && merged.get("failSwapOn").as_bool().unwrap_or(true) {
+        return Err("failed to run Kubelet: running with swap on is not supported, please disable swap or set \
+            --fail-swap-on flag to false"
+            .to_string());
+    }
+    Ok(())
 }
 
 /// Adds the labels of the machine's zone and region, unless they are set.
@@ -214,7 +244,7 @@ fn merge(spec: &KubeletSpec) -> Result<Json, String> {
         };
         let bad_bool = || invalid(&format!("strconv.ParseBool: parsing \"{value}\": invalid syntax"));
         let parsed = match *field {
-            "registerNode" | "failSwapOn" | "enableControllerAttachDetach" | "failCgroupV1" => {
+            "registerNode" | "failSwapOn" | "enableControllerAttachDetach" | "failCgroupV1" | "cgroupsPerQOS" => {
                 Json::Bool(parse_bool(value).ok_or_else(bad_bool)?)
             }
             "maxPods" | "podsPerCore" | "nodeStatusMaxImages" | "port" => Json::Int(
@@ -227,10 +257,13 @@ fn merge(spec: &KubeletSpec) -> Result<Json, String> {
                 Json::from(value)
             }
             "registerWithTaints" => parse_taints(value).map_err(|why| invalid(&why))?,
-            "kubeReserved" | "systemReserved" => {
+            "kubeReserved" | "systemReserved" | "evictionSoftGracePeriod" | "evictionMinimumReclaim" => {
                 parse_pairs(value, '=').ok_or_else(|| invalid("malformed pair, expect string=string"))?
             }
-            "evictionHard" => parse_pairs(value, '<').ok_or_else(|| invalid("malformed pair, expect string<string"))?,
+            "evictionHard" | "evictionSoft" => {
+                parse_pairs(value, '<').ok_or_else(|| invalid("malformed pair, expect string<string"))?
+            }
+            "enforceNodeAllocatable" => value.split(',').filter(|one| !one.is_empty()).map(Json::from).collect(),
             _ => Json::from(value),
         };
         merged.set(&[field], parsed);
@@ -313,7 +346,7 @@ fn parse_taint(spec: &str) -> Result<Json, String> {
 }
 
 /// Returns Go's error for a text that is no duration. Source: Go's time.ParseDuration.
-fn go_duration_error(text: &str) -> String {
+pub(super) fn go_duration_error(text: &str) -> String {
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
     let mut rest = text.trim_start_matches(['+', '-']);
     while rest.starts_with(|c: char| c.is_ascii_digit()) {
@@ -426,10 +459,9 @@ impl Decoder<'_> {
             _ => "object",
         };
         read(value).map(Some).ok_or_else(|| {
-            format!(
-                "failed to load kubelet config file, error: failed to decode: json: cannot unmarshal {found} into \
-                Go struct field KubeletConfiguration.{name} of type {go}"
-            )
+            not_decoded(&format!(
+                "json: cannot unmarshal {found} into Go struct field KubeletConfiguration.{name} of type {go}"
+            ))
         })
     }
 
@@ -452,10 +484,17 @@ impl Decoder<'_> {
 
     fn duration(&self, name: &str) -> Result<Option<SignedDuration>, String> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        let wrong =
-            || format!("failed to load kubelet config file, error: failed to decode: {}", go_duration_error(&text));
-        parse_duration(&text).map(Some).ok_or_else(wrong)
+        parse_duration(&text).map(Some).ok_or_else(|| not_decoded(&go_duration_error(&text)))
     }
+}
+
+/// Source: cmd/kubelet/app/server.go (v1.34), `loadConfigFile`, with kubeadm's file.
+fn not_decoded(why: &str) -> String {
+    const FILE: &str = "/var/lib/kubelet/config.yaml";
+    format!(
+        "failed to load kubelet config file, path: {FILE}, error: failed to load Kubelet config file {FILE}, error \
+         failed to decode: {why}"
+    )
 }
 
 /// Returns a quantity of the configuration.

@@ -21,6 +21,7 @@ mod reservation;
 mod runtime_state;
 mod setters;
 mod status;
+mod thresholds;
 mod validation;
 
 use alloc::boxed::Box;

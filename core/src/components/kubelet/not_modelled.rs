@@ -14,7 +14,7 @@ use crate::profile::Settings;
 
 /// Fields of which no effect is modelled, with their defaults.
 /// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34).
-const FIELDS: [(&str, Default); 15] = [
+const FIELDS: [(&str, Default); 13] = [
     ("cpuManagerPolicy", Default::Text("none")),
     ("crashLoopBackOff", Default::Nothing),
     ("imageGCHighThresholdPercent", Default::Number(85)),
@@ -22,10 +22,8 @@ const FIELDS: [(&str, Default); 15] = [
     ("imageMaximumGCAge", Default::Text("0s")),
     ("localStorageCapacityIsolation", Default::Bool(true)),
     ("memoryManagerPolicy", Default::Text("None")),
-    ("memorySwap", Default::Nothing),
     ("podCIDR", Default::Text("")),
     ("reservedMemory", Default::Nothing),
-    ("reservedSystemCPUs", Default::Text("")),
     ("runOnce", Default::Bool(false)),
     ("serverTLSBootstrap", Default::Bool(false)),
     ("staticPodPath", Default::Text("")),
@@ -60,6 +58,10 @@ impl Default {
 pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settings) -> Vec<String> {
     let fields = FIELDS.iter().filter(|(field, default)| !default.is(merged.get(field)));
     let mut found: Vec<String> = fields.map(|(field, _)| String::from(*field)).collect();
+    let swap = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
+    if !matches!(swap, "" | "NoSwap") {
+        found.push(String::from("memorySwap"));
+    }
     for field in ["evictionHard", "evictionSoft"] {
         for (signal, value) in merged.get(field).fields() {
             if may_be_met(signal, value.as_str().unwrap_or_default(), hardware) {
@@ -68,10 +70,10 @@ pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settin
             }
         }
     }
-    // A kubelet follows the gates of the cluster; gates of its own are not modelled.
     for (gate, on) in merged.get("featureGates").fields() {
-        if on.as_bool() != Some(settings.is_gate_on(gate)) {
-            found.push(format!("feature gate {gate}={on} of one kubelet"));
+        let what = format!("feature gate {gate}={on}");
+        if settings.not_modelled().any(|own| own == what) {
+            found.push(format!("{what} of one kubelet"));
         }
     }
     found

@@ -1,29 +1,21 @@
 //! What a node reserves for its own daemons: the difference between capacity and allocatable.
 //!
-//! Mirrors pkg/kubelet/cm/node_container_manager_linux.go and pkg/kubelet/eviction/helpers.go (v1.34): reserved for the
-//! system and for Kubernetes, and the hard eviction thresholds of memory and of the root file system. Inputs: the
+//! Mirrors pkg/kubelet/cm/node_container_manager_linux.go (v1.34): reserved for the system and for Kubernetes, and the
+//! hard eviction thresholds of memory and of the root file system. Inputs: the
 //! configuration, the hardware. Outputs: amounts, or the kubelet's message.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::config::config_quantity;
+use super::thresholds::{self, Threshold};
 use crate::components::host::Hardware;
 use crate::objects::Json;
 use crate::objects::quantity::{Format, Quantity};
-use crate::profile::Settings;
+use crate::profile::Profile;
 
-/// The signals of eviction. Source: pkg/kubelet/eviction/api/types.go (v1.34).
-const SIGNALS: [&str; 8] = [
-    "memory.available",
-    "nodefs.available",
-    "nodefs.inodesFree",
-    "imagefs.available",
-    "imagefs.inodesFree",
-    "containerfs.available",
-    "containerfs.inodesFree",
-    "pid.available",
-];
 /// Source: pkg/kubelet/cm/node_container_manager_linux.go (v1.34): what may be reserved.
 const RESERVABLE: [&str; 4] = ["cpu", "memory", "ephemeral-storage", "pid"];
 /// Source: pkg/kubelet/eviction/defaults_linux.go (v1.34), `DefaultEvictionHard`: `memory.available` in bytes.
@@ -53,43 +45,43 @@ impl Default for Reservations {
 }
 
 impl Reservations {
-    /// Adds up what the configuration reserves.
+    /// Adds up what the configuration reserves. Whether there is so much is checked later, by [`Self::check`].
     ///
     /// # Errors
     /// The kubelet's message.
-    pub(super) fn read(merged: &Json, hardware: &Hardware, _settings: &Settings) -> Result<Self, String> {
+    pub(super) fn read(merged: &Json, hardware: &Hardware, profile: &Profile) -> Result<Self, String> {
         let mut kept = Self::default();
-        for (field, flag) in [("kubeReserved", "--kube-reserved"), ("systemReserved", "--system-reserved")] {
-            kept.add(merged.get(field), flag)?;
+        let mut reserved = [("kubeReserved", "--kube-reserved"), ("systemReserved", "--system-reserved")]
+            .map(|(field, flag)| (merged.get(field).clone(), flag));
+        if let Some(count) = reserved_cpus(merged, hardware)? {
+            // The listed CPUs take the place of both amounts.
+            reserved[0].0.remove(&["cpu"]);
+            reserved[1].0.set(&["cpu"], count.to_string());
+        }
+        for (amounts, flag) in &reserved {
+            kept.add(amounts, flag)?;
         }
         let hard = merged.get("evictionHard");
-        let is_default = |signal| {
-            hard.is_null()
-                || merged.get("mergeDefaultEvictionSettings").as_bool() == Some(true) && hard.get(signal).is_null()
-        };
-        for (signal, value) in hard.fields() {
-            if !SIGNALS.contains(&signal.as_str()) {
-                return Err(format!("failed to run Kubelet: unsupported eviction signal {signal}"));
+        let merges = profile.is("default-thresholds-merge")
+            && merged.get("mergeDefaultEvictionSettings").as_bool() == Some(true);
+        let is_default = |signal: &str| hard.is_null() || merges && hard.get(signal).is_null();
+        let given = thresholds::hard(hard).map_err(|why| format!("failed to run Kubelet: {why}"))?;
+        let amount = |signal: &str, default: Threshold, capacity: Quantity| {
+            let threshold = if is_default(signal) {
+                Some(default)
+            } else {
+                given.iter().find(|(own, _)| own == signal).map(|(_, threshold)| *threshold)
+            };
+            match threshold {
+                Some(Threshold::Amount(amount)) => amount,
+                Some(Threshold::Share(fraction)) => share(capacity, fraction),
+                None => Quantity::whole(0, Format::BinarySi),
             }
-            threshold(signal, value.as_str().unwrap_or_default(), hardware)?;
-        }
-        let memory = if is_default("memory.available") {
-            Some(Quantity::whole(DEFAULT_MEMORY_THRESHOLD, Format::BinarySi))
-        } else {
-            hard.get("memory.available").as_str().and_then(|text| threshold("memory.available", text, hardware).ok()?)
         };
-        let disk = if is_default("nodefs.available") {
-            Some(share(hardware.ephemeral_storage, DEFAULT_NODEFS_THRESHOLD / 100.0))
-        } else {
-            hard.get("nodefs.available").as_str().and_then(|text| threshold("nodefs.available", text, hardware).ok()?)
-        };
-        if let Some(memory) = memory {
-            kept.memory = kept.memory + memory;
-        }
-        if let Some(disk) = disk {
-            kept.ephemeral_storage = kept.ephemeral_storage + disk;
-        }
-        kept.check(hardware)?;
+        let memory = Threshold::Amount(Quantity::whole(DEFAULT_MEMORY_THRESHOLD, Format::BinarySi));
+        let disk = Threshold::Share(DEFAULT_NODEFS_THRESHOLD / 100.0);
+        kept.memory = kept.memory + amount("memory.available", memory, hardware.memory);
+        kept.ephemeral_storage = kept.ephemeral_storage + amount("nodefs.available", disk, hardware.ephemeral_storage);
         Ok(kept)
     }
 
@@ -119,23 +111,76 @@ impl Reservations {
         Ok(())
     }
 
-    fn check(&self, hardware: &Hardware) -> Result<(), String> {
-        for (name, kept, capacity) in [
+    /// Checks that no more is reserved than there is, as the container manager does at its start.
+    ///
+    /// # Errors
+    /// The kubelet's message.
+    pub(super) fn check(&self, hardware: &Hardware) -> Result<(), String> {
+        let wrong: Vec<String> = [
             ("cpu", self.cpu, hardware.cpu),
             ("memory", self.memory, hardware.memory),
             ("ephemeral-storage", self.ephemeral_storage, hardware.ephemeral_storage),
-        ] {
-            if kept > capacity {
-                return Err(format!(
-                    "Failed to start ContainerManager: invalid Node Allocatable configuration. Resource \"{name}\" \
-                        has a reservation of {} but capacity of {}. Expected capacity >= reservation.",
-                    go_struct(kept),
-                    go_struct(capacity)
-                ));
+        ]
+        .into_iter()
+        .filter(|(_, kept, capacity)| kept > capacity)
+        .map(|(name, kept, capacity)| {
+            format!(
+                "Resource \"{name}\" has a reservation of {} but capacity of {}. Expected capacity >= reservation.",
+                go_struct(kept),
+                go_struct(capacity)
+            )
+        })
+        .collect();
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let all = wrong.join(" ");
+        Err(format!("Failed to start ContainerManager: invalid Node Allocatable configuration. {all}"))
+    }
+}
+
+/// Returns the number of CPUs that `reservedSystemCPUs` lists.
+///
+/// Source: cmd/kubelet/app/server.go (v1.34), `getReservedCPUs`.
+fn reserved_cpus(merged: &Json, hardware: &Hardware) -> Result<Option<usize>, String> {
+    let Some(text) = merged.get("reservedSystemCPUs").as_str().filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    // What cannot be read is refused by the checks of the configuration.
+    let listed = cpu_set(text).unwrap_or_default();
+    let online = u32::try_from(hardware.cpu.milli_value() / 1000).unwrap_or(u32::MAX);
+    if listed.iter().any(|cpu| *cpu >= online) {
+        return Err(format!(
+            "failed to run Kubelet: reserved-cpus: {text} is not a subset of online-cpus: 0-{}",
+            online.saturating_sub(1)
+        ));
+    }
+    Ok(Some(listed.len()))
+}
+
+/// Reads a list of CPUs, `0-3,8`.
+///
+/// Source: k8s.io/utils/cpuset/cpuset.go, `Parse`.
+///
+/// # Errors
+/// Go's message.
+pub(super) fn cpu_set(text: &str) -> Result<BTreeSet<u32>, String> {
+    let number =
+        |text: &str| text.parse::<u32>().map_err(|_| format!("strconv.Atoi: parsing \"{text}\": invalid syntax"));
+    let mut cpus = BTreeSet::new();
+    for part in text.split(',').filter(|_| !text.is_empty()) {
+        match part.split_once('-') {
+            None => drop(cpus.insert(number(part)?)),
+            Some((first, last)) => {
+                let (from, to) = (number(first)?, number(last)?);
+                if from > to {
+                    return Err(format!("invalid range \"{part}\" ({from} > {to})"));
+                }
+                cpus.extend(from..=to);
             }
         }
-        Ok(())
     }
+    Ok(cpus)
 }
 
 /// Prints a quantity as Go prints the struct, as in the kubelet's message.
@@ -154,34 +199,4 @@ fn go_struct(quantity: Quantity) -> String {
 fn share(capacity: Quantity, fraction: f32) -> Quantity {
     let bytes = capacity.value() as f64 * f64::from(fraction);
     Quantity::whole(bytes as i64, Format::BinarySi)
-}
-
-/// Reads a threshold; 0 % and 100 % turn a signal off.
-fn threshold(signal: &str, text: &str, hardware: &Hardware) -> Result<Option<Quantity>, String> {
-    let refuse = |why: String| Err(format!("failed to run Kubelet: {why}"));
-    if let Some(number) = text.strip_suffix('%') {
-        let Ok(percent) = number.parse::<f32>() else {
-            return refuse(format!("strconv.ParseFloat: parsing \"{number}\": invalid syntax"));
-        };
-        if percent == 0.0 || (percent - 100.0).abs() < f32::EPSILON {
-            return Ok(None);
-        }
-        if percent < 0.0 {
-            return refuse(format!("eviction percentage threshold {signal} must be >= 0%: {text}"));
-        }
-        if percent > 100.0 {
-            return refuse(format!("eviction percentage threshold {signal} must be <= 100%: {text}"));
-        }
-        let capacity = if signal == "memory.available" { hardware.memory } else { hardware.ephemeral_storage };
-        return Ok(Some(share(capacity, percent / 100.0)));
-    }
-    match Quantity::parse(text) {
-        None => refuse(
-            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'".to_string(),
-        ),
-        Some(amount) if amount.is_negative() || amount.is_zero() => {
-            refuse(format!("eviction threshold {signal} must be positive: {text}"))
-        }
-        Some(amount) => Ok(Some(amount)),
-    }
 }

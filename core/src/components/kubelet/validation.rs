@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::config::KubeletConfig;
+use super::reservation::cpu_set;
 use crate::components::host::Hardware;
 use crate::objects::kubelet_labels::{KUBELET_LABELS, KUBELET_PREFIXES, is_kubelet_label, is_reserved_label};
 use crate::objects::names::{self, Wording};
@@ -121,6 +122,13 @@ pub(super) fn configuration(
         "invalid configuration: nodeLeaseDurationSeconds must be greater than 0".to_string(),
     );
     refuse(
+        config.max_images < -1,
+        format!(
+            "invalid configuration: nodeStatusMaxImages (--node-status-max-images) {} must be -1 or greater",
+            config.max_images
+        ),
+    );
+    refuse(
         config.max_pods < 0,
         format!("invalid configuration: maxPods (--max-pods) {} must not be a negative number", config.max_pods),
     );
@@ -157,24 +165,10 @@ pub(super) fn configuration(
             refuse(true, format!("invalid configuration: {field} ({flag}) \"{value}\" must be one of: {list}"));
         }
     }
-    shutdown_errors(merged, &mut refuse);
-    refuse(
-        config.max_images < -1,
-        format!(
-            "invalid configuration: nodeStatusMaxImages (--node-status-max-images) {} must be -1 or greater",
-            config.max_images
-        ),
-    );
-    enforcement_errors(merged, &mut refuse);
-    if let Some(behaviour) = merged.at(&["memorySwap", "swapBehavior"]).as_str() {
-        refuse(
-            !["", "LimitedSwap", "NoSwap"].contains(&behaviour),
-            format!(
-                "invalid configuration: memorySwap.swapBehavior \"{behaviour}\" must be one of: \"\", \"LimitedSwap\" \
-                    or \"NoSwap\""
-            ),
-        );
-    }
+    shutdown_errors(merged, settings, &mut refuse);
+    swap_errors(merged, settings, &mut refuse);
+    enforcement_errors(merged, settings, &mut refuse);
+    reserved_cpu_errors(merged, &mut refuse);
     let profile = settings.profile();
     let fail_cgroup_v1 = merged.get("failCgroupV1").as_bool().unwrap_or(profile.is("fail-cgroup-v1"));
     if hardware.cgroup_version == 1 && fail_cgroup_v1 {
@@ -194,81 +188,157 @@ pub(super) fn configuration(
     Err(format!("failed to validate kubelet configuration, error: {text}, path: &TypeMeta{{Kind:,APIVersion:,}}"))
 }
 
-fn shutdown_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
+fn shutdown_errors(merged: &Json, settings: &Settings, refuse: &mut impl FnMut(bool, String)) {
     let span = |field| merged.get(field).as_str().and_then(parse_duration).unwrap_or_default();
     let (total, critical) = (span("shutdownGracePeriod"), span("shutdownGracePeriodCriticalPods"));
-    let second = SignedDuration::from_secs(1);
-    refuse(
-        critical > total,
-        format!(
-            "invalid configuration: shutdownGracePeriodCriticalPods {{{}}} must be <= shutdownGracePeriod {{{}}}",
-            go_duration(critical),
-            go_duration(total)
-        ),
-    );
-    for (field, value) in [("shutdownGracePeriod", total), ("shutdownGracePeriodCriticalPods", critical)] {
+    let has_priorities = !merged.get("shutdownGracePeriodByPodPriority").items().is_empty();
+    let is_set = total.is_positive() || critical.is_positive();
+    if settings.is_gate_on("GracefulNodeShutdown") {
         refuse(
-            !value.is_zero() && value < second,
+            critical > total,
             format!(
-                "invalid configuration: {field} {{{}}} must be either zero or otherwise >= 1 sec",
-                go_duration(value)
+                "invalid configuration: shutdownGracePeriodCriticalPods {{{}}} must be <= shutdownGracePeriod {{{}}}",
+                go_duration(critical),
+                go_duration(total)
+            ),
+        );
+        for (field, value) in [("shutdownGracePeriod", total), ("shutdownGracePeriodCriticalPods", critical)] {
+            refuse(
+                !value.is_zero() && value < SignedDuration::from_secs(1),
+                format!(
+                    "invalid configuration: {field} {{{}}} must be either zero or otherwise >= 1 sec",
+                    go_duration(value)
+                ),
+            );
+        }
+    } else {
+        refuse(
+            is_set,
+            "invalid configuration: specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires \
+                feature gate GracefulNodeShutdown"
+                .to_string(),
+        );
+    }
+    if settings.is_gate_on("GracefulNodeShutdownBasedOnPodPriority") {
+        refuse(
+            has_priorities && is_set,
+            "invalid configuration: Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at \
+                the same time"
+                .to_string(),
+        );
+    } else {
+        refuse(
+            has_priorities,
+            "invalid configuration: Specifying shutdownGracePeriodByPodPriority requires feature gate \
+                GracefulNodeShutdownBasedOnPodPriority"
+                .to_string(),
+        );
+    }
+}
+
+fn swap_errors(merged: &Json, settings: &Settings, refuse: &mut impl FnMut(bool, String)) {
+    let behaviour = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
+    if settings.is_gate_on("NodeSwap") {
+        refuse(
+            !["", "LimitedSwap", "NoSwap"].contains(&behaviour),
+            format!(
+                "invalid configuration: memorySwap.swapBehavior \"{behaviour}\" must be one of: \"\", \"LimitedSwap\" \
+                    or \"NoSwap\""
+            ),
+        );
+    } else {
+        refuse(
+            !behaviour.is_empty(),
+            "invalid configuration: memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled"
+                .to_string(),
+        );
+    }
+}
+
+fn reserved_cpu_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
+    let text = |field| merged.get(field).as_str().unwrap_or_default();
+    let listed = text("reservedSystemCPUs");
+    refuse(
+        !listed.is_empty() && !(text("systemReservedCgroup").is_empty() && text("kubeReservedCgroup").is_empty()),
+        "invalid configuration: can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup \
+            (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)"
+            .to_string(),
+    );
+    if let Err(why) = cpu_set(listed) {
+        refuse(
+            true,
+            format!(
+                "invalid configuration: unable to parse reservedSystemCPUs (--reserved-cpus) {listed}, error: {why}"
             ),
         );
     }
-    refuse(
-        !merged.get("shutdownGracePeriodByPodPriority").items().is_empty() && !total.is_zero(),
-        "invalid configuration: Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the \
-            same time"
-            .to_string(),
-    );
 }
 
-fn enforcement_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
-    const VALID: [&str; 6] = [
-        "pods",
-        "system-reserved",
-        "system-reserved-compressible",
-        "kube-reserved",
-        "kube-reserved-compressible",
-        "none",
-    ];
-    let enforced: Vec<&str> = merged.get("enforceNodeAllocatable").items().iter().filter_map(Json::as_str).collect();
+/// Checks `enforceNodeAllocatable`; releases before 1.32 know no compressible part, and say it in other words.
+fn enforcement_errors(merged: &Json, settings: &Settings, refuse: &mut impl FnMut(bool, String)) {
+    const PLACE: &str = "enforceNodeAllocatable (--enforce-node-allocatable)";
+    let given = merged.get("enforceNodeAllocatable");
+    let enforced: Vec<&str> = match given.is_null() {
+        true => Vec::from(["pods"]),
+        false => given.items().iter().filter_map(Json::as_str).collect(),
+    };
+    let knows_compressible = settings.profile().is("compressible-reservations");
+    let is_known = |value: &str| {
+        matches!(value, "pods" | "system-reserved" | "kube-reserved" | "none")
+            || knows_compressible && matches!(value, "system-reserved-compressible" | "kube-reserved-compressible")
+    };
+    for kind in ["system", "kube"] {
+        let (all, part) = (format!("{kind}-reserved"), format!("{kind}-reserved-compressible"));
+        refuse(
+            knows_compressible && enforced.contains(&all.as_str()) && enforced.contains(&part.as_str()),
+            format!("invalid configuration: both \"{all}\" and \"{part}\" cannot be specified together in {PLACE}"),
+        );
+    }
     for (at, value) in enforced.iter().enumerate() {
-        refuse(
-            enforced[..at].contains(value),
-            format!(
-                "invalid configuration: duplicated enforcements \"{value}\" in enforceNodeAllocatable \
-                    (--enforce-node-allocatable)"
-            ),
-        );
-        refuse(
-            !VALID.contains(value),
-            format!(
-                "invalid configuration: option \"{value}\" specified for enforceNodeAllocatable \
-                    (--enforce-node-allocatable). Valid options \
-                    are \"pods\", \"system-reserved\", \"system-reserved-compressible\", \"kube-reserved\", \
-                    \"kube-reserved-compressible\" or \"none\""
-            ),
-        );
-        refuse(
-            *value == "none" && enforced.len() > 1,
-            "invalid configuration: enforceNodeAllocatable (--enforce-node-allocatable) may not contain additional \
-                enforcements when \"none\" is specified"
-                .to_string(),
-        );
-        for (kind, field, flag) in [
-            ("kube", "kubeReservedCgroup", "--kube-reserved-cgroup"),
-            ("system", "systemReservedCgroup", "--system-reserved-cgroup"),
-        ] {
-            let named = merged.get(field).as_str().is_some_and(|name| !name.is_empty());
+        if enforced[..at].contains(value) {
+            refuse(true, format!("invalid configuration: duplicated enforcements \"{value}\" in {PLACE}"));
+        } else if !is_known(value) {
+            refuse(true, unknown_enforcement(value, knows_compressible));
+        } else if *value == "none" {
             refuse(
-                value.strip_prefix(kind).is_some_and(|rest| rest.starts_with("-reserved")) && !named,
+                enforced.len() > 1,
                 format!(
-                    "invalid configuration: {field} ({flag}) must be specified when \"{kind}-reserved\" \
-                        or \"{kind}-reserved-compressible\" included in enforceNodeAllocatable \
-                        (--enforce-node-allocatable)"
+                    "invalid configuration: {PLACE} may not contain additional enforcements when \"none\" is specified"
+                ),
+            );
+        } else {
+            if let Some((kind, _)) = value.split_once("-reserved") {
+                let field = format!("{kind}ReservedCgroup");
+                let when = if knows_compressible {
+                    format!("\"{kind}-reserved\" or \"{kind}-reserved-compressible\" included in {PLACE}")
+                } else {
+                    format!("\"{kind}-reserved\" contained in {PLACE}")
+                };
+                refuse(
+                    merged.get(&field).as_str().is_none_or(str::is_empty),
+                    format!("invalid configuration: {field} (--{kind}-reserved-cgroup) must be specified when {when}"),
+                );
+            }
+            refuse(
+                merged.get("cgroupsPerQOS").as_bool() == Some(false),
+                format!(
+                    "invalid configuration: cgroupsPerQOS (--cgroups-per-qos) must be set to true when \"{value}\" \
+                        contained in {PLACE}"
                 ),
             );
         }
     }
+}
+
+fn unknown_enforcement(value: &str, knows_compressible: bool) -> String {
+    let valid = if knows_compressible {
+        "\"pods\", \"system-reserved\", \"system-reserved-compressible\", \"kube-reserved\", \
+            \"kube-reserved-compressible\" or \"none\""
+    } else {
+        "\"pods\", \"system-reserved\", \"kube-reserved\" or \"none\""
+    };
+    format!(
+        "invalid configuration: option \"{value}\" specified for enforceNodeAllocatable (--enforce-node-allocatable). \
+         Valid options are {valid}"
+    )
 }

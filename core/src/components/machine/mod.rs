@@ -429,14 +429,20 @@ impl Machine {
     }
 }
 
-/// Returns the settings of a kubelet: those of the cluster, with the kubelet's own release.
+/// Returns the settings of a kubelet: those of the cluster, with the kubelet's own release and feature gates. Gates that
+/// cannot be stay out, and the kubelet refuses them at its start.
 fn settings_of(spec: &KubeletSpec, context: &Context) -> Arc<Settings> {
-    match spec.version {
-        Some(version) if version != context.settings.profile().release() => {
-            Arc::new(context.settings.at_release(version))
-        }
-        _ => context.settings.clone(),
+    let version = spec.version.filter(|version| *version != context.settings.profile().release());
+    let gates = spec.config.get("featureGates");
+    if version.is_none() && gates.is_null() {
+        return context.settings.clone();
     }
+    let mut settings = match version {
+        Some(version) => context.settings.at_release(version),
+        None => (*context.settings).clone(),
+    };
+    drop(settings.set_own_gates(gates));
+    Arc::new(settings)
 }
 
 impl Component for Machine {

@@ -29,6 +29,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/kubelet/kubelet_node_status.go (v1.32), gate KubeletRegistrationGetOnExistsOnly",
         ),
+        row(
+            SINCE,
+            "compressible-reservations",
+            YES,
+            "pkg/kubelet/apis/config/validation/validation.go (v1.31, v1.32), ValidateKubeletConfiguration",
+        ),
         row(SINCE, "tcp-buffers-are-safe-sysctls", YES, "pkg/kubelet/sysctl/safe_sysctls.go (v1.32)"),
         row(
             SINCE,

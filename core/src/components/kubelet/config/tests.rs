@@ -133,7 +133,9 @@ fn a_kubelet_refuses_in_its_own_words() {
         (
             json!({}),
             json!({"nodeStatusUpdateFrequency": "1d"}),
-            "failed to load kubelet config file, error: failed to decode: time: unknown unit \"d\" in duration \"1d\"",
+            "failed to load kubelet config file, path: /var/lib/kubelet/config.yaml, error: failed to load Kubelet \
+                config file /var/lib/kubelet/config.yaml, error failed to decode: time: unknown unit \"d\" in \
+                duration \"1d\"",
         ),
         (
             json!({"node-ip": "1.2.3.4,1.2.3.5"}),
@@ -166,6 +168,45 @@ fn a_kubelet_refuses_in_its_own_words() {
             json!({}),
             json!({"evictionHard": {"nodefs.available": "110%"}}),
             "failed to run Kubelet: eviction percentage threshold nodefs.available must be <= 100%: 110%",
+        ),
+        (
+            json!({"eviction-soft": "memory.available<1Gi"}),
+            json!({}),
+            "failed to run Kubelet: failed to create kubelet: grace period must be specified for the soft eviction \
+                threshold memory.available",
+        ),
+        (
+            json!({}),
+            json!({"kubeReserved": {"cpu": "3"}, "systemReserved": {"cpu": "2", "memory": "17Gi"}}),
+            "Failed to start ContainerManager: invalid Node Allocatable configuration. Resource \"cpu\" has a \
+                reservation of {{5000 -3} {<nil>}  DecimalSI} but capacity of {{4000 -3} {<nil>}  DecimalSI}. Expected \
+                capacity >= reservation. Resource \"memory\" has a reservation of {{18358468608 0} {<nil>}  BinarySI} \
+                but capacity of {{17179869184 0} {<nil>}  BinarySI}. Expected capacity >= reservation.",
+        ),
+        (
+            json!({}),
+            json!({"reservedSystemCPUs": "0-x"}),
+            "failed to validate kubelet configuration, error: invalid configuration: unable to parse \
+                reservedSystemCPUs (--reserved-cpus) 0-x, error: strconv.Atoi: parsing \"x\": invalid syntax, path: \
+                &TypeMeta{Kind:,APIVersion:,}",
+        ),
+        (
+            json!({"reserved-cpus": "0-7"}),
+            json!({}),
+            "failed to run Kubelet: reserved-cpus: 0-7 is not a subset of online-cpus: 0-3",
+        ),
+        (
+            json!({}),
+            json!({"cgroupsPerQOS": false}),
+            "failed to validate kubelet configuration, error: invalid configuration: cgroupsPerQOS \
+                (--cgroups-per-qos) must be set to true when \"pods\" contained in enforceNodeAllocatable \
+                (--enforce-node-allocatable), path: &TypeMeta{Kind:,APIVersion:,}",
+        ),
+        (
+            json!({}),
+            json!({"featureGates": {"NodeSwap": false}}),
+            "panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: cannot \
+                set feature gate NodeSwap to false, feature is locked to true",
         ),
         (
             json!({}),
