@@ -32,6 +32,8 @@ pub struct Host {
     pub is_runtime_up: bool,
     /// Whether the container network is configured.
     pub is_cni_installed: bool,
+    /// Whether a kubelet has served device plugins here: their folder is not empty then, and stays so.
+    pub has_served_plugins: bool,
     /// Whether memory, disk and process ids run short, in this order. Nothing sets it yet.
     pub pressures: [bool; 3],
     /// Counts the changes of the fields above, so that an unchanged machine is recognised by one comparison.
@@ -49,6 +51,7 @@ impl Host {
             boots: 0,
             is_runtime_up: true,
             is_cni_installed: true,
+            has_served_plugins: false,
             pressures: [false; 3],
             generation: 0,
             runtime: Runtime::default(),
@@ -100,10 +103,15 @@ impl Host {
         self.spec.system_uuid.clone().unwrap_or_else(|| uuid(&format!("system/{}", self.spec.name)))
     }
 
-    /// Returns the first address of a type, by default one made from the name.
+    /// Returns the address that a kubelet finds when nobody tells it one: of the family that it wants, or else of the
+    /// other; without any, one made from the name.
+    ///
+    /// Source: pkg/kubelet/nodestatus/setters.go (v1.34), `NodeAddress`.
     #[must_use]
-    pub fn default_ip(&self) -> Text {
-        let given = self.spec.hardware.addresses.iter().flatten().find(|address| address.kind == *"InternalIP");
+    pub fn default_ip(&self, wants_ipv6: bool) -> Text {
+        let own = || self.spec.hardware.addresses.iter().flatten().filter(|address| address.kind == *"InternalIP");
+        let fits = |address: &&Address| address.address.contains(':') == wants_ipv6;
+        let given = own().find(fits).or_else(|| own().next());
         given.map_or_else(|| private_ip(&self.spec.name), |address: &Address| address.address.clone())
     }
 }

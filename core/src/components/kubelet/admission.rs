@@ -16,6 +16,7 @@ use alloc::vec::Vec;
 
 use super::config::KubeletConfig;
 use super::preemption::{self, Shortage};
+use super::setters::is_huge_page;
 use crate::components::host::Host;
 use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests};
@@ -225,7 +226,7 @@ fn shortages(spec: &Json, others: &[&Object], place: &AdmissionContext<'_>) -> V
 fn allocatable(name: &str, place: &AdmissionContext<'_>) -> Option<i64> {
     let (hardware, kept) = (&place.host.spec.hardware, place.config.reservations);
     let huge_pages = || {
-        let sizes = hardware.extended.iter().filter(|(name, ..)| name.starts_with("hugepages-"));
+        let sizes = hardware.extended.iter().filter(|(name, ..)| is_huge_page(name));
         sizes.fold(Quantity::whole(0, Format::BinarySi), |sum, (_, all, _)| sum + *all)
     };
     match name {
@@ -234,7 +235,8 @@ fn allocatable(name: &str, place: &AdmissionContext<'_>) -> Option<i64> {
         "ephemeral-storage" => Some((hardware.ephemeral_storage - kept.ephemeral_storage).value()),
         other => {
             let own = hardware.extended.iter().find(|(name, ..)| **name == *other).map(|(_, _, free)| free.value());
-            own.or_else(|| other.starts_with("hugepages-").then_some(0))
+            let announced = || Quantity::from_json(place.node.at(&["status", "allocatable", other]));
+            own.or_else(|| announced().map(|amount| amount.value())).or_else(|| is_huge_page(other).then_some(0))
         }
     }
 }

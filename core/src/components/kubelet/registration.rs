@@ -10,12 +10,12 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use super::setters::ATTACH_ANNOTATION;
+use super::setters::{ATTACH_ANNOTATION, is_extended, is_huge_page};
 use super::{ApiResult, Kubelet, KubeletContext, Purpose, Timer, failure};
 use crate::components::Because;
 use crate::network::{Call, NODES, Verb};
 use crate::objects::patch::two_way;
-use crate::objects::{Json, Object};
+use crate::objects::{Json, Object, Text};
 
 /// The first pause. Source: kubelet_node_status.go (v1.34), `step := 100 * time.Millisecond`.
 pub(super) const BACKOFF_FIRST: SignedDuration = SignedDuration::from_millis(100);
@@ -101,7 +101,9 @@ impl Kubelet {
 
     fn reconcile(&mut self, existing: &Object, context: &mut KubeletContext<'_>) {
         let before = existing.json();
-        let after = self.status.initial.as_ref().map_or_else(|| before.clone(), |initial| reconciled(&before, initial));
+        let is_new = !context.host.has_served_plugins;
+        let initial = self.status.initial.as_ref();
+        let after = initial.map_or_else(|| before.clone(), |initial| reconciled(&before, initial, is_new));
         let patch = two_way(&before, &after);
         if patch.is_empty() {
             self.registered(RegistrationPurpose::Get, context);
@@ -129,8 +131,13 @@ impl Kubelet {
     }
 }
 
-/// Returns an existing Node with the fields that a kubelet reconciles.
-fn reconciled(existing: &Json, initial: &Json) -> Json {
+/// Returns an existing Node with the fields that a kubelet reconciles. On a machine that has not served device plugins
+/// yet, extended resources have to be announced anew.
+///
+/// Source: kubelet_node_status.go, `reconcileHugePageResource` and `reconcileExtendedResource`, and
+/// pkg/kubelet/cm/devicemanager/manager.go (v1.34), `ShouldResetExtendedResourceCapacity`: whether anything is in the
+/// plugins' folder, the server's own socket included.
+fn reconciled(existing: &Json, initial: &Json, is_new: bool) -> Json {
     let mut node = existing.clone();
     let annotation = ["metadata", "annotations", ATTACH_ANNOTATION];
     let wanted = initial.at(&annotation);
@@ -156,9 +163,17 @@ fn reconciled(existing: &Json, initial: &Json) -> Json {
             node.set(&["status", list], wanted.clone());
             continue;
         }
-        for (name, amount) in wanted.fields().filter(|(name, _)| name.starts_with("hugepages-")) {
+        for (name, amount) in wanted.fields().filter(|(name, _)| is_huge_page(name)) {
             if node.at(&["status", list, name]) != amount {
                 node.set(&["status", list, name], amount.clone());
+            }
+        }
+        let names: Vec<Text> = node.at(&["status", list]).fields().map(|(name, _)| name.clone()).collect();
+        for name in names {
+            if is_huge_page(&name) && wanted.get(&name).is_null() {
+                node.remove(&["status", list, &name]);
+            } else if is_new && is_extended(&name) {
+                node.set(&["status", list, &name], "0");
             }
         }
     }
@@ -186,7 +201,7 @@ mod tests {
             "status": {"capacity": {"cpu": "4"}, "allocatable": {"cpu": "4"}},
         });
         assert_eq!(
-            reconciled(&existing, &initial),
+            reconciled(&existing, &initial, false),
             json!({
                 "metadata": {"name": "w1", "labels": {"disk": "ssd", "kubernetes.io/hostname": "w1",
                     "topology.kubernetes.io/zone": "b"},
@@ -195,5 +210,21 @@ mod tests {
                 "status": {"capacity": {"cpu": "1"}, "allocatable": {"cpu": "1"}},
             })
         );
+    }
+
+    #[test]
+    fn a_page_size_that_is_gone_goes_and_extended_resources_have_to_be_announced_anew() {
+        let existing = json!({"status": {
+            "capacity": {"cpu": "1", "hugepages-2Mi": "100Mi", "example.com/gpu": "4"},
+            "allocatable": {"cpu": "1", "hugepages-2Mi": "100Mi", "example.com/gpu": "3"}}});
+        let initial = json!({"metadata": {}, "status": {
+            "capacity": {"cpu": "1", "hugepages-1Gi": "2Gi"}, "allocatable": {"cpu": "1", "hugepages-1Gi": "2Gi"}}});
+        let expected = |gpus: [&str; 2]| {
+            let [all, free] = gpus;
+            json!({"status": {"capacity": {"cpu": "1", "hugepages-1Gi": "2Gi", "example.com/gpu": all},
+                "allocatable": {"cpu": "1", "hugepages-1Gi": "2Gi", "example.com/gpu": free}}})
+        };
+        assert_eq!(reconciled(&existing, &initial, false), expected(["4", "3"]));
+        assert_eq!(reconciled(&existing, &initial, true), expected(["0", "0"]));
     }
 }

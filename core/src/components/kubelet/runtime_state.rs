@@ -73,6 +73,8 @@ impl Kubelet {
             self.runtime.is_going_on = false;
             return;
         }
+        // The first good answer starts the container manager, and with it the server of device plugins.
+        context.host.has_served_plugins = true;
         let network = if context.host.is_cni_installed { Network::Ready } else { Network::NotConfigured };
         let was_away = !self.runtime.is_going_on;
         self.runtime = RuntimeState { last_good: Some(context.now), is_going_on: true, network };

@@ -137,14 +137,8 @@ impl Kubelet {
         } else if config.external_cloud && config.node_ips.is_empty() {
             Vec::new()
         } else {
-            match &host.spec.hardware.addresses {
-                Some(given) => given
-                    .iter()
-                    .filter(|address| address.kind != *"Hostname")
-                    .map(|address| json!({"type": address.kind.as_str(), "address": address.address.as_str()}))
-                    .collect(),
-                None => Vec::from([internal(&host.default_ip())]),
-            }
+            // The kubelet looks up one address of its own; what other addresses a machine has, a cloud knows.
+            Vec::from([internal(&host.default_ip(config.node_ips.first().is_some_and(|ip| *ip == *"::")))])
         };
         addresses.push(hostname);
         node.set(&["status", "addresses"], addresses);
@@ -173,13 +167,12 @@ impl Kubelet {
             capacity.push(("ephemeral-storage", storage, less(storage, kept.ephemeral_storage)));
             let mut memory = less(bytes(hardware.memory), kept.memory);
             let nothing = Quantity::whole(0, Format::BinarySi);
-            for size in ["hugepages-1Gi", "hugepages-2Mi"] {
-                capacity.push((size, nothing, nothing));
+            if !hardware.extended.iter().any(|(name, ..)| is_huge_page(name)) {
+                capacity.extend(["hugepages-1Gi", "hugepages-2Mi"].map(|size| (size, nothing, nothing)));
             }
             for (name, all, healthy) in &hardware.extended {
-                if name.starts_with("hugepages-") {
+                if is_huge_page(name) {
                     memory = less(memory, *all);
-                    capacity.retain(|(own, ..)| *own != name.as_str());
                 }
                 capacity.push((name, *all, *healthy));
             }
@@ -196,8 +189,7 @@ impl Kubelet {
         let of = (host.generation, self.generation);
         let known = self.resources.take().filter(|known| known.of == of);
         let resources = known.unwrap_or_else(|| self.resources_of(host, of));
-        node.set(&["status", "capacity"], resources.capacity.clone());
-        node.set(&["status", "allocatable"], resources.allocatable.clone());
+        set_resources(node.entry(&["status"]), &resources);
         self.resources = Some(resources);
         let before = node.at(&["status", "nodeInfo", "bootID"]).as_str().unwrap_or_default();
         let is_reboot = !before.is_empty() && *before != *host.boot_id;
@@ -211,7 +203,7 @@ impl Kubelet {
         info.set(&["machineID"], host.machine_id());
         info.set(&["systemUUID"], host.system_uuid());
         let swap = host.spec.hardware.swap.value();
-        if swap > 0 && self.settings.profile().is("swap-capacity-in-status") {
+        if swap > 0 && self.settings.profile().is("swap-capacity-in-status") && self.settings.is_gate_on("NodeSwap") {
             info.set(&["swap", "capacity"], swap);
         } else {
             info.remove(&["swap"]);
@@ -297,6 +289,45 @@ impl Kubelet {
         }
     }
 }
+
+/// Tells whether a resource is memory in pages of one size.
+pub(super) fn is_huge_page(name: &str) -> bool {
+    name.starts_with("hugepages-")
+}
+
+/// Tells whether a resource is an extended one.
+///
+/// Source: pkg/apis/core/v1/helper/helpers.go (v1.34), `IsExtendedResourceName`.
+pub(super) fn is_extended(name: &str) -> bool {
+    name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests.")
+}
+
+/// Writes what the machine has. What somebody else has added to the capacity stays, and is allocatable in whole.
+fn set_resources(status: &mut Json, own: &Resources) {
+    let foreign: Vec<(Text, Json)> = status
+        .get("capacity")
+        .fields()
+        .filter(|(name, _)| own.capacity.get(name).is_null())
+        .map(|(name, amount)| (name.clone(), amount.clone()))
+        .collect();
+    // An extended resource without a capacity goes.
+    let left: Vec<(Text, Json)> = status
+        .get("allocatable")
+        .fields()
+        .filter(|(name, _)| own.allocatable.get(name).is_null() && !is_extended(name))
+        .map(|(name, amount)| (name.clone(), amount.clone()))
+        .collect();
+    status.set(&["capacity"], own.capacity.clone());
+    status.set(&["allocatable"], own.allocatable.clone());
+    for (name, amount) in left {
+        status.set(&["allocatable", &name], amount);
+    }
+    for (name, amount) in foreign {
+        status.set(&["capacity", &name], amount.clone());
+        status.set(&["allocatable", &name], amount);
+    }
+}
+
 /// Tells whether an address can be a Node's. Source: pkg/kubelet/kubelet_node_status.go (v1.34), `validateNodeIP`;
 /// whether an interface of the machine has it is not checked.
 fn is_of_node(ip: &str) -> bool {

@@ -38,7 +38,7 @@ impl Kubelet {
     }
 
     fn host_ip(&self, host: &Host) -> Text {
-        self.config.node_ips.first().cloned().unwrap_or_else(|| host.default_ip())
+        self.config.node_ips.first().cloned().unwrap_or_else(|| host.default_ip(false))
     }
 
     /// Writes the status of a pod, unless a request for it is under way.
