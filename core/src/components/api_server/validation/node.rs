@@ -117,8 +117,7 @@ pub(in super::super) fn amount_problems(path: &str, name: &str, amount: &Json) -
         errors.push(FieldError::invalid(path, amount, "must be greater than or equal to 0"));
     }
     let whole = quantity.milli_value() % 1000 == 0;
-    let counted =
-        name == "pods" || name.contains('/') && !name.split('/').next().unwrap_or("").ends_with("kubernetes.io");
+    let counted = name == "pods" || name.contains('/') && !name.contains("kubernetes.io/");
     if counted && !whole {
         errors.push(FieldError::invalid(path, amount, "must be an integer"));
     }
