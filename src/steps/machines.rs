@@ -1,11 +1,15 @@
 //! Sentences about machines, their kubelets and their containers' runtime.
 
+use std::sync::Arc;
+
 use cucumber::{given, when};
 use gherkin::Step;
-use nodeproof_core::components::machine::{MachineAction, MachineSpec};
+use nodeproof_core::components::kubelet::config::node_name;
+use nodeproof_core::components::machine::{KUBECONFIG, KubeletSpec, MachineAction, MachineSpec};
 use nodeproof_core::json;
+use nodeproof_core::network::Identity;
 use nodeproof_core::objects::{FieldError, Json, Text, is_not_modelled};
-use nodeproof_core::scenario::{Action, Setup};
+use nodeproof_core::scenario::{Action, ScenarioAction, Setup};
 
 use super::draft::{Draft, LastMachine, NodeKind};
 use super::nodes::machine_body;
@@ -183,6 +187,55 @@ impl Draft {
         if words::object_name(&name).is_ok() {
             self.declare_node(&name, NodeKind::Object, None);
         }
+    }
+
+    /// Returns the credentials with which the kubelet on a machine sends its requests: those in the file that its
+    /// `--kubeconfig` names at this step. A Node without a machine has those of its name.
+    pub(super) fn kubelet_identity(&mut self, machine: &Text) -> Option<Arc<Identity>> {
+        let Some((spec, kubelet)) = self.machine_so_far(machine) else { return Some(Identity::kubelet(machine)) };
+        let flag = |kubelet: &KubeletSpec, name: &str| {
+            kubelet.flags.iter().find(|(own, _)| *own == *name).map(|(_, value)| value.clone())
+        };
+        let path = flag(&kubelet, "kubeconfig").unwrap_or(Text::of(KUBECONFIG));
+        let found = spec.hardware.kubeconfigs.iter().find(|(own, _)| *own == path);
+        // The certificate names the Node as which the machine joined.
+        let joined = node_name(flag(&spec.kubelet, "hostname-override").as_ref(), &spec);
+        let identity = found.and_then(|(_, credentials)| Some(credentials.identity(&joined.ok()?)));
+        if identity.is_none() {
+            self.problem(machine, format!("its kubelet has no credentials: there is no file {path:?}"));
+        }
+        identity
+    }
+
+    /// Returns a machine as the steps so far made it, and what its kubelet runs with by now.
+    fn machine_so_far(&self, machine: &Text) -> Option<(MachineSpec, Arc<KubeletSpec>)> {
+        let mut found: Option<(MachineSpec, Arc<KubeletSpec>)> = None;
+        let mut take = |spec: &MachineSpec| {
+            if spec.name == *machine {
+                found = Some((spec.clone(), spec.kubelet.clone()));
+            }
+        };
+        let mut done: Vec<&ScenarioAction> = Vec::new();
+        for given in &self.scenario.given {
+            match &given.setup {
+                Setup::ReadyNodes(specs) => specs.iter().for_each(&mut take),
+                Setup::Do(action) => done.push(action),
+                _ => {}
+            }
+        }
+        done.extend(self.scenario.acts.iter().flat_map(|act| &act.when).flat_map(|when| &when.actions));
+        let mut restarted = None;
+        for action in done {
+            let ScenarioAction::Action(action) = action else { continue };
+            match &**action {
+                Action::AddMachine(spec) => take(spec),
+                Action::Machine { name, action: MachineAction::KubeletRestart(Some(kubelet)) } if name == machine => {
+                    restarted = Some(kubelet.clone());
+                }
+                _ => {}
+            }
+        }
+        found.map(|(spec, kubelet)| (spec, restarted.unwrap_or(kubelet)))
     }
 
     fn add_machine(&mut self, body: Json) {

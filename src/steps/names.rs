@@ -236,6 +236,12 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
         Predicate::Label { key, .. } if is_reserved_label(key) => {
             unknown("label of Kubernetes", key, &[&KUBELET_LABELS[..], &LABELS].concat())
         }
+        // Of a resource, as hugepages-2Mi or example.com/gpu, a node can run out too.
+        Predicate::Event { reason, .. }
+            if reason.strip_prefix("OutOf").is_some_and(|of| of.contains('/') || of.starts_with("hugepages-")) =>
+        {
+            None
+        }
         Predicate::Event { reason, .. } => unknown("reason of Events", reason, EVENT_REASONS),
         Predicate::Field { path, .. } => in_every_release(kind, |schema, root| unknown_part(schema, root, path))
             .filter(|unknown| !own.contains(&unknown.name)),

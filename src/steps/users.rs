@@ -109,8 +109,8 @@ fn user_deletes_pod(draft: &mut Draft, pod: String) {
 }
 
 /// A request to the API server: `the user sends GET /api/v1/nodes/worker-1`. Who sends it is `the user`, who may do
-/// everything, `user "jane"`, `service account "namespace/name"` or `the kubelet on "worker-1"`, that is its
-/// credentials.
+/// everything, `user "jane"`, `service account "namespace/name"` or `the kubelet on "worker-1"`, that is the
+/// credentials in the file that its `--kubeconfig` names.
 #[given(
     regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") sends (?P<method>[A-Za-z]+) (?P<path>\S*[^\s:])$"#
 )]
@@ -172,7 +172,10 @@ impl Draft {
         let agent = Text::of("kubectl");
         let authenticated = Text::of("system:authenticated");
         match kind {
-            "the kubelet on" => self.node(name).map(|node| Identity::kubelet(&node)),
+            "the kubelet on" => {
+                let machine = self.node(name)?;
+                self.kubelet_identity(&machine)
+            }
             "user" if name == "system:anonymous" => {
                 let groups = vec![Text::of("system:unauthenticated")];
                 Some(Arc::new(Identity { user: Text::from(name), groups, agent }))
