@@ -8,22 +8,33 @@ Feature: The credentials of a kubelet
   Rule: Without valid credentials no Node appears
 
     Scenario Outline: The file that --kubeconfig names holds <what>
+      The kubelet runs and goes on trying; all that it lacks is another file.
+
       Given a machine "worker-1" with:
-        | name        | value                                           |
-        | kubeconfigs | {"/etc/kubernetes/kubelet.conf": <credentials>} |
-      When 1s passes
-      Then Node "worker-1" never appears for 10m
+        | name        | value                                                                              |
+        | kubeconfigs | {"/etc/kubernetes/kubelet.conf": <credentials>, "/etc/kubernetes/good.conf": "node"} |
+      When the kubelet on "worker-1" sends POST /api/v1/nodes:
+        """
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1"}}
+        """
+      Then the request is refused with <code>, <message>
+      And Node "worker-1" never appears for 10m
       And the Lease of Node "worker-1" never appears for 10m
+      When the kubelet on "worker-1" restarts with:
+        | flag       | value                     |
+        | kubeconfig | /etc/kubernetes/good.conf |
+      Then Node "worker-1" exists within 1s
+      And Node "worker-1" has condition Ready=True within 15s
 
       Examples:
-        | what                                      | credentials                                                  |
-        | a token that nobody knows                 | "unknown"                                                    |
-        | nobody's name                             | "anonymous"                                                  |
-        | another node's certificate                | {"user": "system:node:worker-9", "groups": ["system:nodes"]} |
-        | the node's name outside the group         | {"user": "system:node:worker-1"}                             |
-        | the group without a node's name           | {"user": "worker-1", "groups": ["system:nodes"]}             |
-        | the name of a node that has none          | {"user": "system:node:", "groups": ["system:nodes"]}         |
-        | a person's name                           | {"user": "jane", "groups": ["developers"]}                   |
+        | what                                      | credentials                                                  | code | message |
+        | a token that nobody knows                 | "unknown"                                                    | 401  | Unauthorized |
+        | nobody's name                             | "anonymous"                                                  | 403  | nodes is forbidden: User "system:anonymous" cannot create resource "nodes" in API group "" at the cluster scope |
+        | another node's certificate                | {"user": "system:node:worker-9", "groups": ["system:nodes"]} | 403  | nodes "worker-1" is forbidden: node "worker-9" is not allowed to modify node "worker-1" |
+        | the node's name outside the group         | {"user": "system:node:worker-1"}                             | 403  | nodes is forbidden: User "system:node:worker-1" cannot create resource "nodes" in API group "" at the cluster scope |
+        | the group without a node's name           | {"user": "worker-1", "groups": ["system:nodes"]}             | 403  | nodes is forbidden: User "worker-1" cannot create resource "nodes" in API group "" at the cluster scope |
+        | the name of a node that has none          | {"user": "system:node:", "groups": ["system:nodes"]}         | 403  | nodes |
+        | a person's name                           | {"user": "jane", "groups": ["developers"]}                   | 403  | nodes is forbidden: User "jane" cannot create resource "nodes" in API group "" at the cluster scope |
 
     Scenario: There is no such file
       When a kubelet named "worker-1" registers with:

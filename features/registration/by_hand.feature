@@ -82,7 +82,6 @@ Feature: A kubelet that does not register waits for its Node
       Then Node "worker-1" has condition Ready=True, reason "KubeletReady", within 11s
       And Node "worker-1" field status.capacity.pods is "110" within 11s
       And the Lease of Node "worker-1" exists within 11s
-      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule" within 12s
       And Node "worker-1" keeps field metadata.uid unchanged for 10m
 
     Scenario: The status stays current

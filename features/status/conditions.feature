@@ -14,7 +14,7 @@ Feature: The conditions of a Node
       Given a ready Node "worker-1"
       And 3m pass
       And the container network on "worker-1" is removed
-      And Node "worker-1" has condition Ready=False
+      And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute"
       When the container network on "worker-1" is installed
       Then Node "worker-1" has condition Ready=True, reason "KubeletReady", message "kubelet is posting ready status", within 16s
       And Event NodeReady about Node "worker-1", message "Node worker-1 status is now: NodeReady", within 16s

@@ -4,7 +4,7 @@ Feature: What the status of a Node says about its machine
   Source: pkg/kubelet/cm/node_container_manager_linux.go (v1.34), GetNodeAllocatableReservation
 
   @req:STA-01
-  Rule: Without a cloud a Node has an InternalIP and its Hostname
+  Rule: Without a cloud a Node has one InternalIP and its Hostname, and no ExternalIP
 
     Scenario: The address of the machine
       Given a machine "worker-1" with:
@@ -14,15 +14,51 @@ Feature: What the status of a Node says about its machine
       When 1h passes
       Then Node "worker-1" keeps field status.addresses at [{"type":"InternalIP","address":"10.1.2.3"},{"type":"Hostname","address":"worker-1"}] for 1h
 
-    Scenario: An address for the outside is there only where the machine has one
+    Scenario: An address for the outside is not reported, though the machine has one
+      A kubelet finds one address of its own; what leads to it from outside, a cloud knows.
+
       Given a machine "worker-1" with:
         | what      | value                                                                                        |
         | addresses | [{"type":"InternalIP","address":"10.1.2.3"},{"type":"ExternalIP","address":"203.0.113.9"}]   |
       And Node "worker-1" has condition Ready=True
       When 10m pass
-      Then Node "worker-1" keeps field status.addresses[ExternalIP].address at "203.0.113.9" for 10m
-      And Node "worker-1" keeps field status.addresses[InternalIP].address at "10.1.2.3" for 10m
-      And Node "worker-1" keeps field status.addresses[Hostname].address at "worker-1" for 10m
+      Then Node "worker-1" keeps field status.addresses at [{"type":"InternalIP","address":"10.1.2.3"},{"type":"Hostname","address":"worker-1"}] for 10m
+
+    Scenario: Of several addresses the kubelet reports the first of IPv4
+      Given a machine "worker-1" with:
+        | what      | value                                                                                                                                |
+        | addresses | [{"type":"InternalIP","address":"fd00::3"},{"type":"InternalIP","address":"10.1.2.3"},{"type":"InternalIP","address":"10.1.2.4"}] |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.addresses at [{"type":"InternalIP","address":"10.1.2.3"},{"type":"Hostname","address":"worker-1"}] for 10m
+
+    Scenario Outline: With --node-ip=<given> it is the first of that family
+      Given a machine "worker-1" with:
+        | what      | value                                                                                     |
+        | addresses | [{"type":"InternalIP","address":"10.1.2.3"},{"type":"InternalIP","address":"fd00::3"}] |
+      And whose kubelet runs with:
+        | node-ip | <given> |
+      And Node "worker-1" has condition Ready=True
+      When 10m pass
+      Then Node "worker-1" keeps field status.addresses at [{"type":"InternalIP","address":"<found>"},{"type":"Hostname","address":"worker-1"}] for 10m
+
+      Examples:
+        | given   | found    |
+        | 0.0.0.0 | 10.1.2.3 |
+        | ::      | fd00::3  |
+
+    Scenario: One that somebody else adds for the outside goes at the next computation
+      Given a machine "worker-1" with:
+        | what      | value                                        |
+        | addresses | [{"type":"InternalIP","address":"10.1.2.3"}] |
+      And Node "worker-1" has condition Ready=True
+      And 5m pass
+      When the user sends strategic PATCH /api/v1/nodes/worker-1/status:
+        """
+        {"status": {"addresses": [{"type": "ExternalIP", "address": "203.0.113.9"}]}}
+        """
+      Then Node "worker-1" field status.addresses[ExternalIP].address is "203.0.113.9" at once
+      And Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"10.1.2.3"},{"type":"Hostname","address":"worker-1"}] within 11s
 
     Scenario: Nobody but the kubelet keeps them right
       Given a machine "worker-1" with:
@@ -36,6 +72,69 @@ Feature: What the status of a Node says about its machine
         """
       Then Node "worker-1" field status.addresses[InternalIP].address is "198.51.100.1" at once
       And Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"10.1.2.3"},{"type":"Hostname","address":"worker-1"}] within 11s
+
+  @req:STA-01
+  Rule: With an external cloud the kubelet gives the Hostname alone, and leaves what the cloud writes as it is
+
+    Scenario: The cloud adds an internal address and one for the outside
+      Given a machine "worker-1" with:
+        | what      | value                                                                                        |
+        | addresses | [{"type":"InternalIP","address":"10.1.2.3"},{"type":"ExternalIP","address":"203.0.113.9"}]   |
+        | powered   | false                                                                                        |
+      And whose kubelet runs with:
+        | cloud-provider | external |
+      When machine "worker-1" gets power
+      Then Node "worker-1" field status.addresses is [{"type":"Hostname","address":"worker-1"}] within 1s
+      And Node "worker-1" never has label "topology.kubernetes.io/zone" for 5m
+      And Node "worker-1" has taint "node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule" within 1s
+      When the user sends PATCH /api/v1/nodes/worker-1/status:
+        """
+        status:
+          addresses:
+            - {type: InternalIP, address: 10.1.2.3}
+            - {type: ExternalIP, address: 203.0.113.9}
+            - {type: Hostname, address: worker-1}
+        """
+      Then Node "worker-1" keeps field status.addresses at [{"type":"InternalIP","address":"10.1.2.3"},{"type":"ExternalIP","address":"203.0.113.9"},{"type":"Hostname","address":"worker-1"}] for 30m
+      And Node "worker-1" keeps condition Ready=True for 30m
+      When the kubelet on "worker-1" restarts
+      Then Event Starting about Node "worker-1" within 1s
+      And Node "worker-1" keeps field status.addresses at [{"type":"InternalIP","address":"10.1.2.3"},{"type":"ExternalIP","address":"203.0.113.9"},{"type":"Hostname","address":"worker-1"}] for 10m
+
+    Scenario: With --node-ip the kubelet gives that address too, and says so to the cloud
+      When a kubelet named "worker-1" registers with:
+        | cloud-provider | external  |
+        | node-ip        | 192.0.2.7 |
+      Then Node "worker-1" field status.addresses is [{"type":"InternalIP","address":"192.0.2.7"},{"type":"Hostname","address":"worker-1"}] within 1s
+      And Node "worker-1" field metadata.annotations["alpha.kubernetes.io/provided-node-ip"] is "192.0.2.7" within 1s
+
+    Scenario: Without addresses the kubelet gives its Hostname again
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | cloud-provider | external |
+      And Node "worker-1" has condition Ready=True
+      And 5m pass
+      When the user sends PATCH /api/v1/nodes/worker-1/status:
+        """
+        {"status": {"addresses": null}}
+        """
+      Then Node "worker-1" field status.addresses is absent at once
+      And Node "worker-1" field status.addresses is [{"type":"Hostname","address":"worker-1"}] within 11s
+
+  @req:STA-01
+  Rule: The Hostname is the kubelet's own name, with a cloud and without one
+
+    Scenario Outline: --hostname-override and cloud "<cloud>"
+      When a kubelet named "machine-1" registers with:
+        | hostname-override | worker-7 |
+        | cloud-provider    | <cloud>  |
+        | node-ip           | 10.1.2.3 |
+      Then Node "worker-7" field status.addresses is [{"type":"InternalIP","address":"10.1.2.3"},{"type":"Hostname","address":"worker-7"}] within 1s
+
+      Examples:
+        | cloud    |
+        | external |
+        |          |
 
   @req:STA-07
   Rule: Allocatable is capacity less what is reserved and less the hard eviction thresholds

@@ -1,0 +1,278 @@
+@core
+Feature: A kubelet refuses what does not fit, whoever sent it
+  Source: pkg/kubelet/lifecycle/predicate.go (v1.34), Admit, generalFilter
+  Source: pkg/scheduler/framework/plugins/noderesources/fit.go (v1.34), fitsRequest, as the kubelet's admission calls it
+
+  @req:CAP-04
+  Rule: A pod that finds too little room ends as Failed, with the numbers
+
+    Scenario Outline: There is too little <resource>
+      Given no other Node
+      And a machine "worker-1" with:
+        | <resource> | <capacity> |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: first
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {limits: {cpu: 1, <resource>: <first>}}}
+        """
+      And Pod "first" has phase Running
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: second
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {limits: {cpu: 1, <resource>: <second>}}}
+        """
+      Then Pod "second" has phase Failed within 1s
+      And Pod "second" has reason OutOf<resource> within 1s
+      And Pod "second" field status.message is "Pod was rejected: Node didn't have enough resource: <resource>, <numbers>" within 1s
+      And Event OutOf<resource> about Pod "second", message "Node didn't have enough resource: <resource>, <numbers>" within 1s
+      And Pod "second" stays for 10m
+      And Pod "second" keeps field spec.nodeName "worker-1" for 10m
+      But Pod "second" keeps field status.containerStatuses absent for 10m
+      And Pod "first" keeps phase Running for 10m
+      And Node "worker-1" keeps condition Ready=True for 10m
+
+      Examples:
+        | resource          | capacity | first       | second  | numbers                                                                       |
+        | memory            | 4Gi      | 3000Mi      | 997Mi   | requested: 1045430272, used: 3145728000, capacity: 4190109696                 |
+        | ephemeral-storage | 100Gi    | 96636763999 | 2       | requested: 2, used: 96636763999, capacity: 96636764000                        |
+        | hugepages-2Mi     | 64Mi     | 32Mi        | 34Mi    | requested: 35651584, used: 33554432, capacity: 67108864                       |
+        | example.com/gpu   | 2        | 1           | 2       | requested: 2, used: 1, capacity: 2                                            |
+
+    Scenario: There is too little CPU, in thousandths
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And whose kubelet runs with:
+        | kube-reserved | cpu=500m |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: first
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1}}}
+        """
+      And Pod "first" has phase Running
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: second
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 501m}}}
+        """
+      Then Pod "second" has phase Failed within 1s
+      And Pod "second" has reason OutOfcpu within 1s
+      And Pod "second" field status.message is "Pod was rejected: Node didn't have enough resource: cpu, requested: 501, used: 1000, capacity: 1500" within 1s
+      And Event OutOfcpu about Pod "second", message "Node didn't have enough resource: cpu, requested: 501, used: 1000, capacity: 1500" within 1s
+      And Pod "second" keeps field status.containerStatuses absent for 10m
+      And Pod "first" keeps phase Running for 10m
+      And the history of Pod "second" matches its snapshot
+
+    Scenario: There are too many pods, though each asks for nothing
+      Given no other Node
+      And a machine "worker-1"
+      And whose kubelet runs with:
+        | maxPods | 2 |
+      And Node "worker-1" has condition Ready=True
+      And a Pod "first" on Node "worker-1"
+      And a Pod "second" on Node "worker-1"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: third
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      Then Pod "third" has phase Failed within 1s
+      And Pod "third" has reason OutOfpods within 1s
+      And Event OutOfpods about Pod "third", message "Node didn't have enough resource: pods, requested: 1, used: 2, capacity: 2" within 1s
+      And Pod "first" keeps phase Running for 10m
+      And Pod "second" keeps phase Running for 10m
+
+  @req:CAP-04
+  Rule: What fits exactly runs, and what was refused takes no room
+
+    Scenario: One pod is refused, the next one fits
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: too-large
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2001m}}}
+        """
+      Then Pod "too-large" has reason OutOfcpu within 1s
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: fitting
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2}}}
+        """
+      Then Pod "fitting" has phase Running within 10s
+      And Pod "too-large" keeps phase Failed for 10m
+      And no Event OutOfcpu about Pod "fitting" for 10m
+
+    Scenario: A pod that has ended has left its room
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: job
+          annotations: {nodeproof.dev/main.crashes-after: 10s, nodeproof.dev/main.exit-code: "0"}
+        spec:
+          nodeName: worker-1
+          restartPolicy: Never
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2}}}
+        """
+      And Pod "job" has phase Succeeded
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2}}}
+        """
+      Then Pod "web" has phase Running within 10s
+      And Pod "web" never has condition DisruptionTarget=True for 1m
+      But Pod "job" keeps phase Succeeded for 10m
+
+  @req:CAP-04
+  Rule: The first thing that lacks is told, resources before anything else
+
+    Scenario Outline: <what>
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu    | 2   |
+        | memory | 4Gi |
+      And whose kubelet runs with:
+        | maxPods | <pods> |
+      And Node "worker-1" has condition Ready=True
+      And a Pod "first" on Node "worker-1"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeName: worker-1
+          nodeSelector: {disk: <disk>}
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: <cpu>, memory: <memory>}}}
+        """
+      Then Pod "web" has phase Failed within 1s
+      And Pod "web" has reason <reason> within 1s
+      And Pod "web" keeps field status.containerStatuses absent for 1m
+      And Pod "web" keeps field spec.nodeName "worker-1" for 1m
+
+      Examples:
+        | what                                          | pods | cpu | memory | disk | reason       |
+        | everything lacks                              | 1    | 3   | 8Gi    | ssd  | OutOfpods    |
+        | CPU and memory lack                           | 110  | 3   | 8Gi    | ssd  | OutOfcpu     |
+        | memory lacks, and the node has not the label  | 110  | 1   | 8Gi    | ssd  | OutOfmemory  |
+        | the node has not the label                    | 110  | 1   | 1Gi    | ssd  | NodeAffinity |
+
+    Scenario: A resource that the node does not know is not looked at
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {limits: {example.com/gpu: 1}}}
+        """
+      Then Pod "web" has phase Running within 10s
+      And no Event OutOfexample.com/gpu about Pod "web" for 1m
+
+  @req:CAP-04
+  Rule: Pods wait for a kubelet that is away, and are then taken in the order of their creation
+
+    Scenario: The kubelet was away
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And the kubelet on "worker-1" stops
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: zebra
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1500m}}}
+        """
+      And 2s pass
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: ant
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1}}}
+        """
+      And 2s pass
+      When the kubelet on "worker-1" starts
+      Then Pod "zebra" has phase Running within 15s
+      And Pod "ant" has phase Failed within 15s
+      And Pod "ant" field status.message is "Pod was rejected: Node didn't have enough resource: cpu, requested: 1000, used: 1500, capacity: 2000" within 15s
+      And Pod "ant" never has condition Ready=True for 1m
