@@ -265,12 +265,14 @@ impl Kubelet {
         if let Some(worker) = self.pods.workers.get_mut(&uid) {
             let generation = |pod: &Object| pod.stable().at(&["metadata", "generation"]).as_i64();
             let is_new_generation = generation(&worker.object) != generation(&pod);
+            let was_deleted = worker.is_deleted();
             worker.object = pod;
             if worker.is_deleted() && !worker.is_over() {
                 worker.is_dirty |= is_new_generation;
                 self.stop_pod(&uid, context);
             } else if worker.is_over() {
-                worker.is_dirty |= worker.is_deleted();
+                // Only the deletion itself asks for another look: a status of somebody else would be answered for ever.
+                worker.is_dirty |= worker.is_deleted() && !was_deleted;
             } else {
                 worker.is_dirty |= has_stale_readiness(&worker.object);
                 self.watch_for_foreign_writes(&uid, context);
