@@ -38,11 +38,11 @@ Feature: A kubelet refuses what does not fit, whoever sent it
       And Pod "second" has reason OutOf<resource> within 1s
       And Pod "second" field status.message is "Pod was rejected: Node didn't have enough resource: <resource>, <numbers>" within 1s
       And Event OutOf<resource> about Pod "second", message "Node didn't have enough resource: <resource>, <numbers>" within 1s
-      And Pod "second" stays for 10m
-      And Pod "second" keeps field spec.nodeName "worker-1" for 10m
-      But Pod "second" keeps field status.containerStatuses absent for 10m
-      And Pod "first" keeps phase Running for 10m
-      And Node "worker-1" keeps condition Ready=True for 10m
+      And Pod "second" stays for 1m
+      And Pod "second" keeps field spec.nodeName "worker-1" for 1m
+      But Pod "second" keeps field status.containerStatuses absent for 1m
+      And Pod "first" keeps phase Running for 1m
+      And Node "worker-1" keeps condition Ready=True for 1m
 
       Examples:
         | resource          | capacity | first       | second  | numbers                                                                       |
@@ -85,8 +85,8 @@ Feature: A kubelet refuses what does not fit, whoever sent it
       And Pod "second" has reason OutOfcpu within 1s
       And Pod "second" field status.message is "Pod was rejected: Node didn't have enough resource: cpu, requested: 501, used: 1000, capacity: 1500" within 1s
       And Event OutOfcpu about Pod "second", message "Node didn't have enough resource: cpu, requested: 501, used: 1000, capacity: 1500" within 1s
-      And Pod "second" keeps field status.containerStatuses absent for 10m
-      And Pod "first" keeps phase Running for 10m
+      And Pod "second" keeps field status.containerStatuses absent for 1m
+      And Pod "first" keeps phase Running for 1m
       And the history of Pod "second" matches its snapshot
 
     Scenario: There are too many pods, though each asks for nothing
@@ -111,8 +111,8 @@ Feature: A kubelet refuses what does not fit, whoever sent it
       Then Pod "third" has phase Failed within 1s
       And Pod "third" has reason OutOfpods within 1s
       And Event OutOfpods about Pod "third", message "Node didn't have enough resource: pods, requested: 1, used: 2, capacity: 2" within 1s
-      And Pod "first" keeps phase Running for 10m
-      And Pod "second" keeps phase Running for 10m
+      And Pod "first" keeps phase Running for 1m
+      And Pod "second" keeps phase Running for 1m
 
   @req:CAP-04
   Rule: What fits exactly runs, and what was refused takes no room
@@ -146,8 +146,8 @@ Feature: A kubelet refuses what does not fit, whoever sent it
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2}}}
         """
       Then Pod "fitting" has phase Running within 10s
-      And Pod "too-large" keeps phase Failed for 10m
-      And no Event OutOfcpu about Pod "fitting" for 10m
+      And Pod "too-large" keeps phase Failed for 1m
+      And no Event OutOfcpu about Pod "fitting" for 1m
 
     Scenario: A pod that has ended has left its room
       Given no other Node
@@ -181,7 +181,7 @@ Feature: A kubelet refuses what does not fit, whoever sent it
         """
       Then Pod "web" has phase Running within 10s
       And Pod "web" never has condition DisruptionTarget=True for 1m
-      But Pod "job" keeps phase Succeeded for 10m
+      But Pod "job" keeps phase Succeeded for 1m
 
   @req:CAP-04
   Rule: The first thing that lacks is told, resources before anything else

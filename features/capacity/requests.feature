@@ -68,8 +68,8 @@ Feature: What pods request of a node never exceeds what it can give
         """
       Then Event FailedScheduling about Pod "web" within 1s
       And Pod "web" has condition PodScheduled=False, reason "Unschedulable", within 1s
-      And Pod "web" keeps phase Pending for 10m
-      But Pod "web" keeps field spec.nodeName absent for 10m
+      And Pod "web" keeps phase Pending for 1m
+      But Pod "web" keeps field spec.nodeName absent for 1m
 
       Examples:
         | first | second | early | sidecar | late  |
@@ -116,8 +116,8 @@ Feature: What pods request of a node never exceeds what it can give
         """
       Then Pod "fitting" field spec.nodeName is "worker-1" within 1s
       And Pod "too-large" has condition PodScheduled=False, reason "Unschedulable", within 1s
-      And Pod "too-large" keeps field spec.nodeName absent for 10m
-      And Pod "first" keeps phase Running for 10m
+      And Pod "too-large" keeps field spec.nodeName absent for 1m
+      And Pod "first" keeps phase Running for 1m
 
       Examples:
         | resources                            |
@@ -166,7 +166,7 @@ Feature: What pods request of a node never exceeds what it can give
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1500m}}}
         """
       Then Pod "fitting" field spec.nodeName is "worker-1" within 1s
-      And Pod "too-large" keeps field spec.nodeName absent for 10m
+      And Pod "too-large" keeps field spec.nodeName absent for 1m
 
   @req:CAP-01
   Rule: Each resource is counted for itself, down to its last unit
@@ -202,7 +202,7 @@ Feature: What pods request of a node never exceeds what it can give
         """
       Then Pod "fitting" field spec.nodeName is "worker-1" within 1s
       And Pod "fitting" has phase Running within 10s
-      But Pod "too-large" keeps field spec.nodeName absent for 10m
+      But Pod "too-large" keeps field spec.nodeName absent for 1m
 
       @since:1.34
       Examples: since 1.34
@@ -249,7 +249,7 @@ Feature: What pods request of a node never exceeds what it can give
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/4 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu, 2 Insufficient memory. <preemption>" within 1s
       And Event FailedScheduling about Pod "web", message "0/4 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu, 2 Insufficient memory. <preemption>" within 1s
-      And Pod "web" keeps field spec.nodeName absent for 10m
+      And Pod "web" keeps field spec.nodeName absent for 1m
 
       @since:1.34
       Examples: since 1.34
@@ -293,8 +293,8 @@ Feature: What pods request of a node never exceeds what it can give
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 501m}}}
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", within 1s
-      And Pod "web" keeps field spec.nodeName absent for 10m
-      And no Event Scheduled about Pod "by-hand" for 10m
+      And Pod "web" keeps field spec.nodeName absent for 1m
+      And no Event Scheduled about Pod "by-hand" for 1m
       When the user deletes Pod "by-hand"
       Then Pod "web" field spec.nodeName is "worker-1" within 60s
 
@@ -324,7 +324,7 @@ Feature: What pods request of a node never exceeds what it can give
         """
       Then Pod "first" has phase Running within 10s
       And Pod "second" has condition PodScheduled=False, reason "Unschedulable", within 2s
-      And Pod "second" keeps field spec.nodeName absent for 10m
+      And Pod "second" keeps field spec.nodeName absent for 1m
 
     Scenario: A pod that has ended leaves its room, though its object stays
       Given no other Node
@@ -361,7 +361,7 @@ Feature: What pods request of a node never exceeds what it can give
       And Pod "web" field spec.nodeName is "worker-1" after Pod "job" has phase Succeeded
       And Pod "web" has phase Running within 90s
       And the history of Pod "web" matches its snapshot
-      But Pod "job" stays for 10m
+      But Pod "job" stays for 1m
 
   @req:CAP-02
   Rule: What runs on the machine beside the pods counts for nothing

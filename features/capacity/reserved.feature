@@ -36,9 +36,9 @@ Feature: Part of a node can be kept for what is not a pod
       Then Pod "fitting" field spec.nodeName is "worker-1" within 1s
       And Pod "fitting" has phase Running within 10s
       And Pod "too-large" has condition PodScheduled=False, reason "Unschedulable", within 1s
-      And Pod "too-large" keeps field spec.nodeName absent for 10m
-      And Node "worker-1" keeps field status.capacity.cpu at "2" for 10m
-      And Node "worker-1" keeps field status.allocatable.cpu at "1250m" for 10m
+      And Pod "too-large" keeps field spec.nodeName absent for 1m
+      And Node "worker-1" keeps field status.capacity.cpu at "2" for 1m
+      And Node "worker-1" keeps field status.allocatable.cpu at "1250m" for 1m
 
       Examples:
         | where    | kube          | kube value     | system          | system value   |
@@ -73,8 +73,8 @@ Feature: Part of a node can be kept for what is not a pod
         """
       Then Pod "modest" has phase Running within 10s
       And Pod "wanting" has condition PodScheduled=False, reason "Unschedulable", within 1s
-      And Pod "wanting" keeps field spec.nodeName absent for 10m
-      And Node "worker-1" keeps field status.allocatable.cpu at "0" for 10m
+      And Pod "wanting" keeps field spec.nodeName absent for 1m
+      And Node "worker-1" keeps field status.allocatable.cpu at "0" for 1m
 
     Scenario Outline: <what> are kept back
       When a kubelet named "worker-1" registers with:
@@ -119,7 +119,7 @@ Feature: Part of a node can be kept for what is not a pod
       When a kubelet named "worker-1" registers with:
         | <name> | <value> |
       Then the kubelet refuses to start with "failed to <message>"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
       Examples:
         | name            | value               | message |
@@ -136,7 +136,7 @@ Feature: Part of a node can be kept for what is not a pod
         | <name> | <value> |
         | <more> | <other> |
       Then the kubelet refuses to start with "Failed to start ContainerManager: invalid Node Allocatable configuration. Resource <message> Expected capacity >= reservation."
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
       Examples:
         | name           | value                        | more           | other                    | message |
@@ -161,7 +161,7 @@ Feature: Part of a node can be kept for what is not a pod
         | enforceNodeAllocatable | <value> |
         | cgroupsPerQOS          | <qos>   |
       Then the kubelet refuses to start with "failed to validate kubelet configuration, error: <message>, path: &TypeMeta{Kind:,APIVersion:,}"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
       Examples: in every release
         | value             | qos   | message |
@@ -187,7 +187,7 @@ Feature: Part of a node can be kept for what is not a pod
         | reserved-cpus         | 0       |
         | system-reserved-cgroup | /system |
       Then the kubelet refuses to start with "failed to validate kubelet configuration, error: invalid configuration: can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup), path: &TypeMeta{Kind:,APIVersion:,}"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
   @req:CAP-03
   Rule: A threshold that cannot be stops the kubelet
@@ -197,7 +197,7 @@ Feature: Part of a node can be kept for what is not a pod
       When a kubelet named "worker-1" registers with:
         | <name> | <value> |
       Then the kubelet refuses to start with "failed to run Kubelet: <message>"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
       Examples: of hard thresholds
         | name          | value                        | message |
@@ -226,7 +226,7 @@ Feature: Part of a node can be kept for what is not a pod
       When a kubelet named "worker-1" registers with:
         | eviction-hard | memory.available=1Gi |
       Then the kubelet refuses to start with "failed to parse kubelet flag: invalid argument "memory.available=1Gi" for "--eviction-hard" flag: malformed pair, expect string<string"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
     Scenario: Soft thresholds with their grace periods are taken
       When a kubelet named "worker-1" registers with:

@@ -31,6 +31,30 @@ Feature: What heartbeats cost
       And the heartbeats of Node "worker-1" store 16500 to 19500 bytes a minute for 30m
       And the Lease of Node "worker-1" is renewed every 10s for 30m
 
+    Scenario: Without Leases the status alone has to be written each ten seconds
+      As in releases that had none; the Node is heard from and stays ready, at several times the price of Leases.
+
+      Given a machine "worker-1"
+      And whose kubelet runs with:
+        | field                     | value |
+        | nodeStatusUpdateFrequency | 10s   |
+        | nodeStatusReportFrequency | 10s   |
+      And Node "worker-1" has condition Ready=True
+      And requests to leases from "worker-1" are answered 403
+      And 10m pass
+      When 30m pass
+      Then the heartbeats of Node "worker-1" store 13500 to 16000 bytes a minute for 30m
+      And Node "worker-1" keeps condition Ready=True for 30m
+      And the Lease of Node "worker-1" never appears for 30m
+      And the status of Node "worker-1" is written every 10s to 10.5s for 30m
+
+    Scenario: In a large cluster a node costs no more than in a small one
+      Given 150 ready Nodes in zone "a"
+      And 10m pass
+      When 30m pass
+      Then the heartbeats of Node "a-1" send 2600 to 2900 bytes a minute for 30m
+      And the heartbeats of Node "a-1" store 3000 to 3450 bytes a minute for 30m
+
     Scenario: Images make the status large, and each version of it
       Given a machine "worker-1" with:
         | what   | value                                                                                                                                                                       |

@@ -83,6 +83,18 @@ Feature: A kubelet writes the status of its Node
       When 1s passes
       Then the status of Node "worker-1" is written every 2m to 2m21s for 30m
 
+    Scenario: Each minute, as it was the default of Kubernetes 1.13 to 1.16
+      Given a ready Node "worker-1"
+      And whose kubelet runs with:
+        | nodeStatusUpdateFrequency | 10s |
+        | nodeStatusReportFrequency | 1m  |
+      And 5m pass
+      When 1s passes
+      Then the status of Node "worker-1" is written every 1m to 1m10.5s for 30m
+      And the Lease of Node "worker-1" is renewed every 10s to 10.5s for 30m
+      When the container network on "worker-1" is removed
+      Then Node "worker-1" has condition Ready=False, reason "KubeletNotReady", within 16s
+
   @req:HB-05
   Rule: Either heartbeat keeps a node healthy
 

@@ -177,3 +177,80 @@ Feature: The name and the addresses that a kubelet gives its Node
       Then Node "worker-1" keeps field status.nodeInfo.machineID at "0000000000000000000000000000000b" for 10m
       And Node "worker-1" keeps condition Ready=True for 10m
       And the Lease of Node "worker-1" is renewed every 10s for 10m
+
+  @req:REG-14
+  Rule: The Node is taken for the machine that it was, with its state, labels and disks
+
+    Scenario: The twin has other labels
+      Of its labels only the well-known ones are put right, once at its start; others count when a Node is created.
+
+      Given a machine "worker-1" with:
+        | what | value |
+        | zone | a     |
+      And whose kubelet runs with:
+        | flag        | value            |
+        | node-labels | disk=hdd,rack=r1 |
+      And Node "worker-1" has condition Ready=True
+      And 5m pass
+      And a machine "twin" with:
+        | what     | value    |
+        | nodeName | worker-1 |
+        | zone     | b        |
+        | powered  | false    |
+      And whose kubelet runs with:
+        | flag        | value             |
+        | node-labels | disk=ssd,gpu=none |
+      When machine "twin" gets power
+      Then Node "worker-1" has label "topology.kubernetes.io/zone=b" within 1s
+      And Node "worker-1" keeps label "disk=hdd" for 10m
+      And Node "worker-1" keeps label "rack=r1" for 10m
+      And Node "worker-1" never has label "gpu" for 10m
+      When the kubelet on "worker-1" restarts
+      Then Node "worker-1" has label "topology.kubernetes.io/zone=a" within 1s
+      And Node "worker-1" keeps label "disk=hdd" for 10m
+
+    Scenario: The twin has another disk and other images
+      Given a machine "worker-1" with:
+        | what              | value                                                          |
+        | ephemeral-storage | 100Gi                                                          |
+        | images            | [{"names":["registry.example.com/a:1"],"sizeBytes":1000000}]   |
+      And Node "worker-1" has condition Ready=True
+      And 5m pass
+      And a machine "twin" with:
+        | what              | value                                                          |
+        | nodeName          | worker-1                                                       |
+        | ephemeral-storage | 200Gi                                                          |
+        | images            | [{"names":["registry.example.com/b:1"],"sizeBytes":2000000}]   |
+        | powered           | false                                                          |
+      When machine "twin" gets power
+      Then Node "worker-1" field status.capacity.ephemeral-storage is "200Gi" within 1s
+      And Node "worker-1" field status.images is [{"names":["registry.example.com/b:1"],"sizeBytes":2000000}] within 1s
+      When 1s passes
+      Then Node "worker-1" field status.capacity.ephemeral-storage is "100Gi" within 11s
+      And Node "worker-1" field status.images is [{"names":["registry.example.com/a:1"],"sizeBytes":1000000}] within 11s
+      When 1s passes
+      Then Node "worker-1" field status.capacity.ephemeral-storage is "200Gi" within 11s
+
+    Scenario: A Pod of the Node runs on both
+      Given a machine "worker-1" with:
+        | what      | value                                        |
+        | addresses | [{"type":"InternalIP","address":"10.0.0.1"}] |
+      And Node "worker-1" has condition Ready=True
+      And a Pod "web" on Node "worker-1"
+      And 5m pass
+      And a machine "twin" with:
+        | what      | value                                        |
+        | nodeName  | worker-1                                     |
+        | addresses | [{"type":"InternalIP","address":"10.0.0.2"}] |
+        | powered   | false                                        |
+      When machine "twin" gets power
+      Then Pod "web" field status.hostIP is "10.0.0.2" within 15s
+      And container "main" of Pod "web" keeps running on machine "worker-1" for 1m
+      When 1s passes
+      Then container "main" of Pod "web" keeps running on machine "worker-1" for 5m
+      And container "main" of Pod "web" keeps running on machine "twin" for 5m
+      And Pod "web" keeps phase Running for 5m
+      When the user deletes Pod "web"
+      Then container "main" of Pod "web" stops on machine "worker-1" within 40s
+      And container "main" of Pod "web" stops on machine "twin" within 40s
+      And Pod "web" is gone within 40s

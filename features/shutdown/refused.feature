@@ -10,7 +10,7 @@ Feature: Periods of a shutdown that cannot be
         | shutdownGracePeriod             | <total>    |
         | shutdownGracePeriodCriticalPods | <critical> |
       Then the kubelet refuses to start with "failed to validate kubelet configuration, error: <message>, path: &TypeMeta{Kind:,APIVersion:,}"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
       Examples:
         | total | critical | message |
@@ -27,13 +27,13 @@ Feature: Periods of a shutdown that cannot be
       When a kubelet named "worker-1" registers with:
         | shutdownGracePeriodCriticalPods | 10s |
       Then the kubelet refuses to start with "failed to validate kubelet configuration, error: invalid configuration: shutdownGracePeriodCriticalPods {10s} must be <= shutdownGracePeriod {0s}, path: &TypeMeta{Kind:,APIVersion:,}"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
     Scenario Outline: A period that is no duration: <value>
       When a kubelet named "worker-1" registers with:
         | <field> | <value> |
       Then the kubelet refuses to start with "error failed to decode: <message>"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
       Examples:
         | field                           | value | message |
@@ -65,7 +65,7 @@ Feature: Periods of a shutdown that cannot be
         | <field> | <value>  |
         | <more>  | <others> |
       Then the kubelet refuses to start with "failed to validate kubelet configuration, error: invalid configuration: <message>, path: &TypeMeta{Kind:,APIVersion:,}"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
       Examples:
         | name                                         | field                            | value                                               | more                | others | message |

@@ -14,7 +14,7 @@ Feature: A kubelet starts on a machine with swap space only if it is told to
         | <name> | <value> |
       When machine "worker-1" gets power
       Then the kubelet refuses to start with "failed to run Kubelet: running with swap on is not supported, please disable swap or set --fail-swap-on flag to false"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
       Examples:
         | name                    | value       |
@@ -33,7 +33,7 @@ Feature: A kubelet starts on a machine with swap space only if it is told to
         | fail-swap-on | true  |
       When machine "worker-1" gets power
       Then the kubelet refuses to start with "running with swap on is not supported, please disable swap or set --fail-swap-on flag to false"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
     Scenario: A node that ran with swap space is told to fail on it
       Given a machine "worker-1" with:
@@ -52,7 +52,7 @@ Feature: A kubelet starts on a machine with swap space only if it is told to
       When a kubelet named "worker-1" registers with:
         | <name> | <value> |
       Then the kubelet refuses to start with "<message>"
-      And Node "worker-1" never appears for 10m
+      And Node "worker-1" never appears for 1m
 
       Examples:
         | name         | value | message |
