@@ -276,3 +276,112 @@ Feature: A kubelet refuses what does not fit, whoever sent it
       And Pod "ant" has phase Failed within 15s
       And Pod "ant" field status.message is "Pod was rejected: Node didn't have enough resource: cpu, requested: 1000, used: 1500, capacity: 2000" within 15s
       And Pod "ant" never has condition Ready=True for 1m
+
+  @req:CAP-04
+  Rule: A critical pod for which only resources lack takes the place of others
+    Source: pkg/kubelet/preemption/preemption.go (v1.34), HandleAdmissionFailure
+
+    Scenario: The node is full
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: small
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 500m}}}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: large
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1500m}}}
+        """
+      And Pod "small" has phase Running
+      And Pod "large" has phase Running
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: critical
+        spec:
+          nodeName: worker-1
+          priorityClassName: system-node-critical
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1}}}
+        """
+      Then Event Preempting about Pod "large", message "Preempted in order to admit critical pod" within 1s
+      And Pod "large" has condition DisruptionTarget=True, reason "TerminationByKubelet", message "Pod was preempted by Kubelet to accommodate a critical pod." within 40s
+      And container "main" of Pod "large" stops on machine "worker-1" within 40s
+      And Pod "critical" has phase Running within 45s
+      And no Event OutOfcpu about Pod "critical" for 1m
+      But Pod "small" keeps phase Running for 1m
+      And Pod "large" stays for 1m
+
+    Scenario: It asks for more than the node has
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And a Pod "web" on Node "worker-1"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: critical
+        spec:
+          nodeName: worker-1
+          priorityClassName: system-node-critical
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 3500m}}}
+        """
+      Then Pod "critical" has phase Failed within 1s
+      And Pod "critical" has reason UnexpectedAdmissionError within 1s
+      And Pod "critical" field status.message is "Pod was rejected: Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 1500), ]" within 1s
+      And no Event Preempting about Pod "web" for 1m
+      And Pod "web" keeps phase Running for 1m
+
+    Scenario: Its label lacks too, and nobody is moved for it
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: large
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2}}}
+        """
+      And Pod "large" has phase Running
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: critical
+        spec:
+          nodeName: worker-1
+          nodeSelector: {disk: ssd}
+          priorityClassName: system-node-critical
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1}}}
+        """
+      Then Pod "critical" has reason NodeAffinity within 1s
+      And no Event Preempting about Pod "large" for 1m
+      And Pod "large" keeps phase Running for 1m

@@ -168,6 +168,59 @@ Feature: What pods request of a node never exceeds what it can give
       Then Pod "fitting" field spec.nodeName is "worker-1" within 1s
       And Pod "too-large" keeps field spec.nodeName absent for 1m
 
+    @since:1.34
+    Scenario: What a whole pod requests takes the place of what its containers do
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: too-large
+        spec:
+          resources: {requests: {cpu: 2001m}}
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 500m}}}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: fitting
+        spec:
+          resources: {requests: {cpu: 2}}
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 500m}}}
+        """
+      Then Pod "fitting" field spec.nodeName is "worker-1" within 1s
+      And Pod "too-large" has condition PodScheduled=False, reason "Unschedulable", within 1s
+      And Pod "too-large" keeps field spec.nodeName absent for 1m
+
+    @until:1.33
+    Scenario: Up to 1.33 a whole pod requests nothing, and the field is dropped
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
+      When the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: web
+        spec:
+          resources: {requests: {cpu: 2001m}}
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 500m}}}
+        """
+      Then Pod "web" field spec.nodeName is "worker-1" within 1s
+      And Pod "web" field spec.resources is absent within 1s
+      And Pod "web" has phase Running within 10s
+
   @req:CAP-01
   Rule: Each resource is counted for itself, down to its last unit
 
