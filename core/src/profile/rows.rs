@@ -66,6 +66,9 @@ pub fn row(name: &str) -> Option<&'static Row> {
 
 const OLDEST: Release = Release::new(24, 0);
 
+/// A row that no flag sets and whose source stands with the release that changes it.
+const PLAIN: Row = Row { name: "", says: "", first: &[], source: "", flag: "" };
+
 /// All behaviours.
 pub static ROWS: &[Row] = &[
     Row {
@@ -226,8 +229,7 @@ pub static ROWS: &[Row] = &[
         name: "lengths-in-bytes",
         says: "messages about names speak of bytes and label keys, not of characters and qualified names",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "ambiguous-cidrs-warn",
@@ -240,29 +242,25 @@ pub static ROWS: &[Row] = &[
         name: "strict-cidrs",
         says: "a new object with a CIDR whose address is not its network's first is refused",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "eviction-tells-sync",
         says: "a refused eviction tells why the budget allows none when its pods are healthy",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "shortened-grace-ends-now",
         says: "a grace period that is made shorter than what is over of it ends now, not in the past",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "bad-delete-options-are-bad-requests",
         says: "a DELETE whose body is no DeleteOptions gets code 400, not 500",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheme-name",
@@ -275,64 +273,55 @@ pub static ROWS: &[Row] = &[
         name: "errors-print-json",
         says: "errors about a field print its value as JSON, not in Go's syntax",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "bad-list-versions-are-bad-requests",
         says: "a list with a resourceVersion that is no number gets code 400, not 500",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "flow-control-v1beta3-is-served",
         says: "the API server has flowcontrol.apiserver.k8s.io/v1beta3",
         first: &[(OLDEST, Value::Bool(true))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "version-tells-emulation",
         says: "/version tells the emulated and the least compatible version",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "health-has-service-cidrs",
         says: "/healthz?verbose shows the controller of ServiceCIDRs",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "health-has-storage-readiness",
         says: "/healthz?verbose shows storage, peers and the certificate of the loopback client",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "pods-have-resize",
         says: "pods have the subresource resize",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "volume-attachments-are-checked-once",
         says: "an attacher that is missing is told once, not twice",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "cache-lists-the-past",
         says: "a list of one revision is served from the watch cache, so that it waits for a revision still to come",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "watch-list",
@@ -345,79 +334,68 @@ pub static ROWS: &[Row] = &[
         name: "namespace-deletes-pods-first",
         says: "nothing else in a namespace that is being deleted goes before all of its pods are gone",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "pod-generation",
         says: "the API server counts changes of a pod's specification in metadata.generation",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "pod-topology-labels",
         says: "a pod gets the zone and region labels of the node to which it is bound",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "pod-conditions-observe-generation",
         says: "a condition that a controller sets on a pod says which generation it is about",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "daemon-set-wakes-for-pods",
         says: "a change of a node wakes a DaemonSet if its pod should run there or has to go, not if that has changed",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "garbage-collection-checks-version",
         says: "the garbage collector deletes an object only if it is still as it was read, not only if it is still \
                the same",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scaling-tells-from",
         says: "the Event ScalingReplicaSet tells the number before first: from 0 to 3",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "stateful-set-events-capitalised",
         says: "the Events of a StatefulSet begin with Create and Delete, not with create and delete",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "taint-eviction-leaves-tombstones",
         says: "a pod that was evicted once is not evicted again before its eviction is cancelled",
         first: &[(OLDEST, Value::Bool(true))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "no-execute-from-current-condition",
         says: "the NoExecute decision reads the condition that the same pass has just written, not the one before it",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "kubelet-registers-cordoned",
         says: "kubelets have the flag --register-schedulable, and register a cordoned node where it is false",
         first: &[(OLDEST, Value::Bool(true))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "node-status-update-frequency",
@@ -452,15 +430,13 @@ pub static ROWS: &[Row] = &[
         says: "a kubelet puts its next report off by a random part of half the report frequency after a change or \
                start",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "registration-goes-on-after-forbidden",
         says: "a kubelet whose Node may not be created looks whether there is one, as after AlreadyExists",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "kube-proxy-version-in-status",
@@ -473,23 +449,20 @@ pub static ROWS: &[Row] = &[
         name: "default-thresholds-merge",
         says: "mergeDefaultEvictionSettings keeps the defaults of the thresholds that evictionHard does not name",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "compressible-reservations",
         says: "enforceNodeAllocatable knows the CPU alone of what is reserved, system-reserved-compressible and \
                kube-reserved-compressible",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "swap-capacity-in-status",
         says: "nodeInfo.swap.capacity says how much swap space there is",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "runtime-handlers-in-status",
@@ -502,51 +475,44 @@ pub static ROWS: &[Row] = &[
         name: "node-features-in-status",
         says: "status.features says whether the runtime knows supplementalGroupsPolicy",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "tcp-buffers-are-safe-sysctls",
         says: "any pod may set net.ipv4.tcp_rmem and net.ipv4.tcp_wmem",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "declared-features",
         says: "status.declaredFeatures, separated by commas",
         first: &[(OLDEST, Value::Text(""))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "rebooted-once-per-process",
         says: "a kubelet says Rebooted once, not at each status until the new boot id is stored",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "node-events-name-api-version",
         says: "involvedObject of a kubelet's Events about its Node has apiVersion v1 and no uid, not the node's name \
                as uid",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "fail-cgroup-v1",
         says: "a kubelet refuses a machine with cgroup v1 unless failCgroupV1 is false",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "cgroup-v1-refusal",
         says: "the second sentence with which a kubelet refuses cgroup v1",
         first: &[(OLDEST, Value::Text("cgroup v1 support is in maintenance mode"))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "cgroup-v1-warning",
@@ -559,8 +525,7 @@ pub static ROWS: &[Row] = &[
         name: "pod-observed-generation",
         says: "status.observedGeneration of pods and of their conditions follows metadata.generation",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "pod-ready-to-start-containers",
@@ -573,8 +538,7 @@ pub static ROWS: &[Row] = &[
         name: "event-pulled",
         says: "the message of the Event Pulled for an image that is there; {} is the image",
         first: &[(OLDEST, Value::Text("Container image \"{}\" already present on machine"))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "event-created",
@@ -587,64 +551,55 @@ pub static ROWS: &[Row] = &[
         name: "event-started",
         says: "the message of the Event Started of a container; {} is its name",
         first: &[(OLDEST, Value::Text("Started container {}"))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "container-resources-in-status",
         says: "a running container's status has its resources",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "dynamic-resources-are-served",
         says: "whether the group resource.k8s.io is served",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "impersonation-is-constrained",
         says: "whether the right to act as somebody can be limited to a verb, which a refusal then names",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "kubelets-read-service-accounts",
         says: "whether a kubelet may read the service accounts of its Pods",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "mirror-pods-name-no-api-object",
         says: "whether the check of what a mirror Pod refers to knows all kinds of volumes",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "node-tokens-for-audiences-of-pods",
         says: "whether a kubelet gets tokens for those audiences alone that its Pods name",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "nodes-authorised-with-selectors",
         says: "whether a kubelet reads its own Node and Pods alone",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "nodes-keep-extended-resource-claims",
         says: "whether a kubelet is kept from changing a Pod's claim for extended resources",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "nodes-keep-their-owner-references",
@@ -658,8 +613,7 @@ pub static ROWS: &[Row] = &[
         name: "prints-null-creation-timestamp",
         says: "whether an object that was never stored shows creationTimestamp as null",
         first: &[(OLDEST, Value::Bool(true))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "pod-max-in-unschedulable-pods-duration",
@@ -672,71 +626,61 @@ pub static ROWS: &[Row] = &[
         name: "pod-level-resources",
         says: "spec.resources of a pod counts instead of what its containers ask for",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheduler-queueing-hints",
         says: "a plugin of the scheduler says whether a change helps a pod that it rejected",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheduler-pops-from-backoff",
         says: "a pod that pauses is tried when no other is to be tried",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheduler-preempts-beside-attempts",
         says: "victims of a preemption are deleted beside further attempts",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheduler-names-untolerated-taint",
         says: "the scheduler names the taint that keeps a pod away",
         first: &[(OLDEST, Value::Bool(true))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheduler-request-above-allocatable-is-unresolvable",
         says: "preemption is not tried on a node that is too small for a pod",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheduler-looks-for-resource-claims",
         says: "the scheduler says that it found no resource claims to deallocate",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheduler-counts-unnamed-nodes",
         says: "nodes that a pod leaves out by name are counted in the message",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheduler-failure-clears-nomination",
         says: "an attempt that fails by an error takes a nomination back",
         first: &[(OLDEST, Value::Bool(true))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "toleration-comparisons-are-known",
         says: "the API server names the operators Lt and Gt of tolerations where it refuses one",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "tolerations-compare-numbers",
@@ -749,8 +693,7 @@ pub static ROWS: &[Row] = &[
         name: "binding-clears-nomination",
         says: "the API server removes the nominated node of a pod that is bound",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheduler-balance-score",
@@ -770,8 +713,7 @@ pub static ROWS: &[Row] = &[
         name: "scheduler-preempted-event-relates-preemptor",
         says: "the Event Preempted refers to the pod that preempts",
         first: &[(OLDEST, Value::Bool(true))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
     Row {
         name: "scheduler-bound-nominee-frees-others",
@@ -784,8 +726,7 @@ pub static ROWS: &[Row] = &[
         name: "node-table-tells-architecture",
         says: "a table of nodes shows the architecture behind the kernel's version",
         first: &[(OLDEST, Value::Bool(false))],
-        source: "",
-        flag: "",
+        ..PLAIN
     },
 ];
 

@@ -69,6 +69,7 @@ conversations!(
     failure,
     kubelet_admission,
     kubelet_events,
+    kubelet_settings,
     lines,
     machines,
     rule_targets,

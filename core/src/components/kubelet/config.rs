@@ -82,15 +82,9 @@ impl KubeletConfig {
     /// # Errors
     /// The kubelet's message.
     pub fn resolve(machine: &MachineSpec, spec: &KubeletSpec, settings: &Settings) -> Result<Self, String> {
-        let mut spec = spec.clone();
-        for (flag, value) in settings.kubelet_flags() {
-            let field = FLAGS.iter().find(|(known, _)| *known == flag.as_str()).map_or("", |(_, field)| *field);
-            if spec.config.get(field).is_null() && !spec.flags.iter().any(|(own, _)| own == flag) {
-                spec.flags.push((flag.clone(), value.clone()));
-            }
-        }
+        let spec = with_flags_of_cluster(spec, settings);
         let merged = merge(&spec)?;
-        check_gates(merged.get("featureGates"), settings)?;
+        validation::gates(merged.get("featureGates"), settings)?;
         let read = Decoder(&merged);
         for field in ["failSwapOn", "failCgroupV1", "cgroupsPerQOS"] {
             read.bool(field)?;
@@ -145,7 +139,7 @@ impl KubeletConfig {
             config.identity = credentials(path.as_deref().unwrap_or(KUBECONFIG), hardware)?.identity(&config.node_name);
         }
         config.reservations = Reservations::read(&merged, hardware, settings.profile())?;
-        check_swap(&merged, hardware, settings)?;
+        validation::swap(&merged, hardware, settings)?;
         config.node_ips = node_ips(flag("node-ip").as_deref().unwrap_or_default())?;
         thresholds::check(&merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
         config.reservations.check(hardware)?;
@@ -177,18 +171,6 @@ impl KubeletConfig {
     }
 }
 
-/// Checks the feature gates of the file.
-///
-/// Source: cmd/kubelet/app/options/options.go (v1.34), `NewKubeletConfiguration`; the kubelet panics.
-fn check_gates(given: &Json, settings: &Settings) -> Result<(), String> {
-    if given.is_null() {
-        return Ok(());
-    }
-    settings.clone().set_own_gates(given).map_err(|why| {
-        format!("panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: {why}")
-    })
-}
-
 /// Tells whether a shutdown waits for the kubelet: neither period is set by default, and without its gate none counts.
 ///
 /// Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `NewManager`.
@@ -199,24 +181,16 @@ fn holds_up_shutdowns(read: &Decoder<'_>, settings: &Settings) -> Result<bool, S
     Ok(settings.is_gate_on("GracefulNodeShutdown") && (!total.is_zero() || has_priorities))
 }
 
-/// Checks the configuration against the machine's swap space.
-///
-/// Source: cmd/kubelet/app/server.go, `run`, and pkg/kubelet/cm/container_manager_linux.go (v1.34),
-/// `NewContainerManager`.
-fn check_swap(merged: &Json, hardware: &Hardware, settings: &Settings) -> Result<(), String> {
-    let behaviour = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
-    if settings.is_gate_on("NodeSwap") && behaviour == "LimitedSwap" && hardware.cgroup_version == 1 {
-        return Err(
-            "failed to run Kubelet: swap feature is enabled and LimitedSwap but it is only supported with cgroupv2"
-                .to_string(),
-        );
+/// Adds the flags that every kubelet of the cluster runs with, unless its own say otherwise.
+fn with_flags_of_cluster(spec: &KubeletSpec, settings: &Settings) -> KubeletSpec {
+    let mut spec = spec.clone();
+    for (flag, value) in settings.kubelet_flags() {
+        let field = FLAGS.iter().find(|(known, _)| *known == flag.as_str()).map_or("", |(_, field)| *field);
+        if spec.config.get(field).is_null() && !spec.flags.iter().any(|(own, _)| own == flag) {
+            spec.flags.push((flag.clone(), value.clone()));
+        }
     }
-    if !hardware.swap.is_zero() && merged.get("failSwapOn").as_bool().unwrap_or(true) {
-        return Err("failed to run Kubelet: running with swap on is not supported, please disable swap or set \
-            --fail-swap-on flag to false"
-            .to_string());
-    }
-    Ok(())
+    spec
 }
 
 /// Adds the labels of the machine's zone and region, unless they are set.

@@ -21,6 +21,38 @@ use crate::profile::Settings;
 /// Source: k8s.io/api core/v1 types.go (v1.34), `TaintEffect`.
 pub(super) const TAINT_EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
+/// Checks the feature gates of the file.
+///
+/// Source: cmd/kubelet/app/options/options.go (v1.34), `NewKubeletConfiguration`; the kubelet panics.
+pub(super) fn gates(given: &Json, settings: &Settings) -> Result<(), String> {
+    if given.is_null() {
+        return Ok(());
+    }
+    settings.clone().set_own_gates(given).map_err(|why| {
+        format!("panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: {why}")
+    })
+}
+
+/// Checks the configuration against the machine's swap space.
+///
+/// Source: cmd/kubelet/app/server.go, `run`, and pkg/kubelet/cm/container_manager_linux.go (v1.34),
+/// `NewContainerManager`.
+pub(super) fn swap(merged: &Json, hardware: &Hardware, settings: &Settings) -> Result<(), String> {
+    let behaviour = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
+    if settings.is_gate_on("NodeSwap") && behaviour == "LimitedSwap" && hardware.cgroup_version == 1 {
+        return Err(
+            "failed to run Kubelet: swap feature is enabled and LimitedSwap but it is only supported with cgroupv2"
+                .to_string(),
+        );
+    }
+    if !hardware.swap.is_zero() && merged.get("failSwapOn").as_bool().unwrap_or(true) {
+        return Err("failed to run Kubelet: running with swap on is not supported, please disable swap or set \
+            --fail-swap-on flag to false"
+            .to_string());
+    }
+    Ok(())
+}
+
 /// Checks `--node-labels`.
 pub(super) fn node_labels(labels: &[(Text, Text)]) -> Result<(), String> {
     let unknown: Vec<&str> = labels
