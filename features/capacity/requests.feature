@@ -348,8 +348,6 @@ Feature: What pods request of a node never exceeds what it can give
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", within 1s
       And Pod "web" keeps field spec.nodeName absent for 1m
       And no Event Scheduled about Pod "by-hand" for 1m
-      When the user deletes Pod "by-hand"
-      Then Pod "web" field spec.nodeName is "worker-1" within 60s
 
     Scenario: Two pods at once, and room for one
       Given no other Node

@@ -429,8 +429,8 @@ impl Machine {
     }
 }
 
-/// Returns the settings of a kubelet: those of the cluster, with the kubelet's own release and feature gates. Gates that
-/// cannot be stay out, and the kubelet refuses them at its start.
+/// Returns the settings of a kubelet: those of the cluster, with the kubelet's own release and feature gates. Gates
+/// that cannot be stay out, and the kubelet refuses them at its start.
 fn settings_of(spec: &KubeletSpec, context: &Context) -> Arc<Settings> {
     let version = spec.version.filter(|version| *version != context.settings.profile().release());
     let gates = spec.config.get("featureGates");

@@ -44,7 +44,7 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             "pkg/controller/tainteviction/timed_workers.go (v1.32, v1.33), getWrappedWorkerFunc",
         ),
         row(SINCE, "kube-proxy-version-in-status", NO, ""),
-        row(SINCE, "default-thresholds-merge", YES, "pkg/kubelet/apis/config/v1beta1 (v1.33), mergeDefaultEvictionSettings"),
+        row(SINCE, "default-thresholds-merge", YES, "pkg/kubelet/apis/config (v1.33), MergeDefaultEvictionSettings"),
         row(SINCE, "swap-capacity-in-status", YES, "pkg/kubelet/nodestatus/setters.go (v1.33), MachineInfo"),
         row(
             SINCE,
