@@ -199,6 +199,7 @@ fn name_of(subject: &Subject) -> String {
         Subject::Several { called, .. } => called.to_string(),
         Subject::Own(look) => look.name.to_string(),
         Subject::Answer => "answer".to_owned(),
+        Subject::Watch => "watch".to_owned(),
         Subject::Every(_) => "every".to_owned(),
     }
 }

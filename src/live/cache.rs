@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use nodeproof_core::network::Resource;
 use nodeproof_core::objects::{Json, Object, ObjectKey};
+use nodeproof_core::scenario::{ActionId, WatchedEvent};
 
 /// Something that a watch showed.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub(super) enum Seen {
     Gone(Json),
     /// Everything up to a revision was shown.
     Bookmark(u64),
+    /// A watch that the scenario itself has opened shows an event; this is no news of the cluster.
+    Watched(ActionId, WatchedEvent),
     /// The API server does not answer; the text says why. It is asked again.
     Trouble(String),
 }
@@ -49,6 +52,7 @@ impl Seen {
             Self::Set(object) | Self::Gone(object) => revision_of(object),
             Self::Listed { resource_version, .. } => *resource_version,
             Self::Bookmark(revision) => *revision,
+            Self::Watched(_, shown) => revision_of(&shown.object),
             Self::Trouble(_) => 0,
         }
     }
@@ -125,7 +129,7 @@ impl WatchCache {
                 removed.map(gone).into_iter().collect()
             }
             Seen::Bookmark(_) => vec![],
-            Seen::Trouble(_) => return vec![],
+            Seen::Trouble(_) | Seen::Watched(..) => return vec![],
         };
         let shown = self.shown.entry(resource.clone()).or_default();
         *shown = revision.max(*shown);

@@ -128,34 +128,49 @@ impl Caller {
         let sent = tokio::time::timeout(ANSWER_TIMEOUT, self.exchange(Some(identity), call)).await;
         match sent {
             Ok(Ok(answer)) => answer,
-            Ok(Err(why)) => AnswerSeen { code: 0, message: why, body: Json::Null },
-            Err(_) => AnswerSeen { code: 0, message: "no answer within 60s".to_owned(), body: Json::Null },
+            Ok(Err(why)) => no_answer(why),
+            Err(_) => no_answer("no answer within 60s".to_owned()),
         }
     }
 
     /// Sends a request with the credentials of the kubeconfig; without an answer the code is 0.
     pub async fn ask(&self, call: &Call) -> AnswerSeen {
         let sent = tokio::time::timeout(ANSWER_TIMEOUT, self.exchange(None, call)).await;
-        sent.unwrap_or_else(|_| Err("no answer within 60s".to_owned())).unwrap_or_else(|why| AnswerSeen {
-            code: 0,
-            message: why,
-            body: Json::Null,
-        })
+        sent.unwrap_or_else(|_| Err("no answer within 60s".to_owned())).unwrap_or_else(no_answer)
     }
 
     async fn exchange(&self, identity: Option<&Identity>, call: &Call) -> Result<AnswerSeen, String> {
+        answer_of(self.begin(identity, call).await?).await
+    }
+
+    /// Sends a request as a user whose answer is a stream, and waits for its head.
+    pub(super) async fn open(&self, identity: &Identity, call: &Call) -> Result<http::Response<HttpBody>, String> {
+        let sent = tokio::time::timeout(ANSWER_TIMEOUT, self.begin(Some(identity), call)).await;
+        sent.unwrap_or_else(|_| Err("no answer within 60s".to_owned()))
+    }
+
+    async fn begin(&self, identity: Option<&Identity>, call: &Call) -> Result<http::Response<HttpBody>, String> {
         let request = request(identity, call)?;
         let is_stranger = identity.is_some_and(|identity| !identity.is_known());
         let client = if is_stranger { &self.stranger } else { &self.client };
-        let response = client.send(request).await.map_err(|error| told(&error))?;
-        let code = response.status().as_u16();
-        let bytes = response.into_body().collect().await.map_err(|error| told(&error))?.to_bytes();
-        let text = String::from_utf8_lossy(&bytes);
-        let body = Json::parse(&text).unwrap_or_else(|_| Json::from(text.into_owned()));
-        let is_status = body.get("kind").as_str() == Some("Status");
-        let message = if is_status { body.get("message").as_str().unwrap_or("") } else { "" };
-        Ok(AnswerSeen { code, message: message.to_owned(), body })
+        client.send(request).await.map_err(|error| told(&error))
     }
+}
+
+/// Reads an answer to its end.
+pub(super) async fn answer_of(response: http::Response<HttpBody>) -> Result<AnswerSeen, String> {
+    let code = response.status().as_u16();
+    let bytes = response.into_body().collect().await.map_err(|error| told(&error))?.to_bytes();
+    let text = String::from_utf8_lossy(&bytes);
+    let body = Json::parse(&text).unwrap_or_else(|_| Json::from(text.into_owned()));
+    let is_status = body.get("kind").as_str() == Some("Status");
+    let message = if is_status { body.get("message").as_str().unwrap_or("") } else { "" };
+    Ok(AnswerSeen { code, message: message.to_owned(), body })
+}
+
+/// Returns what stands for an answer where there is none.
+pub(super) const fn no_answer(message: String) -> AnswerSeen {
+    AnswerSeen { code: 0, message, body: Json::Null }
 }
 
 /// Makes the HTTP request of a call.

@@ -11,14 +11,16 @@
 
 use http_body_util::BodyExt as _;
 use jiff::{SignedDuration, Timestamp};
+use kube::client::Body as HttpBody;
 use nodeproof_core::chance::Chance;
-use nodeproof_core::network::{Call, LEASES, NODE_LEASES, Resource, Verb};
+use nodeproof_core::network::{Call, Identity, LEASES, NODE_LEASES, Resource, Target, Verb};
 use nodeproof_core::objects::Json;
+use nodeproof_core::scenario::{ActionId, AnswerSeen, WatchedEvent};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::cache::{Arrival, Seen, revision_of};
-use super::client::{Caller, is_success, request, told};
+use super::client::{Caller, answer_of, is_success, no_answer, request, told};
 use super::clock::Clock;
 use super::timing::{PAUSE_RESET, RELIST_PAUSE, RELIST_PAUSE_MAX, SILENCE_MAX, WATCH_PAUSE, WATCH_PAUSE_MAX};
 
@@ -27,6 +29,9 @@ use super::timing::{PAUSE_RESET, RELIST_PAUSE, RELIST_PAUSE_MAX, SILENCE_MAX, WA
 pub(super) struct Watches {
     tasks: Vec<JoinHandle<()>>,
     arrivals: mpsc::UnboundedReceiver<Arrival>,
+    /// For watches that the scenario opens itself.
+    sender: mpsc::UnboundedSender<Arrival>,
+    clock: Clock,
 }
 
 impl Watches {
@@ -37,7 +42,43 @@ impl Watches {
             let watch = Watch { resource, caller: caller.clone(), clock, sender: sender.clone() };
             tokio::spawn(watch.keep())
         };
-        Self { tasks: resources.into_iter().map(watch).collect(), arrivals }
+        let tasks = resources.into_iter().map(watch).collect();
+        Self { tasks, arrivals, sender, clock }
+    }
+
+    /// Opens a watch of the scenario's own, as a user; returns the answer to the request. It is not opened again when it
+    /// ends.
+    pub(super) async fn open_own(
+        &mut self,
+        caller: &Caller,
+        identity: &Identity,
+        call: &Call,
+        id: ActionId,
+    ) -> AnswerSeen {
+        let Target::Resource { resource, .. } = &call.target else {
+            return no_answer("a watch is of a list".to_owned());
+        };
+        let response = match caller.open(identity, call).await {
+            Ok(response) => response,
+            Err(why) => return no_answer(why),
+        };
+        if response.status().as_u16() != 200 {
+            return answer_of(response).await.unwrap_or_else(no_answer);
+        }
+        let (sender, clock, resource) = (self.sender.clone(), self.clock, resource.clone());
+        self.tasks.push(tokio::spawn(async move {
+            let tell = |seen| sender.send(Arrival { at: clock.now(), resource: resource.clone(), seen });
+            let mut lines = Lines::of(response.into_body());
+            while let Ok(Some(line)) = lines.next().await {
+                let Ok(event) = Json::parse(&String::from_utf8_lossy(&line)) else { continue };
+                let Some(kind) = event.get("type").as_text().cloned() else { continue };
+                let shown = WatchedEvent { event: kind, object: event.get("object").clone() };
+                // The receiver may be gone.
+                let _ = tell(Seen::Watched(id, shown));
+            }
+            let _ = tell(Seen::Trouble("the watch of the scenario has ended".to_owned()));
+        }));
+        AnswerSeen { code: 200, message: String::new(), body: Json::Null }
     }
 
     /// Waits for the next arrival.
@@ -190,21 +231,15 @@ impl Watch {
         }
         // A run may wait to hear that the API server answers again.
         self.tell(Seen::Bookmark(*revision));
-        let mut body = response.into_body();
-        let mut pending: Vec<u8> = Vec::new();
+        let mut lines = Lines::of(response.into_body());
         loop {
-            let frame = match tokio::time::timeout(SILENCE_MAX, body.frame()).await {
-                Ok(Some(Ok(frame))) => frame,
-                Ok(Some(Err(error))) => return End::Broken(Some(told(&error))),
-                Ok(None) | Err(_) => return End::Broken(None),
+            let line = match tokio::time::timeout(SILENCE_MAX, lines.next()).await {
+                Ok(Ok(Some(line))) => line,
+                Ok(Err(why)) => return End::Broken(Some(why)),
+                Ok(Ok(None)) | Err(_) => return End::Broken(None),
             };
-            let Ok(data) = frame.into_data() else { continue };
-            pending.extend_from_slice(&data);
-            while let Some(end) = pending.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = pending.drain(..=end).collect();
-                if let Some(end) = self.take(&line, revision) {
-                    return end;
-                }
+            if let Some(end) = self.take(&line, revision) {
+                return end;
             }
         }
     }
@@ -229,6 +264,32 @@ impl Watch {
             _ => {}
         }
         None
+    }
+}
+
+/// The lines of a stream.
+struct Lines {
+    body: HttpBody,
+    pending: Vec<u8>,
+}
+
+impl Lines {
+    const fn of(body: HttpBody) -> Self {
+        Self { body, pending: Vec::new() }
+    }
+
+    /// Waits for the next line; `None` when the stream ends, or why it broke. Nothing is lost if the wait is cut short.
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, String> {
+        loop {
+            if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
+                return Ok(Some(self.pending.drain(..=end).collect()));
+            }
+            match self.body.frame().await {
+                Some(Ok(frame)) => frame.into_data().into_iter().for_each(|data| self.pending.extend_from_slice(&data)),
+                Some(Err(error)) => return Err(told(&error)),
+                None => return Ok(None),
+            }
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use gherkin::{Step, StepType};
 use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineSpec;
+use nodeproof_core::network::Resource;
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{
     Act, Bound, Bystanders, Expectation, Fact, Given, Position, Predicate, Scenario, ScenarioAction, Setup, Subject,
@@ -77,6 +78,8 @@ pub struct Draft {
     read_only: bool,
     /// What the scenario itself says in `Given`, `When` and `@custom:` tags: names in it are meant.
     own_words: String,
+    /// The kind of the objects of the watch that a step has opened last.
+    pub(super) watched: Option<Resource>,
     /// Whether the current sentence is about every Node: the name is then `*`.
     pub(super) of_every_node: bool,
     /// Names in steps that no sentence fits. Such a step may have declared them, so no problem is reported for them.
@@ -287,8 +290,7 @@ impl Draft {
         if !self.only_looks(subject.is_of_the_api() && !has_snapshot) || !self.is_said_of_every(&subject, &predicate) {
             return;
         }
-        if let Some(unknown) = unknown_name(&subject, &predicate, &self.own_words) {
-            self.problem_with(&unknown.name, unknown.message, vec![unknown.help]);
+        if self.has_unknown_name(&subject, &predicate) {
             return;
         }
         let fact = Fact { subject, predicate };
@@ -310,6 +312,13 @@ impl Draft {
             }
             None => {}
         }
+    }
+
+    /// Notes a name in a predicate that nothing in the cluster can have.
+    pub(super) fn has_unknown_name(&mut self, subject: &Subject, predicate: &Predicate) -> bool {
+        let Some(unknown) = unknown_name(subject, predicate, &self.own_words) else { return false };
+        self.problem_with(&unknown.name, unknown.message, vec![unknown.help]);
+        true
     }
 
     /// Refuses a predicate that cannot be checked for each Node of a cluster.
@@ -341,6 +350,7 @@ impl Draft {
             owners: self.owners.clone(),
             compile_context: Arc::clone(&self.compile_context),
             said_by: self.said_by + 1,
+            watched: self.watched.clone(),
             read_only: self.read_only,
             own_words: self.own_words.clone(),
             place: DraftPosition {

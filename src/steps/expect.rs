@@ -4,8 +4,8 @@
 //! `after …` or `at once`; `{for}` is `for 25s`.
 
 use cucumber::{given, then, when};
-use nodeproof_core::network::{NODES, PODS};
-use nodeproof_core::objects::Text;
+use nodeproof_core::network::{NODES, PODS, kind_of};
+use nodeproof_core::objects::{ObjectKey, Text};
 use nodeproof_core::scenario::{Bound, Cost, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
 
 use super::draft::Draft;
@@ -319,6 +319,62 @@ fn request_answered(draft: &mut Draft, what: String, code: String, text: String)
     draft.expect(Subject::Answer, Predicate::Answered { code: Some(code), text }, Some(Bound::AtOnce));
 }
 
+/// The last request of the act is answered with a list of exactly these objects, in this order: `the answer lists "a"
+/// and "b"`, `the answer lists "default/web", "kube-system/dns"`, or `nothing`.
+#[then(regex = r#"^the answer lists (?P<names>nothing|"[^"]*"(?:(?:, | and )"[^"]*")*)$"#)]
+fn answer_lists(draft: &mut Draft, names: String) {
+    let names = if names == "nothing" { Some(Vec::new()) } else { draft.take(&names, words::names(&names)) };
+    let Some(names) = names else { return };
+    let names = names.into_iter().map(Text::from).collect();
+    draft.expect(Subject::Answer, Predicate::Lists(names), Some(Bound::AtOnce));
+}
+
+/// The watch shows such an event in this act: `the watch shows DELETED "worker-1" within 1s`; of the object, a field
+/// may be named: `the watch shows MODIFIED "worker-1" with spec.unschedulable true within 1s`. Or it never does: `the
+/// watch never shows MODIFIED "worker-1" for 10s`; `never shows anything` is without any event.
+#[then(
+    regex = r#"^the watch (?P<never>never )?shows (?P<event>anything|ADDED|MODIFIED|DELETED)(?: "(?P<name>[^"]*)")?(?: with (?P<path>\S+) (?P<value>set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+))?(?P<bound>,? (?:within|between|at|after|for) .*)?$"#
+)]
+fn watch_shows(
+    draft: &mut Draft,
+    never: String,
+    event: String,
+    name: String,
+    path: String,
+    value: String,
+    bound: String,
+) {
+    let Some(resource) = draft.watched.clone() else {
+        let help = vec!["the user watches /api/v1/nodes".to_owned()];
+        return draft.problem_with("the watch", "no step before opens a watch".to_owned(), help);
+    };
+    if (event == "anything") != name.is_empty() || (event == "anything" && never.is_empty()) {
+        return draft
+            .problem(&event, "`never shows anything`, or the event of an object: ADDED \"worker-1\"".to_owned());
+    }
+    let field = if path.is_empty() {
+        None
+    } else {
+        let Some((path, test)) = draft.field_of(&path, &value) else { return };
+        let kind = Text::of(kind_of(&resource).unwrap_or_default());
+        let object = Subject::Object(ObjectRef { kind, resource, key: ObjectKey::cluster(name.as_str()) });
+        if draft.has_unknown_name(&object, &Predicate::Field { path: path.clone(), test: test.clone() }) {
+            return;
+        }
+        Some((path, test))
+    };
+    let shows = Predicate::Shows {
+        event: Some(event).filter(|event| event != "anything").map(Text::from),
+        name: Some(name).filter(|name| !name.is_empty()).map(Text::from),
+        field,
+    };
+    if never.is_empty() {
+        draft.expect_becomes(Some((Subject::Watch, shows)), &bound);
+    } else {
+        draft.expect_lasts(Some((Subject::Watch, shows.negated())), &bound);
+    }
+}
+
 /// The kubelet that was started in this act ends at once; of what it prints, a part is enough.
 #[then(regex = r#"^the kubelet refuses to start with "(?P<text>.*)"$"#)]
 fn kubelet_refuses(draft: &mut Draft, text: String) {
@@ -357,12 +413,22 @@ fn table_matches(draft: &mut Draft, kind: String) {
     draft.expect(subject, Predicate::MatchesSnapshot(SnapshotKind::Table), Some(Bound::Act));
 }
 
-/// Any of the sentences about one Node, for each Node of a zone: `each Node of zone "a" keeps condition Ready=True for
-/// 60s`.
-#[then(regex = r#"^each Node of zone "(?P<zone>[^"]*)" (?P<rest>.+)$"#)]
-fn each_node(draft: &mut Draft, zone: String, rest: String) {
-    for node in draft.zone(&zone) {
-        draft.instead(&format!("Node \"{}\" {rest}", node.name));
+/// Any of the sentences about one Node or Pod, for each Node of a zone, or for each Pod that the scenario has put on
+/// one of them: `each Node of zone "a" keeps condition Ready=True for 60s`.
+#[then(regex = r#"^each (?P<kind>Node|Pod) of zone "(?P<zone>[^"]*)" (?P<rest>.+)$"#)]
+fn each_of_zone(draft: &mut Draft, kind: String, zone: String, rest: String) {
+    let nodes = draft.zone(&zone);
+    if kind == "Node" {
+        nodes.iter().for_each(|node| draft.instead(&format!("Node \"{}\" {rest}", node.name)));
+        return;
+    }
+    let on_it = |pod: &super::draft::PodEntry| nodes.iter().any(|node| pod.node.as_ref() == Some(&node.name));
+    let pods: Vec<_> = draft.pods.iter().filter(|pod| on_it(pod)).cloned().collect();
+    if pods.is_empty() && !nodes.is_empty() {
+        draft.problem(&zone, format!("no Pod is on a Node of zone {zone:?}"));
+    }
+    for pod in pods {
+        draft.instead(&format!("Pod \"{}/{}\" {rest}", pod.namespace, pod.name));
     }
 }
 
@@ -388,20 +454,6 @@ fn nodes_have_taint(draft: &mut Draft, count: String, zone: String, taint: Strin
 fn never_nodes_with_taint(draft: &mut Draft, count: String, zone: String, taint: String, bound: String) {
     let what = draft.tainted(&count, &zone, &taint).map(|(subject, predicate)| (subject, predicate.negated()));
     draft.expect_lasts(what, &bound);
-}
-
-/// Any of the sentences about one Pod, for each Pod that the scenario has put on a Node of a zone.
-#[then(regex = r#"^each Pod of zone "(?P<zone>[^"]*)" (?P<rest>.+)$"#)]
-fn each_pod(draft: &mut Draft, zone: String, rest: String) {
-    let nodes = draft.zone(&zone);
-    let on_it = |pod: &super::draft::PodEntry| nodes.iter().any(|node| pod.node.as_ref() == Some(&node.name));
-    let pods: Vec<_> = draft.pods.iter().filter(|pod| on_it(pod)).cloned().collect();
-    if pods.is_empty() && !nodes.is_empty() {
-        draft.problem(&zone, format!("no Pod is on a Node of zone {zone:?}"));
-    }
-    for pod in pods {
-        draft.instead(&format!("Pod \"{}/{}\" {rest}", pod.namespace, pod.name));
-    }
 }
 
 fn event_predicate(reason: &str, message: &str, times: Option<u32>) -> Predicate {

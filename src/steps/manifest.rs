@@ -117,8 +117,8 @@ pub(crate) fn request(method: &str, target: &str) -> Result<Call, String> {
         ["api", version, rest @ ..] if !rest.is_empty() => ("", *version, rest),
         ["apis", group, version, rest @ ..] if !rest.is_empty() => (*group, *version, rest),
         _ if method == "GET" => {
-            let target = Target::Path(Text::from(path));
-            return Ok(with_query(Call { target, ..Call::new(Verb::Get, Resource::of("", "", ""), "", "") }, query));
+            let target = Target::Path(Text::from(decoded(path)?));
+            return with_query(Call { target, ..Call::new(Verb::Get, Resource::of("", "", ""), "", "") }, query);
         }
         _ => return Err(format!("{path:?} names no resource, as /api/v1/nodes does")),
     };
@@ -146,18 +146,32 @@ pub(crate) fn request(method: &str, target: &str) -> Result<Call, String> {
         _ => return Err(format!("there is no method {method:?}: GET, POST, PUT, PATCH or DELETE")),
     };
     let resource = Resource { group: Text::from(group), version: Text::from(version), plural: Text::from(*plural) };
-    let mut call = Call::new(verb, resource, namespace, name);
+    let mut call = Call::new(verb, resource, decoded(namespace)?, decoded(name)?);
     if let Target::Resource { subresource: place, .. } = &mut call.target {
         *place = Text::from(subresource);
     }
-    Ok(with_query(call, query))
+    with_query(call, query)
 }
 
-fn with_query(call: Call, query: &str) -> Call {
-    query.split('&').filter(|pair| !pair.is_empty()).fold(call, |call, pair| {
+/// Adds the parameters of a query, where a `+` is a blank.
+fn with_query(call: Call, query: &str) -> Result<Call, String> {
+    query.split('&').filter(|pair| !pair.is_empty()).try_fold(call, |call, pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        call.query(name, value)
+        Ok(call.query(decoded(name)?, decoded(&value.replace('+', " "))?))
     })
+}
+
+/// Decodes the escapes of a part of an address: `%3D` is `=`.
+fn decoded(text: &str) -> Result<String, String> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let digits = part.get(..2).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.ok_or_else(|| format!("{text:?}: behind % stand two hexadecimal digits, as in %3D"))?);
+        bytes.extend_from_slice(&part.as_bytes()[2..]);
+    }
+    String::from_utf8(bytes).map_err(|_| format!("{text:?} is no UTF-8 when its escapes are decoded"))
 }
 
 /// Reads a file below the directory of fixtures; a path that leads outside is refused.
@@ -215,10 +229,22 @@ mod tests {
             ("PUT", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/w", "PUT leases/kube-node-lease/w"),
             ("GET", "/api/v1/namespaces/default", "GET namespaces/default"),
             ("GET", "/version", "GET /version"),
+            ("GET", "/api/v1/nodes?labelSelector=a%3Db%2Cc%21%3Dd", "LIST nodes?labelSelector=a=b,c!=d"),
+            ("GET", "/api/v1/nodes?labelSelector=a+in+%28b,c)", "LIST nodes?labelSelector=a in (b,c)"),
+            ("GET", "/api/v1/nodes?labelSelector=a=b=c", "LIST nodes?labelSelector=a=b=c"),
+            ("GET", "/api/v1/nodes/a%2Bb+c", "GET nodes/a+b+c"),
         ] {
             assert_eq!(request(method, path).unwrap().to_string(), shown);
         }
-        for (method, path) in [("GET", "nodes"), ("FETCH", "/api/v1/nodes"), ("POST", "/api"), ("GET", "/api/v1//x")] {
+        for (method, path) in [
+            ("GET", "nodes"),
+            ("FETCH", "/api/v1/nodes"),
+            ("POST", "/api"),
+            ("GET", "/api/v1//x"),
+            ("GET", "/api/v1/nodes?a=%3"),
+            ("GET", "/api/v1/nodes?a=%zz"),
+            ("GET", "/api/v1/nodes?a=%ff"),
+        ] {
             assert!(request(method, path).is_err(), "{method} {path}");
         }
     }

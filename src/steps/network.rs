@@ -7,96 +7,63 @@ use nodeproof_core::objects::Text;
 use nodeproof_core::scenario::{Action, ScenarioAction};
 
 use super::draft::{Draft, NodeEntry, NodeKind};
-use super::words;
 use crate::load::near::nearest;
 
 /// Nothing passes between the machine and the API server, in both directions, or between it and anybody; or again. A
 /// machine that is refused its connection finds nobody who listens: what is under way breaks off, and each new attempt
-/// fails at once.
+/// fails at once. Of a zone it is said of all its machines at once.
 #[given(
-    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection to the API server|network)$"#
+    regex = r#"^(?P<of>machine|zone) "(?P<name>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection to the API server|network)$"#
 )]
 #[when(
-    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection to the API server|network)$"#
+    regex = r#"^(?P<of>machine|zone) "(?P<name>[^"]*)" (?P<what>loses|regains|is refused) its (?P<part>connection to the API server|network)$"#
 )]
-fn machine_connection(draft: &mut Draft, node: String, what: String, part: String) {
+fn connection(draft: &mut Draft, of: String, name: String, what: String, part: String) {
     let to = if part == "network" { Endpoint::Any } else { api() };
     if to == Endpoint::Any && what == "is refused" {
         return draft.problem(&part, "nobody refuses a machine its network: it loses it".to_owned());
     }
-    if let Some(entry) = draft.node_entry(&node) {
-        draft.connections(&[entry], &what, &to);
+    let entries = if of == "zone" { draft.zone(&name) } else { draft.node_entry(&name).into_iter().collect() };
+    if !entries.is_empty() {
+        draft.connections(&entries, &what, &to);
     }
 }
 
-/// Several machines at once: `machines "a" and "b" lose their connection to the API server`.
-#[given(regex = r#"^machines (?P<nodes>".*") (?P<what>lose|regain|are refused) their connection to the API server$"#)]
-#[when(regex = r#"^machines (?P<nodes>".*") (?P<what>lose|regain|are refused) their connection to the API server$"#)]
-fn machines_connections(draft: &mut Draft, nodes: String, what: String) {
-    let Some(names) = draft.take(&nodes, words::names(&nodes)) else { return };
-    let entries: Vec<NodeEntry> = names.iter().filter_map(|name| draft.node_entry(name)).collect();
-    if entries.len() == names.len() {
-        draft.connections(&entries, &what, &api());
-    }
-}
-
-/// All machines of a zone at once.
-#[given(regex = r#"^zone "(?P<zone>[^"]*)" (?P<what>loses|regains|is refused) its connection to the API server$"#)]
-#[when(regex = r#"^zone "(?P<zone>[^"]*)" (?P<what>loses|regains|is refused) its connection to the API server$"#)]
-fn zone_connection(draft: &mut Draft, zone: String, what: String) {
-    let entries = draft.zone(&zone);
-    draft.connections(&entries, &what, &api());
-}
-
-/// Requests of a machine, or of a controller by its name without quotes, never arrive; the client meets its own
-/// time-out. A resource may have a subresource: `nodes/status`. A method may stand before: `GET requests to nodes …`.
+/// Requests of a machine, or of a controller by its name without quotes, never arrive, and the client meets its own
+/// time-out; or they take this much longer; or they are answered with this code, so many times or for good, and never
+/// reach the API server. A resource may have a subresource: `nodes/status`. A method may stand before: `GET requests to
+/// nodes …`.
 #[given(
-    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) are lost$"#
-)]
-#[when(regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) are lost$"#)]
-fn requests_lost(draft: &mut Draft, verb: String, resource: String, client: String) {
-    draft.fault(&verb, &resource, &client, Effect::Drop, None);
-}
-
-/// Requests, chosen as above, take this much longer.
-#[given(
-    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) take (?P<duration>\S+)$"#
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) (?:are lost|take (?P<duration>\S+)|are answered (?P<code>\d+)(?: (?P<times>\d+) times)?)$"#
 )]
 #[when(
-    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) take (?P<duration>\S+)$"#
+    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) (?:are lost|take (?P<duration>\S+)|are answered (?P<code>\d+)(?: (?P<times>\d+) times)?)$"#
 )]
-fn requests_slow(draft: &mut Draft, verb: String, resource: String, client: String, duration: String) {
-    if let Some(delay) = draft.duration(&duration) {
-        draft.fault(&verb, &resource, &client, Effect::Delay { delay, jitter: SignedDuration::ZERO }, None);
-    }
-}
-
-/// Requests, chosen as above, are answered with this code and never reach the API server; so many times, or until they
-/// go through again.
-#[given(
-    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) are answered (?P<code>\d+)(?: (?P<times>\d+) times)?$"#
-)]
-#[when(
-    regex = r#"^(?:(?P<verb>[A-Za-z]+) )?requests to (?P<resource>\S+) from (?P<client>"[^"]*"|[a-z-]+) are answered (?P<code>\d+)(?: (?P<times>\d+) times)?$"#
-)]
-fn requests_answered(draft: &mut Draft, verb: String, resource: String, client: String, code: String, times: String) {
-    let known = code.parse::<u16>().ok().filter(|code| CODES.contains(code));
-    let Some(known) = known else {
-        let help = vec![format!("the codes are {}", CODES.map(|code| code.to_string()).join(", "))];
-        draft.problem_with(&code, format!("no request is answered with {code}"), help);
-        return;
+fn requests(
+    draft: &mut Draft,
+    verb: String,
+    resource: String,
+    client: String,
+    duration: String,
+    code: String,
+    times: String,
+) {
+    let mut limit = None;
+    let effect = if !duration.is_empty() {
+        let Some(delay) = draft.duration(&duration) else { return };
+        Effect::Delay { delay, jitter: SignedDuration::ZERO }
+    } else if !code.is_empty() {
+        let Some(known) = code.parse::<u16>().ok().filter(|code| CODES.contains(code)) else {
+            let help = vec![format!("the codes are {}", CODES.map(|code| code.to_string()).join(", "))];
+            draft.problem_with(&code, format!("no request is answered with {code}"), help);
+            return;
+        };
+        limit = times.parse::<u32>().ok().filter(|times| *times > 0);
+        Effect::Answer(vec![InjectedReply::Code(known)])
+    } else {
+        Effect::Drop
     };
-    let times = if times.is_empty() { None } else { times.parse::<u32>().ok().filter(|times| *times > 0) };
-    draft.fault(&verb, &resource, &client, Effect::Answer(vec![InjectedReply::Code(known)]), times);
-}
-
-/// Every fault on the requests and the connection of a machine, or of a controller, is gone.
-#[given(regex = r#"^requests from (?P<client>"[^"]*"|[a-z-]+) go through again$"#)]
-#[when(regex = r#"^requests from (?P<client>"[^"]*"|[a-z-]+) go through again$"#)]
-fn requests_heal(draft: &mut Draft, client: String) {
-    if let Some(client) = draft.client(&client) {
-        draft.action(ScenarioAction::Heal(Endpoint::Name(client)));
-    }
+    draft.fault(&verb, &resource, &client, effect, limit);
 }
 
 /// Returns the API server, which is the other end of most connections.
@@ -116,8 +83,8 @@ impl Draft {
             let client = format!("machine/{}", node.name);
             let lay = |effect| Action::AddRule(Fault { to: to.clone(), effect, ..Fault::disconnect(client.as_str()) });
             actions.push(match what {
-                "lose" | "loses" => lay(Effect::Drop).into(),
-                "is refused" | "are refused" => lay(Effect::Refuse).into(),
+                "loses" => lay(Effect::Drop).into(),
+                "is refused" => lay(Effect::Refuse).into(),
                 _ => ScenarioAction::Heal(Endpoint::Name(Text::from(client))),
             });
         }

@@ -89,11 +89,12 @@ fn fed_with(draft: &mut Draft, step: &Step) {
     }
 }
 
-/// The scenario feeds the hand-fed Node no more: neither status nor Lease is written.
-#[given(regex = r#"^Node "(?P<node>[^"]*)" falls silent$"#)]
-#[when(regex = r#"^Node "(?P<node>[^"]*)" falls silent$"#)]
-fn silent(draft: &mut Draft, node: String) {
-    draft.feed(&node, Feed::Silence);
+/// The scenario feeds the hand-fed Node no more: neither status nor Lease is written; or both are written at once and
+/// from then on.
+#[given(regex = r#"^Node "(?P<node>[^"]*)" (?P<what>falls silent|is fed again)$"#)]
+#[when(regex = r#"^Node "(?P<node>[^"]*)" (?P<what>falls silent|is fed again)$"#)]
+fn silent(draft: &mut Draft, node: String, what: String) {
+    draft.feed(&node, if what == "falls silent" { Feed::Silence } else { Feed::Resume });
 }
 
 /// The hand-fed Nodes of a zone, or the first of them, are fed no more; or they are written at once, status and Lease,
@@ -136,13 +137,6 @@ fn silent_lease(draft: &mut Draft, node: String) {
 #[when(regex = r#"^the status of Node "(?P<node>[^"]*)" is written no more$"#)]
 fn silent_status(draft: &mut Draft, node: String) {
     draft.feed(&node, Feed::SilenceStatus);
-}
-
-/// Status and Lease of the hand-fed Node are written at once and from then on.
-#[given(regex = r#"^Node "(?P<node>[^"]*)" is fed again$"#)]
-#[when(regex = r#"^Node "(?P<node>[^"]*)" is fed again$"#)]
-fn fed_again(draft: &mut Draft, node: String) {
-    draft.feed(&node, Feed::Resume);
 }
 
 /// The scenario writes a condition of the hand-fed Node at once, as its kubelet would, and from then on.

@@ -3,7 +3,7 @@
 //! Inputs: the texts of a sentence's parameters. Output: an expectation in the draft, or a problem at the word.
 
 use nodeproof_core::network::find_kind;
-use nodeproof_core::objects::{Json, ObjectKey, Text};
+use nodeproof_core::objects::{Json, ObjectKey, Path, Text};
 use nodeproof_core::scenario::{Bound, Every, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
 
 use super::draft::{Draft, NodeKind};
@@ -113,6 +113,11 @@ impl Draft {
     }
 
     pub(super) fn field_test(&mut self, path: &str, value: &str) -> Option<Predicate> {
+        self.field_of(path, value).map(|(path, test)| Predicate::Field { path, test })
+    }
+
+    /// Reads a path and what must be there.
+    pub(super) fn field_of(&mut self, path: &str, value: &str) -> Option<(Path, FieldTest)> {
         let path = self.take(path, words::path(path))?;
         let test = match value {
             "set" => FieldTest::Present,
@@ -124,7 +129,7 @@ impl Draft {
             }
             value => FieldTest::Is(words::value(value)),
         };
-        Some(Predicate::Field { path, test })
+        Some((path, test))
     }
 
     pub(super) fn phase(&mut self, what: &str, word: &str) -> Option<Predicate> {

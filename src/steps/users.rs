@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cucumber::{given, when};
 use gherkin::Step;
 use nodeproof_core::json;
-use nodeproof_core::network::{Body, Call, Identity, MERGE_PATCH, NODES, PODS, Verb};
+use nodeproof_core::network::{Body, Call, Identity, MERGE_PATCH, NODES, PODS, Target, Verb};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::scenario::{Action, ScenarioAction, Setup};
 
@@ -47,11 +47,19 @@ fn user_creates(draft: &mut Draft, step: &Step) {
     draft.actions(actions);
 }
 
-/// `kubectl cordon`, `uncordon` and `delete node`.
-#[given(regex = r#"^the user (?P<what>cordons|uncordons|deletes) Node "(?P<node>[^"]*)"$"#)]
-#[when(regex = r#"^the user (?P<what>cordons|uncordons|deletes) Node "(?P<node>[^"]*)"$"#)]
-fn user_node(draft: &mut Draft, what: String, node: String) {
-    let Some(node) = draft.node(&node) else { return };
+/// `kubectl cordon`, `uncordon` and `delete`; a Pod is deleted with its own grace period.
+#[given(regex = r#"^the user (?P<what>cordons|uncordons|deletes) (?P<kind>Node|Pod) "(?P<name>[^"]*)"$"#)]
+#[when(regex = r#"^the user (?P<what>cordons|uncordons|deletes) (?P<kind>Node|Pod) "(?P<name>[^"]*)"$"#)]
+fn user_deletes(draft: &mut Draft, what: String, kind: String, name: String) {
+    if kind == "Pod" {
+        if what != "deletes" {
+            draft.problem(&what, format!("nobody {what} a Pod: Nodes are cordoned"));
+        } else if let Some(pod) = draft.pod(&name) {
+            draft.user_asks(Call::new(Verb::Delete, PODS, pod.namespace, pod.name));
+        }
+        return;
+    }
+    let Some(node) = draft.node(&name) else { return };
     let call = match what.as_str() {
         "deletes" => Call::new(Verb::Delete, NODES, "", node),
         "cordons" => Call::strategic_patch(NODES, "", node, json!({"spec": {"unschedulable": true}})),
@@ -99,15 +107,6 @@ fn user_removes_label(draft: &mut Draft, label: String, node: String) {
     }
 }
 
-/// `kubectl delete pod`, with the Pod's own grace period.
-#[given(regex = r#"^the user deletes Pod "(?P<pod>[^"]*)"$"#)]
-#[when(regex = r#"^the user deletes Pod "(?P<pod>[^"]*)"$"#)]
-fn user_deletes_pod(draft: &mut Draft, pod: String) {
-    if let Some(pod) = draft.pod(&pod) {
-        draft.user_asks(Call::new(Verb::Delete, PODS, pod.namespace, pod.name));
-    }
-}
-
 /// A request to the API server: `the user sends GET /api/v1/nodes/worker-1`. Who sends it is `the user`, who may do
 /// everything, `user "jane"`, `service account "namespace/name"` or `the kubelet on "worker-1"`, that is the
 /// credentials in the file that its `--kubeconfig` names.
@@ -121,6 +120,22 @@ fn user_sends(draft: &mut Draft, who: String, method: String, path: String) {
     if let Some(call) = draft.take(&path, manifest::request(&method, &path)) {
         draft.asks(&who, call);
     }
+}
+
+/// A watch of a list, which lasts to the end of the scenario: `the user watches /api/v1/nodes?labelSelector=a%3Db`. It
+/// begins with what is there. `the watch` in later lines is the one that was opened last.
+#[given(regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") watches (?P<path>\S*[^\s:])$"#)]
+#[when(regex = r#"^(?P<who>the user|(?:user|service account|the kubelet on) "[^"]*") watches (?P<path>\S*[^\s:])$"#)]
+fn user_watches(draft: &mut Draft, who: String, path: String) {
+    let Some(call) = draft.take(&path, manifest::request("GET", &path)) else { return };
+    if call.verb != Verb::List {
+        draft.problem(&path, "a watch is of a list, as /api/v1/nodes".to_owned());
+        return;
+    }
+    if let Target::Resource { resource, .. } = &call.target {
+        draft.watched = Some(resource.clone());
+    }
+    draft.asks(&who, Call { verb: Verb::Watch, ..call });
 }
 
 /// A request with a body, as YAML or JSON in a doc string. A PATCH is a merge patch unless the body is a list, which is

@@ -239,6 +239,12 @@ pub fn is_namespaced(resource: &Resource) -> bool {
     find(resource).is_none_or(|kind| KINDS[kind].is_namespaced())
 }
 
+/// Returns the kind of a resource's objects; `None` for one that the server does not have.
+#[must_use]
+pub fn kind_of(resource: &Resource) -> Option<&'static str> {
+    find(resource).map(|kind| KINDS[kind].name)
+}
+
 /// Returns the kinds in namespaces whose collections can be deleted.
 pub fn collections() -> impl Iterator<Item = Resource> {
     let has_collections = |kind: &&Kind| {

@@ -17,7 +17,9 @@ mod rule_json;
 mod transport;
 
 pub use identity::Identity;
-pub use kinds::{UnknownResource, collections, find_kind, is_known, is_namespaced, kind_names, known_resource};
+pub use kinds::{
+    UnknownResource, collections, find_kind, is_known, is_namespaced, kind_names, kind_of, known_resource,
+};
 pub use message::*;
 pub use resource::{
     CSI_NODES, ENDPOINT_SLICES, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, NODE_LEASES, NODES, PODS, Resource, Verb,

@@ -58,6 +58,8 @@ pub enum Subject {
     Every(Every),
     /// The answer to the act's last request.
     Answer,
+    /// The watch that the scenario has opened last.
+    Watch,
     /// A machine as its own tools show it: processes, containers, limits.
     Machine(Text),
     /// All objects of a kind, as `kubectl get` shows them.
@@ -70,7 +72,7 @@ impl Subject {
     /// Tells whether watches of the API show it, without a request of the scenario's own.
     #[must_use]
     pub const fn is_of_the_api(&self) -> bool {
-        !matches!(self, Self::Answer | Self::Machine(_) | Self::Own(_))
+        !matches!(self, Self::Answer | Self::Watch | Self::Machine(_) | Self::Own(_))
     }
 }
 
@@ -95,7 +97,7 @@ impl Fact {
             Subject::Several { of, .. } => of.iter().map(|of| of.resource.clone()).collect(),
             Subject::Every(_) => Vec::from([NODES, LEASES]),
             Subject::Table(resource) => Vec::from([resource.clone()]),
-            Subject::Answer | Subject::Machine(_) | Subject::Own(_) => Vec::new(),
+            Subject::Answer | Subject::Watch | Subject::Machine(_) | Subject::Own(_) => Vec::new(),
         }
     }
 }
@@ -269,6 +271,17 @@ pub enum Predicate {
         code: Option<u16>,
         /// A part of the message, if it matters.
         text: Option<Text>,
+    },
+    /// The answer is a list of exactly these objects, in this order; a name may have its namespace: `default/web`.
+    Lists(Vec<Text>),
+    /// A watch has shown an event in this act.
+    Shows {
+        /// `ADDED`, `MODIFIED` or `DELETED`; `None` for any event.
+        event: Option<Text>,
+        /// The object's name, which may have its namespace; `None` for any.
+        name: Option<Text>,
+        /// A field of the object, if it matters.
+        field: Option<(Path, FieldTest)>,
     },
     /// The action of the `When` was refused, as a start with an unknown flag.
     Refused {

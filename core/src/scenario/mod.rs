@@ -25,7 +25,9 @@ pub use expectation::{
 };
 pub use heartbeat_writer::HeartbeatWriter;
 pub use history::{Histories, History, HistoryEntry};
-pub use observation::{ActionId, AnswerSeen, FaultEffect, ObjectChange, Observation, OwnSeen, RunOutput, Task, Writer};
+pub use observation::{
+    ActionId, AnswerSeen, FaultEffect, ObjectChange, Observation, OwnSeen, RunOutput, Task, WatchedEvent, Writer,
+};
 pub use outcome::{Mismatch, Outcome, Snapshot, StepVerdict, Verdict};
 pub use position::Position;
 pub use run::{Run, RunOptions};

@@ -18,6 +18,8 @@ pub enum Observation {
     Change(ObjectChange),
     /// A request of an action was answered; the action is done.
     Answer(ActionId, AnswerSeen),
+    /// The watch that an action has opened shows an event.
+    Watched(ActionId, WatchedEvent),
     /// An action took effect.
     Done(ActionId),
     /// An action was refused.
@@ -76,6 +78,15 @@ pub struct OwnSeen {
     pub holds: bool,
     /// What is there, for people: `2 spare Nodes`.
     pub seen: String,
+}
+
+/// An event of a watch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchedEvent {
+    /// Its type: `ADDED`, `MODIFIED`, `DELETED`.
+    pub event: Text,
+    /// The object that came with it.
+    pub object: Json,
 }
 
 /// The answer to a request.

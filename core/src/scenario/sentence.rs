@@ -23,6 +23,7 @@ impl fmt::Display for Subject {
             Self::Every(Every::Node) => f.write_str("each Node of the cluster"),
             Self::Every(Every::Lease) => f.write_str("the Lease of each Node of the cluster"),
             Self::Answer => f.write_str("the request"),
+            Self::Watch => f.write_str("the watch"),
             Self::Machine(name) => write!(f, "machine {:?}", name.as_str()),
             Self::Own(look) => f.write_str(&look.name),
             Self::Table(resource) => write!(f, "the table of {}", resource.plural),
@@ -121,6 +122,23 @@ impl fmt::Display for Predicate {
                     write!(f, " {code}")?;
                 }
                 text.as_ref().map_or(Ok(()), |text| write!(f, " {:?}", text.as_str()))
+            }
+            Self::Lists(names) if names.is_empty() => f.write_str("lists nothing"),
+            Self::Lists(names) => {
+                let names: Vec<String> = names.iter().map(|name| format!("{:?}", name.as_str())).collect();
+                write!(f, "lists {}", names.join(", "))
+            }
+            Self::Shows { event, name, field } => {
+                let words =
+                    |word: &Option<Text>, any: &str| word.as_ref().map_or_else(|| String::from(any), Text::to_string);
+                write!(f, "{} {}", words(event, "any event"), words(name, "of anything"))?;
+                match field {
+                    Some((path, test)) => {
+                        let field = Self::Field { path: path.clone(), test: test.clone() };
+                        write!(f, " with {field}")
+                    }
+                    None => Ok(()),
+                }
             }
             Self::Refused { text } => {
                 f.write_str("refused")?;

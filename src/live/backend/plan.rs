@@ -13,7 +13,7 @@ use nodeproof_core::network::{
 };
 use nodeproof_core::objects::Json;
 use nodeproof_core::profile::Settings;
-use nodeproof_core::scenario::{Action, Bystanders, Scenario, ScenarioAction, Setup, Subject};
+use nodeproof_core::scenario::{Action, Bystanders, Fact, Predicate, Scenario, ScenarioAction, Setup, Subject};
 
 use super::LiveBackend;
 use crate::live::aliases::Aliases;
@@ -130,15 +130,18 @@ fn alone(scenario: &Scenario) -> Option<IsolationReason> {
         }
         _ => Vec::new(),
     });
-    let seen = scenario
-        .expectations()
-        .filter_map(|line| matches!(line.fact.subject, Subject::Table(_)).then_some(IsolationReason::Lists));
+    let seen = scenario.expectations().filter_map(|line| looks_at_lists(&line.fact).then_some(IsolationReason::Lists));
     let flags = (!scenario.cluster.flags.is_empty()).then_some(IsolationReason::Flags);
     let bystanders = (scenario.cluster.bystanders != Bystanders::Bystander).then_some(IsolationReason::AllNodes);
     let found: Vec<IsolationReason> =
         made.chain(scenario.actions().filter_map(of_action)).chain(seen).chain(flags).chain(bystanders).collect();
     // A reason for which a cluster without other Nodes is not enough comes first.
     found.iter().find(|why| !why.can_be_emptied_for()).or(found.first()).copied()
+}
+
+/// Tells whether a line is about a whole list or a watch of one.
+const fn looks_at_lists(fact: &Fact) -> bool {
+    matches!(fact.subject, Subject::Table(_) | Subject::Watch) || matches!(fact.predicate, Predicate::Lists(_))
 }
 
 /// Returns why an action cannot be done to programs that the run did not start.

@@ -35,6 +35,10 @@ impl Driver {
                 }
             }
             Task::Action(ScenarioAction::Action(action)) => match *action {
+                Action::Api { identity, call } if call.verb == Verb::Watch => {
+                    let answer = self.watches.open_own(&self.caller, &identity, &call, id).await;
+                    return Performed::of(Observation::Answer(id, self.home_answer(answer)));
+                }
                 Action::Api { identity, call } => return self.request(id, &identity, &call).await,
                 Action::AddMachine(spec) => {
                     if self.aliases.is_stand_in(&spec.name) {

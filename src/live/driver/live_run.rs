@@ -17,7 +17,7 @@ use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, ObjectKey, Text};
 use nodeproof_core::scenario::{
     ActionId, FaultEffect, ObjectChange, Observation, Outcome, Position, Run, RunOptions, RunOutput, Scenario, Subject,
-    Task, Writer,
+    Task, WatchedEvent, Writer,
 };
 
 use super::verdict::Trouble;
@@ -200,6 +200,7 @@ impl LiveRun {
         let owns = |object: &Json| self.aliases.owns(&key_of(object));
         let seen = match seen {
             Seen::Trouble(_) => return,
+            Seen::Watched(_, shown) if !owns(&shown.object) => return,
             // Of objects of others only the revision counts.
             Seen::Set(object) | Seen::Gone(object) if !owns(&object) => Seen::Bookmark(revision_of(&object)),
             Seen::Listed { mut objects, resource_version } => {
@@ -448,6 +449,11 @@ impl LiveRun {
     fn hand_over(&mut self, until: Timestamp) {
         for Arrival { at, resource, seen } in self.held.ripe(until) {
             self.told = self.told.max(at);
+            if let Seen::Watched(id, WatchedEvent { event, object }) = seen {
+                let shown = WatchedEvent { event, object: self.aliases.home(&object) };
+                self.run.handle_observation(Observation::Watched(id, shown), self.told);
+                continue;
+            }
             if matches!(seen, Seen::Listed { .. }) && self.cache.shown(&resource).is_some() {
                 self.run.handle_observation(Observation::Gap(resource.clone()), self.told);
             }

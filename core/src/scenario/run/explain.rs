@@ -205,6 +205,7 @@ impl Run {
                     let body = self.view.answer().map_or(Json::Null, |answer| answer.body.clone());
                     (Text::of("answer"), canonical(&body, self.zero, &names))
                 }
+                (Subject::Watch, _) => (Text::of("watch"), Json::Null),
                 (Subject::Machine(name), _) => (name.clone(), self.view.machine(name).cloned().unwrap_or_default()),
                 (Subject::Own(look), _) => (look.name.clone(), Json::Null),
                 (Subject::Every(_), _) => (Text::of("every"), Json::Null),

@@ -223,6 +223,10 @@ impl Run {
                 }
             }
             Observation::Answer(id, answer) => self.handle_answer(id, answer, now),
+            Observation::Watched(id, event) => {
+                self.view.add_watched(id, event);
+                self.each_judge(None, now, Judge::observe);
+            }
             Observation::Done(id) => self.handle_done(id, now),
             Observation::Refused(id, why) => self.handle_refused(id, why, now),
             Observation::FaultHits(id, effect) => self.handle_hits(id, effect, now),
@@ -348,6 +352,9 @@ impl Run {
         let ok = (200..300).contains(&answer.code);
         let text = format!("answered {} {:?}", answer.code, answer.message);
         self.view.set_answer(answer);
+        if ok && is_watch(&job.task) {
+            self.view.open_watch(id);
+        }
         let judged = self.expects(|predicate| matches!(predicate, Predicate::Answered { .. }));
         if ok || (job.when && judged) {
             self.next_job(now);
@@ -443,6 +450,16 @@ impl Run {
         let (why, last) = self.explain_step(now);
         self.mismatch.get_or_insert(Mismatch { step, expected, observed, why, last, replay: String::new() });
         self.finish(now);
+    }
+}
+
+/// Tells whether a task opens a watch.
+fn is_watch(task: &Task) -> bool {
+    match task {
+        Task::Action(ScenarioAction::Action(action)) => {
+            matches!(&**action, Action::Api { call, .. } if call.verb == Verb::Watch)
+        }
+        Task::Action(_) | Task::Feed(_) => false,
     }
 }
 

@@ -11,7 +11,9 @@ use crate::network::{NODES, PODS};
 use crate::objects::canonical::PASSING;
 use crate::objects::{Json, Object, Path, Text};
 use crate::scenario::words::{plain, taint_text};
-use crate::scenario::{Every, Fact, FieldTest, ObjectRef, OwnLook, Predicate, Subject, Taint};
+use crate::scenario::{
+    AnswerSeen, Every, Fact, FieldTest, ObjectRef, OwnLook, Predicate, Subject, Taint, WatchedEvent,
+};
 
 /// Whether a fact holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,7 @@ pub(super) fn judge(fact: &Fact, now: &ClusterView, baseline: &ClusterView) -> T
         Subject::Several { of, .. } => several_truth(of, &fact.predicate, now, baseline),
         Subject::Every(every) => every_truth(*every, &fact.predicate, now, baseline),
         Subject::Answer => answer_truth(&fact.predicate, now),
+        Subject::Watch => watch_truth(&fact.predicate, now),
         Subject::Machine(name) => match now.machine(name) {
             Some(state) => json_truth(&fact.predicate, state, baseline.machine(name)),
             None => Truth::new(Holds::Absent, format!("there is no machine {:?}", name.as_str())),
@@ -243,6 +246,8 @@ fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Tr
         | Predicate::Event { .. }
         | Predicate::Count { .. }
         | Predicate::Answered { .. }
+        | Predicate::Lists(_)
+        | Predicate::Shows { .. }
         | Predicate::Refused { .. }
         | Predicate::NothingElseChanges
         | Predicate::Holds
@@ -385,10 +390,73 @@ fn answer_truth(predicate: &Predicate, now: &ClusterView) -> Truth {
             }
             None => Truth::new(Holds::Absent, "no request was answered"),
         },
+        Predicate::Lists(names) => match now.answer() {
+            Some(answer) => list_truth(names, answer),
+            None => Truth::new(Holds::Absent, "no request was answered"),
+        },
         other => match now.answer() {
             Some(answer) => json_truth(other, &answer.body, None),
             None => Truth::new(Holds::Absent, "no request was answered"),
         },
+    }
+}
+
+/// Compares the names of a list, which may have their namespaces, in their order.
+fn list_truth(names: &[Text], answer: &AnswerSeen) -> Truth {
+    let Json::Array(items) = answer.body.get("items") else {
+        return Truth::new(false, format!("no list: answered {} {:?}", answer.code, answer.message));
+    };
+    let holds = names.len() == items.len() && names.iter().zip(items.iter()).all(|(name, item)| is_called(item, name));
+    let with_namespace = names.iter().any(|name| name.contains('/'));
+    let shown: Vec<String> = items.iter().map(|item| called(item, with_namespace)).collect();
+    Truth::new(
+        holds,
+        if shown.is_empty() { String::from("lists nothing") } else { format!("lists {}", shown.join(", ")) },
+    )
+}
+
+/// Judges what the open watch has shown in this act.
+fn watch_truth(predicate: &Predicate, now: &ClusterView) -> Truth {
+    match (predicate, now.watched()) {
+        (Predicate::Not(inner), _) => negated(watch_truth(inner, now)),
+        (_, None) => Truth::new(Holds::Absent, "no watch is open"),
+        (Predicate::Shows { event, name, field }, Some(events)) => {
+            let is_meant = |shown: &&WatchedEvent| {
+                let is_field =
+                    |(path, test): &(Path, FieldTest)| field_truth(&shown.object, None, path, test).holds == Holds::Yes;
+                event.as_ref().is_none_or(|event| *event == shown.event)
+                    && name.as_ref().is_none_or(|name| is_called(&shown.object, name))
+                    && field.as_ref().is_none_or(is_field)
+            };
+            let with_namespace = name.as_ref().is_some_and(|name| name.contains('/'));
+            let text = |shown: &WatchedEvent| {
+                let of = field.as_ref().map(|(path, _)| format!(" with {path} {}", plain(path.look_up(&shown.object))));
+                format!("{} {}{}", shown.event, called(&shown.object, with_namespace), of.unwrap_or_default())
+            };
+            let shown: Vec<String> = events.iter().map(text).collect();
+            let shown = if shown.is_empty() { String::from("nothing") } else { shown.join(", ") };
+            Truth::new(events.iter().any(|shown| is_meant(&shown)), format!("the watch shows {shown}"))
+        }
+        (_, Some(_)) => Truth::new(true, ""),
+    }
+}
+
+/// Tells whether an object has a name, which may be with its namespace.
+fn is_called(object: &Json, name: &str) -> bool {
+    let own = object.at(&["metadata", "name"]).as_str();
+    match name.split_once('/') {
+        Some((namespace, name)) => {
+            own == Some(name) && object.at(&["metadata", "namespace"]).as_str() == Some(namespace)
+        }
+        None => own == Some(name),
+    }
+}
+
+fn called(object: &Json, with_namespace: bool) -> String {
+    let name = object.at(&["metadata", "name"]).as_str().unwrap_or_default();
+    match object.at(&["metadata", "namespace"]).as_str().filter(|_| with_namespace) {
+        Some(namespace) => format!("\"{namespace}/{name}\""),
+        None => format!("{name:?}"),
     }
 }
 

@@ -13,7 +13,7 @@ use super::RunOptions;
 use crate::network::{EVENTS, NODES, Resource};
 use crate::objects::{Json, Object, ObjectKey, Text};
 use crate::profile::{DEFAULT_RELEASE, Release};
-use crate::scenario::{AnswerSeen, ObjectChange, ObjectRef, OwnLook, OwnSeen};
+use crate::scenario::{ActionId, AnswerSeen, ObjectChange, ObjectRef, OwnLook, OwnSeen, WatchedEvent};
 
 /// The limits that the invariants of Nodes are checked with.
 #[derive(Clone, Debug)]
@@ -60,6 +60,8 @@ pub(super) struct ClusterView {
     machines: BTreeMap<Text, Json>,
     own: BTreeMap<OwnLook, OwnSeen>,
     answer: Option<AnswerSeen>,
+    /// The watch that was opened last, and what it has shown in this act.
+    watched: Option<(ActionId, Vec<WatchedEvent>)>,
     refusal: Option<String>,
     measures: Measures,
     now: Timestamp,
@@ -123,6 +125,9 @@ impl ClusterView {
         }
         self.answer = None;
         self.refusal = None;
+        if let Some((_, events)) = &mut self.watched {
+            events.clear();
+        }
     }
 
     /// Notes what a machine shows.
@@ -153,6 +158,26 @@ impl ClusterView {
     /// Returns the answer to the act's last request.
     pub(super) const fn answer(&self) -> Option<&AnswerSeen> {
         self.answer.as_ref()
+    }
+
+    /// Notes that a watch is open.
+    pub(super) fn open_watch(&mut self, id: ActionId) {
+        if self.watched.as_ref().is_none_or(|(last, _)| *last < id) {
+            self.watched = Some((id, Vec::new()));
+        }
+    }
+
+    /// Notes an event of a watch; only those of the one that was opened last count. Events may come before the answer.
+    pub(super) fn add_watched(&mut self, id: ActionId, event: WatchedEvent) {
+        self.open_watch(id);
+        if let Some((_, events)) = self.watched.as_mut().filter(|(own, _)| *own == id) {
+            events.push(event);
+        }
+    }
+
+    /// Returns what the open watch has shown in this act.
+    pub(super) fn watched(&self) -> Option<&[WatchedEvent]> {
+        self.watched.as_ref().map(|(_, events)| events.as_slice())
     }
 
     /// Notes why an action was refused.
