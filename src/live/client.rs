@@ -151,7 +151,7 @@ impl Caller {
 
     async fn begin(&self, identity: Option<&Identity>, call: &Call) -> Result<http::Response<HttpBody>, String> {
         let request = request(identity, call)?;
-        let is_stranger = identity.is_some_and(|identity| !identity.is_known());
+        let is_stranger = identity.is_some_and(|identity| !identity.is_known() || identity.is_anonymous());
         let client = if is_stranger { &self.stranger } else { &self.client };
         client.send(request).await.map_err(|error| told(&error))
     }
@@ -178,7 +178,9 @@ pub(super) fn request(identity: Option<&Identity>, call: &Call) -> Result<http::
     let mut request = begun("", call);
     if let Some(identity) = identity {
         request = request.header("user-agent", format!("{}/nodeproof", identity.agent));
-        if identity.is_known() {
+        if identity.is_anonymous() {
+            // It has no credentials.
+        } else if identity.is_known() {
             request = request.header("impersonate-user", identity.user.as_str());
             for group in &identity.groups {
                 request = request.header("impersonate-group", group.as_str());

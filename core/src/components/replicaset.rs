@@ -1,7 +1,8 @@
-//! Keeps as many pods as a ReplicaSet asks for.
+//! Keeps as many pods as a ReplicaSet, or a ReplicationController, asks for.
 //!
 //! Mirrors kube-controller-manager's `replicaset-controller` (pkg/controller/replicaset/{replica_set,
-//! replica_set_utils}.go, v1.34). A pod that has ended or is being deleted does not count, so its replacement is
+//! replica_set_utils}.go, v1.34), and `replicationcontroller-controller`, which is the same code over another kind
+//! (pkg/controller/replication/{replication_controller,conversion}.go, v1.34): its selector has labels alone. A pod that has ended or is being deleted does not count, so its replacement is
 //! created when its deletion begins. Before the pods are counted, the set adopts pods without owner that its selector
 //! matches, and releases own pods that it no longer matches. Creations go in batches of 1, 2, 4 …, at most 500 in one
 //! sync. The status describes the pods before the sync created or deleted any.
@@ -15,21 +16,21 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::client::{CacheEvent, node_name};
+use super::client::CacheEvent;
 use super::controller::{
     ApiResult, Controller, ControllerConfig, ControllerContext, Flow, KeyedController, KeyedRuntime, Reconciler,
     Retries, Watched, code, failure, object,
 };
 use super::events::InvolvedObject;
 use super::workload::pods::{
-    Orphans, Owned, adoption, became_ready, controller_of, from_template, is_available, labels, number, owner_key,
-    reference_to, release, set_unless_zero,
+    Orphans, Owned, adoption, became_ready, controller_of, deletion_rank, from_template, is_available, labels, number,
+    owner_key, reference_to, release, set_unless_zero,
 };
 use super::workload::{Expectations, REPLICA_SETS, pod_control};
 use super::{Because, DecisionId};
 use crate::json;
-use crate::network::{Call, PODS, Verb};
-use crate::objects::lifecycle::{condition, is_active, is_ending, is_ready, is_terminal, phase};
+use crate::network::{Call, PODS, Resource, Verb};
+use crate::objects::lifecycle::{is_active, is_ending, is_ready, is_terminal};
 use crate::objects::selector::selects;
 use crate::objects::time::to_time;
 use crate::objects::{Json, Object, ObjectKey, Text};
@@ -42,23 +43,86 @@ const STATUS_TRIES: u32 = 2;
 const SETS: usize = 0;
 const PODS_CACHE: usize = 1;
 
-const CONFIG: ControllerConfig = ControllerConfig {
-    queue: "replicaset",
-    workers: 5,
-    retries: Retries::ENDLESS,
-    watched: &[Watched::of(REPLICA_SETS), Watched::of(PODS)],
+const REPLICATION_CONTROLLERS: Resource = Resource::of("", "v1", "replicationcontrollers");
+
+/// A kind of objects that keep pods in this way.
+#[derive(Debug)]
+struct Family {
+    kind: &'static str,
+    api_version: &'static str,
+    resource: Resource,
+    /// Whether the selector has labels alone, without terms.
+    is_of_labels: bool,
+    config: ControllerConfig,
+}
+
+static REPLICA_SET: Family = Family {
+    kind: "ReplicaSet",
+    api_version: "apps/v1",
+    resource: REPLICA_SETS,
+    is_of_labels: false,
+    config: ControllerConfig {
+        queue: "replicaset",
+        workers: 5,
+        retries: Retries::ENDLESS,
+        watched: &[Watched::of(REPLICA_SETS), Watched::of(PODS)],
+    },
 };
 
-/// Starts the controller with empty caches.
+static REPLICATION_CONTROLLER: Family = Family {
+    kind: "ReplicationController",
+    api_version: "v1",
+    resource: REPLICATION_CONTROLLERS,
+    is_of_labels: true,
+    config: ControllerConfig {
+        queue: "replicationmanager",
+        workers: 5,
+        retries: Retries::ENDLESS,
+        watched: &[Watched::of(REPLICATION_CONTROLLERS), Watched::of(PODS)],
+    },
+};
+
+impl Family {
+    /// Tells whether a set selects a pod.
+    fn selects(&self, set: &Object, pod: &Object) -> bool {
+        let selector = set.stable().at(&["spec", "selector"]);
+        if self.is_of_labels {
+            !selector.is_empty() && selector.fields().all(|(key, value)| labels(pod).get(key) == value)
+        } else {
+            selects(selector, labels(pod))
+        }
+    }
+
+    fn about(&self, set: &Object) -> InvolvedObject {
+        InvolvedObject::object(self.api_version, self.kind, set)
+    }
+}
+
+/// Starts the controller of ReplicaSets with empty caches.
 pub(super) fn start(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
+    start_for(&REPLICA_SET, context.settings.is_gate_on("DeploymentReplicaSetTerminatingReplicas"), context, now)
+}
+
+/// Starts the controller of ReplicationControllers with empty caches.
+pub(super) fn start_replication(context: &ControllerContext, now: Timestamp) -> impl Controller + use<> {
+    start_for(&REPLICATION_CONTROLLER, false, context, now)
+}
+
+fn start_for(
+    family: &'static Family,
+    tells_terminating: bool,
+    context: &ControllerContext,
+    now: Timestamp,
+) -> impl Controller + use<> {
     let logic = ReplicaSets {
-        tells_terminating: context.settings.is_gate_on("DeploymentReplicaSetTerminatingReplicas"),
+        family,
+        tells_terminating,
         pods: Owned::default(),
         orphans: Orphans::default(),
         expectations: Expectations::default(),
         work: BTreeMap::new(),
     };
-    KeyedController::new(logic, &CONFIG, context, now)
+    KeyedController::new(logic, &family.config, context, now)
 }
 
 /// What a request is for.
@@ -110,15 +174,12 @@ struct ReplicaSetSync {
 /// What the controller knows; it keeps the contract of [`Component`](super::Component).
 #[derive(Clone, Debug)]
 struct ReplicaSets {
+    family: &'static Family,
     tells_terminating: bool,
     pods: Owned,
     orphans: Orphans,
     expectations: Expectations,
     work: BTreeMap<ObjectKey, ReplicaSetSync>,
-}
-
-fn about(set: &Object) -> InvolvedObject {
-    InvolvedObject::object("apps/v1", "ReplicaSet", set)
 }
 
 impl ReplicaSets {
@@ -128,16 +189,16 @@ impl ReplicaSets {
         self.orphans.update(event);
         let pod = event.object();
         if let (Some(before), Some(after)) = (&event.before, &event.after)
-            && let Some(owner) = owner_key(before, "ReplicaSet")
-            && owner_key(after, "ReplicaSet").as_ref() != Some(&owner)
+            && let Some(owner) = owner_key(before, self.family.kind)
+            && owner_key(after, self.family.kind).as_ref() != Some(&owner)
         {
             runtime.add(owner.0);
         }
         if controller_of(pod).is_none() {
-            Self::offer(event, runtime);
+            self.offer(event, runtime);
             return;
         }
-        let Some((key, uid)) = owner_key(pod, "ReplicaSet") else { return };
+        let Some((key, uid)) = owner_key(pod, self.family.kind) else { return };
         let Some(set) = runtime.cache(SETS).get(&key).filter(|set| set.uid() == &*uid) else { return };
         let min_ready = number(set, &["spec", "minReadySeconds"], 0);
         self.expectations.follow(&key, event);
@@ -148,16 +209,14 @@ impl ReplicaSets {
     }
 
     /// Queues the sets that select a pod without owner, when it appears or when its labels or owners change.
-    fn offer(event: &CacheEvent, runtime: &mut KeyedRuntime<ReplicaSetPurpose>) {
+    fn offer(&self, event: &CacheEvent, runtime: &mut KeyedRuntime<ReplicaSetPurpose>) {
         let Some(pod) = &event.after else { return };
         let same = |before: &Object| labels(before) == labels(pod) && controller_of(before).is_none();
         if is_ending(pod) || event.before.as_ref().is_some_and(same) {
             return;
         }
         let namespace = pod.key().namespace;
-        let takes = |set: &&Object| {
-            set.key().namespace == namespace && selects(set.stable().at(&["spec", "selector"]), labels(pod))
-        };
+        let takes = |set: &&Object| set.key().namespace == namespace && self.family.selects(set, pod);
         let keys: Vec<ObjectKey> = runtime.cache(SETS).objects().filter(takes).map(Object::key).collect();
         for key in keys {
             runtime.add(key);
@@ -172,8 +231,8 @@ impl ReplicaSets {
         runtime: &mut KeyedRuntime<ReplicaSetPurpose>,
         now: Timestamp,
     ) {
-        let selector = work.set.stable().at(&["spec", "selector"]).clone();
-        let selected = |pod: &Object| selects(&selector, labels(pod));
+        let (family, set) = (self.family, work.set.clone());
+        let selected = |pod: &Object| family.selects(&set, pod);
         let lost: Vec<Object> = work.active.iter().filter(|pod| !selected(pod)).cloned().collect();
         work.active.retain(selected);
         if is_ending(&work.set) {
@@ -183,7 +242,7 @@ impl ReplicaSets {
             let fact = String::from("its labels are no longer those that the set selects");
             let about = format!("pod/{}", pod.key());
             let because =
-                runtime.decide(about, format!("let go by ReplicaSet {}", key.name), [Because::Fact(fact)].into());
+                runtime.decide(about, format!("let go by {} {}", family.kind, key.name), [Because::Fact(fact)].into());
             let call = Call::strategic_patch(PODS, &key.namespace, pod.name(), release(&work.set, &pod));
             runtime.send(key, ReplicaSetPurpose::Release, call, Some(because), now);
         }
@@ -196,13 +255,14 @@ impl ReplicaSets {
             .cloned()
             .collect();
         if !work.wanted.is_empty() {
-            let call = Call::new(Verb::Get, REPLICA_SETS, &key.namespace, &key.name);
+            let call = Call::new(Verb::Get, self.family.resource.clone(), &key.namespace, &key.name);
             runtime.send(key, ReplicaSetPurpose::Confirm, call, None, now);
         }
     }
 
     /// Adopts the pods found.
     fn adopt(
+        family: &Family,
         key: &ObjectKey,
         work: &mut ReplicaSetSync,
         runtime: &mut KeyedRuntime<ReplicaSetPurpose>,
@@ -212,8 +272,8 @@ impl ReplicaSets {
             let fact = String::from("the set selects it, and nobody owns it");
             let about = format!("pod/{}", pod.key());
             let because =
-                runtime.decide(about, format!("taken by ReplicaSet {}", key.name), [Because::Fact(fact)].into());
-            let patch = adoption(reference_to(&work.set, "apps/v1", "ReplicaSet"), &pod);
+                runtime.decide(about, format!("taken by {} {}", family.kind, key.name), [Because::Fact(fact)].into());
+            let patch = adoption(reference_to(&work.set, family.api_version, family.kind), &pod);
             let call = Call::strategic_patch(PODS, &key.namespace, pod.name(), patch);
             runtime.send(key, ReplicaSetPurpose::Adopt(pod), call, Some(because), now);
         }
@@ -231,7 +291,7 @@ impl ReplicaSets {
         let have = work.active.len();
         let decide = |runtime: &mut KeyedRuntime<ReplicaSetPurpose>, what: String| {
             let fact = format!("{have} pods count, and spec.replicas is {wanted}");
-            runtime.decide(format!("replicaset/{key}"), what, Vec::from([Because::Fact(fact)]))
+            runtime.decide(format!("{}/{key}", self.family.kind.to_lowercase()), what, Vec::from([Because::Fact(fact)]))
         };
         if have < wanted {
             let missing = (wanted - have).min(BURST);
@@ -240,7 +300,7 @@ impl ReplicaSets {
             work.stage = ReplicaSetStage::Create { left: missing, batch: 1 };
         } else if have > wanted {
             let mut doomed = work.active.clone();
-            doomed.sort_by_cached_key(rank);
+            doomed.sort_by_cached_key(deletion_rank);
             doomed.truncate((have - wanted).min(BURST));
             work.because = Some(decide(runtime, format!("delete {} pods", doomed.len())));
             self.expectations.expect(key, 0, doomed.iter().map(|pod| Text::from(pod.uid())), now);
@@ -283,32 +343,6 @@ impl ReplicaSets {
         }
         status
     }
-}
-
-/// Sorts pods for deletion: those whose loss matters least come first.
-/// Source: pkg/controller/controller_utils.go (v1.34), `ActivePodsWithRanks.Less`.
-fn rank(pod: &Object) -> impl Ord + use<> {
-    let tree = pod.stable();
-    let phase = match phase(pod) {
-        "Pending" => 0,
-        "Unknown" => 1,
-        _ => 2,
-    };
-    let cost = tree.at(&["metadata", "annotations", "controller.kubernetes.io/pod-deletion-cost"]);
-    let cost: i64 = cost.as_str().and_then(|text| text.parse().ok()).unwrap_or(0);
-    let restarts = |status: &Json| status.get("restartCount").as_i64().unwrap_or(0);
-    let restarts = tree.at(&["status", "containerStatuses"]).items().iter().map(restarts).max().unwrap_or(0);
-    let text = |json: &Json| core::cmp::Reverse(json.as_text().cloned());
-    (
-        node_name(pod).is_some(),
-        phase,
-        is_ready(pod),
-        cost,
-        text(condition(pod, "Ready").get("lastTransitionTime")),
-        core::cmp::Reverse(restarts),
-        text(tree.at(&["metadata", "creationTimestamp"])),
-        Text::from(pod.name()),
-    )
 }
 
 impl Reconciler for ReplicaSets {
@@ -358,7 +392,7 @@ impl Reconciler for ReplicaSets {
             (ReplicaSetPurpose::Confirm, error) => {
                 let is_same = object(reply).is_some_and(|set| set.uid() == work.set.uid() && !is_ending(&set));
                 match error {
-                    None if is_same => Self::adopt(key, work, runtime, now),
+                    None if is_same => Self::adopt(self.family, key, work, runtime, now),
                     _ => work.stage = ReplicaSetStage::Failed,
                 }
             }
@@ -373,16 +407,17 @@ impl Reconciler for ReplicaSets {
             (ReplicaSetPurpose::Release, _) => {}
             (ReplicaSetPurpose::Create, _) => {
                 let tools = (&mut self.expectations, runtime);
-                work.error = pod_control::created(key, &about(&work.set), reply, tools, now).or(work.error.take());
+                work.error =
+                    pod_control::created(key, &self.family.about(&work.set), reply, tools, now).or(work.error.take());
             }
             (ReplicaSetPurpose::Delete(pod), _) => {
                 let tools = (&mut self.expectations, runtime);
-                work.error =
-                    pod_control::deleted(key, (&about(&work.set), &pod), reply, tools, now).or(work.error.take());
+                work.error = pod_control::deleted(key, (&self.family.about(&work.set), &pod), reply, tools, now)
+                    .or(work.error.take());
             }
             (ReplicaSetPurpose::Status, None) => work.stage = ReplicaSetStage::Written,
             (ReplicaSetPurpose::Status, Some(_)) if work.tries < STATUS_TRIES => {
-                let call = Call::new(Verb::Get, REPLICA_SETS, &key.namespace, &key.name);
+                let call = Call::new(Verb::Get, self.family.resource.clone(), &key.namespace, &key.name);
                 runtime.send(key, ReplicaSetPurpose::Read, call, work.because, now);
             }
             (ReplicaSetPurpose::Read, None) => {
@@ -413,7 +448,7 @@ impl Reconciler for ReplicaSets {
             ReplicaSetStage::Create { left, batch } => {
                 let size = batch.min(left);
                 for _ in 0..size {
-                    let pod = from_template(&work.set, "ReplicaSet");
+                    let pod = from_template(&work.set, self.family.api_version, self.family.kind);
                     let call = Call::new(Verb::Create, PODS, &key.namespace, "").body(pod);
                     runtime.send(key, ReplicaSetPurpose::Create, call, work.because, now);
                 }
@@ -426,7 +461,7 @@ impl Reconciler for ReplicaSets {
                 } else {
                     let mut body = work.set.json();
                     body.set(&["status"], status);
-                    let call = Call::new(Verb::Update, REPLICA_SETS, &key.namespace, &key.name)
+                    let call = Call::new(Verb::Update, self.family.resource.clone(), &key.namespace, &key.name)
                         .subresource("status")
                         .body(body);
                     work.tries += 1;

@@ -297,7 +297,7 @@ impl StatefulSets {
         let partition = set.stable().at(&["spec", "updateStrategy", "rollingUpdate", "partition"]).as_i64();
         let is_current = work.current != work.update && number < partition.unwrap_or(0);
         let revision = if is_current { &work.current } else { &work.update };
-        let mut pod = from_template(set, "StatefulSet");
+        let mut pod = from_template(set, "apps/v1", "StatefulSet");
         pod.set(&["metadata", "name"], name.as_str());
         for (label, value) in [
             ("statefulset.kubernetes.io/pod-name", name.as_str()),

@@ -40,6 +40,12 @@ impl Identity {
         !self.user.is_empty()
     }
 
+    /// Tells whether it is who comes without credentials.
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.user == *"system:anonymous"
+    }
+
     /// The kubelet of a node.
     #[must_use]
     pub fn kubelet(node: &str) -> Arc<Self> {

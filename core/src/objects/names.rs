@@ -23,10 +23,10 @@ const LABEL_VALUE: &str = "a valid label must be an empty string or consist of a
 /// How a release words its messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Wording {
-    /// `characters`, `a qualified name` (to 1.35).
+    /// `characters`, `a qualified name` (to 1.34).
     #[default]
     Characters,
-    /// `bytes`, `a valid label key` (from 1.36).
+    /// `bytes`, `a valid label key` (from 1.35).
     Bytes,
 }
 

@@ -23,6 +23,11 @@ pub struct Row {
     pub flag: &'static str,
 }
 
+/// A behaviour that came with an offered release, whose file names the source.
+const fn off(name: &'static str, says: &'static str) -> Row {
+    Row { name, says, first: &[(OLDEST, Value::Bool(false))], source: "", flag: "" }
+}
+
 impl Row {
     /// Returns the value at a release.
     #[must_use]
@@ -205,6 +210,13 @@ pub static ROWS: &[Row] = &[
         flag: "kube-apiserver.event-ttl",
     },
     Row {
+        name: "anonymous-auth",
+        says: "requests without credentials are taken as those of system:anonymous",
+        first: &[(OLDEST, Value::Bool(true))],
+        source: "k8s.io/apiserver pkg/server/options/authentication.go, pkg/kubeapiserver/options/authentication.go (v1.34)",
+        flag: "kube-apiserver.anonymous-auth",
+    },
+    Row {
         name: "enable-admission-plugins",
         says: "admission plugins that run beside those that run anyway, separated by commas",
         first: &[(OLDEST, Value::Text(""))],
@@ -225,6 +237,9 @@ pub static ROWS: &[Row] = &[
         source: "cmd/kube-controller-manager/app/options/kubecloudshared.go (v1.34)",
         flag: "kube-controller-manager.cidr-allocator-type",
     },
+    off("errors-say-what-is-too-long", "`may not be more than 5 bytes`, not `must have at most 5 bytes`"),
+    off("stateful-set-history-limit-may-change", "revisionHistoryLimit of a StatefulSet may be changed"),
+    off("required-affinity-has-label-values", "values of a required node affinity are checked as those of labels"),
     Row {
         name: "lengths-in-bytes",
         says: "messages about names speak of bytes and label keys, not of characters and qualified names",
@@ -640,12 +655,7 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Bool(false))],
         ..PLAIN
     },
-    Row {
-        name: "scheduler-preempts-beside-attempts",
-        says: "victims of a preemption are deleted beside further attempts",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("scheduler-preempts-beside-attempts", "victims of a preemption are deleted beside further attempts"),
     Row {
         name: "scheduler-names-untolerated-taint",
         says: "the scheduler names the taint that keeps a pod away",
@@ -658,18 +668,8 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Bool(false))],
         ..PLAIN
     },
-    Row {
-        name: "scheduler-looks-for-resource-claims",
-        says: "the scheduler says that it found no resource claims to deallocate",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
-    Row {
-        name: "scheduler-counts-unnamed-nodes",
-        says: "nodes that a pod leaves out by name are counted in the message",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("scheduler-looks-for-resource-claims", "the scheduler says that it found no resource claims to deallocate"),
+    off("scheduler-counts-unnamed-nodes", "nodes that a pod leaves out by name are counted in the message"),
     Row {
         name: "scheduler-failure-clears-nomination",
         says: "an attempt that fails by an error takes a nomination back",
@@ -689,12 +689,7 @@ pub static ROWS: &[Row] = &[
         source: "pkg/features/kube_features.go (v1.36), TaintTolerationComparisonOperators",
         flag: "",
     },
-    Row {
-        name: "binding-clears-nomination",
-        says: "the API server removes the nominated node of a pod that is bound",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("binding-clears-nomination", "the API server removes the nominated node of a pod that is bound"),
     Row {
         name: "scheduler-balance-score",
         says: "how the balance of CPU and memory on a node is scored",
@@ -722,12 +717,7 @@ pub static ROWS: &[Row] = &[
         source: "pkg/scheduler/eventhandlers.go (v1.34, v1.36), deletePodFromSchedulingQueue",
         flag: "",
     },
-    Row {
-        name: "node-table-tells-architecture",
-        says: "a table of nodes shows the architecture behind the kernel's version",
-        first: &[(OLDEST, Value::Bool(false))],
-        ..PLAIN
-    },
+    off("node-table-tells-architecture", "a table of nodes shows the architecture behind the kernel's version"),
 ];
 
 #[cfg(test)]

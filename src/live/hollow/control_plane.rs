@@ -4,7 +4,7 @@
 //! Inputs: the programs, a release's settings, the scenario's flags. Outputs: an [`Access`] once `/readyz` succeeds, or
 //! the reason with the last lines of the program that did not start. All files are in a temporary directory that is
 //! removed with the control plane. The audit log is on where a run is recorded. Left out on purpose: the front proxy of
-//! the aggregation layer, anonymous requests; etcd does not fsync.
+//! the aggregation layer; etcd does not fsync.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -357,7 +357,6 @@ fn commands(
         own("tls-cert-file", &file("serving.crt")),
         own("tls-private-key-file", &file("serving.key")),
         own("client-ca-file", &file("ca.crt")),
-        own("anonymous-auth", "false"),
         own("authorization-mode", "Node,RBAC"),
         own("enable-admission-plugins", "NodeRestriction"),
         own("service-account-issuer", "https://kubernetes.default.svc"),

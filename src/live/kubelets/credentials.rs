@@ -238,10 +238,9 @@ impl Signer {
 
     /// Returns the proof for connections of an identity.
     pub(super) async fn prove(&self, identity: &Identity) -> Result<Proof, CredentialsError> {
-        let is_anonymous = identity.user == *"system:anonymous";
         match self {
             Self::Impersonation(administrator) => administrator.proof(),
-            _ if !identity.is_known() || is_anonymous => Ok(Proof::None),
+            _ if !identity.is_known() || identity.is_anonymous() => Ok(Proof::None),
             Self::Authority(authority) => sign(authority, identity),
             Self::Requests(client) => ask(client, identity).await,
             Self::Nobody => Ok(Proof::None),

@@ -15,6 +15,7 @@ use super::attributes::{Attributes, refusal};
 use super::{ApiServer, status};
 use crate::network::{Answer, Call, Content, Identity};
 use crate::objects::Text;
+use crate::profile::Value;
 
 /// Source: k8s.io/apiserver pkg/authentication/user/user.go (v1.34), `Anonymous`.
 pub(super) const ANONYMOUS: &str = "system:anonymous";
@@ -32,17 +33,26 @@ impl ApiServer {
     /// Finds out who asks.
     pub(super) fn authenticate(&self, identity: &Arc<Identity>, call: &Call) -> Result<Arc<Identity>, Answer> {
         let Some(header) = call.header_value("authorization") else {
-            return check_known(identity).map(|()| identity.clone());
+            check_known(identity)?;
+            return self.unless_nobody(identity.clone());
         };
         let mut words = header.trim().split(' ');
         let is_bearer = words.next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"));
         let token = words.next().unwrap_or("");
         if !is_bearer || token.is_empty() {
             let groups = Vec::from([Text::of(UNAUTHENTICATED)]);
-            return Ok(Arc::new(Identity { user: Text::of(ANONYMOUS), groups, agent: identity.agent.clone() }));
+            let nobody = Identity { user: Text::of(ANONYMOUS), groups, agent: identity.agent.clone() };
+            return self.unless_nobody(Arc::new(nobody));
         }
         let known = self.tokens.get(token).ok_or_else(unauthorized)?;
         Ok(Arc::new(Identity { agent: identity.agent.clone(), ..Identity::clone(known) }))
+    }
+
+    /// Refuses who has no credentials, if nobody in particular is not let in.
+    fn unless_nobody(&self, identity: Arc<Identity>) -> Result<Arc<Identity>, Answer> {
+        let is_nobody = identity.user.as_str() == ANONYMOUS;
+        let lets_in = self.settings.value("anonymous-auth") != Value::Bool(false);
+        if is_nobody && !lets_in { Err(unauthorized()) } else { Ok(identity) }
     }
 
     /// Returns the identity that the headers `Impersonate-*` name, or the sender's own if there are none.

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use super::call::RequestInfo;
 use super::fields::put;
-use super::validation::{FieldError, event, lease, meta, node, others, pod, worded};
+use super::validation::{FieldError, event, lease, meta, node, others, pod, pod_update, worded, workload};
 use super::{nodes, pods, status, workloads};
 use crate::json;
 use crate::network::kinds::{KINDS, Kind, Trait};
@@ -63,7 +63,9 @@ pub(super) fn default(kind: &Kind, tree: &mut Json) {
         "Node" => nodes::default(tree),
         "Pod" => pods::default(tree),
         "Namespace" => default_namespace(tree),
-        "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" => workloads::default(kind.name, tree),
+        "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController" => {
+            workloads::default(kind.name, tree);
+        }
         "Lease" => {
             // Fields of CoordinatedLeaderElection, which no release has on by default.
             tree.remove(&["spec", "strategy"]);
@@ -104,6 +106,7 @@ pub(super) fn prepare_create(kind: &Kind, tree: &mut Json, settings: &Settings, 
         "DaemonSet"
         | "Deployment"
         | "ReplicaSet"
+        | "ReplicationController"
         | "StatefulSet"
         | "Job"
         | "PodDisruptionBudget"
@@ -205,7 +208,7 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
             }
             errors
         }
-        "Pod" => pod::validate(kind, tree, wording, pod::Comparisons::of(settings)),
+        "Pod" => pod::validate(kind, tree, wording, pod::Rules::of(settings)),
         _ => {
             let mut errors = meta::validate(kind, tree, wording);
             match (kind.name, kind.resource.group.as_str()) {
@@ -218,8 +221,9 @@ fn check_new(kind: &Kind, tree: &Json, settings: &Settings) -> Vec<FieldError> {
                 ("VolumeAttachment", _) => others::volume_attachment(tree, wording, settings, &mut errors),
                 ("CertificateSigningRequest", _) => others::signing_request(tree, &mut errors),
                 ("Secret", _) => others::secret(tree, &mut errors),
-                ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet", _) => {
-                    others::workload(tree, wording, &mut errors)
+                ("Service", _) => others::service(tree, wording, &mut errors),
+                ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", _) => {
+                    workload::validate(kind.name, tree, wording, pod::Rules::of(settings), &mut errors);
                 }
                 _ => {}
             }
@@ -259,7 +263,7 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
             lease::validate_spec(tree, &mut errors);
         }
         ("Pod", "status") => errors.extend(pod::validate_status_update(tree, old, wording)),
-        ("Pod", _) => errors.extend(pod::validate_update(tree, old, wording, pod::Comparisons::of(settings))),
+        ("Pod", _) => errors.extend(pod_update::validate(tree, old, wording, pod::Rules::of(settings))),
         ("Event", _) if kind.resource.group.is_empty() => event::validate(tree, wording, &mut errors),
         _ => {
             errors.extend(meta::validate_update(tree, old, wording));
@@ -268,6 +272,17 @@ fn check_change(kind: &Kind, subresource: &str, tree: &Json, old: &Json, setting
                 ("PodDisruptionBudget", "status") => others::budget_status(tree, &mut errors),
                 ("PodDisruptionBudget", _) => others::budget(tree, wording, &mut errors),
                 ("CSINode", _) => others::csi_node(tree, &mut errors),
+                ("Service", "") => others::service(tree, wording, &mut errors),
+                ("DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController", "") => {
+                    if !tree.get("spec").is_same_allocation(old.get("spec")) {
+                        workload::validate(kind.name, tree, wording, pod::Rules::of(settings), &mut errors);
+                        workload::selector_is_kept(kind.name, tree, old, &mut errors);
+                    }
+                    if kind.name == "StatefulSet" {
+                        let limit = settings.profile().is("stateful-set-history-limit-may-change");
+                        workload::only_changeable(tree, old, limit, &mut errors);
+                    }
+                }
                 _ => {}
             }
         }

@@ -23,7 +23,7 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
     if kind != "DaemonSet" {
         set_absent(&["spec", "replicas"], Json::Int(1));
     }
-    if kind != "ReplicaSet" {
+    if kind != "ReplicaSet" && kind != "ReplicationController" {
         set_absent(&["spec", "revisionHistoryLimit"], Json::Int(10));
     }
     match kind {
@@ -60,7 +60,23 @@ pub(super) fn default(kind: &str, tree: &mut Json) {
                 }
             }
         }
+        "ReplicationController" => default_selector(tree),
         _ => {}
+    }
+}
+
+/// Lets a ReplicationController select, and carry, the labels of its template.
+///
+/// Source: pkg/apis/core/v1/defaults.go (v1.34), `SetDefaults_ReplicationController`.
+fn default_selector(tree: &mut Json) {
+    let labels = tree.at(&["spec", "template", "metadata", "labels"]).clone();
+    if labels.is_null() {
+        return;
+    }
+    for path in [&["spec", "selector"], &["metadata", "labels"]] {
+        if tree.at(path).is_empty() {
+            tree.set(path, labels.clone());
+        }
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) fn verdict(set: &Object, node: &Object) -> NodeEligibility {
 ///
 /// Source: daemonset_util.go (v1.34), `ReplaceDaemonSetPodNodeNameNodeAffinity`.
 pub(super) fn pod_for(set: &Object, node: &str, hash: &str) -> Json {
-    let mut pod = from_template(set, "DaemonSet");
+    let mut pod = from_template(set, "apps/v1", "DaemonSet");
     let generation = set.stable().at(&["metadata", "annotations", "deprecated.daemonset.template.generation"]);
     if !generation.is_null() {
         pod.set(&["metadata", "labels", "pod-template-generation"], generation.clone());

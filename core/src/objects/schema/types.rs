@@ -188,6 +188,18 @@ ReplicaSet = kind:str apiVersion:str metadata:ObjectMeta spec:ReplicaSetSpec sta
 ReplicaSetSpec = replicas:int32* minReadySeconds:int32 selector:LabelSelector* template:PodTemplateSpec\n\
 ReplicaSetStatus = replicas:int32! fullyLabeledReplicas:int32 readyReplicas:int32 availableReplicas:int32 \
     observedGeneration:int conditions:[WorkloadCondition]@type\n\
+ReplicationController = kind:str apiVersion:str metadata:ObjectMeta spec:ReplicationControllerSpec \
+    status:ReplicaSetStatus\n\
+ReplicationControllerSpec = replicas:int32* minReadySeconds:int32 selector:{str} template:PodTemplateSpec*\n\
+Service = kind:str apiVersion:str metadata:ObjectMeta spec:ServiceSpec status:ServiceStatus\n\
+ServiceSpec = ports:[ServicePort]@port selector:{str} clusterIP:str clusterIPs:[str] type:str externalIPs:[str] \
+    sessionAffinity:str loadBalancerIP:str loadBalancerSourceRanges:[str] externalName:str externalTrafficPolicy:str \
+    healthCheckNodePort:int32 publishNotReadyAddresses:bool sessionAffinityConfig:any ipFamilies:[str] \
+    ipFamilyPolicy:str* allocateLoadBalancerNodePorts:bool* loadBalancerClass:str* internalTrafficPolicy:str* \
+    trafficDistribution:str*\n\
+ServicePort = name:str protocol:str appProtocol:str* port:int32! targetPort:intstr nodePort:int32\n\
+ServiceStatus = loadBalancer:LoadBalancerStatus conditions:[Condition]@type\n\
+LoadBalancerStatus = ingress:[any]\n\
 StatefulSet = kind:str apiVersion:str metadata:ObjectMeta spec:StatefulSetSpec status:StatefulSetStatus\n\
 StatefulSetSpec = replicas:int32* selector:LabelSelector* template:PodTemplateSpec volumeClaimTemplates:[any] \
     serviceName:str podManagementPolicy:str updateStrategy:any revisionHistoryLimit:int32* minReadySeconds:int32 \

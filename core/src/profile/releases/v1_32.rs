@@ -22,6 +22,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             "pkg/registry/flowcontrol/rest/storage_flowcontrol.go (v1.31, v1.32)",
         ),
         row(SINCE, "watch-list", YES, ""),
+        row(
+            SINCE,
+            "errors-say-what-is-too-long",
+            YES,
+            "k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.31, v1.32), TooLong",
+        ),
         row(SINCE, "scaling-tells-from", YES, "pkg/controller/deployment/sync.go (v1.31, v1.34), scaleReplicaSet"),
         row(
             SINCE,

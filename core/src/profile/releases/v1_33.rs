@@ -12,6 +12,18 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "ambiguous-cidrs-warn", YES, ""),
         row(
             SINCE,
+            "stateful-set-history-limit-may-change",
+            YES,
+            "pkg/apis/apps/validation/validation.go (v1.32, v1.33), ValidateStatefulSetUpdate",
+        ),
+        row(
+            SINCE,
+            "required-affinity-has-label-values",
+            YES,
+            "pkg/apis/core/validation/validation.go (v1.32, v1.33), validateNodeAffinity",
+        ),
+        row(
+            SINCE,
             "shortened-grace-ends-now",
             YES,
             "k8s.io/apiserver pkg/registry/rest/delete.go (v0.33.0; not in v0.32.0), BeforeDelete",

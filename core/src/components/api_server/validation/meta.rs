@@ -95,18 +95,23 @@ fn validate_maps(metadata: &Json, stored: &Json, wording: Wording, errors: &mut 
         if value.is_same_allocation(stored.get(field)) { &NULL } else { value }
     };
     validate_labels(changed("labels"), "metadata.labels", wording, errors);
+    validate_annotations(changed("annotations"), "metadata.annotations", wording, errors);
+    validate_owners(changed("ownerReferences"), errors);
+}
+
+/// Checks keys and size of annotations.
+pub(super) fn validate_annotations(annotations: &Json, field: &str, wording: Wording, errors: &mut Vec<FieldError>) {
     let mut size = 0;
-    for (key, value) in changed("annotations").fields() {
+    for (key, value) in annotations.fields() {
         for problem in names::qualified(&key.to_lowercase(), wording) {
-            errors.push(FieldError::invalid_text("metadata.annotations", key, problem));
+            errors.push(FieldError::invalid_text(field, key, problem));
         }
         size += key.len() + value.as_str().map_or(0, str::len);
     }
     if size > ANNOTATIONS_LIMIT {
         let detail = format!("may not be more than {ANNOTATIONS_LIMIT} bytes");
-        errors.push(FieldError::too_long("metadata.annotations", detail));
+        errors.push(FieldError::too_long(field, detail));
     }
-    validate_owners(changed("ownerReferences"), errors);
 }
 
 /// Checks keys and values of labels.

@@ -10,6 +10,8 @@ pub(super) mod node;
 pub(super) mod others;
 pub(super) mod placement;
 pub(super) mod pod;
+pub(super) mod pod_update;
+pub(super) mod workload;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -72,6 +74,11 @@ impl FieldError {
         }
         self.detail =
             self.detail.replacen("must be non-negative and less than", "must be greater than 0 and less than", 1);
+        self
+    }
+
+    /// Words the error as releases before 1.32 do.
+    fn into_oldest(mut self) -> Self {
         if self.problem == Problem::TooLong {
             self.detail = self.detail.replacen("may not be more than", "must have at most", 1);
         }
@@ -212,5 +219,10 @@ pub(in crate::components::api_server) fn worded(errors: Vec<FieldError>, setting
     if settings.profile().is("errors-print-json") {
         return errors;
     }
-    errors.into_iter().map(FieldError::into_older).collect()
+    let older = errors.into_iter().map(FieldError::into_older);
+    if settings.profile().is("errors-say-what-is-too-long") {
+        older.collect()
+    } else {
+        older.map(FieldError::into_oldest).collect()
+    }
 }

@@ -7,6 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
+use super::super::syntax;
 use super::{FieldError, Problem, meta};
 use crate::network::kinds::Kind;
 use crate::objects::Json;
@@ -19,6 +20,7 @@ const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 /// are not checked again.
 pub(in super::super) fn validate(kind: &Kind, tree: &Json, old: &Json, wording: Wording) -> Vec<FieldError> {
     let mut errors = meta::validate_change(kind, tree, old, wording);
+    avoided_pods(tree, &mut errors);
     taints(tree, wording, &mut errors);
     amounts(tree, old, &mut errors);
     cidrs(tree, &mut errors);
@@ -61,6 +63,30 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
         errors.push(FieldError::forbidden("spec.externalID", "may not be updated"));
     }
     errors
+}
+
+/// Checks the annotation that names Pods to keep away. Nothing has heeded it since 1.22, and it is checked nevertheless.
+///
+/// Source: validation.go (v1.34), `ValidateAvoidPodsInNodeAnnotations`.
+fn avoided_pods(tree: &Json, errors: &mut Vec<FieldError>) {
+    const KEY: &str = "scheduler.alpha.kubernetes.io/preferAvoidPods";
+    let Some(text) = tree.at(&["metadata", "annotations", KEY]).as_str().filter(|text| !text.is_empty()) else {
+        return;
+    };
+    let Ok(avoided) = Json::parse(text) else {
+        errors.push(FieldError::invalid_text("metadata.annotations.AvoidPods", KEY, syntax::problem(text)));
+        return;
+    };
+    for (at, entry) in avoided.get("preferAvoidPods").items().iter().enumerate() {
+        let path = format!("metadata.annotations.{KEY}[{at}].PodSignature");
+        let controller = entry.at(&["podSignature", "podController"]);
+        if controller.is_null() {
+            errors.push(FieldError::required(path, ""));
+        } else if controller.get("controller").as_bool() != Some(true) {
+            let path = format!("{path}.PodController.Controller");
+            errors.push(FieldError::invalid(path, &Json::Bool(false), "must point to a controller"));
+        }
+    }
 }
 
 /// Checks taints; upstream names them `metadata.taints`.

@@ -4,13 +4,11 @@
 //! (v1.34).
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem, meta};
+use super::{FieldError, Problem, meta, workload};
+use crate::objects::Json;
 use crate::objects::names::{self, Wording};
-use crate::objects::selector::selects;
-use crate::objects::{Json, Text};
 use crate::profile::Settings;
 
 /// Source: pkg/apis/scheduling/types.go (v1.34), `HighestUserDefinablePriority`.
@@ -37,34 +35,17 @@ pub(in super::super) fn budget(tree: &Json, wording: Wording, errors: &mut Vec<F
         errors.push(FieldError::new("spec", Problem::Invalid, value, why));
     }
     for field in ["minAvailable", "maxUnavailable"] {
-        let value = spec.get(field);
         let path = format!("spec.{field}");
-        match value {
-            Json::Int(number) if *number < 0 => {
-                errors.push(FieldError::invalid(path, value, "must be greater than or equal to 0"));
-            }
-            Json::Str(text) if !is_percentage(text) => {
-                let why = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
-                           '93%', regex used for validation is '[0-9]+%')";
-                errors.push(FieldError::invalid(path, value, why));
-            }
-            Json::Str(text) if text.trim_end_matches('%').parse::<u64>().is_ok_and(|percent| percent > 100) => {
-                errors.push(FieldError::invalid(path, value, "must not be greater than 100%"));
-            }
-            _ => {}
-        }
+        workload::amount(spec.get(field), &path, errors);
+        workload::at_most_all(spec.get(field), &path, errors);
     }
+    label_selector(spec.get("selector"), "spec.selector", wording, errors);
     if let Some(policy) = spec.get("unhealthyPodEvictionPolicy").as_str() {
         let policies = ["AlwaysAllow", "IfHealthyBudget"];
         if !policies.contains(&policy) {
             errors.push(FieldError::not_supported("spec.unhealthyPodEvictionPolicy", policy, &policies));
         }
     }
-    label_selector(spec.get("selector"), "spec.selector", wording, errors);
-}
-
-fn is_percentage(text: &str) -> bool {
-    text.strip_suffix('%').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Checks the status of a PodDisruptionBudget.
@@ -105,6 +86,17 @@ pub(in super::super) fn label_selector(selector: &Json, path: &str, wording: Wor
         }
         for problem in names::qualified(key, wording) {
             errors.push(FieldError::invalid_text(format!("{path}.key"), key, problem));
+        }
+        label_values(term, &path, wording, errors);
+    }
+}
+
+/// Checks the values that a term compares with as values of labels.
+pub(super) fn label_values(term: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    for (at, value) in term.get("values").items().iter().enumerate() {
+        let value = value.as_str().unwrap_or("");
+        for problem in names::label_value(value, wording) {
+            errors.push(FieldError::invalid_text(format!("{path}.values[{at}]"), value, problem));
         }
     }
 }
@@ -232,22 +224,40 @@ pub(in super::super) fn secret(tree: &Json, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Checks that a workload selects the pods of its template. Source: pkg/apis/apps/validation/validation.go (v1.34).
-pub(in super::super) fn workload(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
-    let selector = tree.at(&["spec", "selector"]);
-    let before = errors.len();
-    label_selector(selector, "spec.selector", wording, errors);
-    if selector.is_null() {
-        errors.push(FieldError::required("spec.selector", ""));
-    } else if errors.len() == before {
-        let labels = tree.at(&["spec", "template", "metadata", "labels"]);
-        if !selects(selector, labels) {
-            let why = "`selector` does not match template `labels`";
-            let text = |(key, value): (&Text, &Json)| format!("{key:?}:{:?}", value.as_str().unwrap_or_default());
-            let go: Vec<String> = labels.fields().map(text).collect();
-            let error = FieldError::invalid("spec.template.metadata.labels", labels, why);
-            errors.push(error.in_go(format!("map[string]string{{{}}}", go.join(", "))));
+/// Checks a Service: the labels that it selects, by equality alone, and its ports.
+///
+/// Source: pkg/apis/core/validation/validation.go (v1.34), `validateService`.
+pub(in super::super) fn service(tree: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let spec = tree.get("spec");
+    let kind = spec.get("type").as_str().unwrap_or("ClusterIP");
+    let ports = spec.get("ports").items();
+    if ports.is_empty() && spec.get("clusterIP").as_str() != Some("None") && kind != "ExternalName" {
+        errors.push(FieldError::required("spec.ports", ""));
+    }
+    for (at, port) in ports.iter().enumerate() {
+        let path = format!("spec.ports[{at}]");
+        let name = port.get("name").as_str().unwrap_or("");
+        if name.is_empty() && ports.len() > 1 {
+            errors.push(FieldError::required(format!("{path}.name"), ""));
         }
+        if !name.is_empty() {
+            for problem in names::label(name, wording) {
+                errors.push(FieldError::invalid_text(format!("{path}.name"), name, problem));
+            }
+            if ports[..at].iter().any(|other| other.get("name").as_str() == Some(name)) {
+                errors.push(FieldError::duplicate(format!("{path}.name"), port.get("name")));
+            }
+        }
+        let number = port.get("port").as_i64().unwrap_or(0);
+        if !(1..=65535).contains(&number) {
+            let why = "must be between 1 and 65535, inclusive";
+            errors.push(FieldError::invalid(format!("{path}.port"), &Json::Int(number), why));
+        }
+    }
+    meta::validate_labels(spec.get("selector"), "spec.selector", wording, errors);
+    let kinds = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+    if !kinds.contains(&kind) {
+        errors.push(FieldError::not_supported("spec.type", kind, &kinds));
     }
 }
 

@@ -1,17 +1,18 @@
 //! Validation of where a Pod may run and of how its containers stop.
 //!
 //! Mirrors pkg/apis/core/validation/validation.go (v1.34): `ValidateNodeSelector`, `validateTopologySpreadConstraints`,
-//! `validateLifecycle`. Left out on purpose: affinity between Pods, the details of handlers.
+//! `validatePodAffinityTerm`, `validateLifecycle`. Left out on purpose: `matchLabelKeys`, the details of handlers.
 
 use alloc::format;
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::{FieldError, Problem};
+use super::{FieldError, Problem, others};
 use crate::objects::Json;
 use crate::objects::names::{self, Wording};
 
-/// Checks the node affinity and the spreading of a Pod.
-pub(in super::super) fn validate(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+/// Checks the affinity of a Pod, to Nodes and to other Pods.
+pub(in super::super) fn affinity(spec: &Json, wording: Wording, checks_values: bool, errors: &mut Vec<FieldError>) {
     let affinity = spec.at(&["affinity", "nodeAffinity"]);
     let path = "spec.affinity.nodeAffinity";
     let required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution");
@@ -22,22 +23,41 @@ pub(in super::super) fn validate(spec: &Json, wording: Wording, errors: &mut Vec
             errors.push(FieldError::required(path.as_str(), "must have at least one node selector term"));
         }
         for (at, term) in terms.iter().enumerate() {
-            node_term(term, &format!("{path}[{at}]"), wording, errors);
+            node_term(term, &format!("{path}[{at}]"), wording, checks_values, errors);
         }
     }
     let preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution").items();
     for (at, term) in preferred.iter().enumerate() {
         let path = format!("{path}.preferredDuringSchedulingIgnoredDuringExecution[{at}]");
-        let weight = term.get("weight");
-        if !weight.as_i64().is_some_and(|weight| (1..=100).contains(&weight)) {
-            errors.push(FieldError::invalid(format!("{path}.weight"), weight, "must be in the range 1-100"));
-        }
-        node_term(term.get("preference"), &format!("{path}.preference"), wording, errors);
+        weight(term, &path, errors);
+        node_term(term.get("preference"), &format!("{path}.preference"), wording, false, errors);
     }
-    spreading(spec, errors);
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        let affinity = spec.at(&["affinity", kind]);
+        let list = |when: &str| affinity.get(when).items().iter().enumerate();
+        let path = |when: &str, at: usize| format!("spec.affinity.{kind}.{when}[{at}]");
+        let (required, preferred) =
+            ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution");
+        for (at, term) in list(required) {
+            pod_term(term, &path(required, at), wording, errors);
+        }
+        for (at, term) in list(preferred) {
+            let path = path(preferred, at);
+            weight(term, &path, errors);
+            pod_term(term.get("podAffinityTerm"), &format!("{path}.podAffinityTerm"), wording, errors);
+        }
+    }
 }
 
-fn node_term(term: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+fn weight(term: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    let weight = term.get("weight");
+    if !weight.as_i64().is_some_and(|weight| (1..=100).contains(&weight)) {
+        errors.push(FieldError::invalid(format!("{path}.weight"), weight, "must be in the range 1-100"));
+    }
+}
+
+/// Checks a term about Nodes. The values of one that is only preferred may be anything.
+fn node_term(term: &Json, path: &str, wording: Wording, checks_values: bool, errors: &mut Vec<FieldError>) {
     for (at, requirement) in term.get("matchExpressions").items().iter().enumerate() {
         let path = format!("{path}.matchExpressions[{at}]");
         let text = |field: &str| requirement.get(field).as_str().unwrap_or("");
@@ -56,36 +76,115 @@ fn node_term(term: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldEr
                 errors.push(FieldError::required(format!("{path}.values"), why));
             }
             "In" | "NotIn" | "Exists" | "DoesNotExist" | "Gt" | "Lt" => {}
-            other => {
-                errors.push(FieldError::invalid_text(
-                    format!("{path}.operator"),
-                    other,
-                    "not a valid selector operator",
-                ));
-            }
+            other => errors.push(FieldError::invalid_text(format!("{path}.operator"), other, NO_OPERATOR)),
         }
         let key = text("key");
         for problem in names::qualified(key, wording) {
             errors.push(FieldError::invalid_text(format!("{path}.key"), key, problem));
         }
+        if checks_values {
+            others::label_values(requirement, &path, wording, errors);
+        }
+    }
+    for (at, requirement) in term.get("matchFields").items().iter().enumerate() {
+        field_requirement(requirement, &format!("{path}.matchFields[{at}]"), wording, errors);
     }
 }
 
-fn spreading(spec: &Json, errors: &mut Vec<FieldError>) {
-    for (at, constraint) in spec.get("topologySpreadConstraints").items().iter().enumerate() {
+const NO_OPERATOR: &str = "not a valid selector operator";
+
+/// Checks a requirement about a field of Nodes, of which there is one.
+///
+/// Source: validation.go (v1.34), `ValidateNodeFieldSelectorRequirement`.
+fn field_requirement(requirement: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    let text = |field: &str| requirement.get(field).as_str().unwrap_or("");
+    let values = requirement.get("values").items();
+    match text("operator") {
+        "In" | "NotIn" if values.len() != 1 => {
+            let why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+            errors.push(FieldError::required(format!("{path}.values"), why));
+        }
+        "In" | "NotIn" => {}
+        other => errors.push(FieldError::invalid_text(format!("{path}.operator"), other, NO_OPERATOR)),
+    }
+    if text("key") != "metadata.name" {
+        let why = "not a valid field selector key";
+        errors.push(FieldError::invalid_text(format!("{path}.key"), text("key"), why));
+        return;
+    }
+    for (at, value) in values.iter().enumerate() {
+        let value = value.as_str().unwrap_or("");
+        for problem in names::subdomain(value, wording) {
+            errors.push(FieldError::invalid_text(format!("{path}.values[{at}]"), value, problem));
+        }
+    }
+}
+
+/// Checks a term about other Pods. Source: validation.go (v1.34), `validatePodAffinityTerm`.
+fn pod_term(term: &Json, path: &str, wording: Wording, errors: &mut Vec<FieldError>) {
+    for selector in ["labelSelector", "namespaceSelector"] {
+        others::label_selector(term.get(selector), &format!("{path}.{selector}"), wording, errors);
+    }
+    for namespace in term.get("namespaces").items() {
+        let namespace = namespace.as_str().unwrap_or("");
+        for problem in names::label(namespace, wording) {
+            errors.push(FieldError::invalid_text(format!("{path}.namespace"), namespace, problem));
+        }
+    }
+    let key = term.get("topologyKey").as_str().unwrap_or("");
+    if key.is_empty() {
+        errors.push(FieldError::required(format!("{path}.topologyKey"), "can not be empty"));
+    }
+    for problem in names::qualified(key, wording) {
+        errors.push(FieldError::invalid_text(format!("{path}.topologyKey"), key, problem));
+    }
+}
+
+/// Checks how the Pods of a selector are spread.
+pub(in super::super) fn spreading(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let constraints = spec.get("topologySpreadConstraints").items();
+    for (at, constraint) in constraints.iter().enumerate() {
         let path = format!("spec.topologySpreadConstraints[{at}]");
+        let text = |constraint: &Json, field: &str| constraint.get(field).as_str().unwrap_or("").to_string();
         let skew = constraint.get("maxSkew");
         if skew.as_i64().unwrap_or(0) <= 0 {
             errors.push(FieldError::invalid(format!("{path}.maxSkew"), skew, "must be greater than zero"));
         }
-        if super::is_blank(constraint.get("topologyKey")) {
+        let key = text(constraint, "topologyKey");
+        if key.is_empty() {
             errors.push(FieldError::required(format!("{path}.topologyKey"), "can not be empty"));
         }
-        let action = constraint.get("whenUnsatisfiable").as_str().unwrap_or("");
+        let action = text(constraint, "whenUnsatisfiable");
         let actions = ["DoNotSchedule", "ScheduleAnyway"];
-        if !actions.contains(&action) {
-            errors.push(FieldError::not_supported(format!("{path}.whenUnsatisfiable"), action, &actions));
+        if !actions.contains(&action.as_str()) {
+            errors.push(FieldError::not_supported(format!("{path}.whenUnsatisfiable"), &action, &actions));
         }
+        let same = |other: &Json| text(other, "topologyKey") == key && text(other, "whenUnsatisfiable") == action;
+        if constraints[at + 1..].iter().any(same) {
+            let pair = format!("{{{key}, {action}}}");
+            let path = format!("{path}.{{topologyKey, whenUnsatisfiable}}");
+            errors.push(FieldError::duplicate(path, &Json::from(pair.as_str())));
+        }
+        let domains = constraint.get("minDomains");
+        if let Some(number) = domains.as_i64() {
+            let path = format!("{path}.minDomains");
+            if number <= 0 {
+                errors.push(FieldError::invalid(path.as_str(), domains, "must be greater than zero"));
+            }
+            if action != "DoNotSchedule" {
+                let why = format!("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}");
+                errors.push(FieldError::invalid(path, domains, why));
+            }
+        }
+        for field in ["nodeAffinityPolicy", "nodeTaintsPolicy"] {
+            let policies = ["Honor", "Ignore"];
+            let policy = text(constraint, field);
+            if !policy.is_empty() && !policies.contains(&policy.as_str()) {
+                errors.push(FieldError::not_supported(format!("{path}.{field}"), &policy, &policies));
+            }
+        }
+        let selector = constraint.get("labelSelector");
+        others::label_selector(selector, &format!("{path}.labelSelector"), wording, errors);
     }
 }
 

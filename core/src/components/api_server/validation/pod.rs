@@ -1,7 +1,7 @@
 //! Validation of Pods.
 //!
-//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodCreate` and `ValidatePodUpdate`, as far as a
-//! node's life touches them. Left out on purpose: security contexts, probes, volumes' sources, affinity.
+//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodCreate`, as far as a node's life touches it.
+//! Left out on purpose: security contexts, probes, the details of volumes.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,17 +14,52 @@ use crate::objects::names::{self, Wording};
 use crate::objects::quantity::Quantity;
 use crate::profile::Settings;
 
-const UPDATES: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
-    `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
-    tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `MirrorPodAnnotationKey`.
+pub(super) const MIRROR: &str = "kubernetes.io/config.mirror";
+/// Source: pkg/apis/core/annotation_key_constants.go (v1.34), `PodDeletionCost`.
+const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
+/// The sources of volumes in the order in which they are counted: all but the first are too many.
+/// Source: validation.go (v1.34), `validateVolumeSource`.
+const VOLUME_SOURCES: [&str; 30] = [
+    "emptyDir",
+    "hostPath",
+    "gitRepo",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "secret",
+    "nfs",
+    "iscsi",
+    "glusterfs",
+    "flocker",
+    "persistentVolumeClaim",
+    "rbd",
+    "cinder",
+    "cephfs",
+    "quobyte",
+    "downwardAPI",
+    "fc",
+    "flexVolume",
+    "configMap",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "storageos",
+    "projected",
+    "scaleIO",
+    "csi",
+    "ephemeral",
+    "image",
+];
 
-fn text<'a>(tree: &'a Json, field: &str) -> &'a str {
+pub(super) fn text<'a>(tree: &'a Json, field: &str) -> &'a str {
     tree.get(field).as_str().unwrap_or("")
 }
 
 /// Whether a toleration may compare numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in super::super) enum Comparisons {
+enum Comparisons {
     /// The release does not know the operators.
     Unknown,
     /// It names them, and refuses them.
@@ -32,41 +67,105 @@ pub(in super::super) enum Comparisons {
     Allowed,
 }
 
-impl Comparisons {
+/// What the release checks of Pods.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Rules {
+    comparisons: Comparisons,
+    /// Whether the values of a required node affinity are values of labels.
+    node_values: bool,
+}
+
+impl Rules {
     pub(in super::super) fn of(settings: &Settings) -> Self {
-        match settings.profile() {
-            profile if profile.is("tolerations-compare-numbers") => Self::Allowed,
-            profile if profile.is("toleration-comparisons-are-known") => Self::Refused,
-            _ => Self::Unknown,
-        }
+        let comparisons = match settings.profile() {
+            profile if profile.is("tolerations-compare-numbers") => Comparisons::Allowed,
+            profile if profile.is("toleration-comparisons-are-known") => Comparisons::Refused,
+            _ => Comparisons::Unknown,
+        };
+        Self { comparisons, node_values: settings.profile().is("required-affinity-has-label-values") }
     }
 
     /// Allows the operators if the stored Pod uses them, even if the gate is off now.
-    fn beside(self, stored: &Json) -> Self {
+    pub(super) fn beside(self, stored: &Json) -> Self {
         let compares = |toleration: &Json| matches!(text(toleration, "operator"), "Lt" | "Gt");
-        if stored.get("tolerations").items().iter().any(compares) { Self::Allowed } else { self }
+        let is_known = stored.get("tolerations").items().iter().any(compares);
+        Self { comparisons: if is_known { Comparisons::Allowed } else { self.comparisons }, ..self }
     }
 }
 
 /// Checks a new Pod.
-pub(in super::super) fn validate(
-    kind: &Kind,
-    tree: &Json,
-    wording: Wording,
-    comparisons: Comparisons,
-) -> Vec<FieldError> {
+pub(in super::super) fn validate(kind: &Kind, tree: &Json, wording: Wording, rules: Rules) -> Vec<FieldError> {
     let mut errors = meta::validate(kind, tree, wording);
+    annotations(tree, "metadata.annotations", &mut errors);
     let spec = tree.get("spec");
-    let mut names_seen: Vec<&str> = Vec::new();
-    for (at, volume) in spec.get("volumes").items().iter().enumerate() {
-        let path = format!("spec.volumes[{at}].name");
-        check_unique_label(&path, text(volume, "name"), &mut names_seen, wording, &mut errors);
+    validate_spec(spec, wording, rules, &mut errors);
+    if !spec.get("schedulingGates").is_empty() && !text(spec, "nodeName").is_empty() {
+        errors
+            .push(FieldError::forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
     }
-    containers(spec, wording, &mut errors);
-    one_of("spec.restartPolicy", text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"], &mut errors);
+    errors
+}
+
+/// Checks the template of a workload: labels, annotations and specification of its Pods.
+///
+/// Source: validation.go (v1.34), `ValidatePodTemplateSpec`.
+pub(in super::super) fn validate_template(
+    template: &Json,
+    wording: Wording,
+    rules: Rules,
+    errors: &mut Vec<FieldError>,
+) {
+    let metadata = template.get("metadata");
+    meta::validate_labels(metadata.get("labels"), "spec.template.labels", wording, errors);
+    meta::validate_annotations(metadata.get("annotations"), "spec.template.annotations", wording, errors);
+    annotations(template, "spec.template.annotations", errors);
+    let mut own = Vec::new();
+    validate_spec(template.get("spec"), wording, rules, &mut own);
+    errors.extend(own.into_iter().map(|mut error| {
+        error.field = format!("spec.template.{}", error.field);
+        error
+    }));
+}
+
+/// Checks the annotations that mean something for a Pod. Source: validation.go (v1.34),
+/// `ValidatePodSpecificAnnotations`.
+pub(super) fn annotations(tree: &Json, path: &str, errors: &mut Vec<FieldError>) {
+    let of = |name: &str| tree.at(&["metadata", "annotations", name]).as_str();
+    if let Some(value) = of(MIRROR).filter(|_| text(tree.get("spec"), "nodeName").is_empty()) {
+        let why = "must set spec.nodeName if mirror pod annotation is set";
+        errors.push(FieldError::invalid_text(format!("{path}[{MIRROR}]"), value, why));
+    }
+    let is_cost = |text: &str| {
+        let first = text.as_bytes();
+        let is_canonical = match first {
+            [b'0'] => true,
+            [b'-', digit, ..] | [digit, ..] => (b'1'..=b'9').contains(digit),
+            [] => false,
+        };
+        is_canonical && text.parse::<i32>().is_ok()
+    };
+    if let Some(cost) = of(DELETION_COST).filter(|cost| !is_cost(cost)) {
+        errors.push(FieldError::invalid_text(format!("{path}[{DELETION_COST}]"), cost, "must be a 32bit integer"));
+    }
+}
+
+/// Checks the specification of a Pod.
+pub(super) fn validate_spec(spec: &Json, wording: Wording, rules: Rules, errors: &mut Vec<FieldError>) {
+    volumes(spec, wording, errors);
+    containers(spec, wording, errors);
+    one_of("spec.restartPolicy", text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"], errors);
     let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
-    one_of("spec.dnsPolicy", text(spec, "dnsPolicy"), &dns, &mut errors);
-    meta::validate_labels(spec.get("nodeSelector"), "spec.nodeSelector", wording, &mut errors);
+    one_of("spec.dnsPolicy", text(spec, "dnsPolicy"), &dns, errors);
+    meta::validate_labels(spec.get("nodeSelector"), "spec.nodeSelector", wording, errors);
+    placement::affinity(spec, wording, rules.node_values, errors);
+    for (at, gate) in spec.get("readinessGates").items().iter().enumerate() {
+        let name = text(gate, "conditionType");
+        for problem in names::qualified(name, wording) {
+            errors.push(FieldError::invalid_text(format!("spec.readinessGates[{at}].conditionType"), name, problem));
+        }
+    }
+    gates(spec, wording, errors);
+    placement::spreading(spec, wording, errors);
     let node = text(spec, "nodeName");
     if !node.is_empty() {
         for problem in names::subdomain(node, wording) {
@@ -87,10 +186,38 @@ pub(in super::super) fn validate(
             }
         }
     }
-    placement::validate(spec, wording, &mut errors);
-    tolerations(spec, wording, comparisons, &mut errors);
-    gates(spec, wording, &mut errors);
-    errors
+    tolerations(spec, wording, rules.comparisons, errors);
+}
+
+/// Checks the volumes: each has a name of its own and one source. Source: validation.go (v1.34), `ValidateVolumes` and
+/// `validateVolumeSource`.
+fn volumes(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
+    let mut seen: Vec<&str> = Vec::new();
+    for (at, volume) in spec.get("volumes").items().iter().enumerate() {
+        let path = format!("spec.volumes[{at}]");
+        let before = errors.len();
+        let sources = VOLUME_SOURCES.into_iter().filter(|source| !volume.get(source).is_null());
+        for source in sources.skip(1) {
+            let field = if source == "downwardAPI" { "downwarAPI" } else { source };
+            let field = if source == "cephfs" { "cephFS" } else { field };
+            errors.push(FieldError::forbidden(format!("{path}.{field}"), "may not specify more than 1 volume type"));
+        }
+        let name = text(volume, "name");
+        let path = format!("{path}.name");
+        if name.is_empty() {
+            errors.push(FieldError::required(path, ""));
+            continue;
+        }
+        for problem in names::label(name, wording) {
+            errors.push(FieldError::invalid_text(path.as_str(), name, problem));
+        }
+        if seen.contains(&name) {
+            errors.push(FieldError::duplicate(path, &Json::from(name)));
+        }
+        if errors.len() == before {
+            seen.push(name);
+        }
+    }
 }
 
 fn one_of(field: &str, value: &str, supported: &[&str], errors: &mut Vec<FieldError>) {
@@ -308,97 +435,6 @@ fn gates(spec: &Json, wording: Wording, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::duplicate(format!("spec.schedulingGates[{at}]"), &Json::from(name)));
         }
     }
-    if !gates.is_empty() && !text(spec, "nodeName").is_empty() {
-        errors
-            .push(FieldError::forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
-    }
-}
-
-/// Checks a change of a Pod itself: hardly anything of its specification may change.
-pub(in super::super) fn validate_update(
-    tree: &Json,
-    old: &Json,
-    wording: Wording,
-    comparisons: Comparisons,
-) -> Vec<FieldError> {
-    let mut errors = meta::validate_update(tree, old, wording);
-    let (spec, stored) = (tree.get("spec"), old.get("spec"));
-    for list in ["containers", "initContainers"] {
-        for (at, container) in spec.get(list).items().iter().enumerate() {
-            if text(container, "image").is_empty() {
-                errors.push(FieldError::required(format!("spec.{list}[{at}].image"), ""));
-                errors.push(FieldError::required(format!("spec.{list}[{at}].image"), ""));
-            }
-        }
-    }
-    for list in ["containers", "initContainers"] {
-        if spec.get(list).items().len() != stored.get(list).items().len() {
-            let why = "pod updates may not add or remove containers";
-            errors.push(FieldError::forbidden(format!("spec.{list}"), why));
-            return errors;
-        }
-    }
-    let deadline = |spec: &Json| spec.get("activeDeadlineSeconds").as_i64();
-    match (deadline(spec), deadline(stored)) {
-        (Some(new), Some(old)) if new > old => {
-            let detail = "must be less than or equal to previous value";
-            errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &Json::Int(new), detail));
-        }
-        (None, Some(old)) => {
-            let detail = "must not update from a positive integer to nil value";
-            errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &Json::Int(old), detail));
-        }
-        _ => {}
-    }
-    if !errors.is_empty() {
-        return errors;
-    }
-    tolerations(spec, wording, comparisons.beside(stored), &mut errors);
-    only_added_tolerations(spec, stored, &mut errors);
-    if frozen(spec, stored) != frozen(stored, stored) {
-        errors.push(FieldError::forbidden("spec", UPDATES));
-    }
-    errors
-}
-
-fn only_added_tolerations(spec: &Json, stored: &Json, errors: &mut Vec<FieldError>) {
-    let bare = |toleration: &Json| {
-        let mut toleration = toleration.clone();
-        toleration.remove(&["tolerationSeconds"]);
-        toleration
-    };
-    let kept = |old: &Json| spec.get("tolerations").items().iter().any(|new| bare(new) == bare(old));
-    if !stored.get("tolerations").items().iter().all(kept) {
-        let detail = "existing toleration can not be modified except its tolerationSeconds";
-        errors.push(FieldError::forbidden("spec.tolerations", detail));
-    }
-}
-
-/// Returns the specification with the fields that may change set to what is stored.
-fn frozen(spec: &Json, stored: &Json) -> Json {
-    let mut spec = spec.clone();
-    for list in ["containers", "initContainers"] {
-        let images: Vec<Json> =
-            stored.get(list).items().iter().map(|container| container.get("image").clone()).collect();
-        if spec.get(list).items().len() == images.len() && !images.is_empty() {
-            for (container, image) in spec.entry(&[list]).make_array().iter_mut().zip(images) {
-                container.set(&["image"], image);
-            }
-        }
-    }
-    for field in ["activeDeadlineSeconds", "tolerations"] {
-        spec.remove(&[field]);
-    }
-    let grace = |spec: &Json| spec.get("terminationGracePeriodSeconds").as_i64();
-    if grace(stored).is_some_and(|seconds| seconds < 0) && grace(&spec) == Some(1) {
-        spec.set(&["terminationGracePeriodSeconds"], stored.get("terminationGracePeriodSeconds").clone());
-    }
-    let new_gates = spec.get("schedulingGates").items();
-    let fewer = new_gates.iter().all(|gate| stored.get("schedulingGates").items().contains(gate));
-    if fewer {
-        spec.remove(&["schedulingGates"]);
-    }
-    spec
 }
 
 /// Checks a change of a Pod's status.

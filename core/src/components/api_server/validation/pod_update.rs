@@ -1,0 +1,161 @@
+//! Validation of changes of Pods: hardly anything of a Pod's specification may change.
+//!
+//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodUpdate`. Left out on purpose: the difference that
+//! upstream prints behind its refusal.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::pod::{MIRROR, Rules, annotations, text, validate_spec};
+use super::{FieldError, meta};
+use crate::objects::names::Wording;
+use crate::objects::{Json, NULL};
+
+const UPDATES: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
+    `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing \
+    tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+
+/// Checks a change of a Pod itself. A specification that is shared with the stored Pod is not checked again.
+pub(in super::super) fn validate(tree: &Json, old: &Json, wording: Wording, rules: Rules) -> Vec<FieldError> {
+    let mut errors = meta::validate_update(tree, old, wording);
+    let (spec, stored) = (tree.get("spec"), old.get("spec"));
+    annotations(tree, "metadata.annotations", &mut errors);
+    if !spec.is_same_allocation(stored) {
+        validate_spec(spec, wording, rules.beside(stored), &mut errors);
+    }
+    mirror(tree, old, &mut errors);
+    for list in ["containers", "initContainers"] {
+        if spec.get(list).items().len() != stored.get(list).items().len() {
+            let why = "pod updates may not add or remove containers";
+            errors.push(FieldError::forbidden(format!("spec.{list}"), why));
+            return errors;
+        }
+        for (at, container) in spec.get(list).items().iter().enumerate() {
+            let image = text(container, "image");
+            if image.is_empty() {
+                errors.push(FieldError::required(format!("spec.{list}[{at}].image"), ""));
+            } else if image.trim() != image {
+                let why = "must not have leading or trailing whitespace";
+                errors.push(FieldError::invalid_text(format!("spec.{list}[{at}].image"), image, why));
+            }
+        }
+    }
+    let deadline = |spec: &Json| spec.get("activeDeadlineSeconds").as_i64();
+    match (deadline(spec), deadline(stored)) {
+        (Some(new), Some(old)) if new > old => {
+            let detail = "must be less than or equal to previous value";
+            errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &Json::Int(new), detail));
+            return errors;
+        }
+        (None, Some(_)) => {
+            let detail = "must not update from a positive integer to nil value";
+            errors.push(FieldError::invalid("spec.activeDeadlineSeconds", &NULL, detail));
+        }
+        _ => {}
+    }
+    only_added_tolerations(spec, stored, &mut errors);
+    only_deleted_gates(spec, stored, &mut errors);
+    let is_gated = !stored.get("schedulingGates").is_empty();
+    if is_gated {
+        added_placement(spec, stored, &mut errors);
+    }
+    if frozen(spec, stored, is_gated) != frozen(stored, stored, is_gated) {
+        errors.push(FieldError::forbidden("spec", UPDATES));
+    }
+    errors
+}
+
+/// Checks that nobody makes a Pod a mirror Pod, or another Pod's mirror. Source: validation.go (v1.34),
+/// `ValidatePodSpecificAnnotationUpdates`.
+fn mirror(tree: &Json, old: &Json, errors: &mut Vec<FieldError>) {
+    let of = |tree: &Json| tree.at(&["metadata", "annotations", MIRROR]).as_str().map(String::from);
+    let why = match (of(old), of(tree)) {
+        (Some(old), new) if new.as_ref() != Some(&old) => "may not remove or update mirror pod annotation",
+        (None, Some(_)) => "may not add mirror pod annotation",
+        _ => return,
+    };
+    errors.push(FieldError::forbidden(format!("metadata.annotations[{MIRROR}]"), why));
+}
+
+/// Checks that no gate is new. Source: validation.go (v1.34), `validateOnlyDeletedSchedulingGates`.
+fn only_deleted_gates(spec: &Json, stored: &Json, errors: &mut Vec<FieldError>) {
+    let known = stored.get("schedulingGates").items();
+    for (at, gate) in spec.get("schedulingGates").items().iter().enumerate() {
+        let name = text(gate, "name");
+        if !known.iter().any(|old| text(old, "name") == name) {
+            let why = format!("only deletion is allowed, but found new scheduling gate '{name}'");
+            errors.push(FieldError::forbidden(format!("spec.schedulingGates[{at}].name"), why));
+        }
+    }
+}
+
+const NODE_TERMS: [&str; 4] =
+    ["affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms"];
+
+/// Checks that the choice of Nodes of a gated Pod becomes only narrower. Source: validation.go (v1.34),
+/// `validateNodeSelectorMutation` and `validateNodeAffinityMutation`.
+fn added_placement(spec: &Json, stored: &Json, errors: &mut Vec<FieldError>) {
+    let (new, old) = (spec.get("nodeSelector"), stored.get("nodeSelector"));
+    if old.fields().any(|(key, value)| new.get(key) != value) {
+        let why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+        errors.push(FieldError::invalid("spec.nodeSelector", new, why));
+    }
+    let (new, old) = (spec.at(&NODE_TERMS).items(), stored.at(&NODE_TERMS).items());
+    let path = format!("spec.{}", NODE_TERMS.join("."));
+    if !old.is_empty() && old.len() != new.len() {
+        let why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed";
+        errors.push(FieldError::invalid(path, spec.at(&NODE_TERMS), why));
+        return;
+    }
+    for (at, (new, old)) in new.iter().zip(old).enumerate() {
+        let keeps = |list: &str| new.get(list).items().starts_with(old.get(list).items());
+        let is_empty = |term: &Json| term.get("matchExpressions").is_empty() && term.get("matchFields").is_empty();
+        if !keeps("matchExpressions") || !keeps("matchFields") || is_empty(old) && !is_empty(new) {
+            let why = "only additions are allowed (no mutations or deletions)";
+            errors.push(FieldError::invalid(format!("{path}[{at}]"), new, why));
+        }
+    }
+}
+
+fn only_added_tolerations(spec: &Json, stored: &Json, errors: &mut Vec<FieldError>) {
+    let bare = |toleration: &Json| {
+        let mut toleration = toleration.clone();
+        toleration.remove(&["tolerationSeconds"]);
+        toleration
+    };
+    let kept = |old: &Json| spec.get("tolerations").items().iter().any(|new| bare(new) == bare(old));
+    if !stored.get("tolerations").items().iter().all(kept) {
+        let detail = "existing toleration can not be modified except its tolerationSeconds";
+        errors.push(FieldError::forbidden("spec.tolerations", detail));
+    }
+}
+
+/// Returns the specification with the fields that may change set to what is stored.
+fn frozen(spec: &Json, stored: &Json, is_gated: bool) -> Json {
+    let mut spec = spec.clone();
+    if is_gated {
+        spec.remove(&["nodeSelector"]);
+        spec.remove(&["affinity", "nodeAffinity"]);
+        if spec.get("affinity").is_empty() {
+            spec.remove(&["affinity"]);
+        }
+    }
+    for list in ["containers", "initContainers"] {
+        let images: Vec<Json> =
+            stored.get(list).items().iter().map(|container| container.get("image").clone()).collect();
+        if spec.get(list).items().len() == images.len() && !images.is_empty() {
+            for (container, image) in spec.entry(&[list]).make_array().iter_mut().zip(images) {
+                container.set(&["image"], image);
+            }
+        }
+    }
+    for field in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
+        spec.remove(&[field]);
+    }
+    let grace = |spec: &Json| spec.get("terminationGracePeriodSeconds").as_i64();
+    if grace(stored).is_some_and(|seconds| seconds < 0) && grace(&spec) == Some(1) {
+        spec.set(&["terminationGracePeriodSeconds"], stored.get("terminationGracePeriodSeconds").clone());
+    }
+    spec
+}
