@@ -138,7 +138,7 @@ impl Control {
         let names: Vec<&str> = match name {
             "kube-controller-manager" => CONTROLLERS.to_vec(),
             name => {
-                known_controller("controller", name)?;
+                running_controller(name)?;
                 vec![name]
             }
         };
@@ -244,6 +244,14 @@ fn since(call: &Call<'_>) -> Result<Option<Timestamp>, FieldError> {
         })
     };
     call.parameter("since").map(read).transpose()
+}
+
+/// Refuses a controller that Kubernetes has and this cluster does not run, as one that is not there.
+pub(super) fn running_controller(name: &str) -> Result<(), Refusal> {
+    known_controller("controller", name).map_err(|refusal| match refusal.code {
+        501 => missing("controller", name, &[]),
+        _ => refusal,
+    })
 }
 
 fn known_controller(field: &str, name: &str) -> Result<(), Refusal> {

@@ -12,6 +12,7 @@ mod cluster;
 #[cfg(feature = "live")]
 mod hollow;
 mod machines;
+mod metrics;
 mod route;
 #[cfg(feature = "cli")]
 pub mod service;

@@ -61,7 +61,7 @@ const ROUTES: &[(&str, &str, Handler)] = &[
     ("DELETE", "cloud/instances/*", |_, _| Err(Refusal::not_there("DELETE cloud/instances/NAME"))),
     ("GET", "decisions", Control::decisions),
     ("GET", "trace", Control::trace),
-    ("GET", "metrics/**", |_, _| Err(Refusal::not_there("GET metrics/COMPONENT"))),
+    ("GET", "metrics/**", Control::metrics),
     ("GET", "watches/*", Control::look_at_watch),
     ("DELETE", "watches/*", Control::close_watch),
 ];

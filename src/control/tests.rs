@@ -120,15 +120,33 @@ fn what_the_clock_cannot_do_is_refused() {
 }
 
 #[test]
+fn components_show_their_metrics() {
+    let mut session = session();
+    call(&mut session, "POST machines", json!({"name": "w1", "zone": "a"}));
+    call(&mut session, "POST clock/advance", json!({"by": "1m"}));
+    let answer = call(&mut session, "GET metrics/kubelet/w1", Json::Null);
+    let text = answer.get("raw").as_str().unwrap_or_default().to_owned();
+    assert!(text.contains("\nkubelet_node_name{node=\"w1\"} 1\n"), "{answer}");
+    let answer = call(&mut session, "GET metrics/node-lifecycle-controller", Json::Null);
+    let text = answer.get("raw").as_str().unwrap_or_default().to_owned();
+    assert!(text.contains("node_collector_zone_size{zone=\":\0:a\"} 1\n"), "{answer}");
+    assert!(text.contains("node_collector_zone_health{zone=\":\0:a\"} 100\n"), "{answer}");
+    call(&mut session, "POST controllers/node-lifecycle-controller/do", json!({"action": "stop"}));
+    assert_eq!(refusal(&mut session, "GET metrics/node-lifecycle-controller", Json::Null).0, 503);
+}
+
+#[test]
 fn what_is_not_there_is_named() {
     let mut session = session();
     for (name, body, code, near) in [
         ("GET clok", Json::Null, 400, "clock"),
         ("DELETE clock", Json::Null, 405, ""),
         ("PUT cloud/instances/w1", json!({"exists": true}), 501, ""),
-        ("GET metrics/kubelet/w1", Json::Null, 501, ""),
+        ("GET metrics/kubelet/w1", Json::Null, 404, ""),
+        ("GET metrics/job-controller", Json::Null, 404, ""),
         ("POST controllers/node-lifecycle-controler/do", json!({"action": "stop"}), 400, "node-lifecycle-controller"),
-        ("POST controllers/cloud-controller-manager/do", json!({"action": "stop"}), 501, ""),
+        ("POST controllers/cloud-controller-manager/do", json!({"action": "stop"}), 404, ""),
+        ("POST controllers/job-controller/do", json!({"action": "stop"}), 404, ""),
         ("POST network/rules", json!({"from": "controller/nope", "to": "api", "effect": "drop"}), 400, ""),
         ("POST controllers/ttl-controller/do", json!({"action": "sotp"}), 400, "stop"),
         ("POST controllers/ttl-controller/do", json!({}), 400, ""),

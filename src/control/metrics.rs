@@ -1,0 +1,109 @@
+//! The metrics of components, as they would show them at `/metrics`.
+//!
+//! Inputs: the name of a component, as `kubelet/w1` or `node-lifecycle-controller`. Output: Prometheus' text. Only gauges
+//! of what the model knows are there. Sources (v1.34): pkg/controller/nodelifecycle/metrics.go,
+//! pkg/kubelet/metrics/metrics.go, k8s.io/component-base metrics/prometheus/workqueue/metrics.go.
+
+use std::fmt::Write as _;
+
+use nodeproof_core::components::registry::canonical;
+use nodeproof_core::objects::Json;
+
+use super::calls::{missing, running_controller};
+use super::route::Call;
+use super::{Content, Control, Refusal, Reply};
+
+/// What separates the region of a zone from its name in the label of a metric.
+/// Source: k8s.io/component-helpers node/topology/helpers.go (v1.34), `GetZoneKey`.
+const IN_ZONE: &str = ":\0:";
+
+impl Control {
+    pub(super) fn metrics(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        let text = match call.names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+            ["kubelet", machine] => self.of_kubelet(machine)?,
+            [name] => self.of_controller(canonical(name))?,
+            names => return Err(missing("component", &names.join("/"), &[])),
+        };
+        Ok(Reply { body: Content::Raw(text), ..Reply::ok(Json::Null) })
+    }
+
+    fn of_kubelet(&self, name: &str) -> Result<String, Refusal> {
+        let now = self.sim.now();
+        let Some(machine) = self.sim.machine(name) else { return Err(missing("machine", name, &[])) };
+        let shown = machine.describe(now);
+        let running =
+            || shown.get("containers").items().iter().filter(|one| one.get("state").as_str() == Some("running"));
+        let mut pods: Vec<String> =
+            running().map(|one| format!("{}/{}", one.get("namespace"), one.get("pod"))).collect();
+        pods.sort_unstable();
+        pods.dedup();
+        let mut text = String::new();
+        let node = [(vec![("node", name.to_owned())], 1)];
+        gauge(&mut text, "kubelet_node_name", "The node's name. The count is always 1.", &node);
+        let containers = [(vec![("container_state", "running".to_owned())], running().count())];
+        gauge(&mut text, "kubelet_running_containers", "Number of containers currently running", &containers);
+        let help = "Number of pods that have a running pod sandbox";
+        gauge(&mut text, "kubelet_running_pods", help, &[(Vec::new(), pods.len())]);
+        Ok(text)
+    }
+
+    fn of_controller(&self, name: &str) -> Result<String, Refusal> {
+        let Some((_, controller)) = self.sim.controllers().find(|(own, _)| *own == name) else {
+            return Err(running_controller(name).err().unwrap_or_else(|| missing("component", name, &[])));
+        };
+        let Some(controller) = controller else { return Err(Refusal::new(503, format!("{name} does not run"))) };
+        let mut text = String::new();
+        for (field, zones) in controller.details(self.sim.now()) {
+            if field == "zones" {
+                of_zones(&mut text, &zones);
+            }
+        }
+        let queues = controller.queues();
+        let depths: Vec<_> = queues.iter().map(|(name, depth)| (vec![("name", (*name).to_owned())], *depth)).collect();
+        gauge(&mut text, "workqueue_depth", "Current depth of workqueue", &depths);
+        Ok(text)
+    }
+}
+
+fn of_zones(text: &mut String, zones: &Json) {
+    let word = |zone: &Json, field: &str| zone.get(field).as_str().unwrap_or_default().to_owned();
+    let count = |zone: &Json, field: &str| usize::try_from(zone.get(field).as_i64().unwrap_or(0)).unwrap_or(0);
+    let key = |zone: &Json| {
+        let (region, name) = (word(zone, "region"), word(zone, "zone"));
+        if region.is_empty() && name.is_empty() { String::new() } else { format!("{region}{IN_ZONE}{name}") }
+    };
+    let each = |value: &dyn Fn(usize, usize) -> usize| -> Vec<_> {
+        let values = zones
+            .items()
+            .iter()
+            .map(|zone| (vec![("zone", key(zone))], value(count(zone, "nodes"), count(zone, "notReady"))));
+        values.collect()
+    };
+    let help = "Gauge measuring number of not Ready Nodes per zones.";
+    gauge(text, "node_collector_unhealthy_nodes_in_zone", help, &each(&|_, unready| unready));
+    let healthy = |all: usize, unready: usize| (100 * (all - unready)).checked_div(all).unwrap_or(100);
+    let help = "Gauge measuring percentage of healthy nodes per zone.";
+    gauge(text, "node_collector_zone_health", help, &each(&healthy));
+    let help = "Gauge measuring number of registered Nodes per zones.";
+    gauge(text, "node_collector_zone_size", help, &each(&|all, _| all));
+}
+
+/// Writes a gauge with its values; one without values is left out.
+fn gauge(text: &mut String, name: &str, help: &str, values: &[(Vec<(&str, String)>, usize)]) {
+    if values.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "# HELP {name} [ALPHA] {help}\n# TYPE {name} gauge");
+    for (labels, value) in values {
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(label, value)| {
+                let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+                format!("{label}=\"{value}\"")
+            })
+            .collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let _ = writeln!(text, "{name}{labels} {value}");
+    }
+}
