@@ -116,7 +116,7 @@ Feature: A Node made by hand
           nodeName: worker-1
           containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]
         """
-      Then Pod "web" keeps phase Pending for 1h
+      Then Pod "web" keeps field status.phase "Pending" for 1h
       And Pod "web" is deleted at 300s after Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
       And Pod "web" stays for 340s
 

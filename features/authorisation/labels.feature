@@ -12,7 +12,7 @@ Feature: The labels that a kubelet may set
         | flag        | value     |
         | node-labels | <label>=x |
       Then Node "worker-1" exists within 1s
-      And Node "worker-1" is never without label "<label>=x" for 10m
+      And Node "worker-1" keeps label "<label>=x" for 10m
       And Node "worker-1" has condition Ready=True within 15s
 
       Examples:
@@ -33,8 +33,8 @@ Feature: The labels that a kubelet may set
         | flag        | value                       |
         | node-labels | example.com/rack=r7,plain   |
       Then Node "worker-1" exists within 1s
-      And Node "worker-1" is never without label "example.com/rack=r7" for 10m
-      And Node "worker-1" is never without label "plain" for 10m
+      And Node "worker-1" keeps label "example.com/rack=r7" for 10m
+      And Node "worker-1" keeps label "plain" for 10m
 
   @req:REG-08
   Rule: A kubelet does not start with a label of Kubernetes that is not its own

@@ -13,7 +13,7 @@ Feature: The pods of a node that falls silent are marked as not ready
       Then Pod "web" keeps condition Ready=True for 29s
       And Pod "web" has condition Ready=False after Node "worker-1" has condition Ready=Unknown, within 57s
       And 1 Event NodeNotReady about Pod "web", message "Node is not ready", within 120s
-      But Pod "web" keeps phase Running for 120s
+      But Pod "web" keeps field status.phase "Running" for 120s
       And Pod "web" keeps condition ContainersReady=True for 120s
       And nothing else about Pod "web" changes
       And Pod "other" keeps condition Ready=True for 120s
@@ -113,7 +113,7 @@ Feature: The pods of a node that falls silent are marked as not ready
         metadata: {name: late, namespace: default}
         spec: {nodeName: worker-1, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
         """
-      Then Pod "late" keeps phase Pending for 60s
+      Then Pod "late" keeps field status.phase "Pending" for 60s
       And no Event NodeNotReady about Pod "late" for 60s
       And nothing else about Pod "late" changes
 

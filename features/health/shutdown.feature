@@ -13,7 +13,7 @@ Feature: A machine shuts down, and its kubelet tells nobody
       Then the Lease of Node "worker-1" is renewed every 10s to 10.5s for 19s
       And Node "worker-1" keeps condition Ready=True for 59s
       And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between 59s and 76s
-      But Pod "web" keeps phase Running for 100s
+      But Pod "web" keeps field status.phase "Running" for 100s
       And no Event Shutdown about Node "worker-1" for 100s
 
     @until:1.31
@@ -24,7 +24,7 @@ Feature: A machine shuts down, and its kubelet tells nobody
       Then the Lease of Node "worker-1" is renewed every 10s to 10.5s for 19s
       And Node "worker-1" keeps condition Ready=True for 49s
       And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between 49s and 66s
-      But Pod "web" keeps phase Running for 90s
+      But Pod "web" keeps field status.phase "Running" for 90s
       And no Event Shutdown about Node "worker-1" for 90s
 
     Scenario: A shutdown that is called off
@@ -35,7 +35,7 @@ Feature: A machine shuts down, and its kubelet tells nobody
       When machine "worker-1" calls its shutdown off
       Then the Lease of Node "worker-1" is renewed every 10s to 10.5s for 1m
       And Node "worker-1" keeps condition Ready=True for 1m
-      And Pod "web" keeps phase Running for 1m
+      And Pod "web" keeps field status.phase "Running" for 1m
 
     Scenario: With the power the machine and its Pods are back
       Given a ready Node "worker-1"

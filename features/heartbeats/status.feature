@@ -122,7 +122,7 @@ Feature: A kubelet writes the status of its Node
       And which is fed with:
         | lease  | 10s |
         | status | 20s |
-      When the Lease of Node "worker-1" is renewed no more
+      When the Lease of Node "worker-1" is written no more
       Then Node "worker-1" keeps condition Ready=True for 30m
       And the Lease of Node "worker-1" keeps field spec.renewTime unchanged for 30m
 
@@ -135,14 +135,14 @@ Feature: A kubelet writes the status of its Node
     @since:1.32
     Scenario: The status every five minutes is not enough
       Given a hand-fed Node "worker-1"
-      When the Lease of Node "worker-1" is renewed no more
+      When the Lease of Node "worker-1" is written no more
       Then Node "worker-1" keeps condition Ready=True for 39s
       And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between 39s and 61s
 
     @until:1.31
     Scenario: The status every five minutes is not enough, up to 1.31
       Given a hand-fed Node "worker-1"
-      When the Lease of Node "worker-1" is renewed no more
+      When the Lease of Node "worker-1" is written no more
       Then Node "worker-1" keeps condition Ready=True for 29s
       And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between 29s and 51s
 

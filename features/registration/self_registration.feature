@@ -8,11 +8,11 @@ Feature: A kubelet registers its own Node
     Scenario: A kubelet registers
       When a kubelet named "worker-1" registers
       Then Node "worker-1" exists within 1s
-      And Node "worker-1" is never without label "kubernetes.io/hostname=worker-1" for 10m
-      And Node "worker-1" is never without label "kubernetes.io/os=linux" for 10m
-      And Node "worker-1" is never without label "kubernetes.io/arch=amd64" for 10m
-      And Node "worker-1" is never without label "beta.kubernetes.io/os=linux" for 10m
-      And Node "worker-1" is never without label "beta.kubernetes.io/arch=amd64" for 10m
+      And Node "worker-1" keeps label "kubernetes.io/hostname=worker-1" for 10m
+      And Node "worker-1" keeps label "kubernetes.io/os=linux" for 10m
+      And Node "worker-1" keeps label "kubernetes.io/arch=amd64" for 10m
+      And Node "worker-1" keeps label "beta.kubernetes.io/os=linux" for 10m
+      And Node "worker-1" keeps label "beta.kubernetes.io/arch=amd64" for 10m
       And Node "worker-1" field status.capacity.cpu is set within 1s
       And Node "worker-1" field status.capacity.pods is "110" within 1s
       And Node "worker-1" field status.allocatable.memory is set within 1s
@@ -67,7 +67,7 @@ Feature: A kubelet registers its own Node
       And Node "worker-1" has condition Ready=False, reason "KubeletNotReady", within 1s
       And Node "worker-1" has condition Ready=False, message "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized", within 15s
       And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute" within 8s
-      And Node "worker-1" is never without taint "node.kubernetes.io/not-ready:NoSchedule" for 10m
+      And Node "worker-1" keeps taint "node.kubernetes.io/not-ready:NoSchedule" for 10m
       And Node "worker-1" never has condition Ready=True for 10m
       And the history of Node "worker-1" matches its snapshot
 

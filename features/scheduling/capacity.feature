@@ -29,7 +29,7 @@ Feature: A pod goes where its requests fit
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 50s
+      And Pod "web" keeps field status.phase "Pending" for 50s
       But Pod "web" keeps field spec.nodeName absent for 50s
       And no Event Scheduled about Pod "web" for 50s
 
@@ -58,7 +58,7 @@ Feature: A pod goes where its requests fit
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Pod "web" keeps phase Pending for 50s
+      And Pod "web" keeps field status.phase "Pending" for 50s
       But Pod "web" keeps field spec.nodeName absent for 50s
       And no Event Scheduled about Pod "web" for 50s
 
@@ -87,7 +87,7 @@ Feature: A pod goes where its requests fit
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 50s
+      And Pod "web" keeps field status.phase "Pending" for 50s
       But Pod "web" keeps field spec.nodeName absent for 50s
       And no Event Scheduled about Pod "web" for 50s
 
@@ -116,7 +116,7 @@ Feature: A pod goes where its requests fit
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient memory, 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Pod "web" keeps phase Pending for 50s
+      And Pod "web" keeps field status.phase "Pending" for 50s
       But Pod "web" keeps field spec.nodeName absent for 50s
       And no Event Scheduled about Pod "web" for 50s
 
@@ -145,7 +145,7 @@ Feature: A pod goes where its requests fit
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Too many pods. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Pod "web" keeps phase Pending for 50s
+      And Pod "web" keeps field status.phase "Pending" for 50s
       But Pod "web" keeps field spec.nodeName absent for 50s
       And no Event Scheduled about Pod "web" for 50s
 
@@ -172,7 +172,7 @@ Feature: A pod goes where its requests fit
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 Too many pods. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Pod "web" keeps phase Pending for 50s
+      And Pod "web" keeps field status.phase "Pending" for 50s
       But Pod "web" keeps field spec.nodeName absent for 50s
       And no Event Scheduled about Pod "web" for 50s
 
@@ -229,7 +229,7 @@ Feature: A pod goes where its requests fit
               image: registry.k8s.io/pause:3.10
               resources: {requests: {cpu: 1500m}}
         """
-      And Pod "first" has phase Running
+      And Pod "first" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -244,7 +244,7 @@ Feature: A pod goes where its requests fit
         """
       Then Pod "second" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
       And Event FailedScheduling about Pod "second", message "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Pod "second" keeps phase Pending for 10m
+      And Pod "second" keeps field status.phase "Pending" for 10m
       But Pod "second" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "second" for 10m
 
@@ -267,7 +267,7 @@ Feature: A pod goes where its requests fit
               image: registry.k8s.io/pause:3.10
               resources: {requests: {cpu: 1500m}}
         """
-      And Pod "first" has phase Running
+      And Pod "first" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -282,7 +282,7 @@ Feature: A pod goes where its requests fit
         """
       Then Pod "second" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
       And Event FailedScheduling about Pod "second", message "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod." within 1s
-      And Pod "second" keeps phase Pending for 10m
+      And Pod "second" keeps field status.phase "Pending" for 10m
       But Pod "second" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "second" for 10m
 
@@ -304,7 +304,7 @@ Feature: A pod goes where its requests fit
               image: registry.k8s.io/pause:3.10
               resources: {requests: {cpu: 1500m}}
         """
-      And Pod "first" has phase Running
+      And Pod "first" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -318,7 +318,7 @@ Feature: A pod goes where its requests fit
               resources: {requests: {cpu: 500m}}
         """
       Then Pod "second" field spec.nodeName is "worker-1" at once
-      And Pod "second" has phase Running within 10s
+      And Pod "second" field status.phase is "Running" within 10s
 
     Scenario: A terminating pod holds its room until it is gone
       Given no other Node
@@ -339,7 +339,7 @@ Feature: A pod goes where its requests fit
               image: registry.k8s.io/pause:3.10
               resources: {requests: {cpu: 1500m}}
         """
-      And Pod "first" has phase Running
+      And Pod "first" field status.phase is "Running"
       And the user creates:
         """
         apiVersion: v1
@@ -384,7 +384,7 @@ Feature: A pod goes where its requests fit
               image: registry.k8s.io/pause:3.10
               resources: {requests: {cpu: 1500m}}
         """
-      And Pod "low" has phase Running
+      And Pod "low" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -405,7 +405,7 @@ Feature: A pod goes where its requests fit
       And Pod "low" has condition DisruptionTarget=True, reason "PreemptionByScheduler", message "default-scheduler: preempting to accommodate a higher priority pod" at once
       And Pod "low" is deleted at once
       And Pod "urgent" field spec.nodeName is "worker-1" within 40s
-      And Pod "urgent" has phase Running within 50s
+      And Pod "urgent" field status.phase is "Running" within 50s
 
     Scenario: A pod whose class never preempts waits until there is room
       Given no other Node
@@ -432,7 +432,7 @@ Feature: A pod goes where its requests fit
               image: registry.k8s.io/pause:3.10
               resources: {requests: {cpu: 1500m}}
         """
-      And Pod "low" has phase Running
+      And Pod "low" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -451,7 +451,7 @@ Feature: A pod goes where its requests fit
       And Pod "urgent" keeps field status.nominatedNodeName absent for 10m
       And Pod "low" stays for 10m
       When the user deletes Pod "low"
-      Then Pod "urgent" has phase Running within 60s
+      Then Pod "urgent" field status.phase is "Running" within 60s
 
   Rule: The kubelet counts the pods that it has, whoever bound them to it
     Source: pkg/scheduler/framework/plugins/noderesources/fit.go (v1.34), fitsRequest, as the kubelet's admission calls it
@@ -475,7 +475,7 @@ Feature: A pod goes where its requests fit
             - name: main
               image: registry.k8s.io/pause:3.10
         """
-      And Pod "first" has phase Running
+      And Pod "first" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -488,7 +488,7 @@ Feature: A pod goes where its requests fit
             - name: main
               image: registry.k8s.io/pause:3.10
         """
-      Then Pod "second" has phase Failed within 5s
+      Then Pod "second" field status.phase is "Failed" within 5s
       And Pod "second" field status.reason is "OutOfpods" within 5s
       And Pod "second" field status.message is "Pod was rejected: Node didn't have enough resource: pods, requested: 1, used: 1, capacity: 1" within 5s
-      And Pod "first" keeps phase Running for 10m
+      And Pod "first" keeps field status.phase "Running" for 10m

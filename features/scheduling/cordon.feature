@@ -13,7 +13,7 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
       And Node "worker-1" has taint "node.kubernetes.io/unschedulable:NoSchedule" within 1s
       And Node "worker-1" keeps condition Ready=True for 10m
       And Pod "old" stays for 10m
-      And Pod "old" keeps phase Running for 10m
+      And Pod "old" keeps field status.phase "Running" for 10m
       And no Event TaintManagerEviction about Pod "old" for 10m
       And nothing else about Pod "old" changes
 
@@ -38,7 +38,7 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
         """
       Then Pod "new" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "new", message "0/1 nodes are available: 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "new" keeps phase Pending for 10m
+      And Pod "new" keeps field status.phase "Pending" for 10m
       But Pod "new" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "new" for 10m
 
@@ -61,7 +61,7 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
         """
       Then Pod "new" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) were unschedulable. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "new", message "0/1 nodes are available: 1 node(s) were unschedulable. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "new" keeps phase Pending for 10m
+      And Pod "new" keeps field status.phase "Pending" for 10m
       But Pod "new" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "new" for 10m
 
@@ -85,7 +85,7 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
         """
       Then Pod "new" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "new", message "0/2 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Pod "new" keeps phase Pending for 10m
+      And Pod "new" keeps field status.phase "Pending" for 10m
       But Pod "new" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "new" for 10m
 
@@ -107,7 +107,7 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
         """
       Then Pod "new" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}, 1 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "new", message "0/2 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}, 1 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Pod "new" keeps phase Pending for 10m
+      And Pod "new" keeps field status.phase "Pending" for 10m
       But Pod "new" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "new" for 10m
 
@@ -128,7 +128,7 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
       Then Pod "new" field spec.nodeName is "worker-2" at once
       And Event Scheduled about Pod "new", message "Successfully assigned default/new to worker-2" at once
       And Pod "new" has condition PodScheduled=True at once
-      And Pod "new" has phase Running within 10s
+      And Pod "new" field status.phase is "Running" within 10s
       But no Event FailedScheduling about Pod "new" for 60s
 
     Scenario: It is bound once the Node is uncordoned
@@ -173,7 +173,7 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
             - <toleration>
         """
       Then Pod "new" field spec.nodeName is "worker-1" at once
-      And Pod "new" has phase Running within 10s
+      And Pod "new" field status.phase is "Running" within 10s
 
       Examples:
         | what                 | toleration                                                     |
@@ -217,6 +217,6 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
             - {name: main, image: "registry.k8s.io/pause:3.10"}
           nodeName: worker-1
         """
-      Then Pod "new" has phase Running within 10s
+      Then Pod "new" field status.phase is "Running" within 10s
       But no Event Scheduled about Pod "new" for 60s
       And no Event FailedScheduling about Pod "new" for 60s

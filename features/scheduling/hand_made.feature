@@ -34,7 +34,7 @@ Feature: Where no kubelet stands behind a Node, no pod goes
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 24h
+      And Pod "web" keeps field status.phase "Pending" for 24h
       But Pod "web" keeps field spec.nodeName absent for 24h
       And no Event Scheduled about Pod "web" for 24h
 
@@ -65,7 +65,7 @@ Feature: Where no kubelet stands behind a Node, no pod goes
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/unreachable: }. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint {node.kubernetes.io/unreachable: }. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 24h
+      And Pod "web" keeps field status.phase "Pending" for 24h
       But Pod "web" keeps field spec.nodeName absent for 24h
       And no Event Scheduled about Pod "web" for 24h
 
@@ -177,7 +177,7 @@ Feature: Where no kubelet stands behind a Node, no pod goes
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "no nodes available to schedule pods" at once
       And Event FailedScheduling about Pod "web", message "no nodes available to schedule pods" at once
       And Pod "web" keeps field spec.nodeName absent for 10m
-      And Pod "web" keeps phase Pending for 10m
+      And Pod "web" keeps field status.phase "Pending" for 10m
 
   @req:MAN-02
   Rule: When a kubelet registers, what waits is bound
@@ -211,7 +211,7 @@ Feature: Where no kubelet stands behind a Node, no pod goes
       And Node "worker-1" has no taint "node.kubernetes.io/unreachable:NoSchedule" within 20s
       And Pod "web" field spec.nodeName is "worker-1" within 30s
       And Event Scheduled about Pod "web", message "Successfully assigned default/web to worker-1" within 30s
-      And Pod "web" has phase Running within 45s
+      And Pod "web" field status.phase is "Running" within 45s
 
     Scenario: A kubelet registers where there was no Node
       Given no other Node
@@ -230,7 +230,7 @@ Feature: Where no kubelet stands behind a Node, no pod goes
       When a kubelet named "worker-1" registers
       Then Node "worker-1" has condition Ready=True within 15s
       And Pod "web" field spec.nodeName is "worker-1" after Node "worker-1" has no taint "node.kubernetes.io/not-ready:NoSchedule"
-      And Pod "web" has phase Running within 45s
+      And Pod "web" field status.phase is "Running" within 45s
 
     Scenario: While the Node is not ready the pod waits
       Given no other Node

@@ -21,7 +21,7 @@ Feature: Taints keep pods away and tolerations let them in
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 10m
+      And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
@@ -42,7 +42,7 @@ Feature: Taints keep pods away and tolerations let them in
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 10m
+      And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
@@ -63,7 +63,7 @@ Feature: Taints keep pods away and tolerations let them in
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint(s). no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 10m
+      And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
@@ -84,7 +84,7 @@ Feature: Taints keep pods away and tolerations let them in
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: infra}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 10m
+      And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
@@ -134,7 +134,7 @@ Feature: Taints keep pods away and tolerations let them in
         """
       Then Pod "web" field spec.nodeName is "worker-1" at once
       And Pod "web" has condition PodScheduled=True at once
-      And Pod "web" has phase Running within 10s
+      And Pod "web" field status.phase is "Running" within 10s
       And Pod "web" stays for 10m
 
       Examples:

@@ -42,7 +42,7 @@ Feature: The pods of a DaemonSet stay with their nodes
       And 1 Pod of "agent" is running on Node "bystander" within 15s
       And the Pod of "agent" on Node "worker-1" has condition PodScheduled=True within 1s
       And Node "worker-1" keeps taint "node.kubernetes.io/unschedulable:NoSchedule" for 5m
-      But Pod "web" keeps phase Pending for 5m
+      But Pod "web" keeps field status.phase "Pending" for 5m
       And Pod "web" keeps field spec.nodeName absent for 5m
 
     @req:MAN-06

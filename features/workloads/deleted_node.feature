@@ -18,7 +18,7 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
       When the user deletes Node "worker-1"
       Then 2 Pods of "db" keep running on Node "worker-1" for 39s
       And Pod "db-0" has condition DisruptionTarget=True, reason "DeletionByPodGC", message "PodGC: node no longer exists", between 40s and 81s
-      And Pod "db-0" has phase Failed between 40s and 81s
+      And Pod "db-0" field status.phase is "Failed" between 40s and 81s
       And Pod "db-0" is gone between 40s and 81s
       And Pod "db-1" is gone between 40s and 81s
       And 2 Pods of "db" are running on Node "worker-2" between 41s and 110s
@@ -35,7 +35,7 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
       And machine "worker-1" loses power
       When the user deletes Node "worker-1"
       Then Pod "db-0" has condition DisruptionTarget=True, reason "DeletionByPodGC", message "PodGC: node no longer exists", between 40s and 61s
-      And Pod "db-0" has phase Failed between 40s and 61s
+      And Pod "db-0" field status.phase is "Failed" between 40s and 61s
       And Pod "db-0" is gone between 40s and 61s
       And Pod "db-1" is gone between 40s and 61s
       And Pod "forever" is gone between 40s and 61s
@@ -99,7 +99,7 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
             image: registry.k8s.io/pause:3.10
         """
       Then the request is answered with 201
-      And Pod "web" has phase Running within 15s
+      And Pod "web" field status.phase is "Running" within 15s
 
     @req:EV-06
     Scenario: What goes with the Node at once
@@ -107,7 +107,7 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
       And a Pod "web" on Node "worker-1"
       When the user deletes Node "worker-1"
       Then the Lease of Node "worker-1" is gone within 1s
-      But Pod "web" keeps phase Running for 39s
+      But Pod "web" keeps field status.phase "Running" for 39s
 
     @req:EV-06
     Scenario: A Node that is there again before the quarantine is over keeps its pods
@@ -118,7 +118,7 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
       When the kubelet on "worker-1" restarts
       Then Node "worker-1" exists within 5s
       And Pod "web" stays for 10m
-      And Pod "web" keeps phase Running for 10m
+      And Pod "web" keeps field status.phase "Running" for 10m
 
     @req:EV-06
     Scenario: Without the collector the pods stay
@@ -171,7 +171,7 @@ Feature: Pods of a Node that is deleted are collected, and their names are free 
           - name: main
             image: registry.k8s.io/pause:3.10
         """
-      Then Pod "fast" has phase Running within 15s
+      Then Pod "fast" field status.phase is "Running" within 15s
       And Pod "fast" field spec.nodeName is "worker-1" within 15s
 
     @req:REG-13

@@ -3,7 +3,7 @@
 
 use nodeproof_core::scenario::{Bound, Predicate, Subject};
 
-use super::draft::{Draft, ZERO};
+use super::draft::Draft;
 use super::words;
 
 const FORMS: &str = "within 60s, between 40s and 55s, at 60s after …, or after …";
@@ -135,7 +135,7 @@ impl Draft {
     /// too.
     pub(super) fn expect_lasts(&mut self, what: Option<(Subject, Predicate)>, bound: &str) {
         let Some(bound) = self.lasts(bound.trim_start_matches(',')) else { return };
-        if bound == Bound::For(ZERO) {
+        if bound == Bound::For(jiff::SignedDuration::ZERO) {
             self.problem("", "for 0s proves nothing".to_owned());
             return;
         }

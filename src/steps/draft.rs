@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gherkin::{Step, StepType};
-use jiff::SignedDuration;
 use nodeproof_core::components::machine::MachineSpec;
 use nodeproof_core::network::Resource;
 use nodeproof_core::objects::{Json, Text};
@@ -316,9 +315,8 @@ impl Draft {
 
     /// Notes a name in a predicate that nothing in the cluster can have.
     pub(super) fn has_unknown_name(&mut self, subject: &Subject, predicate: &Predicate) -> bool {
-        let Some(unknown) = unknown_name(subject, predicate, &self.own_words) else { return false };
-        self.problem_with(&unknown.name, unknown.message, vec![unknown.help]);
-        true
+        let unknown = unknown_name(subject, predicate, &self.own_words);
+        unknown.map(|unknown| self.problem_with(&unknown.name, unknown.message, vec![unknown.help])).is_some()
     }
 
     /// Refuses a predicate that cannot be checked for each Node of a cluster.
@@ -504,6 +502,3 @@ impl Draft {
 
 /// The Node that is there beside those that a scenario names.
 pub(super) const BYSTANDER: &str = "bystander";
-
-/// No duration.
-pub(super) const ZERO: SignedDuration = SignedDuration::ZERO;

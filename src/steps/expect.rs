@@ -76,7 +76,7 @@ fn has_no_taint(draft: &mut Draft, object: String, taint: String, bound: String)
     draft.object_becomes(&object, predicate, &bound);
 }
 
-/// A taint is there all the time.
+/// A taint is there all the time; where the Node comes later, from its first object on.
 #[then(regex = r#"^(?P<object>Node "[^"]*") keeps taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#)]
 fn keeps_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
     let predicate = draft.take(&taint, words::taint(&taint)).map(Predicate::Taint);
@@ -87,13 +87,6 @@ fn keeps_taint(draft: &mut Draft, object: String, taint: String, bound: String) 
 #[then(regex = r#"^(?P<object>Node "[^"]*") never has taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#)]
 fn never_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
     let predicate = draft.take(&taint, words::taint(&taint)).map(|taint| Predicate::Taint(taint).negated());
-    draft.object_lasts(&object, predicate, &bound);
-}
-
-/// As long as the Node is there it has this taint, from its first object on.
-#[then(regex = r#"^(?P<object>Node "[^"]*") is never without taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#)]
-fn never_without_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
-    let predicate = draft.take(&taint, words::taint(&taint)).map(|taint| Predicate::Taint(taint).negated().negated());
     draft.object_lasts(&object, predicate, &bound);
 }
 
@@ -111,7 +104,7 @@ fn has_no_label(draft: &mut Draft, object: String, label: String, bound: String)
     draft.object_becomes(&object, predicate, &bound);
 }
 
-/// A label is there all the time.
+/// A label is there all the time; where the object comes later, from its first version on.
 #[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") keeps label "(?P<label>[^"]*)"(?P<for>,? .*)?$"#)]
 fn keeps_label(draft: &mut Draft, object: String, label: String, bound: String) {
     let predicate = draft.label(&label);
@@ -122,13 +115,6 @@ fn keeps_label(draft: &mut Draft, object: String, label: String, bound: String) 
 #[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") never has label "(?P<label>[^"]*)"(?P<for>,? .*)?$"#)]
 fn never_label(draft: &mut Draft, object: String, label: String, bound: String) {
     let predicate = draft.label(&label).map(Predicate::negated);
-    draft.object_lasts(&object, predicate, &bound);
-}
-
-/// As long as the object is there it has this label, from its first version on.
-#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") is never without label "(?P<label>[^"]*)"(?P<for>,? .*)?$"#)]
-fn never_without_label(draft: &mut Draft, object: String, label: String, bound: String) {
-    let predicate = draft.label(&label).map(|label| label.negated().negated());
     draft.object_lasts(&object, predicate, &bound);
 }
 
@@ -254,22 +240,6 @@ fn is_terminating(draft: &mut Draft, object: String, bound: String) {
     draft.object_becomes(&object, Some(Predicate::Terminating), &bound);
 }
 
-/// `status.phase` or `status.reason` of a Pod.
-#[given(regex = r#"^(?P<object>Pod "[^"]*") has (?P<what>phase|reason) "?(?P<word>[^ ",]*)"?(?P<bound>,? .*)?$"#)]
-#[when(regex = r#"^(?P<object>Pod "[^"]*") has (?P<what>phase|reason) "?(?P<word>[^ ",]*)"?(?P<bound>,? .*)?$"#)]
-#[then(regex = r#"^(?P<object>Pod "[^"]*") has (?P<what>phase|reason) "?(?P<word>[^ ",]*)"?(?P<bound>,? .*)?$"#)]
-fn has_phase(draft: &mut Draft, object: String, what: String, word: String, bound: String) {
-    let predicate = draft.phase(&what, &word);
-    draft.object_becomes(&object, predicate, &bound);
-}
-
-/// `status.phase` or `status.reason` of a Pod all the time.
-#[then(regex = r#"^(?P<object>Pod "[^"]*") keeps (?P<what>phase|reason) "?(?P<word>[^ ",]*)"?(?P<for>,? .*)?$"#)]
-fn keeps_phase(draft: &mut Draft, object: String, what: String, word: String, bound: String) {
-    let predicate = draft.phase(&what, &word);
-    draft.object_lasts(&object, predicate, &bound);
-}
-
 /// A container runs on its machine all the time, whatever the API says of its Pod.
 #[then(
     regex = r#"^container "(?P<container>[^"]*)" of Pod "(?P<pod>[^"]*)" keeps running on machine "(?P<node>[^"]*)"(?P<for> for .*)?$"#
@@ -330,8 +300,9 @@ fn answer_lists(draft: &mut Draft, names: String) {
 }
 
 /// The watch shows such an event in this act: `the watch shows DELETED "worker-1" within 1s`; of the object, a field
-/// may be named: `the watch shows MODIFIED "worker-1" with spec.unschedulable true within 1s`. Or it never does: `the
-/// watch never shows MODIFIED "worker-1" for 10s`; `never shows anything` is without any event.
+/// may be named: `the watch shows MODIFIED "worker-1" with spec.unschedulable true within 1s`. Without a name it is any
+/// object's. Or it never does: `the watch never shows MODIFIED "worker-1" for 10s`; `never shows anything` is without
+/// any event.
 #[then(
     regex = r#"^the watch (?P<never>never )?shows (?P<event>anything|ADDED|MODIFIED|DELETED)(?: "(?P<name>[^"]*)")?(?: with (?P<path>\S+) (?P<value>set|absent|"[^"]*"|\{.*\}|\[.*\]|[^ ,"]+))?(?P<bound>,? (?:within|between|at|after|for) .*)?$"#
 )]
@@ -348,9 +319,8 @@ fn watch_shows(
         let help = vec!["the user watches /api/v1/nodes".to_owned()];
         return draft.problem_with("the watch", "no step before opens a watch".to_owned(), help);
     };
-    if (event == "anything") != name.is_empty() || (event == "anything" && never.is_empty()) {
-        return draft
-            .problem(&event, "`never shows anything`, or the event of an object: ADDED \"worker-1\"".to_owned());
+    if event == "anything" && (never.is_empty() || !name.is_empty()) {
+        return draft.problem(&event, "`never shows anything`, or an event: ADDED \"worker-1\"".to_owned());
     }
     let field = if path.is_empty() {
         None

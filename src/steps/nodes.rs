@@ -125,18 +125,11 @@ fn zone_posts_condition(draft: &mut Draft, count: String, zone: String, conditio
     draft.feed_zone(&count, &zone, &feed);
 }
 
-/// The scenario renews the Lease of the hand-fed Node no more; its status is written as before.
-#[given(regex = r#"^the Lease of Node "(?P<node>[^"]*)" is renewed no more$"#)]
-#[when(regex = r#"^the Lease of Node "(?P<node>[^"]*)" is renewed no more$"#)]
-fn silent_lease(draft: &mut Draft, node: String) {
-    draft.feed(&node, Feed::SilenceLease);
-}
-
-/// The scenario writes the status of the hand-fed Node no more; its Lease is renewed as before.
-#[given(regex = r#"^the status of Node "(?P<node>[^"]*)" is written no more$"#)]
-#[when(regex = r#"^the status of Node "(?P<node>[^"]*)" is written no more$"#)]
-fn silent_status(draft: &mut Draft, node: String) {
-    draft.feed(&node, Feed::SilenceStatus);
+/// The scenario renews the Lease of the hand-fed Node no more, or writes its status no more; the other goes on as before.
+#[given(regex = r#"^the (?P<what>Lease|status) of Node "(?P<node>[^"]*)" is written no more$"#)]
+#[when(regex = r#"^the (?P<what>Lease|status) of Node "(?P<node>[^"]*)" is written no more$"#)]
+fn half_silent(draft: &mut Draft, what: String, node: String) {
+    draft.feed(&node, if what == "Lease" { Feed::SilenceLease } else { Feed::SilenceStatus });
 }
 
 /// The scenario writes a condition of the hand-fed Node at once, as its kubelet would, and from then on.

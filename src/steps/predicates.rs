@@ -132,19 +132,6 @@ impl Draft {
         Some((path, test))
     }
 
-    pub(super) fn phase(&mut self, what: &str, word: &str) -> Option<Predicate> {
-        const PHASES: [&str; 5] = ["Pending", "Running", "Succeeded", "Failed", "Unknown"];
-        if what == "reason" {
-            return Some(Predicate::Reason(Text::from(word)));
-        }
-        if !PHASES.contains(&word) {
-            let help = vec![format!("the phases are {}", PHASES.join(", "))];
-            self.problem_with(word, format!("there is no phase {word:?}"), help);
-            return None;
-        }
-        Some(Predicate::Phase(Text::from(word)))
-    }
-
     pub(super) fn snapshot(&mut self, object: &str, kind: SnapshotKind) {
         if let Some(subject) = self.object(object) {
             self.expect(subject, Predicate::MatchesSnapshot(kind), Some(Bound::Act));

@@ -233,7 +233,9 @@ impl Draft {
                 let node = object.body.at(&["spec", "nodeName"]).as_text().cloned();
                 let _ = self.declare_pod(&format!("{}/{}", object.namespace, object.name), node.as_ref());
             }
-            "Deployment" | "StatefulSet" | "DaemonSet" => self.owners.push(object.name.clone()),
+            "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" | "ReplicationController" => {
+                self.owners.push(object.name.clone())
+            }
             _ => {}
         }
     }

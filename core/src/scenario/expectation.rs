@@ -208,10 +208,8 @@ pub enum Predicate {
         /// What it must be.
         test: FieldTest,
     },
-    /// `has phase PHASE`: `status.phase`.
+    /// The phase of a Pod: `status.phase`.
     Phase(Text),
-    /// `has reason REASON`: `status.reason`.
-    Reason(Text),
     /// A Lease is renewed, or the Ready condition of a Node gets a new heartbeat time, again and again; wants
     /// [`Bound::For`].
     RenewedEvery {

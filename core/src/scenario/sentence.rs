@@ -96,7 +96,6 @@ impl fmt::Display for Predicate {
                 }
             }
             Self::Phase(phase) => write!(f, "phase {phase}"),
-            Self::Reason(reason) => write!(f, "reason {reason}"),
             Self::RenewedEvery { every, tolerance } => {
                 write!(f, "renewed every {} (more or less {})", seconds(*every), seconds(*tolerance))
             }
@@ -129,13 +128,13 @@ impl fmt::Display for Predicate {
                 write!(f, "lists {}", names.join(", "))
             }
             Self::Shows { event, name, field } => {
-                let words =
-                    |word: &Option<Text>, any: &str| word.as_ref().map_or_else(|| String::from(any), Text::to_string);
-                write!(f, "{} {}", words(event, "any event"), words(name, "of anything"))?;
+                f.write_str(event.as_ref().map_or("anything", Text::as_str))?;
+                if let Some(name) = name {
+                    write!(f, " {:?}", name.as_str())?;
+                }
                 match field {
                     Some((path, test)) => {
-                        let field = Self::Field { path: path.clone(), test: test.clone() };
-                        write!(f, " with {field}")
+                        write!(f, " with {}", Self::Field { path: path.clone(), test: test.clone() })
                     }
                     None => Ok(()),
                 }

@@ -290,9 +290,7 @@ impl LiveRun {
 
     /// Takes what is wrong with the cluster itself; `None` if nothing is known to be wrong.
     pub(super) fn handle_trouble(&mut self, trouble: Option<String>, now: Timestamp) {
-        if let Some(why) = trouble.or_else(|| self.sight.lost(now)) {
-            self.end(Trouble::Cluster(why));
-        }
+        trouble.or_else(|| self.sight.lost(now)).into_iter().for_each(|why| self.end(Trouble::Cluster(why)));
     }
 
     /// Ends the scenario: it cannot go on.
@@ -327,9 +325,7 @@ impl LiveRun {
                 let look = (!self.machines.is_empty()).then_some(self.looked + MACHINE_PERIOD);
                 hold.into_iter().chain(bound).chain(look).min()
             }
-            LivePhase::Performing(_) | LivePhase::HeartbeatTasks(_) | LivePhase::Counting | LivePhase::Looking(_) => {
-                None
-            }
+            _ => None,
         };
         due.into_iter().chain([self.examined + TROUBLE_PERIOD]).min()
     }
@@ -435,13 +431,12 @@ impl LiveRun {
     /// Judges the deadlines up to an instant of which everything is known.
     fn judge(&mut self, settled: Timestamp) {
         self.awaits_change = false;
-        while let Some(deadline) = self.run.next_deadline().map(|deadline| deadline.at).filter(|at| *at <= settled) {
+        while !self.awaits_change
+            && let Some(deadline) = self.run.next_deadline().map(|deadline| deadline.at).filter(|at| *at <= settled)
+        {
             self.told = self.told.max(deadline);
             self.run.handle_timeout(self.told);
             self.awaits_change = self.run.next_deadline().is_some_and(|next| next.at <= deadline);
-            if self.awaits_change {
-                break;
-            }
         }
     }
 

@@ -302,7 +302,9 @@ impl Judge {
             Bound::Between(first, _) if holds => self.apply_interval(zero, zero + first, now),
             Bound::For(limit) => {
                 let never = matches!(self.expectation.fact.predicate, Predicate::Not(_));
-                let kept = holds || (never && truth.holds == Holds::Absent);
+                // What comes later is judged from its first version on; that it comes is judged at the limit.
+                let not_yet = || self.sightings.iter().all(|sighting| sighting.truth.holds == Holds::Absent);
+                let kept = holds || truth.holds == Holds::Absent && (never || not_yet());
                 if !kept && passed <= limit {
                     self.fail_kept(zero, limit, now);
                 }

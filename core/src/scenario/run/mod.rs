@@ -4,6 +4,7 @@
 //! backend, and is tested without one. Contract beyond that of every component: a driver hands over all observations of
 //! an instant before it calls `handle_timeout` for that instant; an action is reported back exactly once.
 
+mod answers;
 mod cost;
 mod explain;
 mod facts;

@@ -360,7 +360,6 @@ fn named_paths(predicate: &Predicate) -> Vec<Path> {
         Predicate::Label { key, .. } => Vec::from([Path::of(&["metadata", "labels"]).item(key)]),
         Predicate::Field { path, .. } => Vec::from([path.clone()]),
         Predicate::Phase(_) => Vec::from([Path::of(&["status", "phase"])]),
-        Predicate::Reason(_) => Vec::from([Path::of(&["status", "reason"])]),
         Predicate::Deleted | Predicate::Gone | Predicate::Terminating => Vec::from([
             Path::of(&["metadata", "deletionTimestamp"]),
             Path::of(&["metadata", "deletionGracePeriodSeconds"]),

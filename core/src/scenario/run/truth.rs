@@ -5,15 +5,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::answers::{answer_truth, watch_truth};
 use super::node_invariants;
 use super::view::{ClusterView, EventSeen};
 use crate::network::{NODES, PODS};
 use crate::objects::canonical::PASSING;
 use crate::objects::{Json, Object, Path, Text};
 use crate::scenario::words::{plain, taint_text};
-use crate::scenario::{
-    AnswerSeen, Every, Fact, FieldTest, ObjectRef, OwnLook, Predicate, Subject, Taint, WatchedEvent,
-};
+use crate::scenario::{Every, Fact, FieldTest, ObjectRef, OwnLook, Predicate, Subject, Taint};
 
 /// Whether a fact holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +43,7 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    fn new(holds: impl Into<Holds>, seen: impl Into<String>) -> Self {
+    pub(super) fn new(holds: impl Into<Holds>, seen: impl Into<String>) -> Self {
         let seen = seen.into();
         Self { holds: holds.into(), brief: seen.clone(), seen }
     }
@@ -194,7 +193,7 @@ fn is_terminating(object: &Object) -> bool {
     !object.stable().at(&["metadata", "deletionTimestamp"]).is_null()
 }
 
-fn negated(truth: Truth) -> Truth {
+pub(super) fn negated(truth: Truth) -> Truth {
     let holds = match truth.holds {
         Holds::Yes => Holds::No,
         Holds::No => Holds::Yes,
@@ -215,7 +214,7 @@ fn all(parts: impl Iterator<Item = Truth>) -> Truth {
 }
 
 /// Judges what a predicate says about the fields of a tree.
-fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Truth {
+pub(super) fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Truth {
     match predicate {
         Predicate::Condition { kind, status, reason, message } => {
             condition_truth(object, kind, status, reason.as_ref(), message.as_ref())
@@ -227,8 +226,7 @@ fn json_truth(predicate: &Predicate, object: &Json, before: Option<&Json>) -> Tr
             Truth::new(found.is_some_and(|found| value.as_ref().is_none_or(|value| value == found)), seen)
         }
         Predicate::Field { path, test } => field_truth(object, before, path, test),
-        Predicate::Phase(phase) => word_truth(object.at(&["status", "phase"]), "phase", phase),
-        Predicate::Reason(reason) => word_truth(object.at(&["status", "reason"]), "reason", reason),
+        Predicate::Phase(phase) => phase_truth(object.at(&["status", "phase"]), phase),
         Predicate::ContainerRuns { namespace, pod, container } => container_truth(object, namespace, pod, container),
         Predicate::Not(inner) => negated(json_truth(inner, object, before)),
         Predicate::All(parts) => all(parts.iter().map(|part| json_truth(part, object, before))),
@@ -264,8 +262,8 @@ fn container_truth(machine: &Json, namespace: &Text, pod: &Text, container: &Tex
     Truth::new(state == "running", format!("container {container} of Pod {namespace}/{pod} {state}"))
 }
 
-fn word_truth(found: &Json, what: &str, expected: &Text) -> Truth {
-    let seen = found.as_str().map_or_else(|| format!("no {what}"), |found| format!("{what} {found}"));
+fn phase_truth(found: &Json, expected: &Text) -> Truth {
+    let seen = found.as_str().map_or_else(|| String::from("no phase"), |found| format!("phase {found}"));
     Truth::new(found.as_str() == Some(expected), seen)
 }
 
@@ -303,7 +301,7 @@ fn taint_truth(object: &Json, taint: &Taint) -> Truth {
     Truth::new(holds, if texts.is_empty() { String::from("no taint") } else { format!("taints {}", texts.join(", ")) })
 }
 
-fn field_truth(object: &Json, before: Option<&Json>, path: &Path, test: &FieldTest) -> Truth {
+pub(super) fn field_truth(object: &Json, before: Option<&Json>, path: &Path, test: &FieldTest) -> Truth {
     let found = path.look_up(object);
     let is = |value: &Json| found == value || (!found.is_null() && plain(found) == plain(value));
     let holds = match test {
@@ -372,92 +370,6 @@ fn event_truth(events: &[EventSeen], reason: &Text, message: Option<&Text>, time
         if others.is_empty() { String::from("no Event") } else { format!("Events {}", others.join(", ")) }
     };
     Truth::new(times.map_or(count > 0, |times| count == times), seen)
-}
-
-fn answer_truth(predicate: &Predicate, now: &ClusterView) -> Truth {
-    match predicate {
-        Predicate::Not(inner) => negated(answer_truth(inner, now)),
-        Predicate::Refused { text } => match now.refusal() {
-            Some(why) => Truth::new(text.as_ref().is_none_or(|text| why.contains(text.as_str())), why),
-            None => Truth::new(false, "not refused"),
-        },
-        Predicate::Answered { code, text } => match now.answer() {
-            Some(answer) => {
-                let holds = code.is_none_or(|code| code == answer.code)
-                    && text.as_ref().is_none_or(|text| answer.message.contains(text.as_str()));
-                let message = if answer.message.is_empty() { String::new() } else { format!(" {:?}", answer.message) };
-                Truth::new(holds, format!("answered {}{message}", answer.code))
-            }
-            None => Truth::new(Holds::Absent, "no request was answered"),
-        },
-        Predicate::Lists(names) => match now.answer() {
-            Some(answer) => list_truth(names, answer),
-            None => Truth::new(Holds::Absent, "no request was answered"),
-        },
-        other => match now.answer() {
-            Some(answer) => json_truth(other, &answer.body, None),
-            None => Truth::new(Holds::Absent, "no request was answered"),
-        },
-    }
-}
-
-/// Compares the names of a list, which may have their namespaces, in their order.
-fn list_truth(names: &[Text], answer: &AnswerSeen) -> Truth {
-    let Json::Array(items) = answer.body.get("items") else {
-        return Truth::new(false, format!("no list: answered {} {:?}", answer.code, answer.message));
-    };
-    let holds = names.len() == items.len() && names.iter().zip(items.iter()).all(|(name, item)| is_called(item, name));
-    let with_namespace = names.iter().any(|name| name.contains('/'));
-    let shown: Vec<String> = items.iter().map(|item| called(item, with_namespace)).collect();
-    Truth::new(
-        holds,
-        if shown.is_empty() { String::from("lists nothing") } else { format!("lists {}", shown.join(", ")) },
-    )
-}
-
-/// Judges what the open watch has shown in this act.
-fn watch_truth(predicate: &Predicate, now: &ClusterView) -> Truth {
-    match (predicate, now.watched()) {
-        (Predicate::Not(inner), _) => negated(watch_truth(inner, now)),
-        (_, None) => Truth::new(Holds::Absent, "no watch is open"),
-        (Predicate::Shows { event, name, field }, Some(events)) => {
-            let is_meant = |shown: &&WatchedEvent| {
-                let is_field =
-                    |(path, test): &(Path, FieldTest)| field_truth(&shown.object, None, path, test).holds == Holds::Yes;
-                event.as_ref().is_none_or(|event| *event == shown.event)
-                    && name.as_ref().is_none_or(|name| is_called(&shown.object, name))
-                    && field.as_ref().is_none_or(is_field)
-            };
-            let with_namespace = name.as_ref().is_some_and(|name| name.contains('/'));
-            let text = |shown: &WatchedEvent| {
-                let of = field.as_ref().map(|(path, _)| format!(" with {path} {}", plain(path.look_up(&shown.object))));
-                format!("{} {}{}", shown.event, called(&shown.object, with_namespace), of.unwrap_or_default())
-            };
-            let shown: Vec<String> = events.iter().map(text).collect();
-            let shown = if shown.is_empty() { String::from("nothing") } else { shown.join(", ") };
-            Truth::new(events.iter().any(|shown| is_meant(&shown)), format!("the watch shows {shown}"))
-        }
-        (_, Some(_)) => Truth::new(true, ""),
-    }
-}
-
-/// Tells whether an object has a name, which may be with its namespace.
-fn is_called(object: &Json, name: &str) -> bool {
-    let own = object.at(&["metadata", "name"]).as_str();
-    match name.split_once('/') {
-        Some((namespace, name)) => {
-            own == Some(name) && object.at(&["metadata", "namespace"]).as_str() == Some(namespace)
-        }
-        None => own == Some(name),
-    }
-}
-
-fn called(object: &Json, with_namespace: bool) -> String {
-    let name = object.at(&["metadata", "name"]).as_str().unwrap_or_default();
-    match object.at(&["metadata", "namespace"]).as_str().filter(|_| with_namespace) {
-        Some(namespace) => format!("\"{namespace}/{name}\""),
-        None => format!("{name:?}"),
-    }
 }
 
 /// The Pods of an owner, on one Node or on any.
