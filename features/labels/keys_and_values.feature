@@ -59,8 +59,8 @@ Feature: The keys and values of labels
         | an underscore in the prefix | my_org/x       | prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character                                                                                 |
         | a dot before the prefix     | .com/x         | prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character                                                                                 |
 
-    @until:1.35
-    Scenario Outline: The key is refused up to 1.35: <what>
+    @until:1.34
+    Scenario Outline: The key is refused up to 1.34: <what>
       When the user sends PATCH /api/v1/nodes/worker-1:
         """yaml
         metadata: {labels: {"<key>": there}}
@@ -74,8 +74,8 @@ Feature: The keys and values of labels
         | a prefix of 254 letters | eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee/k | prefix part must be no more than 253 characters                                                                                                                                                                                                                                                                                   |
         | two slashes             | a/b/c                                                                                                                                                                                                                                                            | a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName') |
 
-    @since:1.36
-    Scenario Outline: The key is refused since 1.36: <what>
+    @since:1.35
+    Scenario Outline: The key is refused since 1.35: <what>
       When the user sends PATCH /api/v1/nodes/worker-1:
         """yaml
         metadata: {labels: {"<key>": there}}
@@ -151,12 +151,12 @@ Feature: The keys and values of labels
       Then the request is refused with 422 Node "worker-1" is invalid: metadata.labels: Invalid value: "vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv": must be no more than 63 <words>
       And Node "worker-1" keeps field metadata.labels unchanged for 1s
 
-      @until:1.35
+      @until:1.34
       Examples:
         | words      |
         | characters |
 
-      @since:1.36
+      @since:1.35
       Examples:
         | words |
         | bytes |
