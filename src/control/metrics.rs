@@ -1,7 +1,7 @@
 //! The metrics of components, as they would show them at `/metrics`.
 //!
-//! Inputs: the name of a component, as `kubelet/w1` or `node-lifecycle-controller`. Output: Prometheus' text. Only gauges
-//! of what the model knows are there. Sources (v1.34): pkg/controller/nodelifecycle/metrics.go,
+//! Inputs: the name of a component, as `kubelet/w1` or `node-lifecycle-controller`. Output: Prometheus' text. Only
+//! gauges of what the model knows are there. Sources (v1.34): pkg/controller/nodelifecycle/metrics.go,
 //! pkg/kubelet/metrics/metrics.go, k8s.io/component-base metrics/prometheus/workqueue/metrics.go.
 
 use std::fmt::Write as _;

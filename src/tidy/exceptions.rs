@@ -30,6 +30,6 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/api_server/write.rs", "read_body", 93),
         ("core/src/components/kubelet/validation.rs", "configuration", 82),
         ("core/src/components/machine/mod.rs", "handle_action", 89),
-        ("src/live/hollow/control_plane.rs", "commands", 87),
+        ("src/live/hollow/control_plane.rs", "commands", 86),
     ],
 };

@@ -60,8 +60,8 @@ rows! {
     // name, alias, user, source of Events, duty, start
     "endpointslice-controller" "endpointslice" "endpointslice-controller" "endpoint-slice-controller" Other
         |context, now| boxed(endpointslice::start(context, now));
-    "replicationcontroller-controller" "replicationcontroller" "replication-controller" "replication-controller" Workload
-        |context, now| boxed(replicaset::start_replication(context, now));
+    "replicationcontroller-controller" "replicationcontroller" "replication-controller" "replication-controller"
+        Workload |context, now| boxed(replicaset::start_replication(context, now));
     "pod-garbage-collector-controller" "podgc" "pod-garbage-collector" "" Other
         |context, now| boxed(PodGc::new(context, now));
     "namespace-controller" "namespace" "namespace-controller" "" Other

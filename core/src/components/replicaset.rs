@@ -2,10 +2,11 @@
 //!
 //! Mirrors kube-controller-manager's `replicaset-controller` (pkg/controller/replicaset/{replica_set,
 //! replica_set_utils}.go, v1.34), and `replicationcontroller-controller`, which is the same code over another kind
-//! (pkg/controller/replication/{replication_controller,conversion}.go, v1.34): its selector has labels alone. A pod that has ended or is being deleted does not count, so its replacement is
-//! created when its deletion begins. Before the pods are counted, the set adopts pods without owner that its selector
-//! matches, and releases own pods that it no longer matches. Creations go in batches of 1, 2, 4 …, at most 500 in one
-//! sync. The status describes the pods before the sync created or deleted any.
+//! (pkg/controller/replication/{replication_controller,conversion}.go, v1.34): its selector has labels alone. A pod
+//! that has ended or is being deleted does not count, so its replacement is created when its deletion begins. Before
+//! the pods are counted, the set adopts pods without owner that its selector matches, and releases own pods that it
+//! no longer matches. Creations go in batches of 1, 2, 4 …, at most 500 in one sync. The status describes the pods
+//! before the sync created or deleted any.
 //! Inputs: ReplicaSets, Pods, answers, time. Outputs: pods created, deleted, adopted and released, statuses, Events.
 //! Left out on purpose: the ranks of pods on one node among those of related ReplicaSets.
 

@@ -213,7 +213,7 @@ pub static ROWS: &[Row] = &[
         name: "anonymous-auth",
         says: "requests without credentials are taken as those of system:anonymous",
         first: &[(OLDEST, Value::Bool(true))],
-        source: "k8s.io/apiserver pkg/server/options/authentication.go, pkg/kubeapiserver/options/authentication.go (v1.34)",
+        source: "pkg/kubeapiserver/options/authentication.go (v1.34), WithAnonymous",
         flag: "kube-apiserver.anonymous-auth",
     },
     Row {

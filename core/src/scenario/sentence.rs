@@ -73,6 +73,43 @@ impl fmt::Display for Aspect {
     }
 }
 
+impl Predicate {
+    /// Prints what is said of answers and watches.
+    fn of_answers(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answered { code, text } => {
+                f.write_str("answered")?;
+                if let Some(code) = code {
+                    write!(f, " {code}")?;
+                }
+                text.as_ref().map_or(Ok(()), |text| write!(f, " {:?}", text.as_str()))
+            }
+            Self::Lists(names) if names.is_empty() => f.write_str("lists nothing"),
+            Self::Lists(names) => {
+                let names: Vec<String> = names.iter().map(|name| format!("{:?}", name.as_str())).collect();
+                write!(f, "lists {}", names.join(", "))
+            }
+            Self::Shows { event, name, field } => {
+                f.write_str(event.as_ref().map_or("anything", Text::as_str))?;
+                if let Some(name) = name {
+                    write!(f, " {:?}", name.as_str())?;
+                }
+                match field {
+                    Some((path, test)) => {
+                        write!(f, " with {}", Self::Field { path: path.clone(), test: test.clone() })
+                    }
+                    None => Ok(()),
+                }
+            }
+            Self::Refused { text } => {
+                f.write_str("refused")?;
+                text.as_ref().map_or(Ok(()), |text| write!(f, " with {:?}", text.as_str()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -115,34 +152,7 @@ impl fmt::Display for Predicate {
             Self::ContainerRuns { namespace, pod, container } => {
                 write!(f, "container {container} of Pod {namespace}/{pod} running")
             }
-            Self::Answered { code, text } => {
-                f.write_str("answered")?;
-                if let Some(code) = code {
-                    write!(f, " {code}")?;
-                }
-                text.as_ref().map_or(Ok(()), |text| write!(f, " {:?}", text.as_str()))
-            }
-            Self::Lists(names) if names.is_empty() => f.write_str("lists nothing"),
-            Self::Lists(names) => {
-                let names: Vec<String> = names.iter().map(|name| format!("{:?}", name.as_str())).collect();
-                write!(f, "lists {}", names.join(", "))
-            }
-            Self::Shows { event, name, field } => {
-                f.write_str(event.as_ref().map_or("anything", Text::as_str))?;
-                if let Some(name) = name {
-                    write!(f, " {:?}", name.as_str())?;
-                }
-                match field {
-                    Some((path, test)) => {
-                        write!(f, " with {}", Self::Field { path: path.clone(), test: test.clone() })
-                    }
-                    None => Ok(()),
-                }
-            }
-            Self::Refused { text } => {
-                f.write_str("refused")?;
-                text.as_ref().map_or(Ok(()), |text| write!(f, " with {:?}", text.as_str()))
-            }
+            Self::Answered { .. } | Self::Lists(_) | Self::Shows { .. } | Self::Refused { .. } => self.of_answers(f),
             Self::NothingElseChanges => f.write_str("nothing changes that no other line names"),
             Self::MatchesSnapshot(SnapshotKind::History) => f.write_str("its history matches its snapshot"),
             Self::MatchesSnapshot(_) => f.write_str("it matches its snapshot"),

@@ -20,6 +20,7 @@ mod namespace_tests;
 mod own;
 mod setup_cache;
 mod user;
+mod watches;
 #[cfg(test)]
 mod workload_tests;
 mod world;

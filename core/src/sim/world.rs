@@ -17,15 +17,16 @@ use jiff::Timestamp;
 
 use super::own::{Looks, Own};
 use super::setup_cache::{Prepared, RunInput, SetupKey};
+use super::watches::Watches;
 use super::{SetupCache, Simulation, SimulationOptions};
 use crate::components::api_server::{Commit, Tap};
-use crate::network::{Call, ClientId, Endpoint, Identity, NODES, RequestId, RuleId, Verb, WatchType};
+use crate::network::{Call, Endpoint, Identity, NODES, RuleId, Verb, WatchType};
 use crate::objects::{Json, NOT_MODELLED, Text};
 use crate::profile::SettingsError;
 use crate::scenario::{
     Action, ActionId, AnswerSeen, FaultEffect, Feed, HandFedNode, HeartbeatWriter, ObjectChange, Observation, Outcome,
-    Predicate, Run, RunOptions, RunOutput, Scenario, ScenarioAction, Subject, Taint, Task, Verdict, WatchedEvent,
-    Writer, bystanders, route, taints_patch,
+    Predicate, Run, RunOptions, RunOutput, Scenario, ScenarioAction, Subject, Taint, Task, Verdict, Writer, bystanders,
+    route, taints_patch,
 };
 
 /// Runs a scenario in a simulated cluster of its own.
@@ -88,8 +89,8 @@ pub(super) struct ClusterState {
     rules: BTreeMap<ActionId, (RuleId, Endpoint)>,
     /// The hits of removed rules.
     hits: BTreeMap<RuleId, u64>,
-    /// The watches that the scenario has opened, by the actions that opened them.
-    watches: Vec<(ActionId, (ClientId, RequestId))>,
+    /// The watches that the scenario has opened.
+    watches: Watches,
     decisions_told: usize,
     /// Machines that lines look at.
     machines: BTreeMap<Text, Looked>,
@@ -157,7 +158,7 @@ impl<'a> World<'a> {
             heartbeat_writers: BTreeMap::new(),
             rules: BTreeMap::new(),
             hits: BTreeMap::new(),
-            watches: Vec::new(),
+            watches: Watches::default(),
             decisions_told: 0,
             machines: machines.into_iter().map(looked).collect(),
         };
@@ -275,7 +276,9 @@ impl<'a> World<'a> {
                 }
             }
         }
-        self.tell_watched();
+        for (id, seen) in self.cluster.watches.shown(&mut self.cluster.simulation) {
+            self.observe(Observation::Watched(id, seen), self.cluster.simulation.now());
+        }
         self.look_around();
     }
 
@@ -358,7 +361,11 @@ impl<'a> World<'a> {
 
     fn act(&mut self, id: ActionId, action: Action) -> Observation {
         let done = match action {
-            Action::Api { identity, call } if call.verb == Verb::Watch => return self.open_watch(id, identity, call),
+            Action::Api { identity, call } if call.verb == Verb::Watch => {
+                let cluster = &mut self.cluster;
+                let seen = cluster.watches.open(&mut cluster.simulation, id, identity, call);
+                return Observation::Answer(id, seen);
+            }
             Action::Api { identity, call } => return self.request(id, identity, call),
             Action::AddMachine(spec) => {
                 let name = spec.name.clone();
@@ -409,30 +416,6 @@ impl<'a> World<'a> {
             Err(error) => AnswerSeen { code: 0, message: error.to_string(), body: Json::Null },
         };
         Observation::Answer(id, seen)
-    }
-
-    /// Opens a watch; what it shows is told from then on.
-    fn open_watch(&mut self, id: ActionId, identity: Arc<Identity>, call: Call) -> Observation {
-        let seen = match self.cluster.simulation.watch(identity, call) {
-            Ok(watch) => {
-                self.cluster.watches.push((id, watch));
-                AnswerSeen { code: 200, message: "".to_string(), body: Json::Null }
-            }
-            Err(answer) => AnswerSeen { code: answer.code, message: answer.message(), body: answer.body() },
-        };
-        Observation::Answer(id, seen)
-    }
-
-    /// Tells what the open watches have shown.
-    fn tell_watched(&mut self) {
-        let now = self.cluster.simulation.now();
-        for (id, (client, request)) in self.cluster.watches.clone() {
-            let inbox = self.cluster.simulation.take_watch(client, request).unwrap_or_default();
-            for (event, object) in inbox.events {
-                let seen = WatchedEvent { event: Text::of(event.name()), object: object.json() };
-                self.observe(Observation::Watched(id, seen), now);
-            }
-        }
     }
 
     fn heal(&mut self, endpoint: &Endpoint) {

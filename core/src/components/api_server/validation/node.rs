@@ -65,7 +65,8 @@ pub(in super::super) fn validate_update(tree: &Json, old: &Json, wording: Wordin
     errors
 }
 
-/// Checks the annotation that names Pods to keep away. Nothing has heeded it since 1.22, and it is checked nevertheless.
+/// Checks the annotation that names Pods to keep away. Nothing has heeded it since 1.22, and it is checked
+/// nevertheless.
 ///
 /// Source: validation.go (v1.34), `ValidateAvoidPodsInNodeAnnotations`.
 fn avoided_pods(tree: &Json, errors: &mut Vec<FieldError>) {

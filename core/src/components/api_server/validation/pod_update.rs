@@ -1,7 +1,7 @@
 //! Validation of changes of Pods: hardly anything of a Pod's specification may change.
 //!
-//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodUpdate`. Left out on purpose: the difference that
-//! upstream prints behind its refusal.
+//! Mirrors pkg/apis/core/validation/validation.go (v1.34), `ValidatePodUpdate`. Left out on purpose: the difference
+//! that upstream prints behind its refusal.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,8 +1,8 @@
 //! Validation of workloads: what a Deployment, ReplicaSet, StatefulSet, DaemonSet or ReplicationController selects, and
 //! the template of its Pods.
 //!
-//! Mirrors pkg/apis/apps/validation/validation.go and, for ReplicationControllers, pkg/apis/core/validation/validation.go
-//! (v1.34). Left out on purpose: volume claim templates, the ordinals and retention policies of StatefulSets.
+//! Mirrors pkg/apis/apps/validation/validation.go and, for ReplicationControllers, that of pkg/apis/core (v1.34). Left
+//! out on purpose: volume claim templates, the ordinals and retention policies of StatefulSets.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -200,8 +200,8 @@ pub(super) fn amount(value: &Json, path: &str, errors: &mut Vec<FieldError>) {
             errors.push(FieldError::invalid(path, value, "must be greater than or equal to 0"));
         }
         Json::Str(text) if percentage(text).is_none() => {
-            let why = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', \
-                       regex used for validation is '[0-9]+%')";
+            let why = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
+                       '93%', regex used for validation is '[0-9]+%')";
             errors.push(FieldError::invalid(path, value, why));
         }
         _ => {}
