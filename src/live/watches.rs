@@ -46,8 +46,8 @@ impl Watches {
         Self { tasks, arrivals, sender, clock }
     }
 
-    /// Opens a watch of the scenario's own, as a user; returns the answer to the request. It is not opened again when it
-    /// ends.
+    /// Opens a watch of the scenario's own, as a user; returns the answer to the request. It is not opened again when
+    /// it ends.
     pub(super) async fn open_own(
         &mut self,
         caller: &Caller,

@@ -125,7 +125,8 @@ fn zone_posts_condition(draft: &mut Draft, count: String, zone: String, conditio
     draft.feed_zone(&count, &zone, &feed);
 }
 
-/// The scenario renews the Lease of the hand-fed Node no more, or writes its status no more; the other goes on as before.
+/// The scenario renews the Lease of the hand-fed Node no more, or writes its status no more; the other goes on as
+/// before.
 #[given(regex = r#"^the (?P<what>Lease|status) of Node "(?P<node>[^"]*)" is written no more$"#)]
 #[when(regex = r#"^the (?P<what>Lease|status) of Node "(?P<node>[^"]*)" is written no more$"#)]
 fn half_silent(draft: &mut Draft, what: String, node: String) {

@@ -318,6 +318,10 @@ fn started(timers: TimerWheel) -> Cluster {
     ] {
         cluster.ask(create(Resource::of("apps", "v1", plural), "default", workload(kind, replicas)));
     }
+    let mut controller = workload("ReplicationController", Some(1));
+    controller.set(&["apiVersion"], "v1");
+    controller.remove(&["spec", "selector"]);
+    cluster.ask(create(Resource::of("", "v1", "replicationcontrollers"), "default", controller));
     let service =
         json!({"metadata": {"name": "web"}, "spec": {"selector": {"app": "Deployment"}, "ports": [{"port": 80}]}});
     cluster.ask(create(Resource::of("", "v1", "services"), "default", service));
