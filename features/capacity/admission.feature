@@ -22,7 +22,7 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {limits: {cpu: 1, <resource>: <first>}}}
         """
-      And Pod "first" has phase Running
+      And Pod "first" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -34,14 +34,14 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {limits: {cpu: 1, <resource>: <second>}}}
         """
-      Then Pod "second" has phase Failed within 1s
-      And Pod "second" has reason OutOf<resource> within 1s
+      Then Pod "second" field status.phase is "Failed" within 1s
+      And Pod "second" field status.reason is "OutOf<resource>" within 1s
       And Pod "second" field status.message is "Pod was rejected: Node didn't have enough resource: <resource>, <numbers>" within 1s
       And Event OutOf<resource> about Pod "second", message "Node didn't have enough resource: <resource>, <numbers>" within 1s
       And Pod "second" stays for 1m
       And Pod "second" keeps field spec.nodeName "worker-1" for 1m
       But Pod "second" keeps field status.containerStatuses absent for 1m
-      And Pod "first" keeps phase Running for 1m
+      And Pod "first" keeps field status.phase "Running" for 1m
       And Node "worker-1" keeps condition Ready=True for 1m
 
       Examples:
@@ -69,7 +69,7 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1}}}
         """
-      And Pod "first" has phase Running
+      And Pod "first" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -81,12 +81,12 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 501m}}}
         """
-      Then Pod "second" has phase Failed within 1s
-      And Pod "second" has reason OutOfcpu within 1s
+      Then Pod "second" field status.phase is "Failed" within 1s
+      And Pod "second" field status.reason is "OutOfcpu" within 1s
       And Pod "second" field status.message is "Pod was rejected: Node didn't have enough resource: cpu, requested: 501, used: 1000, capacity: 1500" within 1s
       And Event OutOfcpu about Pod "second", message "Node didn't have enough resource: cpu, requested: 501, used: 1000, capacity: 1500" within 1s
       And Pod "second" keeps field status.containerStatuses absent for 1m
-      And Pod "first" keeps phase Running for 1m
+      And Pod "first" keeps field status.phase "Running" for 1m
       And the history of Pod "second" matches its snapshot
 
     Scenario: There are too many pods, though each asks for nothing
@@ -108,11 +108,11 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10"}
         """
-      Then Pod "third" has phase Failed within 1s
-      And Pod "third" has reason OutOfpods within 1s
+      Then Pod "third" field status.phase is "Failed" within 1s
+      And Pod "third" field status.reason is "OutOfpods" within 1s
       And Event OutOfpods about Pod "third", message "Node didn't have enough resource: pods, requested: 1, used: 2, capacity: 2" within 1s
-      And Pod "first" keeps phase Running for 1m
-      And Pod "second" keeps phase Running for 1m
+      And Pod "first" keeps field status.phase "Running" for 1m
+      And Pod "second" keeps field status.phase "Running" for 1m
 
   @req:CAP-04
   Rule: What fits exactly runs, and what was refused takes no room
@@ -133,7 +133,7 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2001m}}}
         """
-      Then Pod "too-large" has reason OutOfcpu within 1s
+      Then Pod "too-large" field status.reason is "OutOfcpu" within 1s
       When the user creates:
         """
         apiVersion: v1
@@ -145,8 +145,8 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2}}}
         """
-      Then Pod "fitting" has phase Running within 10s
-      And Pod "too-large" keeps phase Failed for 1m
+      Then Pod "fitting" field status.phase is "Running" within 10s
+      And Pod "too-large" keeps field status.phase "Failed" for 1m
       And no Event OutOfcpu about Pod "fitting" for 1m
 
     Scenario: A pod that has ended has left its room
@@ -167,7 +167,7 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2}}}
         """
-      And Pod "job" has phase Succeeded
+      And Pod "job" field status.phase is "Succeeded"
       When the user creates:
         """
         apiVersion: v1
@@ -179,9 +179,9 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2}}}
         """
-      Then Pod "web" has phase Running within 10s
+      Then Pod "web" field status.phase is "Running" within 10s
       And Pod "web" never has condition DisruptionTarget=True for 1m
-      But Pod "job" keeps phase Succeeded for 1m
+      But Pod "job" keeps field status.phase "Succeeded" for 1m
 
   @req:CAP-04
   Rule: The first thing that lacks is told, resources before anything else
@@ -207,8 +207,8 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: <cpu>, memory: <memory>}}}
         """
-      Then Pod "web" has phase Failed within 1s
-      And Pod "web" has reason <reason> within 1s
+      Then Pod "web" field status.phase is "Failed" within 1s
+      And Pod "web" field status.reason is "<reason>" within 1s
       And Pod "web" keeps field status.containerStatuses absent for 1m
       And Pod "web" keeps field spec.nodeName "worker-1" for 1m
 
@@ -235,7 +235,7 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {limits: {example.com/gpu: 1}}}
         """
-      Then Pod "web" has phase Running within 10s
+      Then Pod "web" field status.phase is "Running" within 10s
       And no Event OutOfexample.com/gpu about Pod "web" for 1m
 
   @req:CAP-04
@@ -272,8 +272,8 @@ Feature: A kubelet refuses what does not fit, whoever sent it
         """
       And 2s pass
       When the kubelet on "worker-1" starts
-      Then Pod "zebra" has phase Running within 15s
-      And Pod "ant" has phase Failed within 15s
+      Then Pod "zebra" field status.phase is "Running" within 15s
+      And Pod "ant" field status.phase is "Failed" within 15s
       And Pod "ant" field status.message is "Pod was rejected: Node didn't have enough resource: cpu, requested: 1000, used: 1500, capacity: 2000" within 15s
       And Pod "ant" never has condition Ready=True for 1m
 
@@ -306,8 +306,8 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1500m}}}
         """
-      And Pod "small" has phase Running
-      And Pod "large" has phase Running
+      And Pod "small" field status.phase is "Running"
+      And Pod "large" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -323,9 +323,9 @@ Feature: A kubelet refuses what does not fit, whoever sent it
       Then Event Preempting about Pod "large", message "Preempted in order to admit critical pod" within 1s
       And Pod "large" has condition DisruptionTarget=True, reason "TerminationByKubelet", message "Pod was preempted by Kubelet to accommodate a critical pod." within 40s
       And container "main" of Pod "large" stops on machine "worker-1" within 40s
-      And Pod "critical" has phase Running within 45s
+      And Pod "critical" field status.phase is "Running" within 45s
       And no Event OutOfcpu about Pod "critical" for 1m
-      But Pod "small" keeps phase Running for 1m
+      But Pod "small" keeps field status.phase "Running" for 1m
       And Pod "large" stays for 1m
 
     Scenario: It asks for more than the node has
@@ -346,11 +346,11 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 3500m}}}
         """
-      Then Pod "critical" has phase Failed within 1s
-      And Pod "critical" has reason UnexpectedAdmissionError within 1s
+      Then Pod "critical" field status.phase is "Failed" within 1s
+      And Pod "critical" field status.reason is "UnexpectedAdmissionError" within 1s
       And Pod "critical" field status.message is "Pod was rejected: Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 1500), ]" within 1s
       And no Event Preempting about Pod "web" for 1m
-      And Pod "web" keeps phase Running for 1m
+      And Pod "web" keeps field status.phase "Running" for 1m
 
     Scenario: Its label lacks too, and nobody is moved for it
       Given no other Node
@@ -368,7 +368,7 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2}}}
         """
-      And Pod "large" has phase Running
+      And Pod "large" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -382,6 +382,6 @@ Feature: A kubelet refuses what does not fit, whoever sent it
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1}}}
         """
-      Then Pod "critical" has reason NodeAffinity within 1s
+      Then Pod "critical" field status.reason is "NodeAffinity" within 1s
       And no Event Preempting about Pod "large" for 1m
-      And Pod "large" keeps phase Running for 1m
+      And Pod "large" keeps field status.phase "Running" for 1m

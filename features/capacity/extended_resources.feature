@@ -25,7 +25,7 @@ Feature: Extended resources are counted by whole units
         """
       Then Pod "training" field spec.containers[main].resources.requests["nvidia.com/gpu"] is "1" at once
       And Pod "training" field spec.nodeName is "worker-2" within 1s
-      And Pod "training" has phase Running within 10s
+      And Pod "training" field status.phase is "Running" within 10s
       And Node "worker-2" keeps field status.capacity["nvidia.com/gpu"] at "2" for 1m
       And Node "worker-2" keeps field status.allocatable["nvidia.com/gpu"] at "2" for 1m
       But Node "worker-1" keeps field status.capacity["nvidia.com/gpu"] absent for 1m
@@ -46,7 +46,7 @@ Feature: Extended resources are counted by whole units
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {limits: {nvidia.com/gpu: 2}}}
         """
-      And Pod "first" has phase Running
+      And Pod "first" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -131,7 +131,7 @@ Feature: Extended resources are counted by whole units
       And Pod "training" keeps field spec.nodeName absent for 1m
       When the user labels Node "a100" with "accelerator=h100"
       Then Pod "training" field spec.nodeName is "a100" within 15s
-      And Pod "training" has phase Running within 30s
+      And Pod "training" field status.phase is "Running" within 30s
 
       @since:1.34
       Examples: since 1.34
@@ -235,7 +235,7 @@ Feature: Extended resources are counted by whole units
         """
       Then Pod "web" field spec.nodeName is "worker-1" after Node "worker-1" field status.allocatable["example.com/dongle"] is "4"
       And Pod "web" field spec.nodeName is "worker-1" within 30s
-      And Pod "web" has phase Running within 40s
+      And Pod "web" field status.phase is "Running" within 40s
 
     Scenario: A kubelet that starts again keeps them
       Given a ready Node "worker-1"

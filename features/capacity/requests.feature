@@ -68,7 +68,7 @@ Feature: What pods request of a node never exceeds what it can give
         """
       Then Event FailedScheduling about Pod "web" within 1s
       And Pod "web" has condition PodScheduled=False, reason "Unschedulable", within 1s
-      And Pod "web" keeps phase Pending for 1m
+      And Pod "web" keeps field status.phase "Pending" for 1m
       But Pod "web" keeps field spec.nodeName absent for 1m
 
       Examples:
@@ -95,7 +95,7 @@ Feature: What pods request of a node never exceeds what it can give
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: <resources>}
         """
-      And Pod "first" has phase Running
+      And Pod "first" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -117,7 +117,7 @@ Feature: What pods request of a node never exceeds what it can give
       Then Pod "fitting" field spec.nodeName is "worker-1" within 1s
       And Pod "too-large" has condition PodScheduled=False, reason "Unschedulable", within 1s
       And Pod "too-large" keeps field spec.nodeName absent for 1m
-      And Pod "first" keeps phase Running for 1m
+      And Pod "first" keeps field status.phase "Running" for 1m
 
       Examples:
         | resources                            |
@@ -219,7 +219,7 @@ Feature: What pods request of a node never exceeds what it can give
         """
       Then Pod "web" field spec.nodeName is "worker-1" within 1s
       And Pod "web" field spec.resources is absent within 1s
-      And Pod "web" has phase Running within 10s
+      And Pod "web" field status.phase is "Running" within 10s
 
   @req:CAP-01
   Rule: Each resource is counted for itself, down to its last unit
@@ -254,7 +254,7 @@ Feature: What pods request of a node never exceeds what it can give
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {limits: {cpu: 1, <resource>: <fits>}}}
         """
       Then Pod "fitting" field spec.nodeName is "worker-1" within 1s
-      And Pod "fitting" has phase Running within 10s
+      And Pod "fitting" field status.phase is "Running" within 10s
       But Pod "too-large" keeps field spec.nodeName absent for 1m
 
       @since:1.34
@@ -334,7 +334,7 @@ Feature: What pods request of a node never exceeds what it can give
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1500m}}}
         """
-      And Pod "by-hand" has phase Running
+      And Pod "by-hand" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -373,7 +373,7 @@ Feature: What pods request of a node never exceeds what it can give
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1001m}}}
         """
-      Then Pod "first" has phase Running within 10s
+      Then Pod "first" field status.phase is "Running" within 10s
       And Pod "second" has condition PodScheduled=False, reason "Unschedulable", within 2s
       And Pod "second" keeps field spec.nodeName absent for 1m
 
@@ -395,7 +395,7 @@ Feature: What pods request of a node never exceeds what it can give
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1500m}}}
         """
-      And Pod "job" has phase Running
+      And Pod "job" field status.phase is "Running"
       When the user creates:
         """
         apiVersion: v1
@@ -408,9 +408,9 @@ Feature: What pods request of a node never exceeds what it can give
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", within 1s
       And Pod "web" keeps field spec.nodeName absent for 30s
-      And Pod "job" has phase Succeeded between 30s and 50s
-      And Pod "web" field spec.nodeName is "worker-1" after Pod "job" has phase Succeeded
-      And Pod "web" has phase Running within 90s
+      And Pod "job" field status.phase is "Succeeded" between 30s and 50s
+      And Pod "web" field spec.nodeName is "worker-1" after Pod "job" field status.phase is "Succeeded"
+      And Pod "web" field status.phase is "Running" within 90s
       And the history of Pod "web" matches its snapshot
       But Pod "job" stays for 1m
 
@@ -435,7 +435,7 @@ Feature: What pods request of a node never exceeds what it can give
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 2}}}
         """
       Then Pod "web" field spec.nodeName is "worker-1" within 2s
-      And Pod "web" has phase Running within 30s
+      And Pod "web" field status.phase is "Running" within 30s
       And Node "worker-1" keeps field status.allocatable.cpu at "2" for 2m
       And Node "worker-1" keeps field status.capacity.cpu at "2" for 2m
 
@@ -455,7 +455,7 @@ Feature: What pods request of a node never exceeds what it can give
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1500m}}}
         """
-      And Pod "lost" has phase Running
+      And Pod "lost" field status.phase is "Running"
       And the kubelet on "worker-1" stops
       And the user creates:
         """

@@ -34,7 +34,7 @@ Feature: Part of a node can be kept for what is not a pod
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1250m}}}
         """
       Then Pod "fitting" field spec.nodeName is "worker-1" within 1s
-      And Pod "fitting" has phase Running within 10s
+      And Pod "fitting" field status.phase is "Running" within 10s
       And Pod "too-large" has condition PodScheduled=False, reason "Unschedulable", within 1s
       And Pod "too-large" keeps field spec.nodeName absent for 1m
       And Node "worker-1" keeps field status.capacity.cpu at "2" for 1m
@@ -71,7 +71,7 @@ Feature: Part of a node can be kept for what is not a pod
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: 1m}}}
         """
-      Then Pod "modest" has phase Running within 10s
+      Then Pod "modest" field status.phase is "Running" within 10s
       And Pod "wanting" has condition PodScheduled=False, reason "Unschedulable", within 1s
       And Pod "wanting" keeps field spec.nodeName absent for 1m
       And Node "worker-1" keeps field status.allocatable.cpu at "0" for 1m

@@ -12,7 +12,7 @@ Feature: Pods of a node behind a partition end when the partition does
       When machine "worker-1" loses its connection to the API server
       Then Pod "web" stays for 329s
       And Pod "web" is deleted between 329s and 362s
-      And Pod "web" keeps phase Running for 2h
+      And Pod "web" keeps field status.phase "Running" for 2h
       And container "main" of Pod "web" keeps running on machine "worker-1" for 2h
       When 1s passes
       Then Pod "web" stays terminating for 1h
@@ -27,7 +27,7 @@ Feature: Pods of a node behind a partition end when the partition does
       And Pod "web" is deleted
       When 31s pass
       Then Pod "web" stays terminating for 2h
-      And Pod "web" keeps phase Running for 2h
+      And Pod "web" keeps field status.phase "Running" for 2h
       And Node "worker-1" stays for 2h
 
     @req:EV-04
@@ -46,7 +46,7 @@ Feature: Pods of a node behind a partition end when the partition does
         """yaml
         status: {reason: NodeLost, message: Node worker-1 which was running pod lost is unresponsive}
         """
-      Then Pod "lost" has reason NodeLost at once
+      Then Pod "lost" field status.reason is "NodeLost" at once
       And the table of pods matches its snapshot
 
     @req:EV-04
@@ -87,7 +87,7 @@ Feature: Pods of a node behind a partition end when the partition does
       And machine "worker-1" loses its connection to the API server
       When the user deletes Pod "web"
       Then Pod "web" stays terminating for 35s
-      And Pod "web" keeps phase Running for 35s
+      And Pod "web" keeps field status.phase "Running" for 35s
       And container "main" of Pod "web" keeps running on machine "worker-1" for 35s
       When machine "worker-1" regains its connection to the API server
       Then container "main" of Pod "web" stops on machine "worker-1" within 60s

@@ -92,7 +92,7 @@ Feature: A node that reports again is ready again
       And Event TaintManagerEviction about Pod "web", message "Cancelling deletion of Pod default/web", within 26s
       And Pod "web" has condition Ready=True within 30s
       But Pod "web" stays for 15m
-      And Pod "web" keeps phase Running for 15m
+      And Pod "web" keeps field status.phase "Running" for 15m
       And the history of Pod "web" matches its snapshot
 
     Scenario: The network is back in time
@@ -104,7 +104,7 @@ Feature: A node that reports again is ready again
       Then Node "worker-1" has condition Ready=True, reason "KubeletReady", within 20s
       And Node "worker-1" has no taint "node.kubernetes.io/unreachable:NoExecute" within 26s
       But Pod "web" stays for 15m
-      And Pod "web" keeps phase Running for 15m
+      And Pod "web" keeps field status.phase "Running" for 15m
 
     Scenario: The next outage gives the pods their whole time again
       Given a hand-fed Node "worker-1"
@@ -139,5 +139,5 @@ Feature: A node that reports again is ready again
       When the kubelet on "worker-1" starts
       Then Pod "web" is gone within 60s
       But Pod "patient" stays for 20m
-      And Pod "patient" keeps phase Running for 20m
+      And Pod "patient" keeps field status.phase "Running" for 20m
       And Node "worker-1" has no taint "node.kubernetes.io/unreachable:NoExecute" within 26s

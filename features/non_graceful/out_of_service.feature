@@ -21,7 +21,7 @@ Feature: A node that is said to be out of service gives up its pods by force
       And Pod "db-1" is terminating within 1s
       And Event TaintManagerEviction about Pod "db-0", message "Marking for deletion Pod default/db-0", within 1s
       And Pod "db-0" has condition DisruptionTarget=True, reason "DeletionByTaintManager", within 1s
-      And Pod "db-0" has phase Failed within 21s
+      And Pod "db-0" field status.phase is "Failed" within 21s
       And Pod "db-0" is gone within 21s
       And Pod "db-1" is gone within 21s
       And Pod "alone" is gone within 21s
@@ -86,7 +86,7 @@ Feature: A node that is said to be out of service gives up its pods by force
       When the user taints Node "worker-1" with "node.kubernetes.io/out-of-service=nodeshutdown:NoSchedule"
       Then Pod "leaving" is gone within 21s
       But Pod "web" stays for 60s
-      And Pod "web" keeps phase Running for 60s
+      And Pod "web" keeps field status.phase "Running" for 60s
       And no Event TaintManagerEviction about Pod "web" for 60s
 
     @req:NG-07
@@ -101,7 +101,7 @@ Feature: A node that is said to be out of service gives up its pods by force
       When the user taints Node "worker-1" with "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
       Then Pod "web" is gone within 21s
       But Pod "agent" stays for 60s
-      And Pod "agent" keeps phase Running for 60s
+      And Pod "agent" keeps field status.phase "Running" for 60s
       And no Event TaintManagerEviction about Pod "agent" for 60s
 
     @req:NG-07
@@ -166,7 +166,7 @@ Feature: A node that is said to be out of service gives up its pods by force
       And Node "worker-1" keeps condition Ready=True for 60s
       When the user removes taint "node.kubernetes.io/out-of-service:NoExecute" from Node "worker-1"
       Then Pod "new" field spec.nodeName is "worker-1" within 3s
-      And Pod "new" has phase Running within 15s
+      And Pod "new" field status.phase is "Running" within 15s
       And Node "worker-1" never has taint "node.kubernetes.io/out-of-service:NoExecute" for 60s
 
     @req:NG-09
@@ -230,7 +230,7 @@ Feature: A node that is said to be out of service gives up its pods by force
       Then Pod "slow" is terminating within 1s
       And Pod "slow" field metadata.deletionGracePeriodSeconds is 30 within 1s
       And container "main" of Pod "slow" keeps running on machine "worker-1" for 24s
-      And Pod "slow" keeps phase Running for 24s
+      And Pod "slow" keeps field status.phase "Running" for 24s
       And Pod "slow" is gone between 25s and 32s
       And Node "worker-1" keeps condition Ready=True for 60s
 
@@ -242,7 +242,7 @@ Feature: A node that is said to be out of service gives up its pods by force
       Then Pod "web" is terminating within 1s
       When 1s passes
       Then Pod "web" stays terminating for 60s
-      And Pod "web" keeps phase Running for 60s
+      And Pod "web" keeps field status.phase "Running" for 60s
       And Node "worker-1" keeps condition Ready=True for 60s
 
     @req:NG-10
@@ -254,7 +254,7 @@ Feature: A node that is said to be out of service gives up its pods by force
       And 25s pass
       When Node "worker-1" posts condition Ready=<what>
       Then Node "worker-1" has condition Ready=<what> within 1s
-      And Pod "web" has phase Failed within 21s
+      And Pod "web" field status.phase is "Failed" within 21s
       And Pod "web" is gone within 21s
 
       Examples:

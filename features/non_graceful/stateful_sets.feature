@@ -29,7 +29,7 @@ Feature: A machine dies without a word, and the pods of a StatefulSet wait for i
       And StatefulSet "db" keeps field status.replicas at 2 for 377s
       When 1s passes
       Then Pod "db-0" stays terminating for 5m
-      And Pod "db-0" keeps phase Running for 5m
+      And Pod "db-0" keeps field status.phase "Running" for 5m
       And Pod "db-0" keeps field spec.nodeName at "worker-1" for 5m
       And StatefulSet "db" keeps field status.readyReplicas at 1 for 5m
       And 1 Pod of "db" keeps running on Node "worker-2" for 5m
@@ -158,7 +158,7 @@ Feature: A machine dies without a word, and the pods of a StatefulSet wait for i
       And Pod "db-0" is deleted
       When 1h passes
       Then Pod "db-0" stays terminating for 24h
-      And Pod "db-0" keeps phase Running for 24h
+      And Pod "db-0" keeps field status.phase "Running" for 24h
       And Node "worker-1" keeps condition Ready=Unknown for 24h
       And Node "worker-1" keeps taint "node.kubernetes.io/unreachable:NoExecute" for 24h
       And StatefulSet "db" keeps field status.replicas at 1 for 24h

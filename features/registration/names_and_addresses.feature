@@ -249,7 +249,7 @@ Feature: The name and the addresses that a kubelet gives its Node
       When 1s passes
       Then container "main" of Pod "web" keeps running on machine "worker-1" for 5m
       And container "main" of Pod "web" keeps running on machine "twin" for 5m
-      And Pod "web" keeps phase Running for 5m
+      And Pod "web" keeps field status.phase "Running" for 5m
       When the user deletes Pod "web"
       Then container "main" of Pod "web" stops on machine "worker-1" within 40s
       And container "main" of Pod "web" stops on machine "twin" within 40s

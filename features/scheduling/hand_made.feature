@@ -99,7 +99,7 @@ Feature: Where no kubelet stands behind a Node, no pod goes
       Then Pod "web" field spec.nodeName is "10.240.79.157" within 2s
       And Pod "web" has condition PodScheduled=True within 2s
       And Event Scheduled about Pod "web", message "Successfully assigned default/web to 10.240.79.157", within 2s
-      But Pod "web" keeps phase Pending for 90s
+      But Pod "web" keeps field status.phase "Pending" for 90s
       And Pod "web" keeps field status.startTime absent for 90s
       And Node "10.240.79.157" has condition Ready=Unknown, reason "NodeStatusNeverUpdated", between 50s and 61s
       And Node "10.240.79.157" has taint "node.kubernetes.io/unreachable:NoExecute" between 50s and 72s
@@ -133,7 +133,7 @@ Feature: Where no kubelet stands behind a Node, no pod goes
       And Pod "web" has condition PodScheduled=True
       When Pod "web" is deleted
       Then Pod "web" stays terminating for 60s
-      And Pod "web" keeps phase Pending for 60s
+      And Pod "web" keeps field status.phase "Pending" for 60s
       And Pod "web" keeps field spec.nodeName at "10.240.79.157" for 60s
 
     Scenario: Without room it gets none, marked or not

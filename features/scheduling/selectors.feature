@@ -23,7 +23,7 @@ Feature: Labels of Nodes say where pods may go
         """
       Then Pod "web" field spec.nodeName is "worker-2" at once
       And Event Scheduled about Pod "web", message "Successfully assigned default/web to worker-2" at once
-      And Pod "web" has phase Running within 10s
+      And Pod "web" field status.phase is "Running" within 10s
 
     @since:1.34
     Scenario: No Node matches the nodeSelector
@@ -43,7 +43,7 @@ Feature: Labels of Nodes say where pods may go
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 10m
+      And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
@@ -65,7 +65,7 @@ Feature: Labels of Nodes say where pods may go
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 10m
+      And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
@@ -92,7 +92,7 @@ Feature: Labels of Nodes say where pods may go
         """
       Then Pod "web" field spec.nodeName is "worker-2" at once
       And Event Scheduled about Pod "web", message "Successfully assigned default/web to worker-2" at once
-      And Pod "web" has phase Running within 10s
+      And Pod "web" field status.phase is "Running" within 10s
 
     @since:1.34
     Scenario: No Node matches the required node affinity
@@ -117,7 +117,7 @@ Feature: Labels of Nodes say where pods may go
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 10m
+      And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
@@ -144,7 +144,7 @@ Feature: Labels of Nodes say where pods may go
         """
       Then Pod "web" has condition PodScheduled=False, reason "Unschedulable", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
       And Event FailedScheduling about Pod "web", message "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling." within 1s
-      And Pod "web" keeps phase Pending for 10m
+      And Pod "web" keeps field status.phase "Pending" for 10m
       But Pod "web" keeps field spec.nodeName absent for 10m
       And no Event Scheduled about Pod "web" for 10m
 
@@ -166,7 +166,7 @@ Feature: Labels of Nodes say where pods may go
       And 30s pass
       When the user labels Node "worker-2" with "disk=ssd"
       Then Pod "web" field spec.nodeName is "worker-2" within 3s
-      And Pod "web" has phase Running within 10s
+      And Pod "web" field status.phase is "Running" within 10s
 
     Scenario: A label that it does not ask for helps nothing
       Given no other Node
@@ -228,11 +228,11 @@ Feature: Labels of Nodes say where pods may go
             - {name: main, image: "registry.k8s.io/pause:3.10"}
           nodeSelector: {disk: ssd}
         """
-      And Pod "old" has phase Running
+      And Pod "old" field status.phase is "Running"
       When the user removes label "disk" from Node "worker-1"
       Then Node "worker-1" has no label "disk" at once
       But Pod "old" stays for 10m
-      And Pod "old" keeps phase Running for 10m
+      And Pod "old" keeps field status.phase "Running" for 10m
       And Pod "old" keeps field spec.nodeName at "worker-1" for 10m
       And nothing else about Pod "old" changes
 
@@ -251,7 +251,7 @@ Feature: Labels of Nodes say where pods may go
             - {name: main, image: "registry.k8s.io/pause:3.10"}
           nodeSelector: {disk: ssd}
         """
-      And Pod "old" has phase Running
+      And Pod "old" field status.phase is "Running"
       And the user removes label "disk" from Node "worker-1"
       And the user labels Node "worker-2" with "disk=ssd"
       When the user creates:
@@ -266,9 +266,9 @@ Feature: Labels of Nodes say where pods may go
           nodeSelector: {disk: ssd}
         """
       Then Pod "new" field spec.nodeName is "worker-2" at once
-      And Pod "new" has phase Running within 10s
+      And Pod "new" field status.phase is "Running" within 10s
       And Pod "old" keeps field spec.nodeName at "worker-1" for 10m
-      And Pod "old" keeps phase Running for 10m
+      And Pod "old" keeps field status.phase "Running" for 10m
 
     Scenario: A kubelet that starts again asks once more whether the pod fits
       The pod that does not match any more is ended; its container ended with 0, so that it has succeeded.
@@ -289,15 +289,15 @@ Feature: Labels of Nodes say where pods may go
           nodeSelector: {disk: ssd}
         """
       And a Pod "other" on Node "worker-1"
-      And Pod "old" has phase Running
-      And Pod "other" has phase Running
+      And Pod "old" field status.phase is "Running"
+      And Pod "other" field status.phase is "Running"
       And the user removes label "disk" from Node "worker-1"
       And 1m passes
       When the kubelet on "worker-1" restarts
       Then Event NodeAffinity about Pod "old", message "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector", within 5s
-      And Pod "old" has phase Succeeded within 10s
+      And Pod "old" field status.phase is "Succeeded" within 10s
       And Pod "old" stays for 10m
-      But Pod "other" keeps phase Running for 10m
+      But Pod "other" keeps field status.phase "Running" for 10m
       And no Event NodeAffinity about Pod "other" for 10m
 
     Scenario: A taint of NoSchedule that comes later leaves the running pod alone
@@ -307,4 +307,4 @@ Feature: Labels of Nodes say where pods may go
       When the user taints Node "worker-1" with "dedicated=infra:NoSchedule"
       Then Node "worker-1" has taint "dedicated=infra:NoSchedule" at once
       And Pod "old" stays for 10m
-      And Pod "old" keeps phase Running for 10m
+      And Pod "old" keeps field status.phase "Running" for 10m

@@ -235,7 +235,7 @@ Feature: Taints keep pods away and tolerations let them in
       And 30s pass
       And the user removes taint "dedicated:NoSchedule" from Node "worker-1"
       Then Pod "web" has condition PodScheduled=True within 3s
-      And Pod "web" has phase Running within 15s
+      And Pod "web" field status.phase is "Running" within 15s
       And Pod "web" has condition Ready=True within 15s
       And the history of Pod "web" matches its snapshot
 

@@ -21,7 +21,7 @@ Feature: A shutdown waits for no pod unless the kubelet is told to
       And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", between 29s and 61s
       And Node "worker-1" never has condition Ready=False for 5m
       And no Event Shutdown about Node "worker-1" for 5m
-      And Pod "web" keeps phase Running for 5m
+      And Pod "web" keeps field status.phase "Running" for 5m
       And Pod "web" keeps field status.reason absent for 5m
       But Pod "web" never has condition DisruptionTarget=True for 5m
       And Pod "web" keeps field status.containerStatuses[main].state.running.startedAt unchanged for 5m
@@ -50,12 +50,12 @@ Feature: A shutdown waits for no pod unless the kubelet is told to
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10"}
         """
-      And Pod "critical" has phase Running
+      And Pod "critical" field status.phase is "Running"
       And a Pod "web" on Node "worker-1" that takes 20s to stop
       When machine "worker-1" shuts down
       Then container "main" of Pod "critical" stops on machine "worker-1" at once
       And container "main" of Pod "web" stops on machine "worker-1" at once
-      And Pod "critical" keeps phase Running for 5m
+      And Pod "critical" keeps field status.phase "Running" for 5m
       And Node "worker-1" has condition Ready=Unknown between 29s and 61s
 
     Scenario: A new pod is refused by nobody before the end
@@ -74,7 +74,7 @@ Feature: A shutdown waits for no pod unless the kubelet is told to
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10"}
         """
-      Then Pod "late" has phase Running within 10s
+      Then Pod "late" field status.phase is "Running" within 10s
       And no Event NodeShutdown about Pod "late" for 2m
       And Node "worker-1" never has condition Ready=False for 2m
       And Node "worker-1" has condition Ready=Unknown between 53s and 86s

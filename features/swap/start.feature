@@ -99,7 +99,7 @@ Feature: A kubelet starts on a machine with swap space only if it is told to
           containers:
             - {name: main, image: "registry.k8s.io/pause:3.10"}
         """
-      Then Pod "web" has phase Running within 10s
+      Then Pod "web" field status.phase is "Running" within 10s
       And Node "worker-1" keeps condition Ready=True for 1m
 
   @req:SW-02

@@ -127,7 +127,7 @@ Feature: A Deployment whose pods are on a node that dies
       But Deployment "web" keeps condition Progressing=True, reason "NewReplicaSetAvailable" for 110s
       And Deployment "web" keeps field metadata.generation unchanged for 110s
       And no Event ScalingReplicaSet about Deployment "web" for 110s
-      And the Pods of "web" on Node "worker-1" keep phase Running for 110s
+      And the Pods of "web" on Node "worker-1" keep field status.phase "Running" for 110s
 
     @req:NC-07
     Scenario: The machine is back before the eviction

@@ -115,7 +115,8 @@ Feature: Traffic leaves the pods of a node that dies, and comes back with it
     @req:NC-06
     Scenario: All nodes fall silent: nothing is evicted, and nobody gets traffic
       Given no other Node
-      When machines "worker-1" and "worker-2" lose their connection to the API server
+      When machine "worker-1" loses its connection to the API server
+      And machine "worker-2" loses its connection to the API server
       Then the EndpointSlice of Service "web" field endpoints[dead].conditions.ready is false between 29s and 58s
       And the EndpointSlice of Service "web" field endpoints[alive].conditions.ready is false between 29s and 58s
       And the EndpointSlice of Service "web" keeps field endpoints[dead].conditions.terminating at false for 10m

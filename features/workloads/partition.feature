@@ -17,7 +17,7 @@ Feature: Pods of a partitioned node run on while their replacements run elsewher
       And the Pods of "web" on Node "worker-1" are deleted between 329s and 377s
       When 20s pass
       Then the Pods of "web" on Node "worker-1" stay terminating for 1h
-      And the Pods of "web" on Node "worker-1" keep phase Running for 1h
+      And the Pods of "web" on Node "worker-1" keep field status.phase "Running" for 1h
       And 2 Pods of "web" keep running for 1h
 
     @req:EV-03
@@ -35,7 +35,7 @@ Feature: Pods of a partitioned node run on while their replacements run elsewher
       And 0 Pods of "db" keep running on Node "worker-3" for 1h
       When 1s passes
       Then Pod "db-0" stays terminating for 1h
-      And Pod "db-0" keeps phase Running for 1h
+      And Pod "db-0" keeps field status.phase "Running" for 1h
       And container "main" of Pod "db-0" keeps running on machine "worker-1" for 1h
       When machine "worker-1" regains its connection to the API server
       Then container "main" of Pod "db-0" stops on machine "worker-1" within 63s
@@ -50,6 +50,6 @@ Feature: Pods of a partitioned node run on while their replacements run elsewher
       Then Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" within 77s
       And Pod "forever" has condition Ready=False within 77s
       But Pod "forever" stays for 1h
-      And Pod "forever" keeps phase Running for 1h
+      And Pod "forever" keeps field status.phase "Running" for 1h
       And container "main" of Pod "forever" keeps running on machine "worker-1" for 1h
       And the history of Pod "forever" matches its snapshot
