@@ -11,7 +11,18 @@ Feature: Every way from a node leads to the API server
       And a Pod "web" on Node "worker-1"
       When kube-controller-manager stops
       And kube-scheduler stops
-      Then the Lease of Node "worker-1" is renewed every 10s for 2m
+      And the user cordons Node "worker-1"
+      And the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: waits}
+        spec: {containers: [{name: c, image: i}]}
+        """
+      Then Node "worker-1" field spec.unschedulable is true within 1s
+      And Node "worker-1" never has taint "node.kubernetes.io/unschedulable:NoSchedule" for 2m
+      And Pod "waits" keeps field spec.nodeName absent for 2m
+      But the Lease of Node "worker-1" is renewed every 10s for 2m
       And Node "worker-1" keeps condition Ready=True for 2m
       And container "main" of Pod "web" keeps running on machine "worker-1" for 2m
 
@@ -19,14 +30,23 @@ Feature: Every way from a node leads to the API server
       Given a ready Node "worker-1"
       When kube-controller-manager stops
       And kube-scheduler stops
+      And the user cordons Node "worker-1"
       And the user creates:
         """yaml
         apiVersion: v1
         kind: Pod
         metadata: {name: web}
         spec: {nodeName: worker-1, containers: [{name: c, image: i}]}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: waits}
+        spec: {containers: [{name: c, image: i}]}
         """
       Then Pod "web" has condition Ready=True within 15s
+      And Node "worker-1" field spec.unschedulable is true within 1s
+      But Pod "waits" keeps field spec.nodeName absent for 30s
+      And Node "worker-1" never has taint "node.kubernetes.io/unschedulable:NoSchedule" for 30s
 
     Scenario: A machine that reaches the API server alone needs nobody else
       Given ready Nodes "worker-1", "worker-2"

@@ -98,6 +98,8 @@ Feature: An empty selector, and one that is not there
         spec: {<selector>ports: [{port: 80}]}
         """
       Then Pod "web" keeps condition Ready=True for 5s
+      When the user sends GET /api/v1/namespaces/default/services?fieldSelector=metadata.name%3Dweb
+      Then the answer lists "web"
       When the user sends GET /apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dweb
       Then the answer lists nothing
 
