@@ -77,7 +77,6 @@ Feature: A kubelet starts on a machine with swap space only if it is told to
       Examples:
         | name         | value | more                    | other       |
         | failSwapOn   | false | memorySwap.swapBehavior | NoSwap      |
-        | failSwapOn   | false | memorySwap.swapBehavior | LimitedSwap |
         | fail-swap-on | false | failSwapOn              | true        |
         | fail-swap-on | false | maxPods                 | 110         |
 

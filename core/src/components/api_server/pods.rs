@@ -141,6 +141,10 @@ fn default_volume(volume: &mut Json) {
 
 /// Gives a new Pod its first status.
 pub(super) fn prepare_create(tree: &mut Json, settings: &Settings, now: Timestamp) {
+    // Source: pkg/api/pod/util.go (v1.34), `dropDisabledPodLevelResources`.
+    if !settings.profile().is("pod-level-resources") {
+        tree.remove(&["spec", "resources"]);
+    }
     if tree.at(&["spec", "terminationGracePeriodSeconds"]).as_i64().is_some_and(|seconds| seconds < 0) {
         tree.set(&["spec", "terminationGracePeriodSeconds"], 1_i64);
     }

@@ -82,7 +82,8 @@ pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settin
 /// Tells whether a threshold may be met on a machine that nothing has filled.
 fn may_be_met(signal: &str, threshold: &str, hardware: &Hardware) -> bool {
     if let Some(percent) = threshold.strip_suffix('%') {
-        return percent.trim().parse::<f64>().is_ok_and(|percent| percent > FREE_PERCENT);
+        // A threshold of 100 % is none.
+        return threshold != "100%" && percent.trim().parse::<f64>().is_ok_and(|percent| percent > FREE_PERCENT);
     }
     let capacity = match signal {
         "memory.available" => hardware.memory,
