@@ -80,12 +80,12 @@ Feature: A Deployment whose pods are on a node that dies
       And Deployment "web" field metadata.annotations["deployment.kubernetes.io/revision"] is "2" within 5s
       And Deployment "web" field status.replicas is 3 within 5s
       And Deployment "web" keeps condition Available=True for 60s
-      And Deployment "web" field status.replicas is 2 after Deployment "web" field status.replicas is 3, within 20s
-      And Deployment "web" field status.updatedReplicas is 2 within 20s
       And the Pods of "web" are gone within 60s
       And the history of Deployment "web" matches its snapshot
-      When 1s passes
+      When 5s pass
       Then 2 Pods of "web" keep running for 30s
+      And Deployment "web" keeps field status.replicas at 2 for 30s
+      And Deployment "web" keeps field status.updatedReplicas at 2 for 30s
 
   Rule: With its node the pods of a Deployment are not ready, and they are replaced when they are evicted
 
