@@ -69,7 +69,8 @@ Feature: The credentials of a kubelet
       Given a machine "worker-1" with:
         | name        | value                                                                                          |
         | kubeconfigs | {"/etc/kubernetes/kubelet.conf": {"user": "system:node:worker-1", "groups": ["system:nodes"]}} |
-      When 1s passes
+        | powered     | false |
+      When machine "worker-1" gets power
       Then Node "worker-1" exists within 1s
       And Node "worker-1" has condition Ready=True within 15s
 
@@ -77,6 +78,7 @@ Feature: The credentials of a kubelet
       Given a machine "worker-1" with:
         | name        | value                                                                             |
         | kubeconfigs | {"/etc/kubernetes/kubelet.conf": {"user": "root", "groups": ["system:masters"]}} |
-      When 1s passes
+        | powered     | false |
+      When machine "worker-1" gets power
       Then Node "worker-1" exists within 1s
       And Node "worker-1" has condition Ready=True within 15s
