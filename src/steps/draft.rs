@@ -319,26 +319,6 @@ impl Draft {
         unknown.map(|unknown| self.problem_with(&unknown.name, unknown.message, vec![unknown.help])).is_some()
     }
 
-    /// Refuses a predicate that cannot be checked for each Node of a cluster.
-    fn is_said_of_every(&mut self, subject: &Subject, predicate: &Predicate) -> bool {
-        let told_apart = match predicate {
-            Predicate::Not(inner) => return self.is_said_of_every(subject, inner),
-            Predicate::Condition { .. }
-            | Predicate::Taint(_)
-            | Predicate::Label { .. }
-            | Predicate::Field { .. }
-            | Predicate::Exists
-            | Predicate::RenewedOnTime
-            | Predicate::Sound(_) => true,
-            _ => false,
-        };
-        if matches!(subject, Subject::Every(_)) && !told_apart {
-            self.problem("", "this cannot be said of each Node of the cluster".to_owned());
-            return false;
-        }
-        true
-    }
-
     /// Begins a draft for a part of the step that is compiled as a sentence of its own.
     pub(super) fn for_a_part(&self) -> Self {
         Self {

@@ -61,6 +61,26 @@ impl Draft {
         Some((Subject::Machine(entry.name), predicate))
     }
 
+    /// Refuses a predicate that cannot be checked for each Node of a cluster.
+    pub(super) fn is_said_of_every(&mut self, subject: &Subject, predicate: &Predicate) -> bool {
+        let told_apart = match predicate {
+            Predicate::Not(inner) => return self.is_said_of_every(subject, inner),
+            Predicate::Condition { .. }
+            | Predicate::Taint(_)
+            | Predicate::Label { .. }
+            | Predicate::Field { .. }
+            | Predicate::Exists
+            | Predicate::RenewedOnTime
+            | Predicate::Sound(_) => true,
+            _ => false,
+        };
+        if matches!(subject, Subject::Every(_)) && !told_apart {
+            self.problem("", "this cannot be said of each Node of the cluster".to_owned());
+            return false;
+        }
+        true
+    }
+
     /// Reads a number of Nodes with a taint.
     pub(super) fn tainted(&mut self, count: &str, zone: &str, taint: &str) -> Option<(Subject, Predicate)> {
         let nodes = if zone.is_empty() { self.nodes.clone() } else { self.zone(zone) };

@@ -20,7 +20,7 @@ pub(super) const EXCEPTIONS: Exceptions = Exceptions {
         ("core/src/components/node_lifecycle/health_pass.rs", 592),
         ("core/src/components/node_lifecycle/mod.rs", 507),
         ("core/src/components/statefulset.rs", 567),
-        ("core/src/profile/rows.rs", 732),
+        ("core/src/profile/rows.rs", 722),
         ("src/replay/recorded.rs", 623),
         ("src/replay/writers.rs", 560),
     ],

@@ -7,9 +7,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::config::config_quantity;
 use crate::components::host::Hardware;
 use crate::objects::Json;
+use crate::objects::quantity::Quantity;
 use crate::profile::Settings;
 
 /// Fields of which no effect is modelled, with their defaults.
@@ -89,8 +89,8 @@ fn may_be_met(signal: &str, threshold: &str, hardware: &Hardware) -> bool {
         "memory.available" => hardware.memory,
         "nodefs.available" | "imagefs.available" | "containerfs.available" => hardware.ephemeral_storage,
         // How many inodes and process ids a machine has is not modelled.
-        _ => return config_quantity(&Json::from(threshold)).is_some_and(|amount| !amount.is_zero()),
+        _ => return Quantity::parse(threshold).is_some_and(|amount| !amount.is_zero()),
     };
     let free = capacity.value() / 2;
-    config_quantity(&Json::from(threshold)).is_some_and(|amount| amount.value() > free)
+    Quantity::parse(threshold).is_some_and(|amount| amount.value() > free)
 }

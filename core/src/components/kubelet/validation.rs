@@ -291,7 +291,7 @@ fn reserved_cpu_errors(merged: &Json, refuse: &mut impl FnMut(bool, String)) {
     let text = |field| merged.get(field).as_str().unwrap_or_default();
     let listed = text("reservedSystemCPUs");
     refuse(
-        !listed.is_empty() && !(text("systemReservedCgroup").is_empty() && text("kubeReservedCgroup").is_empty()),
+        !listed.is_empty() && (!text("systemReservedCgroup").is_empty() || !text("kubeReservedCgroup").is_empty()),
         "invalid configuration: can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup \
             (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)"
             .to_string(),

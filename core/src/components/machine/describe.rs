@@ -1,6 +1,6 @@
 //! What `GET machines/NAME` shows.
 
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 
 use jiff::Timestamp;
 
@@ -10,6 +10,12 @@ use crate::objects::time::{exact_seconds, to_micro_time};
 use crate::objects::{Json, Text};
 
 impl Machine {
+    /// Returns the first setting of the kubelet that it accepted and whose effect is not modelled.
+    #[must_use]
+    pub fn not_modelled(&self) -> Option<&str> {
+        self.kubelet.as_ref()?.config().not_modelled.first().map(String::as_str)
+    }
+
     /// Shows the machine as `GET machines/NAME` does.
     #[must_use]
     pub fn describe(&self, now: Timestamp) -> Json {

@@ -152,12 +152,6 @@ impl Machine {
         self.kubelet.as_ref()
     }
 
-    /// Returns the first setting of the kubelet that it accepted and whose effect is not modelled.
-    #[must_use]
-    pub fn not_modelled(&self) -> Option<&str> {
-        self.kubelet.as_ref()?.config().not_modelled.first().map(String::as_str)
-    }
-
     /// Returns the Lease on which the kubelet's next renewal is based: the fields that
     /// [`crate::network::Ask::RenewLease`] leaves out, for drivers that send it in full.
     #[must_use]
