@@ -53,7 +53,7 @@ Feature: What heartbeats cost
       And 10m pass
       When 30m pass
       Then the heartbeats of Node "a-1" send 2600 to 2900 bytes a minute for 30m
-      And the heartbeats of Node "a-1" store 3000 to 3450 bytes a minute for 30m
+      And the heartbeats of Node "a-1" store 2900 to 3450 bytes a minute for 30m
 
     Scenario: Images make the status large, and each version of it
       Given a machine "worker-1" with:
