@@ -152,6 +152,7 @@ Feature: A cordoned Node gets no new pods and keeps those that it has
       And Pod "new" has condition PodScheduled=True within 3s
       And Event Scheduled about Pod "new", message "Successfully assigned default/new to worker-1" within 3s
       And Node "worker-1" has no taint "node.kubernetes.io/unschedulable:NoSchedule" within 1s
+      And the history of Pod "new" matches its snapshot
 
   Rule: A toleration lets a pod onto a cordoned Node
 

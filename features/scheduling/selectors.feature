@@ -24,6 +24,7 @@ Feature: Labels of Nodes say where pods may go
       Then Pod "web" field spec.nodeName is "worker-2" at once
       And Event Scheduled about Pod "web", message "Successfully assigned default/web to worker-2" at once
       And Pod "web" field status.phase is "Running" within 10s
+      And the history of Pod "web" matches its snapshot
 
     @since:1.34
     Scenario: No Node matches the nodeSelector

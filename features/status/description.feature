@@ -178,6 +178,7 @@ Feature: What the status of a Node says about its machine
       And Node "worker-1" keeps field status.capacity.hugepages-2Mi at "1Gi" for 10m
       And Node "worker-1" keeps field status.capacity.cpu at "8" for 10m
       And Node "worker-1" keeps field status.capacity.memory at "32779272Ki" for 10m
+      And Node "worker-1" matches its snapshot
 
     Scenario: The same by flags
       Given a machine "worker-1" with:
