@@ -181,6 +181,20 @@ fn holds_up_shutdowns(read: &Decoder<'_>, settings: &Settings) -> Result<bool, S
     Ok(settings.is_gate_on("GracefulNodeShutdown") && (!total.is_zero() || has_priorities))
 }
 
+/// Returns the settings of a kubelet: those of the cluster, with the kubelet's own release and feature gates. Gates
+/// that cannot be stay out, and the kubelet refuses them at its start.
+#[must_use]
+pub fn settings_of(spec: &KubeletSpec, cluster: &Arc<Settings>) -> Arc<Settings> {
+    let version = spec.version.filter(|version| *version != cluster.profile().release());
+    let gates = spec.config.get("featureGates");
+    if version.is_none() && gates.is_null() {
+        return cluster.clone();
+    }
+    let mut settings = version.map_or_else(|| (**cluster).clone(), |version| cluster.at_release(version));
+    drop(settings.set_own_gates(gates));
+    Arc::new(settings)
+}
+
 /// Adds the flags that every kubelet of the cluster runs with, unless its own say otherwise.
 fn with_flags_of_cluster(spec: &KubeletSpec, settings: &Settings) -> KubeletSpec {
     let mut spec = spec.clone();

@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::controller::Context;
 use super::host::Host;
-use super::kubelet::config::KubeletConfig;
+use super::kubelet::config::{KubeletConfig, settings_of};
 use super::kubelet::{IdleLoops, Kubelet, KubeletContext};
 use super::{Component, Deadline, Outbox, Output, earliest};
 use crate::network::{Identity, RequestId, ToClient};
@@ -105,7 +105,7 @@ impl Machine {
         let kubelet_spec = spec.kubelet.clone();
         let is_powered = spec.powered;
         let mut machine = Self {
-            settings: settings_of(&kubelet_spec, &context),
+            settings: settings_of(&kubelet_spec, &context.settings),
             host: Host::new(spec),
             context,
             kubelet_spec,
@@ -321,7 +321,7 @@ impl Machine {
             self.stop_kubelet("SIGTERM")?;
         }
         if let Some(spec) = spec {
-            self.settings = settings_of(&spec, &self.context);
+            self.settings = settings_of(&spec, &self.context.settings);
             self.kubelet_spec = spec;
         }
         self.start_kubelet(now)
@@ -394,7 +394,7 @@ impl Machine {
         if self.shutdown_at.is_none() {
             return false;
         }
-        let config = KubeletConfig::resolve(&self.host.spec, spec, &settings_of(spec, &self.context));
+        let config = KubeletConfig::resolve(&self.host.spec, spec, &settings_of(spec, &self.context.settings));
         config.is_ok_and(|config| config.holds_up_shutdowns)
     }
 
@@ -421,22 +421,6 @@ impl Machine {
         self.last_log = words;
         self.restart_at = Some(now + RESTART_PAUSE);
     }
-}
-
-/// Returns the settings of a kubelet: those of the cluster, with the kubelet's own release and feature gates. Gates
-/// that cannot be stay out, and the kubelet refuses them at its start.
-fn settings_of(spec: &KubeletSpec, context: &Context) -> Arc<Settings> {
-    let version = spec.version.filter(|version| *version != context.settings.profile().release());
-    let gates = spec.config.get("featureGates");
-    if version.is_none() && gates.is_null() {
-        return context.settings.clone();
-    }
-    let mut settings = match version {
-        Some(version) => context.settings.at_release(version),
-        None => (*context.settings).clone(),
-    };
-    drop(settings.set_own_gates(gates));
-    Arc::new(settings)
 }
 
 impl Component for Machine {
