@@ -122,8 +122,12 @@ const OWN_PART: &str = "Sentences of your own";
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use regex::Regex;
+
     use super::*;
-    use crate::load::{Requirements, Source, check_one};
+    use crate::load::{Requirements, Source, check, check_one, find_sources};
 
     #[test]
     fn every_sentence_says_what_it_means_and_is_in_the_reference() {
@@ -141,6 +145,28 @@ mod tests {
     fn the_vocabulary_stays_small() {
         let count = catalogue().iter().filter(|sentence| !is_of_a_test(sentence)).count();
         assert!(count <= 105, "{count} sentences, at most 105: fold one into another that says nearly the same");
+    }
+
+    /// A sentence that nobody uses is one that everybody has to read past.
+    #[test]
+    fn every_sentence_is_used_by_a_feature() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (sources, _) = find_sources(&[root.join("features"), root.join("examples/own-steps/features")]);
+        let features = check(&sources, &Requirements::default());
+        let steps = features.iter().flat_map(|file| &file.cases).flat_map(|case| &case.steps);
+        let mut texts: Vec<String> = steps.map(|line| line.step.value.clone()).collect();
+        // What is said of each Node is a sentence about one.
+        let inner = texts.iter().filter_map(|text| text.split_once("each Node of the cluster"));
+        let inner: Vec<String> = inner.map(|(of, rest)| format!("{of}Node \"*\"{rest}")).collect();
+        texts.extend(inner);
+        let sentences = catalogue();
+        let is_used = |sentence: &Sentence| {
+            let regex = Regex::new(&sentence.regex).expect("cucumber has taken it");
+            texts.iter().any(|text| regex.is_match(text))
+        };
+        let unused = sentences.iter().filter(|sentence| !is_of_a_test(sentence) && !is_used(sentence));
+        let unused: Vec<&str> = unused.map(|sentence| sentence.pattern.as_str()).collect();
+        assert!(unused.is_empty(), "no feature uses: {}", unused.join("\n"));
     }
 
     #[test]
