@@ -58,64 +58,41 @@ fn never_condition(draft: &mut Draft, object: String, condition: String, reason:
     draft.object_lasts(&object, predicate, &bound);
 }
 
-/// A taint, `key[=value]:Effect`, is there; in a Given or When the scenario waits for it.
-#[given(regex = r#"^(?P<object>Node "[^"]*") has taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
-#[when(regex = r#"^(?P<object>Node "[^"]*") has taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
-#[then(regex = r#"^(?P<object>Node "[^"]*") has taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
-fn has_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
+/// A taint, `key[=value]:Effect`, is there, or is not; in a Given or When the scenario waits for it.
+#[given(regex = r#"^(?P<object>Node "[^"]*") has (?P<no>no )?taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
+#[when(regex = r#"^(?P<object>Node "[^"]*") has (?P<no>no )?taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
+#[then(regex = r#"^(?P<object>Node "[^"]*") has (?P<no>no )?taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
+fn has_taint(draft: &mut Draft, object: String, no: String, taint: String, bound: String) {
     let predicate = draft.take(&taint, words::taint(&taint)).map(Predicate::Taint);
-    draft.object_becomes(&object, predicate, &bound);
+    draft.object_becomes(&object, unless(!no.is_empty(), predicate), &bound);
 }
 
-/// A taint goes, or is not there.
-#[given(regex = r#"^(?P<object>Node "[^"]*") has no taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
-#[when(regex = r#"^(?P<object>Node "[^"]*") has no taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
-#[then(regex = r#"^(?P<object>Node "[^"]*") has no taint "(?P<taint>[^"]*)"(?P<bound>,? .*)?$"#)]
-fn has_no_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
-    let predicate = draft.take(&taint, words::taint(&taint)).map(|taint| Predicate::Taint(taint).negated());
-    draft.object_becomes(&object, predicate, &bound);
-}
-
-/// A taint is there all the time; where the Node comes later, from its first object on.
-#[then(regex = r#"^(?P<object>Node "[^"]*") keeps taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#)]
-fn keeps_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
+/// A taint is there all the time, where the Node comes later from its first object on; or at no time.
+#[then(regex = r#"^(?P<object>Node "[^"]*") (?P<how>keeps|never has) taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#)]
+fn keeps_taint(draft: &mut Draft, object: String, how: String, taint: String, bound: String) {
     let predicate = draft.take(&taint, words::taint(&taint)).map(Predicate::Taint);
-    draft.object_lasts(&object, predicate, &bound);
+    draft.object_lasts(&object, unless(how == "never has", predicate), &bound);
 }
 
-/// A taint is there at no time.
-#[then(regex = r#"^(?P<object>Node "[^"]*") never has taint "(?P<taint>[^"]*)"(?P<for>,? .*)?$"#)]
-fn never_taint(draft: &mut Draft, object: String, taint: String, bound: String) {
-    let predicate = draft.take(&taint, words::taint(&taint)).map(|taint| Predicate::Taint(taint).negated());
-    draft.object_lasts(&object, predicate, &bound);
-}
-
-/// A label, `key=value` or `key` with any value, is there.
-#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") has label "(?P<label>[^"]*)"(?P<bound>,? .*)?$"#)]
-fn has_label(draft: &mut Draft, object: String, label: String, bound: String) {
+/// A label, `key=value` or `key` with any value, is there, or is not.
+#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") has (?P<no>no )?label "(?P<label>[^"]*)"(?P<bound>,? .*)?$"#)]
+fn has_label(draft: &mut Draft, object: String, no: String, label: String, bound: String) {
     let predicate = draft.label(&label);
-    draft.object_becomes(&object, predicate, &bound);
+    draft.object_becomes(&object, unless(!no.is_empty(), predicate), &bound);
 }
 
-/// A label is not there.
-#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") has no label "(?P<label>[^"]*)"(?P<bound>,? .*)?$"#)]
-fn has_no_label(draft: &mut Draft, object: String, label: String, bound: String) {
-    let predicate = draft.label(&label).map(Predicate::negated);
-    draft.object_becomes(&object, predicate, &bound);
-}
-
-/// A label is there all the time; where the object comes later, from its first version on.
-#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") keeps label "(?P<label>[^"]*)"(?P<for>,? .*)?$"#)]
-fn keeps_label(draft: &mut Draft, object: String, label: String, bound: String) {
+/// A label is there all the time, where the object comes later from its first version on; or at no time.
+#[then(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") (?P<how>keeps|never has) label "(?P<label>[^"]*)"(?P<for>,? .*)?$"#
+)]
+fn keeps_label(draft: &mut Draft, object: String, how: String, label: String, bound: String) {
     let predicate = draft.label(&label);
-    draft.object_lasts(&object, predicate, &bound);
+    draft.object_lasts(&object, unless(how == "never has", predicate), &bound);
 }
 
-/// A label is there at no time.
-#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*") never has label "(?P<label>[^"]*)"(?P<for>,? .*)?$"#)]
-fn never_label(draft: &mut Draft, object: String, label: String, bound: String) {
-    let predicate = draft.label(&label).map(Predicate::negated);
-    draft.object_lasts(&object, predicate, &bound);
+/// Returns the opposite of a predicate where a sentence says `no` or `never`.
+fn unless(is_negative: bool, predicate: Option<Predicate>) -> Option<Predicate> {
+    if is_negative { predicate.map(Predicate::negated) } else { predicate }
 }
 
 /// A field has this value, written as JSON or in quotes, or one of several, `"a" or "b"`, or is `set` or `absent`. A
@@ -186,46 +163,33 @@ fn lease_is_renewed_once(draft: &mut Draft, object: String, bound: String) {
     draft.object_becomes(&object, predicate, &bound);
 }
 
-/// An object is there.
+/// An object is there; somebody asks for its deletion, so that it is terminating or gone at once; or it is there no
+/// more.
 #[given(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") exists(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") (?P<what>exists|is deleted|is gone)(?P<bound>,? .*)?$"#
 )]
 #[when(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") exists(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") (?P<what>exists|is deleted|is gone)(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") exists(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") (?P<what>exists|is deleted|is gone)(?P<bound>,? .*)?$"#
 )]
-fn exists(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Exists), &bound);
+fn exists_or_goes(draft: &mut Draft, object: String, what: String, bound: String) {
+    let predicate = match what.as_str() {
+        "exists" => Predicate::Exists,
+        "is deleted" => Predicate::Deleted,
+        _ => Predicate::Gone,
+    };
+    draft.object_becomes(&object, Some(predicate), &bound);
 }
 
-/// An object is there all the time, not even terminating.
-#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") stays(?P<for> for .*)?$"#)]
-fn stays(draft: &mut Draft, object: String, bound: String) {
-    draft.object_lasts(&object, Some(Predicate::Deleted.negated()), &bound);
-}
-
-/// There is no such object at any time.
-#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") never appears(?P<for> .*)?$"#)]
-fn never_appears(draft: &mut Draft, object: String, bound: String) {
-    draft.object_lasts(&object, Some(Predicate::Exists.negated()), &bound);
-}
-
-/// Somebody asks for an object's deletion: it is terminating, or gone at once.
-#[given(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is deleted(?P<bound>,? .*)?$"#)]
-#[when(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is deleted(?P<bound>,? .*)?$"#)]
-#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is deleted(?P<bound>,? .*)?$"#)]
-fn is_deleted(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Deleted), &bound);
-}
-
-/// An object is there no more.
-#[given(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is gone(?P<bound>,? .*)?$"#)]
-#[when(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is gone(?P<bound>,? .*)?$"#)]
-#[then(regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") is gone(?P<bound>,? .*)?$"#)]
-fn is_gone(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Gone), &bound);
+/// An object is there all the time, not even terminating; or there is none at any time.
+#[then(
+    regex = r#"^(?P<object>(?:Node|Pod) "[^"]*"|the Lease of Node "[^"]*") (?P<what>stays|never appears)(?P<for> for .*)?$"#
+)]
+fn stays(draft: &mut Draft, object: String, what: String, bound: String) {
+    let predicate = if what == "stays" { Predicate::Deleted } else { Predicate::Exists };
+    draft.object_lasts(&object, Some(predicate.negated()), &bound);
 }
 
 /// A Pod is there and has a deletionTimestamp all the time: nobody ends it.

@@ -22,48 +22,26 @@ fn lease_is_renewed_on_time(draft: &mut Draft, object: String, bound: String) {
     draft.object_lasts(&object, Some(Predicate::RenewedOnTime), &bound);
 }
 
-/// A Node's Lease names it as its holder, and as its owner with its uid.
-#[then(regex = r#"^(?P<object>Node "[^"]*") has a Lease of its own(?P<bound>,? .*)?$"#)]
-fn has_own_lease(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Sound(Aspect::Lease)), &bound);
-}
-
-/// Ready and the three pressure conditions are there, each once and with a time; all of them are Unknown or none is.
-#[then(regex = r#"^(?P<object>Node "[^"]*") has the conditions of a kubelet(?P<bound>,? .*)?$"#)]
-fn has_conditions(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Sound(Aspect::Conditions)), &bound);
-}
-
-/// A Node has the NoSchedule taints that follow from its conditions and from a cordon, and no other taint of theirs;
-/// NoExecute only with its condition.
-#[then(regex = r#"^(?P<object>Node "[^"]*") has the taints of its conditions(?P<bound>,? .*)?$"#)]
-fn has_taints_of_conditions(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Sound(Aspect::Taints)), &bound);
-}
-
-/// CPU, memory and Pods are there, and no resource has more allocatable than capacity.
-#[then(regex = r#"^(?P<object>Node "[^"]*") has allocatable within its capacity(?P<bound>,? .*)?$"#)]
-fn has_allocatable(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Sound(Aspect::Allocatable)), &bound);
-}
-
-/// The labels of host name, operating system and architecture are there and agree with what the kubelet reports.
-#[then(regex = r#"^(?P<object>Node "[^"]*") has the labels of its machine(?P<bound>,? .*)?$"#)]
-fn has_labels_of_machine(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Sound(Aspect::Labels)), &bound);
-}
-
-/// A host name and an internal IP address are there, and each IP address is one.
-#[then(regex = r#"^(?P<object>Node "[^"]*") has its addresses(?P<bound>,? .*)?$"#)]
-fn has_addresses(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Sound(Aspect::Addresses)), &bound);
-}
-
-/// The kubelet is no newer than the API server and not too many minor releases older: three, or two if it is older than
-/// 1.25.
-#[then(regex = r#"^(?P<object>Node "[^"]*") has a kubelet within the version skew(?P<bound>,? .*)?$"#)]
-fn has_kubelet_within_skew(draft: &mut Draft, object: String, bound: String) {
-    draft.object_becomes(&object, Some(Predicate::Sound(Aspect::Skew)), &bound);
+/// A part of a Node is as it is of any sound Node. A Lease of its own names it as holder, and as owner with its uid.
+/// The conditions of a kubelet are Ready and the three pressure conditions, each once and with a time; all of them are
+/// Unknown, or none is. The taints of its conditions are the NoSchedule taints that follow from conditions and a
+/// cordon, and no other of theirs; NoExecute only with its condition. Allocatable: CPU, memory and Pods are there, and
+/// nothing has more allocatable than capacity. Labels and addresses are those that a kubelet reports. Within the
+/// version skew: no newer than the API server, and at most three minor releases older, two if older than 1.25.
+#[then(
+    regex = r#"^(?P<object>Node "[^"]*") has (?P<what>a Lease of its own|the conditions of a kubelet|the taints of its conditions|allocatable within its capacity|the labels of its machine|its addresses|a kubelet within the version skew)(?P<bound>,? .*)?$"#
+)]
+fn has_sound(draft: &mut Draft, object: String, what: String, bound: String) {
+    let aspect = match what.as_str() {
+        "a Lease of its own" => Aspect::Lease,
+        "the conditions of a kubelet" => Aspect::Conditions,
+        "the taints of its conditions" => Aspect::Taints,
+        "allocatable within its capacity" => Aspect::Allocatable,
+        "the labels of its machine" => Aspect::Labels,
+        "its addresses" => Aspect::Addresses,
+        _ => Aspect::Skew,
+    };
+    draft.object_becomes(&object, Some(Predicate::Sound(aspect)), &bound);
 }
 
 /// A heartbeat is seen within the grace period and two health passes, or Ready is Unknown: no silence goes unnoticed.

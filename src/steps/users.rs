@@ -68,41 +68,31 @@ fn user_deletes(draft: &mut Draft, what: String, kind: String, name: String) {
     draft.user_asks(call);
 }
 
-/// `kubectl taint`: the taint is added to those that the Node has; one of the same key and effect is replaced.
-#[given(regex = r#"^the user taints Node "(?P<node>[^"]*)" with "(?P<taint>[^"]*)"$"#)]
-#[when(regex = r#"^the user taints Node "(?P<node>[^"]*)" with "(?P<taint>[^"]*)"$"#)]
-fn user_taints(draft: &mut Draft, node: String, taint: String) {
+/// `kubectl taint` and `kubectl label --overwrite`: `key[=value]:Effect`, which replaces one of the same key and
+/// effect, or `key=value`.
+#[given(regex = r#"^the user (?P<what>taints|labels) Node "(?P<node>[^"]*)" with "(?P<value>[^"]*)"$"#)]
+#[when(regex = r#"^the user (?P<what>taints|labels) Node "(?P<node>[^"]*)" with "(?P<value>[^"]*)"$"#)]
+fn user_marks(draft: &mut Draft, what: String, node: String, value: String) {
     let Some(node) = draft.node(&node) else { return };
-    if let Some(taint) = draft.take(&taint, words::taint(&taint)) {
-        draft.action(ScenarioAction::Taint { node, add: vec![taint], remove: Vec::new() });
+    if what == "taints" {
+        if let Some(taint) = draft.take(&value, words::taint(&value)) {
+            draft.action(ScenarioAction::Taint { node, add: vec![taint], remove: Vec::new() });
+        }
+    } else if let Some((key, value)) = draft.take(&value, words::label(&value)) {
+        draft.patch_label(node, &key, Json::text(value.unwrap_or_default()));
     }
 }
 
-/// `kubectl taint` with a `-` at the end: the taint is taken off, whatever its value.
-#[given(regex = r#"^the user removes taint "(?P<taint>[^"]*)" from Node "(?P<node>[^"]*)"$"#)]
-#[when(regex = r#"^the user removes taint "(?P<taint>[^"]*)" from Node "(?P<node>[^"]*)"$"#)]
-fn user_removes_taint(draft: &mut Draft, taint: String, node: String) {
+/// `kubectl taint` and `kubectl label` with a `-` at the end: a taint is taken off whatever its value.
+#[given(regex = r#"^the user removes (?P<what>taint|label) "(?P<value>[^"]*)" from Node "(?P<node>[^"]*)"$"#)]
+#[when(regex = r#"^the user removes (?P<what>taint|label) "(?P<value>[^"]*)" from Node "(?P<node>[^"]*)"$"#)]
+fn user_unmarks(draft: &mut Draft, what: String, value: String, node: String) {
     let Some(node) = draft.node(&node) else { return };
-    if let Some(taint) = draft.take(&taint, words::taint(&taint)) {
-        draft.action(ScenarioAction::Taint { node, add: Vec::new(), remove: vec![taint] });
-    }
-}
-
-/// `kubectl label --overwrite`: `key=value`.
-#[given(regex = r#"^the user labels Node "(?P<node>[^"]*)" with "(?P<label>[^"]*)"$"#)]
-#[when(regex = r#"^the user labels Node "(?P<node>[^"]*)" with "(?P<label>[^"]*)"$"#)]
-fn user_labels(draft: &mut Draft, node: String, label: String) {
-    let Some(node) = draft.node(&node) else { return };
-    let Some((key, value)) = draft.take(&label, words::label(&label)) else { return };
-    draft.patch_label(node, &key, Json::text(value.unwrap_or_default()));
-}
-
-/// `kubectl label` with a `-` at the end.
-#[given(regex = r#"^the user removes label "(?P<label>[^"]*)" from Node "(?P<node>[^"]*)"$"#)]
-#[when(regex = r#"^the user removes label "(?P<label>[^"]*)" from Node "(?P<node>[^"]*)"$"#)]
-fn user_removes_label(draft: &mut Draft, label: String, node: String) {
-    let Some(node) = draft.node(&node) else { return };
-    if let Some((key, _)) = draft.take(&label, words::label(&label)) {
+    if what == "taint" {
+        if let Some(taint) = draft.take(&value, words::taint(&value)) {
+            draft.action(ScenarioAction::Taint { node, add: Vec::new(), remove: vec![taint] });
+        }
+    } else if let Some((key, _)) = draft.take(&value, words::label(&value)) {
         draft.patch_label(node, &key, Json::Null);
     }
 }

@@ -177,7 +177,7 @@ fn the_nearest_sentences_are_those_that_may_be_meant() {
     let cases: [(StepType, &str, &[&str]); 12] = [
         (StepType::Then, "Node \"n\" field status.x stays", &["field {path} is", "{object} stays"]),
         (StepType::Then, "Node \"n\" becomes Ready=Unknown within 50s", &["has condition"]),
-        (StepType::Then, "the Pod \"p\" gets deleted within 5m", &["{object} is deleted"]),
+        (StepType::Then, "the Pod \"p\" gets deleted within 5m", &["{object} exists|is deleted|is gone"]),
         (StepType::Then, "taint \"a:NoExecute\" is gone from Node \"n\" within 5s", &["taint \"{taint}\"", "is gone"]),
         (StepType::Then, "the Lease of Node \"n\" gets renewed each 10s for 1m", &["is renewed every"]),
         (StepType::Then, "nothing about Node \"n\" changes", &["nothing else about"]),
