@@ -1,0 +1,32 @@
+@core
+Feature: A Pod that comes to a node which is not ready is not ready either
+  Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.34), processPod
+
+  Rule: What the Pod's own status says is corrected as soon as it is bound, without a health pass
+
+    Scenario Outline: Somebody binds a ready Pod to a node with Ready=<status>
+      Given a hand-fed Node "worker-1"
+      And Node "worker-1" posts condition Ready=<status>
+      And Node "worker-1" has taint "<taint>"
+      And the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata: {name: web, namespace: default}
+        spec: {schedulerName: nobody, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
+        """
+      And the user sends strategic PATCH /api/v1/namespaces/default/pods/web/status:
+        """
+        status: {conditions: [{type: Ready, status: "True"}]}
+        """
+      When the user sends POST /api/v1/namespaces/default/pods/web/binding:
+        """
+        {kind: Binding, apiVersion: v1, metadata: {name: web}, target: {kind: Node, name: worker-1}}
+        """
+      Then Pod "web" field spec.nodeName is "worker-1" at once
+      And Pod "web" has condition Ready=False within 2s
+
+      Examples:
+        | status  | taint                                       |
+        | False   | node.kubernetes.io/not-ready:NoExecute      |
+        | Unknown | node.kubernetes.io/unreachable:NoExecute    |
