@@ -1,0 +1,50 @@
+@core
+Feature: How a kubelet ends and restarts what runs in a Pod
+  Source: pkg/kubelet/pod_workers.go, pkg/kubelet/kuberuntime/kuberuntime_manager.go (v1.34)
+
+  Rule: The grace period of the deletion counts, not the Pod's own
+
+    Scenario: A process that takes 20 s is killed after 5 s
+      Given a ready Node "worker-1"
+      And a Pod "web" on Node "worker-1" that takes 20s to stop
+      When the user sends DELETE /api/v1/namespaces/default/pods/web?gracePeriodSeconds=5
+      Then container "main" of Pod "web" stops on machine "worker-1" between 4s and 7s
+      And Pod "web" is gone within 10s
+
+  Rule: A container that ends is started again as its restart policy says, each time later
+
+    Scenario: OnFailure lets a container be that ended well
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.crashes-after: 2s, nodeproof.dev/main.exit-code: "0"}
+        spec:
+          nodeName: worker-1
+          restartPolicy: OnFailure
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "web" has phase Succeeded within 10s
+
+    Scenario: Each restart of a container that fails waits twice as long
+      Given a ready Node "worker-1"
+      When the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: web
+          namespace: default
+          annotations: {nodeproof.dev/main.crashes-after: 2s, nodeproof.dev/main.exit-code: "1"}
+        spec:
+          nodeName: worker-1
+          restartPolicy: OnFailure
+          containers: [{name: main, image: registry.k8s.io/pause:3.10}]
+        """
+      Then Pod "web" field status.containerStatuses[0].restartCount is 1 within 10s
+      And Pod "web" field status.containerStatuses[0].restartCount is 2 between 10s and 40s
+      And Pod "web" field status.containerStatuses[0].restartCount is 3 between 40s and 70s
