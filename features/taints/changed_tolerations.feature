@@ -1,0 +1,36 @@
+@core
+Feature: The eviction of a Pod that waits follows its tolerations, and goes on after errors
+  Source: pkg/controller/tainteviction/taint_eviction.go (v1.34), handlePodUpdate, addConditionAndDeletePod
+
+  Rule: A toleration that becomes one for ever ends the wait
+
+    Scenario: The user takes tolerationSeconds away
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1" that tolerates "dedicated:NoExecute" for 30s
+      And the user taints Node "worker-1" with "dedicated:NoExecute"
+      When the user sends PATCH /api/v1/namespaces/default/pods/web:
+        """
+        spec:
+          tolerations:
+            - {key: dedicated, operator: Exists, effect: NoExecute}
+            - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
+            - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
+        """
+      Then Pod "web" field spec.tolerations[0].tolerationSeconds is absent at once
+      And Pod "web" stays for 60s
+      And Event TaintManagerEviction about Pod "web", message "Cancelling deletion of Pod default/web", within 5s
+
+  Rule: An eviction is tried five times
+
+    @sim-only:faults
+    Scenario Outline: The deletion fails <times> times
+      Given a hand-fed Node "worker-1"
+      And a Pod "web" on Node "worker-1"
+      And DELETE requests to pods from taint-eviction-controller are answered 500 <times> times
+      When the user taints Node "worker-1" with "dedicated:NoExecute"
+      Then Pod "web" <then>
+
+      Examples:
+        | times | then                    |
+        | 4     | is terminating within 2s |
+        | 5     | stays for 60s           |

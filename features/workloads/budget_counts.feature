@@ -1,0 +1,58 @@
+@core
+Feature: How many Pods a PodDisruptionBudget lets go
+  Source: pkg/controller/disruption/disruption.go (v1.34), getExpectedScale
+  Source: pkg/registry/core/pod/storage/eviction.go (v1.34), EvictionREST.Create
+
+  Background:
+    Given a ready Node "worker-1"
+    And a StatefulSet "db" of 3 Pods
+
+  Rule: A share of maxUnavailable is rounded up
+
+    Scenario: 30 % of three Pods are one
+      Given the user creates:
+        """
+        kind: PodDisruptionBudget
+        apiVersion: policy/v1
+        metadata: {name: db, namespace: default}
+        spec: {maxUnavailable: 30%, selector: {matchLabels: {app: db}}}
+        """
+      And 5s pass
+      When the user sends POST /api/v1/namespaces/default/pods/db-0/eviction:
+        """
+        {kind: Eviction, apiVersion: policy/v1, metadata: {name: db-0}}
+        """
+      Then the request is answered with 201
+      When the user sends POST /api/v1/namespaces/default/pods/db-1/eviction:
+        """
+        {kind: Eviction, apiVersion: policy/v1, metadata: {name: db-1}}
+        """
+      Then the request is refused with 429, "Cannot evict pod as it would violate the pod's disruption budget."
+
+  Rule: A Pod that is not ready may go if the others suffice
+
+    Scenario: Three are wanted, three are healthy, and a fourth is not
+      Given a PodDisruptionBudget "db" that keeps 3 of "app=db"
+      And the user creates:
+        """
+        kind: Pod
+        apiVersion: v1
+        metadata:
+          name: late
+          namespace: default
+          labels: {app: db}
+          annotations: {nodeproof.dev/main.ready-after: 1h}
+        spec: {nodeName: worker-1, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
+        """
+      And Pod "late" has phase Running
+      And 5s pass
+      When the user sends POST /api/v1/namespaces/default/pods/late/eviction:
+        """
+        {kind: Eviction, apiVersion: policy/v1, metadata: {name: late}}
+        """
+      Then the request is answered with 201
+      When the user sends POST /api/v1/namespaces/default/pods/db-0/eviction:
+        """
+        {kind: Eviction, apiVersion: policy/v1, metadata: {name: db-0}}
+        """
+      Then the request is refused with 429, "Cannot evict pod as it would violate the pod's disruption budget."
