@@ -47,7 +47,7 @@ Feature: Which of two nodes a Pod may go to
               requiredDuringSchedulingIgnoredDuringExecution:
                 - {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: web}}}
         """
-      And Pod "alone" has phase Running
+      And Pod "alone" field status.phase is "Running"
       When the user creates:
         """
         kind: Pod
@@ -69,7 +69,7 @@ Feature: Which of two nodes a Pod may go to
         metadata: {name: first, namespace: default, labels: {app: web}}
         spec: {nodeName: worker-1, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
         """
-      And Pod "first" has phase Running
+      And Pod "first" field status.phase is "Running"
       When the user creates:
         """
         kind: Pod

@@ -44,7 +44,7 @@ Feature: How many Pods a PodDisruptionBudget lets go
           annotations: {nodeproof.dev/main.ready-after: 1h}
         spec: {nodeName: worker-1, containers: [{name: main, image: registry.k8s.io/pause:3.10}]}
         """
-      And Pod "late" has phase Running
+      And Pod "late" field status.phase is "Running"
       And 5s pass
       When the user sends POST /api/v1/namespaces/default/pods/late/eviction:
         """

@@ -14,7 +14,7 @@ Feature: The garbage collector of Pods takes what nobody will end, and no more
         """
       When the user deletes Pod "web"
       Then Pod "web" is terminating at once
-      And Pod "web" has phase Failed within 21s
+      And Pod "web" field status.phase is "Failed" within 21s
       And Pod "web" stays terminating for 60s
 
   Rule: Of the Pods that have ended as many go as are too many, and those that were evicted first

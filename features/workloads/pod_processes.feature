@@ -28,7 +28,7 @@ Feature: How a kubelet ends and restarts what runs in a Pod
           restartPolicy: OnFailure
           containers: [{name: main, image: registry.k8s.io/pause:3.10}]
         """
-      Then Pod "web" has phase Succeeded within 10s
+      Then Pod "web" field status.phase is "Succeeded" within 10s
 
     Scenario: Each restart of a container that fails waits twice as long
       Given a ready Node "worker-1"
