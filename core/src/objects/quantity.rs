@@ -291,6 +291,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_counted_whole_is_rounded_up() {
+        let read = |text: &str| Quantity::parse(text).unwrap();
+        assert_eq!((read("1.5").value(), read("2").value(), read("-1.5").value()), (2, 2, -1));
+        assert_eq!((read("100u").milli_value(), read("1m").milli_value()), (1, 1));
+    }
+
+    #[test]
     fn what_is_no_quantity_is_refused() {
         for text in ["", "Gi", "1.2.3", "4GB", "lots", "1 Gi", "--1", "1e", "."] {
             assert!(Quantity::parse(text).is_none(), "{text}");

@@ -503,6 +503,25 @@ fn events_count_from_zero_on() {
 }
 
 #[test]
+fn so_many_pods_are_neither_fewer_nor_more() {
+    let of = Subject::PodsOf { namespace: Text::of("default"), owner: Text::of("db"), node: None };
+    let line = line(of, Predicate::Count { count: 2, of: Box::new(Predicate::Exists) }, Bound::Within(sec(9)));
+    for (names, holds, seen) in
+        [("a", false, "1 Pods up to +129s"), ("ab", true, "at +0s"), ("abc", false, "3 Pods up to +129s")]
+    {
+        let mut driver = Driver::new(scenario(Vec::from([Vec::from([line.clone()])])));
+        for name in names.chars().map(String::from) {
+            let (name, uid) = (name.as_str(), name.as_str());
+            let owner = json!({"kind": "StatefulSet", "name": "db", "uid": "s"});
+            let mut pod = json!({"metadata": {"name": name, "namespace": "default", "uid": uid}});
+            pod.set(&["metadata", "ownerReferences"], Json::array(Vec::from([owner])));
+            driver.write(PODS, pod);
+        }
+        if holds { driver.passes(seen) } else { driver.fails(seen) }
+    }
+}
+
+#[test]
 fn nothing_else_changes_but_what_other_lines_name() {
     let lines = || {
         Vec::from([
