@@ -28,7 +28,8 @@ Feature: The eviction of a Pod that waits follows its tolerations, and goes on a
       And a Pod "web" on Node "worker-1"
       And DELETE requests to pods from taint-eviction-controller are answered 500 <times> times
       When the user taints Node "worker-1" with "dedicated:NoExecute"
-      Then Pod "web" <then>
+      Then Node "worker-1" has taint "dedicated:NoExecute" within 1s
+      And Pod "web" <then>
 
       Examples:
         | times | then                    |

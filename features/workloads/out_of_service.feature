@@ -25,4 +25,5 @@ Feature: A node that is out of service lets its terminating Pods go
       And a Pod "web" on Node "worker-1" that takes 200s to stop
       And the user deletes Pod "web"
       When the user taints Node "worker-1" with "node.kubernetes.io/out-of-service=nodeshutdown:NoSchedule"
-      Then Pod "web" stays terminating for 25s
+      Then Node "worker-1" has taint "node.kubernetes.io/out-of-service=nodeshutdown:NoSchedule" within 1s
+      And Pod "web" stays terminating for 25s
