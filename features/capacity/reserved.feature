@@ -222,6 +222,22 @@ Feature: Part of a node can be kept for what is not a pod
         | evictionMinimumReclaim  | {"nodefs.available":"0%"}    | failed to create kubelet: eviction percentage minimum reclaim nodefs.available must be positive: 0% |
         | eviction-minimum-reclaim | foo=1Gi                     | failed to create kubelet: unsupported eviction signal foo |
 
+    Scenario Outline: A text where pairs are needed, for <field>
+      When a kubelet named "worker-1" registers with:
+        | <field> | foo |
+      Then the kubelet refuses to start with "error failed to decode: json: cannot unmarshal string into Go struct field KubeletConfiguration.<field> of type map[string]<of>"
+      And Node "worker-1" never appears for 1m
+
+      Examples:
+        | field                   | of     |
+        | evictionHard            | string |
+        | evictionSoft            | string |
+        | evictionSoftGracePeriod | string |
+        | evictionMinimumReclaim  | string |
+        | kubeReserved            | string |
+        | systemReserved          | string |
+        | featureGates            | bool   |
+
     Scenario: A flag that is no list of thresholds
       When a kubelet named "worker-1" registers with:
         | eviction-hard | memory.available=1Gi |

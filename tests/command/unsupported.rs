@@ -81,6 +81,7 @@ fn wrong() -> Result<(), String> {
     let world = World::new();
     for (rows, verdict) in [
         ("| evictionHard | {\"foo\": \"1Gi\"} |", "1 failed"),
+        ("| evictionHard | foo |", "1 failed"),
         ("| evictionHard | {\"memory.available\": \"8Gi\"} |", "1 passed"),
         ("| cpuManagerPolicy | none |", "1 passed"),
     ] {

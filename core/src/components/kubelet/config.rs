@@ -86,6 +86,7 @@ impl KubeletConfig {
         let merged = merge(&spec)?;
         validation::gates(merged.get("featureGates"), settings)?;
         let read = Decoder(&merged);
+        read.check_maps()?;
         for field in ["failSwapOn", "failCgroupV1", "cgroupsPerQOS"] {
             read.bool(field)?;
         }
@@ -451,6 +452,24 @@ impl Decoder<'_> {
                 "json: cannot unmarshal {found} into Go struct field KubeletConfiguration.{name} of type {go}"
             ))
         })
+    }
+
+    /// Checks that the fields which are maps are maps.
+    /// Source: k8s.io/kubelet config/v1beta1 types.go (v1.34).
+    fn check_maps(&self) -> Result<(), String> {
+        const TEXTS: [&str; 8] = [
+            "cpuManagerPolicyOptions",
+            "evictionHard",
+            "evictionMinimumReclaim",
+            "evictionSoft",
+            "evictionSoftGracePeriod",
+            "kubeReserved",
+            "systemReserved",
+            "topologyManagerPolicyOptions",
+        ];
+        let is_map = |value: &Json| value.is_object().then_some(());
+        TEXTS.iter().try_for_each(|name| self.read(name, "map[string]string", is_map).map(drop))?;
+        self.read("featureGates", "map[string]bool", is_map).map(drop)
     }
 
     fn bool(&self, name: &str) -> Result<Option<bool>, String> {
