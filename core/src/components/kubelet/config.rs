@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
+use super::decoder::{Decoder, go_duration_error};
 use super::not_modelled::not_modelled;
 use super::reservation::Reservations;
 use super::{thresholds, validation};
@@ -334,22 +335,6 @@ fn parse_taint(spec: &str) -> Result<Json, String> {
     Ok(taint)
 }
 
-/// Returns Go's error for a text that is no duration. Source: Go's time.ParseDuration.
-pub(super) fn go_duration_error(text: &str) -> String {
-    let is_number = |c: char| c.is_ascii_digit() || c == '.';
-    let mut rest = text.trim_start_matches(['+', '-']);
-    while rest.starts_with(|c: char| c.is_ascii_digit()) {
-        let tail = rest.trim_start_matches(is_number);
-        let unit = &tail[..tail.find(is_number).unwrap_or(tail.len())];
-        match unit {
-            "" => return format!("time: missing unit in duration \"{text}\""),
-            "ns" | "us" | "\u{b5}s" | "\u{3bc}s" | "ms" | "s" | "m" | "h" => rest = &tail[unit.len()..],
-            _ => return format!("time: unknown unit \"{unit}\" in duration \"{text}\""),
-        }
-    }
-    format!("time: invalid duration \"{text}\"")
-}
-
 /// Reads `--node-labels`: a pair without `=` is a label with an empty value.
 fn parse_labels(text: &str) -> Vec<(Text, Text)> {
     let mut labels: Vec<(Text, Text)> = Vec::new();
@@ -429,79 +414,6 @@ fn node_ips(text: &str) -> Result<Vec<Text>, String> {
 
 fn is_ip(text: &str) -> bool {
     text.parse::<core::net::IpAddr>().is_ok()
-}
-
-/// Reads typed fields of the merged configuration, with the messages of the kubelet's decoder.
-struct Decoder<'a>(&'a Json);
-
-impl Decoder<'_> {
-    fn read<T>(&self, name: &str, go: &str, read: impl Fn(&Json) -> Option<T>) -> Result<Option<T>, String> {
-        let value = self.0.get(name);
-        if value.is_null() {
-            return Ok(None);
-        }
-        let found = match value {
-            Json::Bool(_) => "bool",
-            Json::Int(_) | Json::Float(_) => "number",
-            Json::Str(_) => "string",
-            Json::Array(_) => "array",
-            _ => "object",
-        };
-        read(value).map(Some).ok_or_else(|| {
-            not_decoded(&format!(
-                "json: cannot unmarshal {found} into Go struct field KubeletConfiguration.{name} of type {go}"
-            ))
-        })
-    }
-
-    /// Checks that the fields which are maps are maps.
-    /// Source: k8s.io/kubelet config/v1beta1 types.go (v1.34).
-    fn check_maps(&self) -> Result<(), String> {
-        const TEXTS: [&str; 8] = [
-            "cpuManagerPolicyOptions",
-            "evictionHard",
-            "evictionMinimumReclaim",
-            "evictionSoft",
-            "evictionSoftGracePeriod",
-            "kubeReserved",
-            "systemReserved",
-            "topologyManagerPolicyOptions",
-        ];
-        let is_map = |value: &Json| value.is_object().then_some(());
-        TEXTS.iter().try_for_each(|name| self.read(name, "map[string]string", is_map).map(drop))?;
-        self.read("featureGates", "map[string]bool", is_map).map(drop)
-    }
-
-    fn bool(&self, name: &str) -> Result<Option<bool>, String> {
-        self.read(name, "bool", Json::as_bool)
-    }
-
-    fn int(&self, name: &str) -> Result<Option<i64>, String> {
-        self.read(name, "int32", |value| value.as_i64().filter(|number| i32::try_from(*number).is_ok()))
-    }
-
-    fn text(&self, name: &str) -> Result<Option<Text>, String> {
-        self.read(name, "string", |value| value.as_text().cloned())
-    }
-
-    fn list(&self, name: &str) -> Result<&[Json], String> {
-        self.read(name, "[]v1.Taint", |value| value.is_array().then_some(()))?;
-        Ok(self.0.get(name).items())
-    }
-
-    fn duration(&self, name: &str) -> Result<Option<SignedDuration>, String> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
-        parse_duration(&text).map(Some).ok_or_else(|| not_decoded(&go_duration_error(&text)))
-    }
-}
-
-/// Source: cmd/kubelet/app/server.go (v1.34), `loadConfigFile`, with kubeadm's file.
-fn not_decoded(why: &str) -> String {
-    const FILE: &str = "/var/lib/kubelet/config.yaml";
-    format!(
-        "failed to load kubelet config file, path: {FILE}, error: failed to load Kubelet config file {FILE}, error \
-         failed to decode: {why}"
-    )
 }
 
 /// Returns a quantity of the configuration.

@@ -10,6 +10,7 @@ mod admission;
 mod conditions;
 pub mod config;
 mod csi;
+mod decoder;
 mod events;
 mod idle;
 mod lease;

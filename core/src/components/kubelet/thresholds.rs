@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::config::go_duration_error;
+use super::decoder::go_duration_error;
 use crate::objects::quantity::Quantity;
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
