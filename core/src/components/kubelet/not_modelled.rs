@@ -7,9 +7,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::thresholds::{self, Threshold, text};
 use crate::components::host::Hardware;
 use crate::objects::Json;
-use crate::objects::quantity::Quantity;
+use crate::objects::quantity::{Format, Quantity};
 use crate::profile::Settings;
 
 /// Fields of which no effect is modelled, with their defaults.
@@ -29,8 +30,8 @@ const FIELDS: [(&str, Default); 13] = [
     ("staticPodPath", Default::Text("")),
     ("topologyManagerPolicy", Default::Text("none")),
 ];
-/// At least this share of memory and disk is free on a machine that nothing has filled, in percent.
-const FREE_PERCENT: f64 = 50.0;
+/// At least this share of memory and disk is free on a machine that nothing has filled.
+const FREE: f32 = 0.5;
 
 /// The default of a field.
 #[derive(Clone, Copy)]
@@ -63,12 +64,11 @@ pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settin
         found.push(String::from("memorySwap"));
     }
     for field in ["evictionHard", "evictionSoft"] {
-        for (signal, value) in merged.get(field).fields() {
-            if may_be_met(signal, value.as_str().unwrap_or_default(), hardware) {
-                let value = value.as_str().unwrap_or_default();
-                found.push(format!("pressure by {field} {signal}<{value}"));
-            }
-        }
+        let given = merged.get(field);
+        // Wrong ones keep the kubelet from starting.
+        let thresholds = thresholds::hard(given).unwrap_or_default();
+        let met = thresholds.iter().filter(|(signal, threshold)| may_be_met(signal, *threshold, hardware));
+        found.extend(met.map(|(signal, _)| format!("pressure by {field} {signal}<{}", text(given.get(signal)))));
     }
     for (gate, on) in merged.get("featureGates").fields() {
         let what = format!("feature gate {gate}={on}");
@@ -80,17 +80,15 @@ pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settin
 }
 
 /// Tells whether a threshold may be met on a machine that nothing has filled.
-fn may_be_met(signal: &str, threshold: &str, hardware: &Hardware) -> bool {
-    if let Some(percent) = threshold.strip_suffix('%') {
-        // A threshold of 100 % is none.
-        return threshold != "100%" && percent.trim().parse::<f64>().is_ok_and(|percent| percent > FREE_PERCENT);
-    }
+fn may_be_met(signal: &str, threshold: Threshold, hardware: &Hardware) -> bool {
     let capacity = match signal {
         "memory.available" => hardware.memory,
         "nodefs.available" | "imagefs.available" | "containerfs.available" => hardware.ephemeral_storage,
-        // How many inodes and process ids a machine has is not modelled.
-        _ => return Quantity::parse(threshold).is_some_and(|amount| !amount.is_zero()),
+        // How many inodes and process ids a machine has is not modelled, and any share may be compared.
+        _ => Quantity::whole(0, Format::DecimalSi),
     };
-    let free = capacity.value() / 2;
-    Quantity::parse(threshold).is_some_and(|amount| amount.value() > free)
+    match threshold {
+        Threshold::Share(fraction) => fraction > FREE,
+        Threshold::Amount(amount) => amount.value() > capacity.value() / 2,
+    }
 }

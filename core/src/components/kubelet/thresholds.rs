@@ -126,6 +126,7 @@ fn percentage(text: &str) -> Result<f32, String> {
     read.map(|percent| percent / 100.0).map_err(|_| format!("strconv.ParseFloat: parsing \"{number}\": invalid syntax"))
 }
 
-fn text(value: &Json) -> String {
+/// Returns a value as it was written.
+pub(super) fn text(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), ToString::to_string)
 }
