@@ -335,10 +335,7 @@ impl Simulation {
     /// # Errors
     /// It was told something that it accepts and whose effect is not modelled.
     pub fn check_modelled(&self, name: &str) -> Result<(), SimError> {
-        match self.machine(name).and_then(Machine::not_modelled) {
-            Some(what) => Err(MachineError::NotModelled(what.into()).into()),
-            None => Ok(()),
-        }
+        Ok(self.machine(name).map_or(Ok(()), Machine::check_modelled)?)
     }
 
     /// Adds a rule to the network.

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use jiff::Timestamp;
 use nodeproof_core::components::RecordedDecision;
-use nodeproof_core::components::machine::{Machine, MachineAction, MachineError, MachineSpec};
+use nodeproof_core::components::machine::{Machine, MachineAction, MachineSpec};
 use nodeproof_core::network::{ClientId, Fault, Identity, Rule, RuleId, ToClient};
 use nodeproof_core::objects::{Json, Text};
 use nodeproof_core::profile::Settings;
@@ -102,10 +102,7 @@ impl HollowNodes {
     pub fn check_modelled(&self, name: &str) -> Result<(), HollowError> {
         let state = self.0.locked();
         let machine = state.engine.machines().find(|machine| machine.name().as_str() == name);
-        match machine.and_then(Machine::not_modelled) {
-            Some(what) => Err(MachineError::NotModelled(what.to_owned()).into()),
-            None => Ok(()),
-        }
+        Ok(machine.map_or(Ok(()), Machine::check_modelled)?)
     }
 
     /// Adds a rule on connections of the nodes, whose endpoints are `machine/NAME`.

@@ -1,19 +1,24 @@
 //! What `GET machines/NAME` shows.
 
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 
 use jiff::Timestamp;
 
-use super::Machine;
+use super::{Machine, MachineError};
 use crate::json;
 use crate::objects::time::{exact_seconds, to_micro_time};
 use crate::objects::{Json, Text};
 
 impl Machine {
-    /// Returns the first setting of the kubelet that it accepted and whose effect is not modelled.
-    #[must_use]
-    pub fn not_modelled(&self) -> Option<&str> {
-        self.kubelet.as_ref()?.config().not_modelled.first().map(String::as_str)
+    /// Checks that what the kubelet was told is modelled.
+    ///
+    /// # Errors
+    /// It was told something that it accepts and whose effect is not modelled.
+    pub fn check_modelled(&self) -> Result<(), MachineError> {
+        match self.kubelet.as_ref().and_then(|kubelet| kubelet.config().not_modelled.first()) {
+            Some(what) => Err(MachineError::NotModelled(what.clone())),
+            None => Ok(()),
+        }
     }
 
     /// Shows the machine as `GET machines/NAME` does.
