@@ -104,18 +104,13 @@ const fn is_open_at_start(line: &Expectation) -> bool {
 pub(super) fn not_before(scenario: &Scenario, lines: &[Position]) -> Scenario {
     let mut changed = scenario.clone();
     for line in changed.acts.iter_mut().flat_map(|act| &mut act.expectations) {
-        if lines.contains(&line.position) && is_open_at_start(line) {
-            line.bound = Bound::Between(SignedDuration::ZERO, end_of(&line.bound));
+        if let Bound::Within(limit) | Bound::Soon(limit) = line.bound
+            && lines.contains(&line.position)
+        {
+            line.bound = Bound::Between(SignedDuration::ZERO, limit);
         }
     }
     changed
-}
-
-const fn end_of(bound: &Bound) -> SignedDuration {
-    match bound {
-        Bound::Within(limit) | Bound::Soon(limit) | Bound::Between(_, limit) | Bound::For(limit) => *limit,
-        _ => SignedDuration::ZERO,
-    }
 }
 
 /// Makes the mutants in which something is not done: each act, and each line of an act with several.
