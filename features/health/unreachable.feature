@@ -18,8 +18,7 @@ Feature: A node that stops reporting becomes unreachable
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" between 39s and 57s
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 39s and 57s
       And 1 Event NodeNotReady about Node "worker-1", message "Node worker-1 status is now: NodeNotReady", within 120s
-      But Node "worker-1" keeps condition NetworkUnavailable unchanged for 120s
-      And Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s
+      But Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s
       And nothing else about Node "worker-1" changes
       And the history of Node "worker-1" matches its snapshot
 
@@ -35,8 +34,7 @@ Feature: A node that stops reporting becomes unreachable
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" between 29s and 47s
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 34s and 52s
       And 1 Event NodeNotReady about Node "worker-1", message "Node worker-1 status is now: NodeNotReady", within 120s
-      But Node "worker-1" keeps condition NetworkUnavailable unchanged for 120s
-      And Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s
+      But Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s
       And nothing else about Node "worker-1" changes
       And the history of Node "worker-1" matches its snapshot
 
@@ -52,8 +50,7 @@ Feature: A node that stops reporting becomes unreachable
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoSchedule" between 39s and 57s
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 44s and 62s
       And 1 Event NodeNotReady about Node "worker-1", message "Node worker-1 status is now: NodeNotReady", within 120s
-      But Node "worker-1" keeps condition NetworkUnavailable unchanged for 120s
-      And Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s
+      But Node "worker-1" keeps field status.conditions[Ready].lastHeartbeatTime unchanged for 120s
       And nothing else about Node "worker-1" changes
       And the history of Node "worker-1" matches its snapshot
 
@@ -157,6 +154,18 @@ Feature: A node that stops reporting becomes unreachable
       Then Node "worker-1" keeps condition Ready=True for 5m
       And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoSchedule" for 5m
 
+    Scenario: The condition of a network plugin or of a cloud stays as it was
+      Given a ready Node "worker-1"
+      And the user sends strategic PATCH /api/v1/nodes/worker-1/status:
+        """yaml
+        status:
+          conditions:
+          - {type: NetworkUnavailable, status: "False", reason: RouteCreated, message: RouteController created a route}
+        """
+      When the kubelet on "worker-1" is killed
+      Then Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", within 56s
+      But Node "worker-1" keeps condition NetworkUnavailable=False for 1h
+
   Rule: While the node stays silent, nothing more is written
 
     Scenario: An hour of silence
@@ -165,7 +174,6 @@ Feature: A node that stops reporting becomes unreachable
       And Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute"
       When 10s pass
       Then Node "worker-1" keeps condition Ready unchanged for 1h
-      And Node "worker-1" keeps condition NetworkUnavailable unchanged for 1h
       And Node "worker-1" keeps field spec.taints unchanged for 1h
       And no Event NodeNotReady about Node "worker-1" for 1h
       And nothing else about Node "worker-1" changes

@@ -28,7 +28,7 @@ Feature: What heartbeats cost
       And 10m pass
       When 30m pass
       Then the heartbeats of Node "worker-1" send 5000 to 5450 bytes a minute for 30m
-      And the heartbeats of Node "worker-1" store 16500 to 19500 bytes a minute for 30m
+      And the heartbeats of Node "worker-1" store 15500 to 18500 bytes a minute for 30m
       And the Lease of Node "worker-1" is renewed every 10s for 30m
 
     Scenario: Without Leases the status alone has to be written each ten seconds

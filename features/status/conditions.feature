@@ -34,7 +34,6 @@ Feature: The conditions of a Node
       And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoSchedule" within 17s
       And Node "worker-1" has taint "node.kubernetes.io/not-ready:NoExecute" within 33s
       And Node "worker-1" keeps condition MemoryPressure unchanged for 120s
-      And Node "worker-1" keeps condition NetworkUnavailable unchanged for 120s
       But Node "worker-1" never has condition Ready=Unknown for 120s
       And Node "worker-1" never has taint "node.kubernetes.io/unreachable:NoSchedule" for 120s
 
@@ -56,7 +55,6 @@ Feature: The conditions of a Node
       Then Node "worker-1" keeps condition Ready=True for 39s
       And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", message "Kubelet stopped posting node status.", between 39s and 56s
       And Event NodeNotReady about Node "worker-1", message "Node worker-1 status is now: NodeNotReady", within 56s
-      And Node "worker-1" keeps condition NetworkUnavailable unchanged for 120s
 
     @until:1.31
     Scenario: Nobody hears from the node, with 40 s of grace
@@ -65,7 +63,6 @@ Feature: The conditions of a Node
       Then Node "worker-1" keeps condition Ready=True for 29s
       And Node "worker-1" has condition Ready=Unknown, reason "NodeStatusUnknown", message "Kubelet stopped posting node status.", between 29s and 46s
       And Event NodeNotReady about Node "worker-1", message "Node worker-1 status is now: NodeNotReady", within 46s
-      And Node "worker-1" keeps condition NetworkUnavailable unchanged for 120s
 
     Scenario: A node that was not ready falls silent
       Its controller says nothing more: it did not turn a node that was ready.
@@ -161,7 +158,6 @@ Feature: The conditions of a Node
       And Node "worker-1" keeps field status.conditions[MemoryPressure].lastTransitionTime unchanged for 120s
       And Node "worker-1" keeps field status.conditions[DiskPressure].lastTransitionTime unchanged for 120s
       And Node "worker-1" keeps field status.conditions[PIDPressure].lastTransitionTime unchanged for 120s
-      And Node "worker-1" keeps field status.conditions[NetworkUnavailable].lastTransitionTime unchanged for 120s
       And the history of Node "worker-1" matches its snapshot
 
     Scenario: The controller that marks a silent node leaves the heartbeats as they were

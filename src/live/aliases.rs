@@ -146,12 +146,6 @@ impl Aliases {
         self.has_made(key) || self.stand_ins.values().any(is_of)
     }
 
-    /// Tells whether a real name is that of a machine that stands in.
-    #[must_use]
-    pub fn is_stand_in(&self, real: &str) -> bool {
-        self.stand_ins.values().any(|own| own == real)
-    }
-
     /// Tells whether an object was made for the scenario and is removed with it.
     #[must_use]
     pub fn has_made(&self, key: &ObjectKey) -> bool {
@@ -503,7 +497,6 @@ mod tests {
             assert_eq!(aliases.home_text(other), other);
         }
         assert_eq!(aliases.home_text("np-worker.187a"), "w1.187a");
-        assert!(aliases.is_stand_in("np-worker") && !aliases.is_stand_in("w1"));
         assert_eq!(aliases.machine(MachineSpec { name: "w1".into(), ..MachineSpec::default() }).zone, None);
         let own = ObjectKey::cluster("np-worker");
         assert!(aliases.owns(&own) && !aliases.has_made(&own) && !aliases.owns(&ObjectKey::cluster("np-worker2")));

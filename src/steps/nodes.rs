@@ -10,8 +10,7 @@ use super::draft::{Draft, NodeEntry, NodeKind};
 use super::words;
 use crate::load::near::nearest;
 
-/// A Node with a kubelet: Ready=True, its Lease is there, NetworkUnavailable=False (which the scenario writes for each
-/// new Node in the place of a cloud's route controller), and two health passes went by since its status was last
+/// A Node with a kubelet: Ready=True, its Lease is there, and two health passes went by since its status was last
 /// written (or it has been ready for five minutes, where passes are rarer than writes).
 #[given(regex = r#"^a ready Node "(?P<node>[^"]*)"(?: in zone "(?P<zone>[^"]*)")?$"#)]
 fn ready_node(draft: &mut Draft, node: String, zone: String) {

@@ -31,4 +31,4 @@ pub use observation::{
 pub use outcome::{Mismatch, Outcome, Snapshot, StepVerdict, Verdict};
 pub use position::Position;
 pub use run::{Run, RunOptions};
-pub use shared_requests::{bystanders, route, taints_patch};
+pub use shared_requests::{bystanders, taints_patch};

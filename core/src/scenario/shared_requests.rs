@@ -1,18 +1,14 @@
 //! Requests that every backend sends in the same way, beside the cluster's components.
 //!
-//! Requests and Given lines as data: the bystanders of the Nodes that a scenario names, routes as a cloud makes them,
+//! Requests and Given lines as data: the bystanders of the Nodes that a scenario names,
 //! and the change of taints as kubectl makes it. Pure: a driver sends the requests.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
-
-use jiff::Timestamp;
 
 use super::{Bystanders, Given, Position, Scenario, Setup, Taint};
 use crate::components::machine::MachineSpec;
 use crate::json;
-use crate::network::{Call, Identity, MERGE_PATCH, NODES, Verb};
-use crate::objects::time::to_time;
+use crate::network::{Call, MERGE_PATCH, NODES, Verb};
 use crate::objects::{Json, Text};
 
 /// Returns the bystanders of a cluster that is made for a scenario, as its first Given.
@@ -34,21 +30,6 @@ pub fn bystanders(scenario: &Scenario) -> Option<Given> {
         Bystanders::Nobody => return None,
     };
     Some(Given { setup: Setup::ReadyNodes(specs), position: Position { text, ..scenario.position.clone() } })
-}
-
-/// Returns the request of a cloud's route controller about a new Node, with its identity.
-///
-/// Source: k8s.io/cloud-provider controllers/route/route_controller.go (v1.34), `updateNetworkingCondition`.
-#[must_use]
-pub fn route(node: &Text, now: Timestamp) -> (Arc<Identity>, Call) {
-    let at = to_time(now);
-    let status = json!({"status": {"conditions": [{
-        "type": "NetworkUnavailable", "status": "False", "reason": "RouteCreated",
-        "message": "RouteController created a route", "lastTransitionTime": at, "lastHeartbeatTime": at,
-    }]}});
-    let controller = Identity::controller("route-controller");
-    let identity = Arc::new(Identity { agent: Text::of("cloud-controller-manager"), ..(*controller).clone() });
-    (identity, Call::strategic_patch(NODES, "", node.clone(), status).subresource("status"))
 }
 
 /// Returns the patch of a Node's whole list of taints, from the Node as it was read: added first, then those that stay.

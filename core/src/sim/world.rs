@@ -26,7 +26,7 @@ use crate::profile::SettingsError;
 use crate::scenario::{
     Action, ActionId, AnswerSeen, FaultEffect, Feed, HandFedNode, HeartbeatWriter, ObjectChange, Observation, Outcome,
     Predicate, Run, RunOptions, RunOutput, Scenario, ScenarioAction, Subject, Taint, Task, Verdict, Writer, bystanders,
-    route, taints_patch,
+    taints_patch,
 };
 
 /// Runs a scenario in a simulated cluster of its own.
@@ -261,7 +261,6 @@ impl<'a> World<'a> {
                 break;
             }
             for commit in commits {
-                let new_node = commit.resource == NODES && commit.event == WatchType::Added;
                 let name = commit.object.key().name;
                 let at = commit.at;
                 if commit.resource == NODES
@@ -271,9 +270,6 @@ impl<'a> World<'a> {
                 }
                 let change = self.change_of(commit);
                 self.observe(Observation::Change(change), at);
-                if new_node {
-                    self.make_route(&name);
-                }
             }
         }
         for (id, seen) in self.cluster.watches.shown(&mut self.cluster.simulation) {
@@ -319,13 +315,6 @@ impl<'a> World<'a> {
         for (look, seen) in self.looks.changed(&self.cluster.simulation) {
             self.observe(Observation::Own(look, seen), now);
         }
-    }
-
-    /// Does what a cloud's route controller does for a new Node.
-    fn make_route(&mut self, node: &Text) {
-        let (identity, call) = route(node, self.cluster.simulation.now());
-        // A Node that is deleted at once needs no route.
-        let _ = self.cluster.simulation.request(identity, call);
     }
 
     fn serve(&mut self, output: RunOutput) {

@@ -8,7 +8,7 @@ use nodeproof_core::network::{Body, Call, Identity, NAMESPACES, NODES, Resource,
 use nodeproof_core::objects::time::seconds;
 use nodeproof_core::objects::{Json, ObjectKey, Text};
 use nodeproof_core::scenario::{
-    Action, ActionId, AnswerSeen, Observation, ScenarioAction, Taint, Task, Writer, route, taints_patch,
+    Action, ActionId, AnswerSeen, Observation, ScenarioAction, Taint, Task, Writer, taints_patch,
 };
 
 use super::Driver;
@@ -40,13 +40,7 @@ impl Driver {
                     return Performed::of(Observation::Answer(id, self.home_answer(answer)));
                 }
                 Action::Api { identity, call } => return self.request(id, &identity, &call).await,
-                Action::AddMachine(spec) => {
-                    if self.aliases.is_stand_in(&spec.name) {
-                        // The Node of a stand-in exists already and has no route yet.
-                        self.make_route(&spec.name);
-                    }
-                    self.environment.add_machine(spec).await
-                }
+                Action::AddMachine(spec) => self.environment.add_machine(spec).await,
                 Action::Machine { name, action } => self.environment.machine_do(&name, action).await,
                 Action::AddRule(fault) => self.environment.add_rule(id, fault).await,
                 Action::RemoveRule(rule) => self.environment.remove_rule(rule).await,
@@ -171,13 +165,6 @@ impl Driver {
             tokio::time::sleep(ACCOUNT_PAUSE).await;
         }
         Err(format!("namespace {namespace} gets no service account within {}", seconds(ACCOUNT_WAIT)))
-    }
-
-    /// Sets the network condition of a new Node, as a cloud's route controller does; nothing waits for it.
-    pub(super) fn make_route(&self, node: &Text) {
-        let (caller, (identity, call)) = (self.caller.clone(), route(node, self.clock.now()));
-        // The Node may be deleted at once and then needs no route.
-        tokio::spawn(async move { caller.send(&identity, &call).await });
     }
 }
 

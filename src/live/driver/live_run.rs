@@ -44,8 +44,6 @@ pub(super) enum DriverCommand {
     FindTrouble,
     /// A Node has changed; its heartbeat writer has to be told.
     NodeChanged(Text, Json),
-    /// A Node is new; give it a route as a cloud does.
-    MakeRoute(Text),
 }
 
 /// The result of an action.
@@ -463,9 +461,6 @@ impl LiveRun {
         let CacheChange { key, before, revision, .. } = &change;
         if let (true, Some(node)) = (*resource == NODES, change.after()) {
             self.commands.push_back(DriverCommand::NodeChanged(key.name.clone(), node.clone()));
-            if before.is_none() && self.has_begun {
-                self.commands.push_back(DriverCommand::MakeRoute(key.name.clone()));
-            }
         }
         if *resource != LEASES {
             self.stirred = self.told;

@@ -172,7 +172,6 @@ impl Driver {
             }
             DriverCommand::FindTrouble => self.live.handle_trouble(self.environment.trouble(), self.clock.now()),
             DriverCommand::NodeChanged(name, node) => self.heartbeat_tasks.handle_node(&name, &node),
-            DriverCommand::MakeRoute(name) => self.make_route(&name),
         }
     }
 

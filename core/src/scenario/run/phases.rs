@@ -65,11 +65,7 @@ impl Run {
         };
         let fact = |of, predicate| Fact { subject: Subject::Object(of), predicate };
         let ready = |node: &Text| {
-            [
-                fact(ObjectRef::node(node), condition("Ready", "True")),
-                fact(ObjectRef::node(node), condition("NetworkUnavailable", "False")),
-                fact(ObjectRef::lease(node), Predicate::Exists),
-            ]
+            [fact(ObjectRef::node(node), condition("Ready", "True")), fact(ObjectRef::lease(node), Predicate::Exists)]
         };
         let (facts, quiet) = match &self.scenario.given[given].setup {
             Setup::ReadyNodes(specs) => {
