@@ -246,3 +246,32 @@ Feature: What workloads select, and what they own
         """
       Then 1 Pod of "second" is running within 10s
       And 2 Pods of "first" keep running for 20s
+
+  Rule: What names an owner that is gone is deleted; an owner is its uid and not its name
+
+    Source: pkg/controller/garbagecollector/garbagecollector.go (v1.34), attemptToDeleteItem, isDangling
+
+    Scenario: The owner of this name has another uid
+      Given the objects:
+        """yaml
+        apiVersion: apps/v1
+        kind: ReplicaSet
+        metadata: {name: web}
+        spec:
+          replicas: 0
+          selector: {matchLabels: {app: web}}
+          template:
+            metadata: {labels: {app: web}}
+            spec: {containers: [{name: c, image: i}]}
+        """
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: stray
+          ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: 5e6a4bbc-5b0b-4b43-a2a5-7b6b5d1c0f3e}]
+        spec: {schedulerName: nobody, containers: [{name: c, image: i}]}
+        """
+      Then Pod "stray" is gone within 5s
+      But ReplicaSet "web" keeps field metadata.uid set for 60s

@@ -407,6 +407,64 @@ Feature: A pod goes where its requests fit
       And Pod "urgent" field spec.nodeName is "worker-1" within 40s
       And Pod "urgent" field status.phase is "Running" within 50s
 
+    Scenario: Pods that a budget protects are spared if others can give way, though those have the higher priority
+      Given no other Node
+      And a machine "worker-1" with:
+        | cpu | 2 |
+      And a machine "worker-2" with:
+        | cpu | 2 |
+      And Node "worker-1" has condition Ready=True
+      And Node "worker-2" has condition Ready=True
+      And the user creates:
+        """yaml
+        apiVersion: scheduling.k8s.io/v1
+        kind: PriorityClass
+        metadata: {name: low}
+        value: 10
+        ---
+        apiVersion: scheduling.k8s.io/v1
+        kind: PriorityClass
+        metadata: {name: high}
+        value: 1000
+        ---
+        apiVersion: policy/v1
+        kind: PodDisruptionBudget
+        metadata: {name: guard}
+        spec: {minAvailable: 1, selector: {matchLabels: {app: guarded}}}
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: guarded, labels: {app: guarded}}
+        spec:
+          nodeName: worker-1
+          containers: [{name: main, image: registry.k8s.io/pause:3.10, resources: {requests: {cpu: 1500m}}}]
+        ---
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: open}
+        spec:
+          nodeName: worker-2
+          priorityClassName: low
+          containers: [{name: main, image: registry.k8s.io/pause:3.10, resources: {requests: {cpu: 1500m}}}]
+        """
+      And Pod "guarded" field status.phase is "Running"
+      And Pod "open" field status.phase is "Running"
+      And PodDisruptionBudget "guard" field status.currentHealthy is 1
+      When the user creates:
+        """yaml
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: urgent}
+        spec:
+          priorityClassName: high
+          containers: [{name: main, image: registry.k8s.io/pause:3.10, resources: {requests: {cpu: 1}}}]
+        """
+      Then Pod "urgent" field status.nominatedNodeName is "worker-2" within 1s
+      And Event Preempted about Pod "open" within 1s
+      And Pod "urgent" field spec.nodeName is "worker-2" within 40s
+      But Pod "guarded" keeps field status.phase "Running" for 60s
+      And no Event Preempted about Pod "guarded" for 60s
+
     Scenario: A pod whose class never preempts waits until there is room
       Given no other Node
       And a machine "worker-1" with:

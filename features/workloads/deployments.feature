@@ -69,6 +69,17 @@ Feature: A Deployment whose pods are on a node that dies
         | 1     |
         | 4     |
 
+    Scenario: It stays available while as few are missing as may be
+      Given a Deployment "web" of 4 Pods
+      And 5s pass
+      When the user sends PATCH /apis/apps/v1/namespaces/default/deployments/web:
+        """yaml
+        spec: {replicas: 5}
+        """
+      Then Deployment "web" field status.unavailableReplicas is 1 within 5s
+      And Deployment "web" keeps condition Available=True for 60s
+      And Deployment "web" field status.availableReplicas is 5 within 20s
+
     Scenario: Another template takes the place of the first, pod by pod
       Given a Deployment "web" of 2 Pods
       And 5s pass

@@ -49,8 +49,9 @@ The Then lines are one timeline; zero is the instant of the When; their order me
   {bound}     within 60s · between 40s and 55s · at 60s · at 60s after Node \"x\" has taint \"…\" · after … · at once
   {for}       for 25s
   {duration}  40s, 5m, 1m30s, 200ms          {condition}  Ready=Unknown          {taint}  key=value:NoExecute
-  {object}    Node \"worker-1\", Pod \"web\" or Pod \"ns/web\", the Lease of Node \"worker-1\"; where fields, conditions
-              and snapshots are told of: a workload as Deployment \"web\", the EndpointSlice of Service \"web\"
+  {object}    Node \"worker-1\", Pod \"web\" or Pod \"ns/web\", the Lease of Node \"worker-1\"; in sentences about
+              conditions, fields, Events and snapshots any kind, as PersistentVolumeClaim \"data\", and
+              the EndpointSlice of Service \"web\"
 Beside the Nodes that a scenario names there is one healthy Node \"bystander\", unless it says `no other Node`.
 Tags: @core @extended @provisional @read-only @slow @req:ID @since:1.32 @until:1.31 @gate:Name @custom:NAME \
 @sim-only:why @live-only:why

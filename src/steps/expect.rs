@@ -1,7 +1,7 @@
 //! Sentences about what follows an action. An `{object}` is `Node "…"`, `Pod "…"` or `the Lease of Node "…"`; in
-//! sentences about conditions, fields, Events and snapshots also a workload, a Service or its EndpointSlice; a
-//! `{bound}` is `within 60s`, `between 40s and 55s`, `at 60s`, `at 60s after …`, `between 10s and 11s after …`,
-//! `after …` or `at once`; `{for}` is `for 25s`.
+//! sentences about conditions, fields, Events and snapshots also any other kind with a name, as `Deployment "…"`, or
+//! `the EndpointSlice of Service "…"`; a `{bound}` is `within 60s`, `between 40s and 55s`, `at 60s`, `at 60s after …`,
+//! `between 10s and 11s after …`, `after …` or `at once`; `{for}` is `for 25s`.
 
 use cucumber::{given, then, when};
 use nodeproof_core::network::{NODES, PODS, kind_of};
@@ -14,13 +14,13 @@ use super::words;
 /// A condition becomes this; `reason` and `message` are compared whole where they are named. In a Given or When the
 /// scenario waits for it.
 #[given(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
 )]
 #[when(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
 )]
 fn has_condition(draft: &mut Draft, object: String, condition: String, reason: String, message: String, bound: String) {
     let predicate = draft.condition(&condition, &reason, &message);
@@ -30,7 +30,7 @@ fn has_condition(draft: &mut Draft, object: String, condition: String, reason: S
 /// A condition is and stays this, or stays as it was at the start of the act: `keeps condition Ready unchanged for
 /// 60s`.
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*") keeps condition (?P<condition>[^ ,]+)(?P<unchanged> unchanged)?(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") keeps condition (?P<condition>[^ ,]+)(?P<unchanged> unchanged)?(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
 )]
 fn keeps_condition(
     draft: &mut Draft,
@@ -51,7 +51,7 @@ fn keeps_condition(
 
 /// A condition is never this.
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*") never has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*") never has condition (?P<condition>[^ ,]+)(?:, reason "(?P<reason>[^"]*)")?(?P<for>,? .*)?$"#
 )]
 fn never_condition(draft: &mut Draft, object: String, condition: String, reason: String, bound: String) {
     let predicate = draft.condition(&condition, &reason, "").map(Predicate::negated);
@@ -98,13 +98,13 @@ fn unless(is_negative: bool, predicate: Option<Predicate>) -> Option<Predicate> 
 /// A field has this value, written as JSON or in quotes, or one of several, `"a" or "b"`, or is `set` or `absent`. A
 /// path leads to it: `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`.
 #[given(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 #[when(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 fn field_is(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
     let predicate = draft.field_test(&path, &value);
@@ -113,7 +113,7 @@ fn field_is(draft: &mut Draft, object: String, path: String, value: String, boun
 
 /// A field has this value all the time, or stays `unchanged`, `set` or `absent`.
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") keeps field (?P<path>\S+?)(?: at)? (?P<value>unchanged|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<for>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") keeps field (?P<path>\S+?)(?: at)? (?P<value>unchanged|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<for>,? .*)?$"#
 )]
 fn keeps_field(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
     let predicate = draft.field_test(&path, &value);
@@ -166,13 +166,13 @@ fn lease_is_renewed_once(draft: &mut Draft, object: String, bound: String) {
 /// An object is there; somebody asks for its deletion, so that it is terminating or gone at once; or it is there no
 /// more.
 #[given(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") (?P<what>exists|is deleted|is gone)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") (?P<what>exists|is deleted|is gone)(?P<bound>,? .*)?$"#
 )]
 #[when(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") (?P<what>exists|is deleted|is gone)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") (?P<what>exists|is deleted|is gone)(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") (?P<what>exists|is deleted|is gone)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") (?P<what>exists|is deleted|is gone)(?P<bound>,? .*)?$"#
 )]
 fn exists_or_goes(draft: &mut Draft, object: String, what: String, bound: String) {
     let predicate = match what.as_str() {
@@ -224,7 +224,7 @@ fn container_stops(draft: &mut Draft, container: String, pod: String, node: Stri
 
 /// An Event about an object is recorded; its message is compared whole where it is named. `3 Events …` counts them.
 #[then(
-    regex = r#"^(?:(?P<times>\d+) )?Events? (?P<reason>"[^"]*"|\S+) about (?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet|Service) "[^"]*")(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
+    regex = r#"^(?:(?P<times>\d+) )?Events? (?P<reason>"[^"]*"|\S+) about (?P<object>[A-Z][A-Za-z]* "[^"]*")(?:, message "(?P<message>[^"]*)")?(?P<bound>,? .*)?$"#
 )]
 fn event(draft: &mut Draft, times: String, reason: String, object: String, message: String, bound: String) {
     let predicate = event_predicate(&reason, &message, times.parse().ok());
@@ -232,9 +232,7 @@ fn event(draft: &mut Draft, times: String, reason: String, object: String, messa
 }
 
 /// No such Event about an object is recorded.
-#[then(
-    regex = r#"^no Event (?P<reason>"[^"]*"|\S+) about (?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet|Service) "[^"]*")(?P<for>,? .*)?$"#
-)]
+#[then(regex = r#"^no Event (?P<reason>"[^"]*"|\S+) about (?P<object>[A-Z][A-Za-z]* "[^"]*")(?P<for>,? .*)?$"#)]
 fn no_event(draft: &mut Draft, reason: String, object: String, bound: String) {
     let predicate = event_predicate(&reason, "", None).negated();
     draft.object_lasts(&object, Some(predicate), &bound);
@@ -326,7 +324,7 @@ fn nothing_else(draft: &mut Draft, object: String) {
 
 /// The object at the end of the act equals the stored one, file `<scenario>.<name>.snap`.
 #[then(
-    regex = r#"^(?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") matches its snapshot$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") matches its snapshot$"#
 )]
 fn matches_snapshot(draft: &mut Draft, object: String) {
     draft.snapshot(&object, SnapshotKind::Object);
@@ -334,7 +332,7 @@ fn matches_snapshot(draft: &mut Draft, object: String) {
 
 /// What changed of the object since the first act, when, and who wrote it, equals what is stored.
 #[then(
-    regex = r#"^the history of (?P<object>(?:Node|Pod|Deployment|StatefulSet|DaemonSet) "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") matches its snapshot$"#
+    regex = r#"^the history of (?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") matches its snapshot$"#
 )]
 fn history_matches(draft: &mut Draft, object: String) {
     draft.snapshot(&object, SnapshotKind::History);

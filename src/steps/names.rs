@@ -13,7 +13,7 @@ use nodeproof_core::objects::kubelet_labels::{KUBELET_LABELS, is_reserved_label}
 use nodeproof_core::objects::schema::{FieldType, Schema, Struct};
 use nodeproof_core::objects::{Json, Path, Segment};
 use nodeproof_core::profile::{Profile, RELEASES};
-use nodeproof_core::scenario::{Predicate, Subject};
+use nodeproof_core::scenario::{Every, Predicate, Subject};
 
 use super::manifest::Manifest;
 use crate::load::Case;
@@ -216,6 +216,26 @@ pub(super) fn own_words(case: &Case) -> String {
     words.join("\n")
 }
 
+/// Returns the conditions that Kubernetes sets on objects of a kind without many of them; most kinds have none.
+///
+/// Source: k8s.io/api types.go (v1.34) of core/v1, apps/v1, policy/v1 and certificates/v1.
+fn conditions_of(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "CertificateSigningRequest" => &["Approved", "Denied", "Failed"],
+        "Namespace" => &[
+            "NamespaceDeletionDiscoveryFailure",
+            "NamespaceDeletionContentFailure",
+            "NamespaceDeletionGroupVersionParsingFailure",
+            "NamespaceContentRemaining",
+            "NamespaceFinalizersRemaining",
+        ],
+        "PersistentVolumeClaim" => &["Resizing", "FileSystemResizePending"],
+        "PodDisruptionBudget" => &["DisruptionAllowed"],
+        "ReplicaSet" | "ReplicationController" => &["ReplicaFailure"],
+        _ => &[],
+    }
+}
+
 /// Finds a name in a predicate that nothing in the cluster can have; `own` is what the scenario itself says.
 pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) -> Option<UnknownName> {
     let kind = kind_of(subject);
@@ -230,7 +250,7 @@ pub(super) fn unknown_name(subject: &Subject, predicate: &Predicate, own: &str) 
             "Node" => unknown("condition of Nodes", name, &NODE_CONDITIONS),
             "Pod" => unknown("condition of Pods", name, &POD_CONDITIONS),
             "Deployment" => unknown("condition of Deployments", name, &DEPLOYMENT_CONDITIONS),
-            _ => None,
+            _ => unknown(&format!("condition of the kind {kind}"), name, conditions_of(kind)),
         },
         Predicate::Taint(taint) => unknown("taint of Kubernetes", &taint.key, &TAINTS),
         Predicate::Label { key, .. } if is_reserved_label(key) => {
@@ -298,6 +318,8 @@ fn kind_of(subject: &Subject) -> &str {
         Subject::Object(of) => &of.kind,
         Subject::Several { of, .. } => of.first().map_or("", |of| &of.kind),
         Subject::PodsOf { .. } => "Pod",
+        Subject::Every(Every::Node) => "Node",
+        Subject::Every(Every::Lease) => "Lease",
         _ => "",
     }
 }

@@ -2,16 +2,17 @@
 //!
 //! Inputs: the texts of a sentence's parameters. Output: an expectation in the draft, or a problem at the word.
 
-use nodeproof_core::network::find_kind;
+use nodeproof_core::network::{ENDPOINT_SLICES, find_kind, kind_names};
 use nodeproof_core::objects::{Json, ObjectKey, Path, Text};
 use nodeproof_core::scenario::{Bound, Every, FieldTest, ObjectRef, Predicate, SnapshotKind, Subject};
 
 use super::draft::{Draft, NodeKind};
 use super::words;
+use crate::load::near::nearest;
 
 impl Draft {
-    /// Reads `Node "…"`, `Pod "…"`, `the Lease of Node "…"`, `Deployment "…"` and the like, or `the EndpointSlice of
-    /// Service "…"`.
+    /// Reads `Node "…"`, `Pod "…"`, `the Lease of Node "…"`, `the EndpointSlice of Service "…"`, or any other kind with
+    /// a name.
     pub(super) fn object(&mut self, words: &str) -> Option<Subject> {
         let name = words.split('"').nth(1).unwrap_or_default();
         if self.of_every_node && name == "*" {
@@ -19,10 +20,10 @@ impl Draft {
         }
         let reference = if words.starts_with("the Lease of") {
             ObjectRef::lease(self.node(name)?)
-        } else if words.starts_with("Pod") {
+        } else if words.starts_with("Pod \"") {
             let pod = self.pod(name)?;
             ObjectRef::pod(pod.namespace, pod.name)
-        } else if words.starts_with("Node") {
+        } else if words.starts_with("Node \"") {
             ObjectRef::node(self.node(name)?)
         } else {
             let kind = words.split_once(" \"").map_or(words, |(kind, _)| kind);
@@ -31,8 +32,15 @@ impl Draft {
         Some(Subject::Object(reference))
     }
 
-    /// Reads a workload, a Service or its EndpointSlice, by a name that the scenario itself says.
+    /// Reads an object of any kind, or the EndpointSlice of a Service, by a name that the scenario itself says.
     fn named_object(&mut self, kind: &str, name: &str) -> Option<ObjectRef> {
+        let is_slice = kind == "the EndpointSlice of Service";
+        let found = kind_names().find(|own| *own == kind).and_then(find_kind);
+        let Some((resource, is_namespaced)) = found.or_else(|| is_slice.then_some((ENDPOINT_SLICES, true))) else {
+            let near = nearest(kind, kind_names()).map(|near| format!("did you mean {near}?"));
+            self.problem_with(kind, format!("there is no kind {kind:?}"), near.into_iter().collect());
+            return None;
+        };
         let (namespace, own) = name.split_once('/').unwrap_or(("default", name));
         if !self.says(own) {
             if !self.doubtful.contains(name) {
@@ -41,11 +49,11 @@ impl Draft {
             }
             return None;
         }
-        if kind.starts_with("the EndpointSlice") {
+        if is_slice {
             return Some(ObjectRef::endpoint_slice(namespace, own));
         }
-        let (resource, _) = find_kind(kind)?;
-        Some(ObjectRef { kind: Text::from(kind), resource, key: ObjectKey::namespaced(namespace, own) })
+        let key = if is_namespaced { ObjectKey::namespaced(namespace, own) } else { ObjectKey::cluster(name) };
+        Some(ObjectRef { kind: Text::from(kind), resource, key })
     }
 
     /// Reads a container on a machine.

@@ -91,8 +91,8 @@ pub struct Given {
 /// What a `Given` line asks for; the next line waits until it is established.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setup {
-    /// Ready Nodes: Ready=True, Lease there, and two health passes since the last status write, or five minutes of being
-    /// ready. They start together.
+    /// Ready Nodes: Ready=True, Lease there, and two health passes since the last status write, or five minutes of
+    /// being ready. They start together.
     ReadyNodes(Vec<MachineSpec>),
     /// A Node without a kubelet; the scenario writes its heartbeats.
     HandFedNode(HandFedNode),

@@ -212,6 +212,8 @@ fn what_is_not_understood_leads_to_no_further_problems() {
 #[test]
 fn wrong_words_have_their_place() {
     check(r#"When the kubelet on "worker-2" stops"#, 22, "no Node \"worker-2\"", "\"worker-1\"?");
+    check(r#"Then PersistentVolumClaim "d" field status.phase is "Bound" within 5s"#, 6, "no kind", "Claim?");
+    check(r#"Then ConfigMap "d" field data.a is "b" within 5s"#, 17, "no ConfigMap \"d\"", "");
     check("When 40 passes", 6, "unit is missing", "40s");
     check(r#"Then Node "worker-1" has condition Ready within 5s"#, 36, "status is missing", "Ready=True");
     check(r#"Then Node "worker-1" has condition Ready=Maybe within 5s"#, 36, "no status", "True, False and Unknown");

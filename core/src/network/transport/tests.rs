@@ -267,6 +267,16 @@ fn a_rule_with_a_match_swallows_those_requests_alone() {
 }
 
 #[test]
+fn a_rule_for_one_object_leaves_the_others_of_its_kind_alone() {
+    let mut bench = Bench::new();
+    let other = Match { name: Some(Text::of("w2")), ..leases().unwrap() };
+    bench.network.add_rule(fault(Some(other), Effect::Drop), bench.now);
+    bench.send(1, renew(), Some(10));
+    bench.send(2, Call::new(Verb::Update, LEASES, "kube-node-lease", "w2"), Some(10));
+    assert_eq!(bench.drain(), ["ask 1"]);
+}
+
+#[test]
 fn answers_of_a_rule_come_in_turn_and_then_the_server_answers_again() {
     let mut bench = Bench::new();
     let effect = Effect::Answer(vec![InjectedReply::Code(500), InjectedReply::Ok, InjectedReply::Code(409)]);

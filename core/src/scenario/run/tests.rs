@@ -777,6 +777,21 @@ fn what_comes_while_the_first_act_waits_belongs_to_what_was_given() {
 }
 
 #[test]
+fn the_times_of_a_write_count_from_the_zero_of_its_own_act() {
+    let lines = || Vec::from([on_node(ready("True"), Bound::For(sec(10)))]);
+    let mut driver = Driver::new(scenario(Vec::from([lines(), lines()])));
+    driver.write(NODES, with("True", &[]));
+    driver.settle();
+    driver.node(3_000, "True", &["first"]);
+    driver.go(10_000).settle();
+    driver.node(4_000, "True", &["second"]);
+    let outcome = driver.finish();
+    let entries: Vec<_> =
+        outcome.histories.to_vec()[0].entries.iter().map(|entry| entry.at.duration_since(entry.zero)).collect();
+    assert_eq!((outcome.verdict, entries), (Verdict::Passed, Vec::from([sec(3), sec(4)])));
+}
+
+#[test]
 fn a_line_goes_on_as_long_as_it_has_actions() {
     let mut first = when(kill());
     first.actions.push(kill().into());

@@ -75,10 +75,7 @@ fn a_silent_node_becomes_unreachable_after_the_grace_period_of_its_release() {
             line(ready("Unknown"), Bound::Between(sec(first), sec(last))),
             line(unreachable("NoExecute"), Bound::Within(sec(last + 10))),
             line(
-                Predicate::Field {
-                    path: "status.conditions[NetworkUnavailable]".parse().unwrap(),
-                    test: FieldTest::Unchanged,
-                },
+                Predicate::Field { path: "status.capacity".parse().unwrap(), test: FieldTest::Unchanged },
                 Bound::For(sec(120)),
             ),
             line(Predicate::MatchesSnapshot(SnapshotKind::History), Bound::Act),
