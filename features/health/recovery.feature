@@ -19,6 +19,16 @@ Feature: A node that reports again is ready again
       And Node "worker-1" never has taint "node.kubernetes.io/not-ready:NoSchedule" for 120s
       And the history of Node "worker-1" matches its snapshot
 
+    Scenario: The whole way back, told from the instant at which the last taint is gone
+      Given a hand-fed Node "worker-1"
+      When Node "worker-1" falls silent
+      Then Node "worker-1" has taint "node.kubernetes.io/unreachable:NoExecute" between 29s and 62s
+      When Node "worker-1" is fed again
+      And Node "worker-1" has no taint "node.kubernetes.io/unreachable:NoExecute"
+      Then Node "worker-1" keeps condition Ready=True for 60s
+      And Node "worker-1" keeps field spec.taints absent for 60s
+      And the history of Node "worker-1" matches its snapshot
+
     Scenario: A node that was not ready
       Given a hand-fed Node "worker-1"
       When Node "worker-1" posts condition Ready=False
