@@ -26,6 +26,7 @@ enum What {
     RemoveMachine,
     Machines,
     Machine,
+    Containers,
     Do,
     AddRule,
     Rules,
@@ -50,6 +51,7 @@ const ROUTES: &[(&str, &str, What)] = &[
     ("POST", "machines", What::AddMachine),
     ("GET", "machines", What::Machines),
     ("GET", "machines/*", What::Machine),
+    ("GET", "machines/*/containers", What::Containers),
     ("DELETE", "machines/*", What::RemoveMachine),
     ("POST", "machines/*/do", What::Do),
     ("PUT", "machines/*/hints", SIMULATED),
@@ -110,6 +112,7 @@ impl HollowSession {
             }
             What::Machines => Ok(Reply::ok(self.0.names().iter().filter_map(|name| self.0.describe(name)).collect())),
             What::Machine => self.shown(&call.names[0]).map(Reply::ok),
+            What::Containers => self.shown(&call.names[0]).map(|machine| Reply::ok(machine.get("containers").clone())),
             What::Do => self.perform(&call),
             What::AddRule => {
                 let id = self.0.add_rule(fault(call.body)?);

@@ -26,6 +26,11 @@ impl Control {
         self.shown(&call.names[0]).map(Reply::ok)
     }
 
+    pub(super) fn containers(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+        call.parameters(&[])?;
+        self.shown(&call.names[0]).map(|machine| Reply::ok(machine.get("containers").clone()))
+    }
+
     pub(super) fn machine_do(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
         call.parameters(&[])?;
         let name = call.names[0].as_str();

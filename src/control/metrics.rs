@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use nodeproof_core::components::kubelet::Kubelet;
 use nodeproof_core::components::registry::canonical;
 use nodeproof_core::objects::Json;
 
@@ -45,6 +46,9 @@ impl Control {
         gauge(&mut text, "kubelet_running_containers", "Number of containers currently running", &containers);
         let help = "Number of pods that have a running pod sandbox";
         gauge(&mut text, "kubelet_running_pods", help, &[(Vec::new(), pods.len())]);
+        if let Some(kubelet) = machine.kubelet() {
+            of_shutdown(&mut text, kubelet);
+        }
         Ok(text)
     }
 
@@ -64,6 +68,33 @@ impl Control {
         gauge(&mut text, "workqueue_depth", "Current depth of workqueue", &depths);
         Ok(text)
     }
+}
+
+/// Writes when the last graceful shutdown began and ended, in the order of their names.
+fn of_shutdown(text: &mut String, kubelet: &Kubelet) {
+    let Some([started, ended]) = kubelet.shutdown_times() else { return };
+    let end_help = match kubelet.tells_end_of_shutdown() {
+        true => "Last graceful shutdown end time since unix epoch in seconds",
+        false => "Last graceful shutdown start time since unix epoch in seconds",
+    };
+    let start_help = "Last graceful shutdown start time since unix epoch in seconds";
+    for (name, help, at) in [("end", end_help, ended), ("start", start_help, started)] {
+        let name = format!("kubelet_graceful_shutdown_{name}_time_seconds");
+        let _ = writeln!(text, "# HELP {name} [ALPHA] {help}\n# TYPE {name} gauge\n{name} {}", go_float(at));
+    }
+}
+
+/// Prints a whole number as Go prints a float: from a million on with an exponent.
+fn go_float(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    if digits.len() <= 6 {
+        return number.to_string();
+    }
+    let (first, rest) = digits.split_at(1);
+    let rest = rest.trim_end_matches('0');
+    let sign = if number < 0 { "-" } else { "" };
+    let point = if rest.is_empty() { "" } else { "." };
+    format!("{sign}{first}{point}{rest}e+{:02}", digits.len() - 1)
 }
 
 fn of_zones(text: &mut String, zones: &Json) {
@@ -105,5 +136,19 @@ fn gauge(text: &mut String, name: &str, help: &str, values: &[(Vec<(&str, String
             .collect();
         let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
         let _ = writeln!(text, "{name}{labels} {value}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::go_float;
+
+    #[test]
+    fn numbers_are_printed_as_go_prints_floats() {
+        for (number, text) in
+            [(0, "0"), (999_999, "999999"), (1_000_000, "1e+06"), (1_795_254_448, "1.795254448e+09"), (-7, "-7")]
+        {
+            assert_eq!(go_float(number), text);
+        }
     }
 }

@@ -48,6 +48,7 @@ const ROUTES: &[(&str, &str, Handler)] = &[
     ("POST", "machines", Control::add_machine),
     ("GET", "machines", Control::machines),
     ("GET", "machines/*", Control::machine),
+    ("GET", "machines/*/containers", Control::containers),
     ("POST", "machines/*/do", Control::machine_do),
     ("PUT", "machines/*/hints", |_, _| Err(Refusal::not_there("PUT machines/NAME/hints"))),
     ("POST", "network/rules", Control::add_rule),

@@ -111,12 +111,12 @@ fn kubelet_restarts_with(draft: &mut Draft, node: String, step: &Step) {
 
 /// The whole machine: without a warning to the kubelet. Frozen, nothing on it runs while time goes on; under load,
 /// other processes want all of its CPUs until it is relieved. A shutdown is one by systemd, which can be announced
-/// before.
+/// before, or only announced: the kubelet hears of it, and the machine stays up.
 #[given(
-    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
+    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|announces a shutdown|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
 )]
 #[when(
-    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
+    regex = r#"^machine "(?P<node>[^"]*)" (?P<what>loses power|gets power|reboots|freezes|thaws|is under load|is relieved|shuts down|announces a shutdown|calls its shutdown off)(?: in (?P<delay>\S+))?$"#
 )]
 fn machine_does(draft: &mut Draft, node: String, what: String, delay: String) {
     let action = match what.as_str() {
@@ -127,6 +127,7 @@ fn machine_does(draft: &mut Draft, node: String, what: String, delay: String) {
         "is under load" => "load",
         "is relieved" => "relieve",
         "shuts down" => "shutdown",
+        "announces a shutdown" => "announce-shutdown",
         "calls its shutdown off" => "cancel-shutdown",
         _ => "resume",
     };

@@ -717,6 +717,13 @@ pub static ROWS: &[Row] = &[
         source: "pkg/scheduler/eventhandlers.go (v1.34, v1.36), deletePodFromSchedulingQueue",
         flag: "",
     },
+    Row {
+        name: "shutdown-end-has-its-metric",
+        says: "the end of a graceful shutdown is the metric of its end, not of its start",
+        first: &[(OLDEST, Value::Bool(false))],
+        ..PLAIN
+    },
+    off("inhibit-delay-is-awaited", "a kubelet looks several times whether logind allows its delay of shutdowns"),
     off("node-table-tells-architecture", "a table of nodes shows the architecture behind the kernel's version"),
 ];
 

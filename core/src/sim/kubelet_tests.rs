@@ -277,32 +277,3 @@ fn an_informer_that_is_refused_goes_on_with_its_watch_and_after_other_errors_wit
         assert!((800..1_600).contains(&second) && (1_600..3_200).contains(&(third - second)), "{code}: {sent:?}");
     }
 }
-
-#[test]
-fn a_shutdown_that_would_wait_for_the_kubelet_is_refused() {
-    const WHY: &str = "a shutdown that waits for the kubelet's shutdownGracePeriod is not modelled yet";
-    for config in [
-        json!({"shutdownGracePeriod": "30s", "shutdownGracePeriodCriticalPods": "10s"}),
-        json!({"shutdownGracePeriodByPodPriority": [{"priority": 0, "shutdownGracePeriodSeconds": 10}]}),
-    ] {
-        let mut sim = cluster();
-        add(&mut sim, json!({"name": "w1", "kubelet": {"config": config}}));
-        advance(&mut sim, 1_000);
-        let refusal = |sim: &mut Simulation, body: Json| {
-            sim.machine_do("w1", MachineAction::from_json(&body).unwrap()).unwrap_err().to_string()
-        };
-        assert_eq!(refusal(&mut sim, json!({"action": "shutdown"})), WHY);
-        act(&mut sim, json!({"action": "kubelet-restart", "kubelet": {}}));
-        act(&mut sim, json!({"action": "shutdown", "delay": "30s"}));
-        let held_up = json!({"action": "kubelet-restart", "kubelet": {"config": config}});
-        assert_eq!(refusal(&mut sim, held_up.clone()), WHY);
-        act(&mut sim, json!({"action": "kubelet-restart"}));
-        act(&mut sim, json!({"action": "cancel-shutdown"}));
-        act(&mut sim, held_up);
-        act(&mut sim, json!({"action": "kubelet-stop"}));
-        act(&mut sim, json!({"action": "shutdown", "delay": "30s"}));
-        assert_eq!(refusal(&mut sim, json!({"action": "kubelet-start"})), WHY);
-        advance(&mut sim, 30_000);
-        assert_eq!(refusal(&mut sim, json!({"action": "kubelet-start"})), "machine w1 has no power");
-    }
-}

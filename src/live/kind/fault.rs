@@ -92,6 +92,7 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
         MachineAction::Shutdown { delay: Some(delay) } => {
             Ok(FaultPlan::make(NodeFault::ShutdownAnnounced, exec(&announce_shutdown(*delay))))
         }
+        MachineAction::AnnounceShutdown => Ok(FaultPlan::make(NodeFault::ShutdownAnnounced, exec(&announce(true)))),
         MachineAction::CancelShutdown => heal(NodeFault::ShutdownAnnounced),
         MachineAction::NotModelled(what) => {
             Err(format!("{what}: a container shares disk, memory and process ids with its host"))

@@ -5,6 +5,7 @@
 
 mod behaviour;
 mod kubelet_options;
+mod logind;
 pub mod runtime;
 mod spec;
 
@@ -17,6 +18,7 @@ use crate::objects::{Text, fnv};
 
 pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
 pub use kubelet_options::{FLAGS, read_flag};
+pub use logind::{Logind, ShutdownState};
 pub use spec::{Address, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 
 /// What a kubelet finds on its machine.
@@ -40,6 +42,8 @@ pub struct Host {
     pub generation: u64,
     /// The containers.
     pub runtime: Runtime,
+    /// What is known of shutdowns.
+    pub logind: Logind,
 }
 
 impl Host {
@@ -55,6 +59,7 @@ impl Host {
             pressures: [false; 3],
             generation: 0,
             runtime: Runtime::default(),
+            logind: Logind::default(),
             spec,
         };
         host.boot(None);

@@ -104,7 +104,8 @@ pub struct Hardware {
     pub container_runtime: Text,
     /// logind's `InhibitDelayMaxSec`. Default 5 s (logind.conf(5)).
     pub inhibit_max_delay: SignedDuration,
-    /// What fails: `machine-info`, `version-info`, `runtime-status`.
+    /// What fails: `machine-info`, `version-info`, `runtime-status`; `logind`, which is not there; `inhibit-delay`, which
+    /// no drop-in file of the kubelet changes, since another one wins over it.
     pub failing: Vec<Text>,
     /// The kubeconfig files, with the credentials that each holds. Default: [`KUBECONFIG`] with the node's own.
     pub kubeconfigs: Vec<(Text, Credentials)>,
@@ -197,7 +198,7 @@ pub struct KubeletSpec {
 }
 
 /// What a machine can be told to fail at.
-const FAILING: &[&str] = &["machine-info", "version-info", "runtime-status"];
+const FAILING: &[&str] = &["machine-info", "version-info", "runtime-status", "logind", "inhibit-delay"];
 /// Source: k8s.io/api core/v1 types.go (v1.34), `NodeAddressType`.
 const ADDRESS_TYPES: &[&str] = &["InternalIP", "ExternalIP", "InternalDNS", "ExternalDNS", "Hostname"];
 

@@ -16,6 +16,7 @@ use jiff::SignedDuration;
 use super::decoder::{Decoder, go_duration_error};
 use super::not_modelled::not_modelled;
 use super::reservation::Reservations;
+use super::shutdown::{self, ShutdownBand};
 use super::{thresholds, validation};
 use crate::components::host::{Credentials, FLAGS, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 use crate::json;
@@ -68,9 +69,9 @@ pub struct KubeletConfig {
     pub max_images: i64,
     /// `allowedUnsafeSysctls`: names, or beginnings that end in `*`.
     pub unsafe_sysctls: Vec<Text>,
-    /// Whether a shutdown of the machine waits for the kubelet: `shutdownGracePeriod`, or one by priority. Default
-    /// false.
-    pub holds_up_shutdowns: bool,
+    /// The bands of priority in which pods end before the machine shuts down, the lowest first. Default none: a
+    /// shutdown does not wait for the kubelet.
+    pub shutdown_bands: Vec<ShutdownBand>,
     /// The difference between capacity and allocatable.
     pub reservations: Reservations,
     /// What it was told that is accepted and whose effect is not modelled.
@@ -128,7 +129,7 @@ impl KubeletConfig {
             attach_detach: read.bool("enableControllerAttachDetach")?.unwrap_or(true),
             max_images: read.int("nodeStatusMaxImages")?.unwrap_or(50),
             unsafe_sysctls: read.list("allowedUnsafeSysctls")?.iter().filter_map(Json::as_text).cloned().collect(),
-            holds_up_shutdowns: holds_up_shutdowns(&read, settings)?,
+            shutdown_bands: shutdown::bands(&read, settings)?,
             reservations: Reservations::default(),
             not_modelled: Vec::new(),
         };
@@ -171,16 +172,6 @@ impl KubeletConfig {
             self.max_pods
         }
     }
-}
-
-/// Tells whether a shutdown waits for the kubelet: neither period is set by default, and without its gate none counts.
-///
-/// Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `NewManager`.
-fn holds_up_shutdowns(read: &Decoder<'_>, settings: &Settings) -> Result<bool, String> {
-    let total = read.duration("shutdownGracePeriod")?.unwrap_or_default();
-    read.duration("shutdownGracePeriodCriticalPods")?;
-    let has_priorities = !read.0.get("shutdownGracePeriodByPodPriority").items().is_empty();
-    Ok(settings.is_gate_on("GracefulNodeShutdown") && (!total.is_zero() || has_priorities))
 }
 
 /// Returns the settings of a kubelet: those of the cluster, with the kubelet's own release and feature gates. Gates

@@ -20,13 +20,7 @@ impl Decoder<'_> {
         if value.is_null() {
             return Ok(None);
         }
-        let found = match value {
-            Json::Bool(_) => "bool",
-            Json::Int(_) | Json::Float(_) => "number",
-            Json::Str(_) => "string",
-            Json::Array(_) => "array",
-            _ => "object",
-        };
+        let found = type_of(value);
         read(value).map(Some).ok_or_else(|| {
             not_decoded(&format!(
                 "json: cannot unmarshal {found} into Go struct field KubeletConfiguration.{name} of type {go}"
@@ -69,9 +63,41 @@ impl Decoder<'_> {
         Ok(self.0.get(name).items())
     }
 
+    /// Reads a list of objects, of the given type in Go.
+    pub(super) fn objects(&self, name: &str, go: &str) -> Result<&[Json], String> {
+        self.read(name, go, |value| value.is_array().then_some(()))?;
+        Ok(self.0.get(name).items())
+    }
+
+    /// Reads a number of an object in a list; 0 for none.
+    pub(super) fn number_of(item: &Json, owner: &str, list: &str, field: &str, go: &str) -> Result<i64, String> {
+        let value = item.get(field);
+        let fits = |number: &i64| go != "int32" || i32::try_from(*number).is_ok();
+        match value.as_i64().filter(fits) {
+            Some(number) => Ok(number),
+            None if value.is_null() => Ok(0),
+            None => {
+                let found = type_of(value);
+                let place = format!("{owner}.{list}.{field}");
+                Err(not_decoded(&format!("json: cannot unmarshal {found} into Go struct field {place} of type {go}")))
+            }
+        }
+    }
+
     pub(super) fn duration(&self, name: &str) -> Result<Option<SignedDuration>, String> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         parse_duration(&text).map(Some).ok_or_else(|| not_decoded(&go_duration_error(&text)))
+    }
+}
+
+/// Returns what Go's decoder calls a value.
+fn type_of(value: &Json) -> &'static str {
+    match value {
+        Json::Bool(_) => "bool",
+        Json::Int(_) | Json::Float(_) => "number",
+        Json::Str(_) => "string",
+        Json::Array(_) => "array",
+        _ => "object",
     }
 }
 

@@ -104,7 +104,12 @@ impl Kubelet {
         let lease = self.lease.plain_latest()?.stamp();
         let loops = [Timer::LeaseSync, Timer::StatusTick];
         let timers = TIMERS.iter().filter(|(timer, _)| !loops.contains(timer)).filter_map(|(timer, _)| at(*timer));
-        let others = [self.nodes.next_deadline(), self.pods.next_deadline(), self.events.next_deadline()];
+        let others = [
+            self.nodes.next_deadline(),
+            self.pods.next_deadline(),
+            self.events.next_deadline(),
+            self.shutdown.next_deadline(),
+        ];
         let others = earliest(others).map(|deadline| deadline.at).into_iter().chain(host.runtime.next_end());
         let until = others.chain(timers).fold(self.next_report(host)?, Timestamp::min);
         (tick_at < until).then(|| IdleLoops {

@@ -4,7 +4,7 @@
 //! ends. Registration, status, lease, pods and events are modules of their own.
 //! Inputs: answers, watch events, time, changes of the machine. Outputs: requests to the API server, and decisions.
 //! Invariants: a process never creates its Node again after a deletion; a status tick without changes builds no JSON.
-//! Left out on purpose: TLS bootstrap, static pods, node-pressure eviction, graceful shutdown.
+//! Left out on purpose: TLS bootstrap, static pods, node-pressure eviction.
 
 mod admission;
 mod conditions;
@@ -21,6 +21,7 @@ mod registration;
 mod reservation;
 mod runtime_state;
 mod setters;
+mod shutdown;
 mod status;
 mod thresholds;
 mod validation;
@@ -40,6 +41,7 @@ use self::idle::Pauses;
 use self::lease::Lease;
 use self::pods::PodManager;
 use self::runtime_state::RuntimeState;
+use self::shutdown::ShutdownManager;
 use self::status::StatusLoop;
 use super::client::Reflector;
 use super::host::Host;
@@ -136,6 +138,7 @@ pub struct Kubelet {
     csi: Csi,
     events: Events,
     pods: PodManager,
+    shutdown: ShutdownManager,
     was_unschedulable: bool,
     has_said_rebooted: bool,
     /// Counts the changes of kubelet state that the status depends on.
@@ -170,6 +173,7 @@ impl Kubelet {
             csi: Csi::new(chance.fork("csi")),
             runtime: RuntimeState::default(),
             pods: PodManager::new(chance.fork("pod-workers")),
+            shutdown: ShutdownManager::default(),
             started: context.now,
             timers: [None; TIMERS.len()],
             pending: Vec::new(),
@@ -220,6 +224,7 @@ impl Kubelet {
         }
         let enforced = String::from("Updated Node Allocatable limit across pods");
         self.node_event(EventType::Normal, "NodeAllocatableEnforced", enforced, None, context);
+        self.start_shutdown_manager(context);
     }
 
     /// Returns the configuration.
@@ -261,6 +266,7 @@ impl Kubelet {
         }
         if self.pods.owns(id) {
             self.handle_pod_source(message, context);
+            self.go_on_with_shutdown(context);
             return;
         }
         let ToClient::Response { result, .. } = message else { return };
@@ -298,6 +304,7 @@ impl Kubelet {
         }
         self.nodes.handle_timeout(context.outbox, context.now);
         self.handle_pod_timeout(context);
+        self.handle_shutdown_timeout(context);
         self.flush_events(context);
     }
 
@@ -312,7 +319,8 @@ impl Kubelet {
                 first = Some(Deadline { at, reason });
             }
         }
-        earliest([first, self.nodes.next_deadline(), self.pods.next_deadline(), self.events.next_deadline()])
+        let shutdown = self.shutdown.next_deadline();
+        earliest([first, self.nodes.next_deadline(), self.pods.next_deadline(), self.events.next_deadline(), shutdown])
     }
 
     fn set(&mut self, timer: Timer, at: Timestamp) {

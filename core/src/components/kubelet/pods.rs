@@ -78,6 +78,34 @@ enum WorkerStage {
 /// pkg/kubelet/preemption/preemption.go (v1.34), `message`.
 pub(super) const PREEMPTED: (&str, &str) = ("Preempting", "Preempted in order to admit critical pod");
 
+/// Why the kubelet itself ends a pod, and what the pod's status says of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Ending {
+    /// The reason of a pod that has failed by it.
+    pub(super) reason: Text,
+    /// The message of such a pod.
+    pub(super) message: Text,
+    /// The message of the condition `DisruptionTarget`; `None` for no such condition.
+    pub(super) disruption: Option<Text>,
+    /// A grace period in the place of the pod's own; the shorter one of this and of a deletion's holds.
+    pub(super) grace_seconds: Option<i64>,
+    /// The reason in a decision.
+    pub(super) why: &'static str,
+}
+
+impl Ending {
+    /// A pod that makes room for a critical one.
+    fn preempted() -> Self {
+        Self {
+            reason: Text::of(PREEMPTED.0),
+            message: Text::of(PREEMPTED.1),
+            disruption: Some(Text::of("Pod was preempted by Kubelet to accommodate a critical pod.")),
+            grace_seconds: None,
+            why: "the pod is preempted",
+        }
+    }
+}
+
 /// When one container is started, and how often it was restarted.
 #[derive(Clone, Debug)]
 pub(super) struct ContainerPlan {
@@ -114,8 +142,8 @@ pub(super) struct Worker {
     pub(super) plans: Vec<ContainerPlan>,
     /// Until when the phase in the API stays, after the containers have ended by themselves.
     pub(super) phase_held_until: Option<Timestamp>,
-    /// Whether it was preempted for a critical pod.
-    pub(super) is_preempted: bool,
+    /// Why the kubelet itself ends it.
+    pub(super) ending: Option<Ending>,
     /// The pods that have to end before it starts.
     victims: Vec<Text>,
     stage: WorkerStage,
@@ -138,6 +166,15 @@ impl Worker {
     /// Tells whether it has ended and has no deadline, no request under way and nothing to write.
     fn is_idle(&self) -> bool {
         self.is_over() && self.victims.is_empty() && !self.is_dirty && !self.is_syncing
+    }
+
+    /// Tells whether its containers have to end, or are about to.
+    fn has_to_end(&self) -> bool {
+        !self.is_over() && (self.is_deleted() || self.ending.is_some())
+    }
+
+    fn is_preempted(&self) -> bool {
+        self.ending.as_ref().is_some_and(|ending| ending.reason == *PREEMPTED.0)
     }
 
     fn is_deleted(&self) -> bool {
@@ -197,6 +234,27 @@ impl PodManager {
             Some(source) if is_idle && source.owns(id) => source.handle_bookmark(resource_version),
             _ => false,
         }
+    }
+
+    /// Returns a pod as it was seen last.
+    pub(super) fn object(&self, uid: &Text) -> Option<&Object> {
+        self.workers.get(uid).map(|worker| &worker.object)
+    }
+
+    /// Tells whether a pod's containers have ended for good, or it is not known any more.
+    pub(super) fn has_ended(&self, uid: &Text) -> bool {
+        self.workers.get(uid).is_none_or(Worker::is_over)
+    }
+
+    /// Returns the admitted pods that have not ended.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = &Object> {
+        let stays = |own: &&Worker| !own.is_over() && !own.is_gone && own.rejection.is_none();
+        self.workers.active().filter(stays).map(|worker| &worker.object)
+    }
+
+    /// Tells whether a status is being written, or has to be.
+    pub(super) fn has_statuses_to_write(&self) -> bool {
+        self.workers.active().any(|worker| worker.is_dirty || worker.is_syncing)
     }
 
     fn recompute_deadline(&mut self, now: Timestamp) {
@@ -324,7 +382,7 @@ impl Kubelet {
             retry_at: None,
             has_failed_to_end: false,
             phase_held_until: None,
-            is_preempted: false,
+            ending: None,
             victims: victims.clone(),
             object: pod.clone(),
         };
@@ -354,16 +412,26 @@ impl Kubelet {
     fn preempt(&mut self, victims: &[Text], critical: &Object, context: &mut KubeletContext<'_>) {
         for uid in victims {
             let Some(worker) = self.pods.workers.get_mut(uid) else { continue };
-            worker.is_preempted = true;
             let pod = worker.object.clone();
             let key = critical.key();
             let facts = Vec::from([Because::Fact(format!("it makes room for pod/{}/{}", key.namespace, key.name))]);
             context.outbox.decide(about(&pod.key()), "preempted", facts);
             let (reason, message) = PREEMPTED;
             self.pod_event(&pod, None, (EventType::Warning, reason, String::from(message)), context);
-            self.stop_pod(uid, context);
-            self.sync_pod(uid, context);
+            self.end_pod(uid, Ending::preempted(), context);
         }
+    }
+
+    /// Ends a pod for a reason of the kubelet's own. A second reason takes the place of the first; the shorter grace
+    /// period holds.
+    pub(super) fn end_pod(&mut self, uid: &Text, mut ending: Ending, context: &mut KubeletContext<'_>) {
+        let Some(worker) = self.pods.workers.get_mut(uid).filter(|worker| !worker.is_over()) else { return };
+        let before = worker.ending.as_ref().and_then(|before| before.grace_seconds);
+        ending.grace_seconds = ending.grace_seconds.into_iter().chain(before).min();
+        worker.ending = Some(ending);
+        self.stop_pod(uid, context);
+        self.sync_pod(uid, context);
+        self.pods.recompute_deadline(context.now);
     }
 
     /// Starts the critical pods whose victims have ended.
@@ -441,7 +509,7 @@ impl Kubelet {
         }
         let uids = self.pods.workers.uids();
         for uid in uids {
-            let is_deleted = self.pods.workers.get(&uid).is_some_and(|worker| worker.is_deleted() && !worker.is_over());
+            let is_deleted = self.pods.workers.get(&uid).is_some_and(Worker::has_to_end);
             if is_deleted {
                 self.stop_pod(&uid, context);
             } else {
@@ -458,12 +526,18 @@ impl Kubelet {
     fn verdict(&self, pod: &Object, host: &Host) -> AdmissionResult {
         let node = self.cached_node().map(|node| node.stable().clone()).unwrap_or_default();
         let place = AdmissionContext { config: &self.config, host, node: &node, profile: self.settings.profile() };
-        super::admission::verdict(pod, self.admitted(), &place)
+        match super::admission::verdict(pod, self.admitted(), &place) {
+            AdmissionResult::Admitted | AdmissionResult::AdmittedAfter(_) if self.shutdown.is_shutting_down() => {
+                let (reason, message) = super::shutdown::refusal();
+                AdmissionResult::Refused(reason, message)
+            }
+            verdict => verdict,
+        }
     }
 
     /// Returns the pods whose resources count as used.
     fn admitted(&self) -> impl Iterator<Item = &Object> {
-        let stays = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none() && !worker.is_preempted;
+        let stays = |worker: &&Worker| !worker.is_over() && worker.rejection.is_none() && !worker.is_preempted();
         self.pods.workers.active().filter(stays).map(|worker| &worker.object)
     }
 }

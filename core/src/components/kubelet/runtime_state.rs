@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::shutdown::NOT_READY;
 use super::validation::go_duration;
 use super::{Kubelet, KubeletContext, Timer};
 use crate::components::host::Host;
@@ -147,6 +148,7 @@ impl Kubelet {
         let mut errors = self.runtime_errors(now);
         errors.extend(self.network_error().map(String::from));
         errors.extend(self.csi.error().map(String::from));
+        errors.extend(self.shutdown.is_shutting_down().then(|| String::from(NOT_READY)));
         errors
     }
 }

@@ -58,6 +58,9 @@ pub(super) struct StatusLoop {
     pub(super) initial: Option<Json>,
     is_busy: bool,
     tick_waits: bool,
+    /// Whether the sync under way, or one after it, is beside the ticks, which it does not move.
+    is_extra: bool,
+    extra_waits: bool,
     tries: u8,
     last_report: Option<Timestamp>,
     delay: SignedDuration,
@@ -75,6 +78,8 @@ impl Default for StatusLoop {
             initial: None,
             is_busy: false,
             tick_waits: false,
+            is_extra: false,
+            extra_waits: false,
             tries: 0,
             last_report: None,
             delay: SignedDuration::ZERO,
@@ -88,6 +93,11 @@ impl StatusLoop {
     /// Returns when the status was last posted.
     pub(super) const fn last_report(&self) -> Option<Timestamp> {
         self.last_report
+    }
+
+    /// Tells whether a sync is under way.
+    pub(super) const fn is_syncing(&self) -> bool {
+        self.is_busy
     }
 }
 
@@ -148,15 +158,38 @@ impl Kubelet {
 
     fn finish_tick(&mut self, context: &mut KubeletContext<'_>) {
         self.status.is_busy = false;
+        if core::mem::take(&mut self.status.is_extra) {
+            self.begin_what_waits(context);
+            return;
+        }
         self.status.tick_waits = false;
         let next = context.now + self.chance.pause(self.pauses.tick);
         self.set(Timer::StatusTick, next);
+        self.begin_what_waits(context);
+    }
+
+    /// Syncs the status at once, beside the ticks; if a sync is under way, after it.
+    pub(super) fn sync_status_now(&mut self, context: &mut KubeletContext<'_>) {
+        self.status.extra_waits = true;
+        if !self.status.is_busy {
+            self.begin_what_waits(context);
+        }
+    }
+
+    fn begin_what_waits(&mut self, context: &mut KubeletContext<'_>) {
+        if core::mem::take(&mut self.status.tick_waits) {
+            self.begin_tick(context);
+        } else if core::mem::take(&mut self.status.extra_waits) {
+            self.status.is_extra = true;
+            self.begin_tries(context);
+        }
     }
 
     /// Returns the instant from which a tick may do more than schedule the next one; `None` if the next tick may.
     pub(super) fn next_report(&self, host: &Host) -> Option<Timestamp> {
         let is_idle = !self.status.is_busy
             && !self.status.tick_waits
+            && !self.status.extra_waits
             && (self.status.is_registered || !self.config.register_node)
             && self.cached_node().is_some_and(|base| self.is_clean(base, host));
         self.status.last_report.filter(|_| is_idle)?.checked_add(self.report_period()).ok()
@@ -394,9 +427,7 @@ impl Kubelet {
 
     fn finish_fast(&mut self, context: &mut KubeletContext<'_>) {
         self.status.is_busy = false;
-        if core::mem::take(&mut self.status.tick_waits) {
-            self.begin_tick(context);
-        }
+        self.begin_what_waits(context);
     }
 
     fn is_cached_ready(&self) -> bool {

@@ -27,12 +27,14 @@ pub enum MachineAction {
     Pause,
     /// The machine continues; everything overdue happens at once.
     Resume,
-    /// The machine announces its shutdown and then shuts down: systemd stops the kubelet and everything else. A kubelet
-    /// with a `shutdownGracePeriod` would delay it, which is not modelled.
+    /// The machine announces its shutdown and then shuts down: systemd stops the kubelet and everything else, once the
+    /// kubelet has released its lock.
     Shutdown {
         /// The time from the announcement to the shutdown. Default: none.
         delay: Option<SignedDuration>,
     },
+    /// The machine announces a shutdown and stays up: logind's signal alone.
+    AnnounceShutdown,
     /// An announced shutdown is cancelled.
     CancelShutdown,
     /// The power fails, without a warning.
@@ -88,6 +90,7 @@ pub const MACHINE_ACTIONS: &[&str] = &[
     "power-on",
     "reboot",
     "shutdown",
+    "announce-shutdown",
     "cancel-shutdown",
     "runtime-stop",
     "runtime-start",
@@ -137,6 +140,7 @@ impl MachineAction {
             "resume" => Self::Resume,
             "power-off" => Self::PowerOff,
             "shutdown" => Self::Shutdown { delay },
+            "announce-shutdown" => Self::AnnounceShutdown,
             "cancel-shutdown" => Self::CancelShutdown,
             "power-on" => Self::PowerOn { boot_id },
             "reboot" => Self::Reboot { boot_id },

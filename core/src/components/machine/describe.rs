@@ -57,6 +57,7 @@ impl Machine {
         for (name, amount, _) in &hardware.extended {
             shown.set(&["capacity", name], amount.to_string());
         }
+        shown.set(&["logind"], self.describe_logind());
         shown.set(&["processes", "kubelet"], self.describe_kubelet());
         shown.set(&["containers"], self.describe_containers(now));
         shown
@@ -84,6 +85,10 @@ impl Machine {
                 shown.set(&["leaseRenewedAt"], instant(lease));
                 shown.set(&["statusPostedAt"], instant(status));
                 shown.set(&["lastLog"], kubelet.last_log());
+                let shutdown = kubelet.describe_shutdown();
+                if !shutdown.is_null() {
+                    shown.set(&["gracefulShutdown"], shutdown);
+                }
                 let not_modelled = &kubelet.config().not_modelled;
                 if !not_modelled.is_empty() {
                     shown.set(

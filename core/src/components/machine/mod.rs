@@ -5,11 +5,11 @@
 //! Inputs: messages for its kubelet, actions, time. Outputs: those of the kubelet, under the client `machine/NAME`.
 //! Invariants: on a frozen machine nothing runs; messages for a frozen machine or kubelet wait; containers outlive the
 //! kubelet's process.
-//! Left out on purpose: shutdowns that the kubelet delays (`shutdownGracePeriod`), and shortages of disk, memory or
-//! process ids.
+//! Left out on purpose: shortages of disk, memory or process ids.
 
 mod action;
 mod describe;
+mod shutdown;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -32,6 +32,7 @@ pub use super::host::{
     PodBehaviour, StopsAfter,
 };
 pub use action::{MACHINE_ACTIONS, MachineAction};
+use shutdown::AnnouncedShutdown;
 
 /// Pause after which systemd restarts a kubelet that ended by itself.
 /// Source: kubernetes/release cmd/krel/templates/latest/kubelet/kubelet.service (`Restart=always`, `RestartSec=10`).
@@ -67,8 +68,8 @@ pub struct Machine {
     /// How often the kubelet was started: each process has a random generator of its own.
     starts: u32,
     restart_at: Option<Timestamp>,
-    /// When an announced shutdown is carried out.
-    shutdown_at: Option<Timestamp>,
+    /// The shutdown that logind has announced.
+    shutdown: Option<AnnouncedShutdown>,
     is_powered: bool,
     /// What is frozen, and the inputs that wait; `None` while everything runs.
     frozen: Option<FrozenState>,
@@ -85,6 +86,8 @@ struct FrozenState {
     messages: Vec<ToClient>,
     /// The pods of which containers ended.
     ended: Vec<Text>,
+    /// Signals of logind: true for a shutdown, false for a cancellation.
+    signals: Vec<bool>,
 }
 
 /// How much of a machine is frozen.
@@ -113,7 +116,7 @@ impl Machine {
             joined: None,
             starts: 0,
             restart_at: None,
-            shutdown_at: None,
+            shutdown: None,
             is_powered,
             frozen: None,
             last_log: String::new(),
@@ -184,14 +187,13 @@ impl Machine {
         if self.frozen.is_some() && matches!(action, MachineAction::Pause | MachineAction::KubeletFreeze) {
             return misuse(&format!("the kubelet of machine {} is frozen: thaw it first", self.name()));
         }
-        if self.would_hold_up(&action) {
-            let what = "a shutdown that waits for the kubelet's shutdownGracePeriod";
-            return Err(MachineError::NotModelled(what.to_string()));
-        }
         match action {
             // systemd continues a stopped process, so that it gets the signal. Source: systemd.kill(5), `KillSignal=`.
-            MachineAction::KubeletStop => self.stop_kubelet("SIGTERM"),
-            MachineAction::KubeletKill => self.stop_kubelet("SIGKILL"),
+            MachineAction::KubeletStop | MachineAction::KubeletKill => {
+                self.stop_kubelet(if action == MachineAction::KubeletStop { "SIGTERM" } else { "SIGKILL" })?;
+                self.go_down_if_due(now);
+                Ok(())
+            }
             MachineAction::KubeletStart if self.kubelet.is_some() => {
                 misuse(&format!("the kubelet of machine {} runs already", self.name()))
             }
@@ -234,18 +236,12 @@ impl Machine {
                 let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
                 self.change_host(now, |host| host.spec = spec)
             }
-            MachineAction::Shutdown { delay: None } => {
-                self.shut_down(now);
+            MachineAction::Shutdown { delay } => self.begin_shutdown(delay, now),
+            MachineAction::AnnounceShutdown => {
+                self.announce_shutdown(now);
                 Ok(())
             }
-            MachineAction::Shutdown { delay: Some(delay) } => {
-                self.shutdown_at = Some(now + delay);
-                Ok(())
-            }
-            MachineAction::CancelShutdown => match self.shutdown_at.take() {
-                Some(_) => Ok(()),
-                None => misuse(&format!("machine {} has announced no shutdown", self.name())),
-            },
+            MachineAction::CancelShutdown => self.cancel_shutdown(now),
             MachineAction::Load
             | MachineAction::Relieve
             | MachineAction::Behave { .. }
@@ -255,7 +251,7 @@ impl Machine {
 
     /// Returns the loops of the kubelet, if nothing else is under way on the machine.
     pub(crate) fn idle_loops(&self) -> Option<IdleLoops> {
-        let runs = self.is_powered && self.frozen.is_none() && self.shutdown_at.is_none();
+        let runs = self.is_powered && self.frozen.is_none() && !self.goes_down();
         self.kubelet.as_ref().filter(|_| runs)?.idle_loops(&self.host)
     }
 
@@ -307,6 +303,7 @@ impl Machine {
     fn stop_kubelet(&mut self, signal: &str) -> Result<(), MachineError> {
         self.restart_at = None;
         self.frozen = None;
+        self.release_lock();
         let Some(kubelet) = self.kubelet.take() else {
             return Err(MachineError::Misuse(format!("the kubelet of machine {} does not run", self.name())));
         };
@@ -319,6 +316,9 @@ impl Machine {
     fn restart_kubelet(&mut self, spec: Option<Arc<KubeletSpec>>, now: Timestamp) -> Result<(), MachineError> {
         if self.kubelet.is_some() {
             self.stop_kubelet("SIGTERM")?;
+        }
+        if self.go_down_if_due(now) {
+            return Ok(());
         }
         if let Some(spec) = spec {
             self.settings = settings_of(&spec, &self.context.settings);
@@ -335,7 +335,7 @@ impl Machine {
         if let Some(kubelet) = &mut self.kubelet {
             kubelet.freeze_runtime_state(now);
         }
-        self.frozen = Some(FrozenState { scope, messages: Vec::new(), ended: Vec::new() });
+        self.frozen = Some(FrozenState { scope, messages: Vec::new(), ended: Vec::new(), signals: Vec::new() });
     }
 
     /// Timers come before what has arrived: a process that continues handles expired timers before it reads its
@@ -349,6 +349,7 @@ impl Machine {
             );
         }
         self.handle_timeout(now);
+        self.hand_over_signals(&frozen.signals, now);
         for message in frozen.messages {
             self.handle_message(message, now);
         }
@@ -370,40 +371,13 @@ impl Machine {
         self.frozen = None;
         self.is_powered = false;
         self.restart_at = None;
-        self.shutdown_at = None;
+        self.shutdown = None;
+        self.release_lock();
         if let Some(kubelet) = self.kubelet.take() {
             self.last_log = kubelet.last_log().to_string();
             self.outbox.push(Output::Exit);
         }
         self.host.runtime.lose(now);
-    }
-
-    /// Tells whether a kubelet would delay a shutdown after this action: the running one if the action is a shutdown,
-    /// or the one that the action starts while a shutdown is announced.
-    /// Source: pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34), `NewManager`: without a period there is
-    /// no lock.
-    fn would_hold_up(&self, action: &MachineAction) -> bool {
-        let spec = match action {
-            MachineAction::Shutdown { .. } => {
-                return self.kubelet.as_ref().is_some_and(|kubelet| kubelet.config().holds_up_shutdowns);
-            }
-            MachineAction::KubeletStart | MachineAction::KubeletRestart(None) => &self.kubelet_spec,
-            MachineAction::KubeletRestart(Some(spec)) => spec,
-            _ => return false,
-        };
-        if self.shutdown_at.is_none() {
-            return false;
-        }
-        let config = KubeletConfig::resolve(&self.host.spec, spec, &settings_of(spec, &self.context.settings));
-        config.is_ok_and(|config| config.holds_up_shutdowns)
-    }
-
-    /// Stops everything, as systemd does if nothing delays it: kubelet and containers get SIGTERM at the same time, so
-    /// the kubelet reports no ended container.
-    fn shut_down(&mut self, now: Timestamp) {
-        // An error means that no kubelet runs, and there is none to stop.
-        drop(self.stop_kubelet("SIGTERM"));
-        self.lose_power(now);
     }
 
     fn power_on(&mut self, boot_id: Option<Text>, now: Timestamp) -> Result<(), MachineError> {
@@ -416,6 +390,7 @@ impl Machine {
     fn handle_kubelet_exit(&mut self, now: Timestamp) {
         let Some(words) = self.kubelet.as_mut().and_then(|kubelet| kubelet.take_fatal()) else { return };
         self.kubelet = None;
+        self.release_lock();
         self.outbox.push(Output::Log(words.clone()));
         self.outbox.push(Output::Exit);
         self.last_log = words;
@@ -433,6 +408,7 @@ impl Component for Machine {
             kubelet
                 .handle_message(message, &mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
             self.handle_kubelet_exit(now);
+            self.handle_shutdown_timeout(now);
         }
     }
 
@@ -440,8 +416,9 @@ impl Component for Machine {
         if self.is_paused() || !self.is_powered {
             return;
         }
-        if self.shutdown_at.is_some_and(|at| at <= now) {
-            return self.shut_down(now);
+        // A kubelet whose time ends now still does what is due now.
+        if !self.host.logind.is_inhibited && self.handle_shutdown_timeout(now) {
+            return;
         }
         if self.restart_at.is_some_and(|at| at <= now) && self.start_kubelet(now).is_err() {
             self.restart_at = Some(now + RESTART_PAUSE);
@@ -453,6 +430,7 @@ impl Component for Machine {
         };
         if let Some(frozen) = &mut self.frozen {
             frozen.ended.extend(ended);
+            self.handle_shutdown_timeout(now);
             return;
         }
         if let Some(kubelet) = &mut self.kubelet {
@@ -462,6 +440,7 @@ impl Component for Machine {
             }
             kubelet.handle_timeout(&mut turn);
             self.handle_kubelet_exit(now);
+            self.handle_shutdown_timeout(now);
         }
     }
 
@@ -474,7 +453,7 @@ impl Component for Machine {
             return None;
         }
         let restart = self.restart_at.map(|at| Deadline { at, reason: "systemd restarts the kubelet" });
-        let shutdown = self.shutdown_at.map(|at| Deadline { at, reason: "the machine shuts down" });
+        let shutdown = self.shutdown_deadline();
         let end = self.host.runtime.next_end().map(|at| Deadline { at, reason: "a process ends" });
         let awake = self.kubelet.as_ref().filter(|_| self.frozen.is_none());
         let kubelet = awake.and_then(|kubelet| kubelet.next_deadline());

@@ -24,6 +24,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "watch-list", YES, ""),
         row(
             SINCE,
+            "shutdown-end-has-its-metric",
+            YES,
+            "pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.31, v1.32; PR 128189), processShutdownEvent",
+        ),
+        row(
+            SINCE,
             "errors-say-what-is-too-long",
             YES,
             "k8s.io/apimachinery pkg/util/validation/field/errors.go (v1.31, v1.32), TooLong",

@@ -9,6 +9,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
     patch: Some(4),
     node_image: "kindest/node:v1.35.0",
     rows: &[
+        row(
+            SINCE,
+            "inhibit-delay-is-awaited",
+            YES,
+            "pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go (v1.34, v1.35), start",
+        ),
         row(SINCE, "eviction-tells-sync", YES, "pkg/registry/core/pod/storage/eviction.go (v1.35)"),
         row(SINCE, "pod-topology-labels", YES, "plugin/pkg/admission/podtopologylabels/admission.go (v1.35); KEP 4742"),
         row(SINCE, "node-events-name-api-version", YES, "pkg/kubelet/kubelet.go (v1.35), nodeRef"),

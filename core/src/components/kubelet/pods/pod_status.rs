@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use jiff::Timestamp;
 
 use super::super::validation::go_duration;
-use super::{ContainerPlan, PREEMPTED, Worker};
+use super::{ContainerPlan, Worker};
 use crate::components::host::runtime::{Container, ContainerState};
 use crate::components::host::{Host, uuid};
 use crate::json;
@@ -87,10 +87,9 @@ pub(super) fn build(worker: &Worker, server: &Object, view: &StatusContext<'_>) 
     if !is_held || status.get("phase").is_null() {
         status.set(&["phase"], phase);
     }
-    if worker.is_preempted && phase == "Failed" {
-        let (reason, message) = PREEMPTED;
-        status.set(&["reason"], reason);
-        status.set(&["message"], message);
+    if let Some(ending) = worker.ending.as_ref().filter(|_| phase == "Failed") {
+        status.set(&["reason"], &ending.reason);
+        status.set(&["message"], &ending.message);
     }
     if let Some((reason, message)) = worker.rejection.as_ref().filter(|_| phase == "Failed") {
         status.set(&["reason"], reason);
@@ -150,11 +149,12 @@ fn conditions(
         view.host.runtime.sandbox(&worker.uid).is_some_and(|sandbox| sandbox.is_ready) && (!is_over || is_held);
     let mut written: Vec<Json> = Vec::new();
     let is_disturbed = before.items().iter().any(|item| item.get("type").as_str() == Some("DisruptionTarget"));
-    if worker.is_preempted && is_over && !is_disturbed {
+    let disruption = worker.ending.as_ref().and_then(|ending| ending.disruption.as_ref());
+    if let Some(message) = disruption.filter(|_| is_over && !is_disturbed) {
         let mut target = json!({"type": "DisruptionTarget", "status": "True", "lastProbeTime": null});
         target.set(&["lastTransitionTime"], view.time(view.now));
         target.set(&["reason"], "TerminationByKubelet");
-        target.set(&["message"], "Pod was preempted by Kubelet to accommodate a critical pod.");
+        target.set(&["message"], message);
         if let Some(generation) = generation {
             target.set(&["observedGeneration"], generation);
         }

@@ -179,7 +179,9 @@ impl Kubelet {
         let of_deletion = tree.at(&["metadata", "deletionGracePeriodSeconds"]).as_i64().filter(|seconds| *seconds > 0);
         // A pod that runs without being admitted is stopped like an orphan.
         let of_refused = worker.rejection.as_ref().map(|_| ORPHAN_GRACE_SECONDS);
-        let grace = of_refused.or(of_deletion).unwrap_or(of_spec).max(1);
+        let of_ending = worker.ending.as_ref().and_then(|ending| ending.grace_seconds);
+        let asked = of_deletion.into_iter().chain(of_ending).min();
+        let grace = of_refused.or(asked).unwrap_or(of_spec).max(1);
         worker.stage = WorkerStage::Stopping;
         worker.retry_at = None;
         for plan in &mut worker.plans {
@@ -191,8 +193,8 @@ impl Kubelet {
         if !stopped.is_empty() {
             let why = match self.pods.workers.get(uid) {
                 Some(worker) if worker.is_gone => "the pod is gone from the API",
-                Some(worker) if worker.is_preempted => "the pod is preempted",
                 Some(worker) if worker.rejection.is_some() => "the pod was refused when the kubelet started",
+                Some(Worker { ending: Some(ending), .. }) => ending.why,
                 _ => "the pod has a deletionTimestamp",
             };
             let facts = Vec::from([
@@ -237,6 +239,7 @@ impl Kubelet {
         }
         self.start_preemptors(context);
         self.pods.recompute_deadline(context.now);
+        self.go_on_with_shutdown(context);
     }
 
     /// Handles the containers that have ended: a restart, or the end of the pod.
