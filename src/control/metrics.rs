@@ -70,16 +70,13 @@ impl Control {
     }
 }
 
-/// Writes when the last graceful shutdown began and ended, in the order of their names.
+/// Writes when the last graceful shutdown began and ended.
 fn of_shutdown(text: &mut String, kubelet: &Kubelet) {
-    let Some([started, ended]) = kubelet.shutdown_times() else { return };
-    let end_help = match kubelet.tells_end_of_shutdown() {
-        true => "Last graceful shutdown end time since unix epoch in seconds",
-        false => "Last graceful shutdown start time since unix epoch in seconds",
-    };
-    let start_help = "Last graceful shutdown start time since unix epoch in seconds";
-    for (name, help, at) in [("end", end_help, ended), ("start", start_help, started)] {
-        let name = format!("kubelet_graceful_shutdown_{name}_time_seconds");
+    for (name, at) in kubelet.shutdown_metrics() {
+        // Releases without a metric of its own for the end describe it as the start.
+        let is_end = name.contains("_end_") && kubelet.tells_end_of_shutdown();
+        let help =
+            format!("Last graceful shutdown {} time since unix epoch in seconds", if is_end { "end" } else { "start" });
         let _ = writeln!(text, "# HELP {name} [ALPHA] {help}\n# TYPE {name} gauge\n{name} {}", go_float(at));
     }
 }

@@ -95,16 +95,17 @@ fn unless(is_negative: bool, predicate: Option<Predicate>) -> Option<Predicate> 
     if is_negative { predicate.map(Predicate::negated) } else { predicate }
 }
 
-/// A field has this value, written as JSON or in quotes, or one of several, `"a" or "b"`, or is `set` or `absent`. A
-/// path leads to it: `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`.
+/// A field has this value, written as JSON or in quotes, or one of several, `"a" or "b"`, or is `set` or `absent`, or
+/// has another value: `not 0`. A path leads to it: `status.conditions[Ready].message`, `metadata.labels["a.b/c"]`. Of
+/// a machine it leads into what `GET machines/NAME` shows: `containers[web/main].limits["memory.swap.max"]`.
 #[given(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") field (?P<path>\S+) is (?P<value>not (?:"[^"]*"|[^ ,"]+)|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 #[when(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") field (?P<path>\S+) is (?P<value>not (?:"[^"]*"|[^ ,"]+)|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 #[then(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") field (?P<path>\S+) is (?P<value>set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") field (?P<path>\S+) is (?P<value>not (?:"[^"]*"|[^ ,"]+)|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<bound>,? .*)?$"#
 )]
 fn field_is(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
     let predicate = draft.field_test(&path, &value);
@@ -113,7 +114,7 @@ fn field_is(draft: &mut Draft, object: String, path: String, value: String, boun
 
 /// A field has this value all the time, or stays `unchanged`, `set` or `absent`.
 #[then(
-    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*") keeps field (?P<path>\S+?)(?: at)? (?P<value>unchanged|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<for>,? .*)?$"#
+    regex = r#"^(?P<object>[A-Z][A-Za-z]* "[^"]*"|the (?:Lease of Node|EndpointSlice of Service) "[^"]*"|machine "[^"]*") keeps field (?P<path>\S+?)(?: at)? (?P<value>unchanged|set|absent|"[^"]*"(?: or "[^"]*")*|\{.*\}|\[.*\]|[^ ,"]+)(?P<for>,? .*)?$"#
 )]
 fn keeps_field(draft: &mut Draft, object: String, path: String, value: String, bound: String) {
     let predicate = draft.field_test(&path, &value);

@@ -18,6 +18,9 @@ impl Draft {
         if self.of_every_node && name == "*" {
             return Some(Subject::Every(if words.starts_with("the Lease of") { Every::Lease } else { Every::Node }));
         }
+        if words.starts_with("machine") {
+            return self.machine_behind(name).map(Subject::Machine);
+        }
         let reference = if words.starts_with("the Lease of") {
             ObjectRef::lease(self.node(name)?)
         } else if words.starts_with("Pod \"") {
@@ -58,15 +61,20 @@ impl Draft {
 
     /// Reads a container on a machine.
     pub(super) fn container(&mut self, container: &str, pod: &str, node: &str) -> Option<(Subject, Predicate)> {
+        let machine = self.machine_behind(node)?;
+        let pod = self.pod(pod)?;
+        let container = Text::from(container);
+        let predicate = Predicate::ContainerRuns { namespace: pod.namespace, pod: pod.name, container };
+        Some((Subject::Machine(machine), predicate))
+    }
+
+    fn machine_behind(&mut self, node: &str) -> Option<Text> {
         let entry = self.node_entry(node)?;
         if entry.kind != NodeKind::Machine {
             self.problem(node, format!("behind Node {node:?} is no machine"));
             return None;
         }
-        let pod = self.pod(pod)?;
-        let container = Text::from(container);
-        let predicate = Predicate::ContainerRuns { namespace: pod.namespace, pod: pod.name, container };
-        Some((Subject::Machine(entry.name), predicate))
+        Some(entry.name)
     }
 
     /// Refuses a predicate that cannot be checked for each Node of a cluster.
@@ -155,7 +163,10 @@ impl Draft {
                 let values = value.trim_matches('"').split("\" or \"");
                 FieldTest::OneOf(values.map(Json::from).collect())
             }
-            value => FieldTest::Is(words::value(value)),
+            value => match value.strip_prefix("not ") {
+                Some(other) => FieldTest::IsNot(words::value(other)),
+                None => FieldTest::Is(words::value(value)),
+            },
         };
         Some((path, test))
     }

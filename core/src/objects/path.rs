@@ -108,7 +108,15 @@ fn find_item<'a>(list: &str, items: &'a [Json], name: &str) -> &'a Json {
         let own = item_name(list, item, *at);
         own == name || own.rsplit_once(':').is_some_and(|(key, _)| list == "taints" && key == name)
     });
-    named.map(|(_, item)| item).or_else(|| items.get(name.parse::<usize>().ok()?)).unwrap_or(&NULL)
+    let numbered = || items.get(name.parse::<usize>().ok()?);
+    named.map(|(_, item)| item).or_else(numbered).or_else(|| find_container(items, name)).unwrap_or(&NULL)
+}
+
+/// Finds a container of a machine by its pod's name and its own: `web/main`. The last one of a name is meant.
+fn find_container<'a>(items: &'a [Json], name: &str) -> Option<&'a Json> {
+    let (pod, container) = name.split_once('/')?;
+    let is = |item: &&Json| item.get("pod").as_str() == Some(pod) && item.get("container").as_str() == Some(container);
+    items.iter().rev().find(is)
 }
 
 impl Segment {

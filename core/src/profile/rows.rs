@@ -723,6 +723,29 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Bool(false))],
         ..PLAIN
     },
+    Row {
+        name: "swap-refusal",
+        says: "what a kubelet says that fails on swap space",
+        first: &[(
+            OLDEST,
+            Value::Text(
+                "running with swap on is not supported, please disable swap! or set --fail-swap-on flag to false. \
+                 /proc/swaps contained: {}",
+            ),
+        )],
+        source: "pkg/kubelet/cm/container_manager_linux.go (v1.30, v1.31), NewContainerManager",
+        flag: "",
+    },
+    Row {
+        name: "swap-behaviour-refusal",
+        says: "what a kubelet says of a swapBehavior that it does not know",
+        first: &[(OLDEST, Value::Text("MemorySwap.SwapBehavior {} must be one of: LimitedSwap, UnlimitedSwap"))],
+        source: "pkg/kubelet/apis/config/validation/validation.go (v1.23, v1.25, v1.30)",
+        flag: "",
+    },
+    off("limited-swap-is-a-share", "LimitedSwap gives a container its share of the swap space, not none at all"),
+    off("pods-do-not-swap-by-default", "NoSwap is a behaviour, and the default one; UnlimitedSwap is none"),
+    off("critical-pods-do-not-swap", "critical pods get no swap space"),
     off("inhibit-delay-is-awaited", "a kubelet looks several times whether logind allows its delay of shutdowns"),
     off("node-table-tells-architecture", "a table of nodes shows the architecture behind the kernel's version"),
 ];

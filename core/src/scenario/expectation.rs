@@ -375,6 +375,8 @@ pub enum FieldTest {
     Is(Json),
     /// Equal to one of several values.
     OneOf(Vec<Json>),
+    /// There, and another value.
+    IsNot(Json),
     /// There, whatever it is.
     Present,
     /// Not there.

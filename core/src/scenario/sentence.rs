@@ -127,6 +127,7 @@ impl fmt::Display for Predicate {
                         let values: Vec<String> = values.iter().map(ToString::to_string).collect();
                         f.write_str(&values.join(" or "))
                     }
+                    FieldTest::IsNot(value) => write!(f, "not {value}"),
                     FieldTest::Present => f.write_str("present"),
                     FieldTest::Absent => f.write_str("absent"),
                     FieldTest::Unchanged => f.write_str("unchanged"),

@@ -5,6 +5,7 @@
 
 mod behaviour;
 mod kubelet_options;
+mod limits;
 mod logind;
 pub mod runtime;
 mod spec;
@@ -18,6 +19,7 @@ use crate::objects::{Text, fnv};
 
 pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
 pub use kubelet_options::{FLAGS, read_flag};
+pub use limits::{ContainerLimits, SwapLimit};
 pub use logind::{Logind, ShutdownState};
 pub use spec::{Address, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use jiff::{SignedDuration, Timestamp};
 
 use super::behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
-use super::uuid;
+use super::{ContainerLimits, uuid};
 use crate::objects::{Json, Object, ObjectKey, Text};
 
 /// Exit code of a process that SIGKILL ended: 128 + 9.
@@ -55,6 +55,8 @@ pub struct Container {
     pub state: ContainerState,
     /// The signals that it got.
     pub signals: Vec<Signal>,
+    /// What its cgroup limits.
+    pub limits: Option<ContainerLimits>,
     ends: Option<(Timestamp, i64)>,
 }
 
@@ -186,8 +188,17 @@ impl Runtime {
             started_at: now,
             state: ContainerState::Running,
             signals: Vec::new(),
+            limits: None,
             ends,
         });
+    }
+
+    /// Sets what the cgroup of a container limits.
+    pub fn limit(&mut self, uid: &str, container: &str, limits: ContainerLimits) {
+        let sandbox = self.sandboxes.get_mut(uid);
+        if let Some(own) = sandbox.and_then(|own| own.containers.iter_mut().find(|own| *own.name == *container)) {
+            own.limits = Some(limits);
+        }
     }
 
     fn new_sandbox(&mut self, pod: &Object, pod_cidr: Option<&str>) -> Sandbox {
@@ -231,6 +242,14 @@ impl Runtime {
             }
         }
         stopped
+    }
+
+    /// Forgets which processes are to get SIGKILL: the process that waited for that is gone.
+    ///
+    /// Source: github.com/containerd/containerd internal/cri/server/container_stop.go (v2.1), `stopContainer`: without
+    /// its caller it returns before the signal.
+    pub fn forget_stops(&mut self) {
+        self.sandboxes.values_mut().for_each(|sandbox| sandbox.kill_at = None);
     }
 
     /// Removes a sandbox with its processes.
@@ -324,6 +343,7 @@ impl Runtime {
                     .map(|(at, signal)| crate::json!({"at": to_micro_time(wall(*at)), "signal": signal}))
                     .collect();
                 shown.set(&["signals"], signals);
+                shown.set(&["limits"], container.limits.map_or_else(Json::object, |limits| limits.json()));
                 if let Some(at) = removed_at {
                     shown.set(&["removedAt"], to_micro_time(wall(at)));
                 }

@@ -276,6 +276,16 @@ impl Hardware {
         if let Some(swap) = reader.quantity("swap")? {
             self.swap = swap;
         }
+        if self.swap.is_negative() {
+            return Err(reader.error("swap", "a quantity of at least 0 is needed: without swap space it is 0"));
+        }
+        if (self.ephemeral_storage - self.swap).is_negative() {
+            let message = format!(
+                "{} of swap space do not fit on a disk of {}: less of it, or a larger ephemeral-storage",
+                self.swap, self.ephemeral_storage
+            );
+            return Err(reader.error("swap", &message));
+        }
         self.swap_controller = reader.boolean("swapController")?.unwrap_or(self.swap_controller);
         self.cgroup_version = reader.integer("cgroupVersion", 1, 2)?.unwrap_or(self.cgroup_version);
         if let Some(images) = reader.list("images")? {
@@ -481,6 +491,8 @@ mod tests {
             (json!({"name": "w", "capacity": {"memory": "4GB"}}), "capacity.memory", None),
             (json!({"name": "w", "capacity": {"memroy": "4Gi"}}), "capacity.memroy", Some("memory")),
             (json!({"name": "w", "cgroupVersion": 3}), "cgroupVersion", None),
+            (json!({"name": "w", "swap": "-1Gi"}), "swap", None),
+            (json!({"name": "w", "swap": "5Gi", "capacity": {"ephemeral-storage": "4Gi"}}), "swap", None),
             (json!({"name": "w", "kubelet": {"config": {"maxpods": 3}}}), "kubelet.config.maxpods", Some("maxPods")),
             (
                 json!({"name": "w", "kubelet": {"flags": {"feature-gates": "a=true"}}}),

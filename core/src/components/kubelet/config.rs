@@ -17,6 +17,7 @@ use super::decoder::{Decoder, go_duration_error};
 use super::not_modelled::not_modelled;
 use super::reservation::Reservations;
 use super::shutdown::{self, ShutdownBand};
+use super::swap::{self, SwapBehaviour};
 use super::{thresholds, validation};
 use crate::components::host::{Credentials, FLAGS, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 use crate::json;
@@ -72,6 +73,8 @@ pub struct KubeletConfig {
     /// The bands of priority in which pods end before the machine shuts down, the lowest first. Default none: a
     /// shutdown does not wait for the kubelet.
     pub shutdown_bands: Vec<ShutdownBand>,
+    /// What containers may swap.
+    pub swap: SwapBehaviour,
     /// The difference between capacity and allocatable.
     pub reservations: Reservations,
     /// What it was told that is accepted and whose effect is not modelled.
@@ -130,6 +133,7 @@ impl KubeletConfig {
             max_images: read.int("nodeStatusMaxImages")?.unwrap_or(50),
             unsafe_sysctls: read.list("allowedUnsafeSysctls")?.iter().filter_map(Json::as_text).cloned().collect(),
             shutdown_bands: shutdown::bands(&read, settings)?,
+            swap: swap::behaviour(&merged, settings),
             reservations: Reservations::default(),
             not_modelled: Vec::new(),
         };
@@ -142,7 +146,7 @@ impl KubeletConfig {
             config.identity = credentials(path.as_deref().unwrap_or(KUBECONFIG), hardware)?.identity(&config.node_name);
         }
         config.reservations = Reservations::read(&merged, hardware, settings.profile())?;
-        validation::swap(&merged, hardware, settings)?;
+        swap::check(&merged, hardware, settings)?;
         config.node_ips = node_ips(flag("node-ip").as_deref().unwrap_or_default())?;
         thresholds::check(&merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
         config.reservations.check(hardware)?;

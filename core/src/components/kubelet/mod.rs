@@ -23,6 +23,7 @@ mod runtime_state;
 mod setters;
 mod shutdown;
 mod status;
+mod swap;
 mod thresholds;
 mod validation;
 
@@ -43,6 +44,7 @@ use self::pods::PodManager;
 use self::runtime_state::RuntimeState;
 use self::shutdown::ShutdownManager;
 use self::status::StatusLoop;
+pub use self::swap::swaps_volumes;
 use super::client::Reflector;
 use super::host::Host;
 use super::{Deadline, DecisionId, Outbox, Output, earliest};
@@ -193,6 +195,10 @@ impl Kubelet {
             kubelet.log(String::from("Standalone mode, no API client"), context);
             kubelet.poll_runtime(context);
             return kubelet;
+        }
+        if swap::swaps_volumes(&context.host.spec.hardware) {
+            let (reason, message) = swap::VOLUMES_ON_DISK;
+            kubelet.node_event(EventType::Warning, reason, message.into(), None, context);
         }
         kubelet.node_event(EventType::Normal, "Starting", "Starting kubelet.".into(), None, context);
         if context.host.spec.hardware.cgroup_version == 1 {

@@ -59,10 +59,6 @@ impl Default {
 pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settings) -> Vec<String> {
     let fields = FIELDS.iter().filter(|(field, default)| !default.is(merged.get(field)));
     let mut found: Vec<String> = fields.map(|(field, _)| String::from(*field)).collect();
-    let swap = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
-    if !matches!(swap, "" | "NoSwap") {
-        found.push(String::from("memorySwap"));
-    }
     for field in ["evictionHard", "evictionSoft"] {
         let given = merged.get(field);
         // Wrong ones keep the kubelet from starting.

@@ -204,11 +204,14 @@ impl Kubelet {
             .all(|gate| self.settings.is_gate_on(gate))
     }
 
-    /// Returns the metrics `graceful_shutdown_start_time_seconds` and `graceful_shutdown_end_time_seconds`, if there
-    /// are any.
-    #[must_use]
-    pub fn shutdown_times(&self) -> Option<[i64; 2]> {
-        self.tells_shutdown_times().then_some(self.shutdown.times)
+    /// Returns the metrics about shutdowns, in seconds since 1970, in the order of their names.
+    pub fn shutdown_metrics(&self) -> impl Iterator<Item = (&'static str, i64)> {
+        let [started, ended] = self.shutdown.times;
+        let both = [
+            ("kubelet_graceful_shutdown_end_time_seconds", ended),
+            ("kubelet_graceful_shutdown_start_time_seconds", started),
+        ];
+        both.into_iter().filter(|_| self.tells_shutdown_times())
     }
 
     /// Tells whether the end of a shutdown has a metric of its own; earlier releases write it into that of the start.

@@ -11,6 +11,7 @@ use jiff::SignedDuration;
 
 use super::config::KubeletConfig;
 use super::reservation::cpu_set;
+use super::swap;
 use crate::components::host::Hardware;
 use crate::objects::kubelet_labels::{KUBELET_LABELS, KUBELET_PREFIXES, is_kubelet_label, is_reserved_label};
 use crate::objects::names::{self, Wording};
@@ -31,26 +32,6 @@ pub(super) fn gates(given: &Json, settings: &Settings) -> Result<(), String> {
     settings.clone().set_own_gates(given).map_err(|why| {
         format!("panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: {why}")
     })
-}
-
-/// Checks the configuration against the machine's swap space.
-///
-/// Source: cmd/kubelet/app/server.go, `run`, and pkg/kubelet/cm/container_manager_linux.go (v1.34),
-/// `NewContainerManager`.
-pub(super) fn swap(merged: &Json, hardware: &Hardware, settings: &Settings) -> Result<(), String> {
-    let behaviour = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
-    if settings.is_gate_on("NodeSwap") && behaviour == "LimitedSwap" && hardware.cgroup_version == 1 {
-        return Err(
-            "failed to run Kubelet: swap feature is enabled and LimitedSwap but it is only supported with cgroupv2"
-                .to_string(),
-        );
-    }
-    if !hardware.swap.is_zero() && merged.get("failSwapOn").as_bool().unwrap_or(true) {
-        return Err("failed to run Kubelet: running with swap on is not supported, please disable swap or set \
-            --fail-swap-on flag to false"
-            .to_string());
-    }
-    Ok(())
 }
 
 /// Checks `--node-labels`.
@@ -198,7 +179,9 @@ pub(super) fn configuration(
         }
     }
     shutdown_errors(merged, settings, &mut refuse);
-    swap_errors(merged, settings, &mut refuse);
+    if let Some(message) = swap::wrong_words(merged, settings) {
+        refuse(true, message);
+    }
     enforcement_errors(merged, settings, &mut refuse);
     reserved_cpu_errors(merged, &mut refuse);
     let profile = settings.profile();
@@ -263,25 +246,6 @@ fn shutdown_errors(merged: &Json, settings: &Settings, refuse: &mut impl FnMut(b
             has_priorities,
             "invalid configuration: Specifying shutdownGracePeriodByPodPriority requires feature gate \
                 GracefulNodeShutdownBasedOnPodPriority"
-                .to_string(),
-        );
-    }
-}
-
-fn swap_errors(merged: &Json, settings: &Settings, refuse: &mut impl FnMut(bool, String)) {
-    let behaviour = merged.at(&["memorySwap", "swapBehavior"]).as_str().unwrap_or_default();
-    if settings.is_gate_on("NodeSwap") {
-        refuse(
-            !["", "LimitedSwap", "NoSwap"].contains(&behaviour),
-            format!(
-                "invalid configuration: memorySwap.swapBehavior \"{behaviour}\" must be one of: \"\", \"LimitedSwap\" \
-                    or \"NoSwap\""
-            ),
-        );
-    } else {
-        refuse(
-            !behaviour.is_empty(),
-            "invalid configuration: memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled"
                 .to_string(),
         );
     }

@@ -5,6 +5,7 @@ use alloc::string::ToString;
 use jiff::Timestamp;
 
 use super::{Machine, MachineError};
+use crate::components::kubelet::swaps_volumes;
 use crate::json;
 use crate::objects::time::{exact_seconds, to_micro_time};
 use crate::objects::{Json, Text};
@@ -49,6 +50,13 @@ impl Machine {
             },
             "cni": if host.is_cni_installed { "installed" } else { "removed" },
         });
+        if !hardware.swap.is_zero() {
+            shown.set(&["swap", "capacity"], hardware.swap.to_string());
+        }
+        if hardware.swap_controller && hardware.cgroup_version == 2 {
+            // What is not a pod's is not the kubelet's to limit.
+            shown.set(&["cgroups", "system.slice", "memory.swap.max"], "max");
+        }
         for (field, value) in [("zone", &host.spec.zone), ("region", &host.spec.region)] {
             if let Some(value) = value {
                 shown.set(&[field], value);
@@ -88,6 +96,12 @@ impl Machine {
                 let shutdown = kubelet.describe_shutdown();
                 if !shutdown.is_null() {
                     shown.set(&["gracefulShutdown"], shutdown);
+                }
+                if !self.host.spec.hardware.swap.is_zero() {
+                    shown.set(&["tmpfsNoswap"], !swaps_volumes(&self.host.spec.hardware));
+                }
+                for (name, at) in kubelet.shutdown_metrics() {
+                    shown.set(&["metrics", name], at);
                 }
                 let not_modelled = &kubelet.config().not_modelled;
                 if !not_modelled.is_empty() {

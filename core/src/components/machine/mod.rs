@@ -303,7 +303,7 @@ impl Machine {
     fn stop_kubelet(&mut self, signal: &str) -> Result<(), MachineError> {
         self.restart_at = None;
         self.frozen = None;
-        self.release_lock();
+        self.end_kubelet_calls();
         let Some(kubelet) = self.kubelet.take() else {
             return Err(MachineError::Misuse(format!("the kubelet of machine {} does not run", self.name())));
         };
@@ -372,7 +372,7 @@ impl Machine {
         self.is_powered = false;
         self.restart_at = None;
         self.shutdown = None;
-        self.release_lock();
+        self.end_kubelet_calls();
         if let Some(kubelet) = self.kubelet.take() {
             self.last_log = kubelet.last_log().to_string();
             self.outbox.push(Output::Exit);
@@ -390,7 +390,7 @@ impl Machine {
     fn handle_kubelet_exit(&mut self, now: Timestamp) {
         let Some(words) = self.kubelet.as_mut().and_then(|kubelet| kubelet.take_fatal()) else { return };
         self.kubelet = None;
-        self.release_lock();
+        self.end_kubelet_calls();
         self.outbox.push(Output::Log(words.clone()));
         self.outbox.push(Output::Exit);
         self.last_log = words;

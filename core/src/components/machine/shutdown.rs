@@ -94,9 +94,10 @@ impl Machine {
         self.go_down_if_due(now);
     }
 
-    /// Releases the lock: its process has ended.
-    pub(super) fn release_lock(&mut self) {
+    /// Ends what ends with the kubelet's process: its lock, and its calls of the container runtime.
+    pub(super) fn end_kubelet_calls(&mut self) {
         self.host.logind.is_inhibited = false;
+        self.host.runtime.forget_stops();
     }
 
     /// Shuts the machine down if nothing delays it any more; true if it did.

@@ -307,6 +307,7 @@ pub(super) fn field_truth(object: &Json, before: Option<&Json>, path: &Path, tes
     let holds = match test {
         FieldTest::Is(value) => is(value),
         FieldTest::OneOf(values) => values.iter().any(is),
+        FieldTest::IsNot(value) => !found.is_null() && !is(value),
         FieldTest::Present => !found.is_null(),
         FieldTest::Absent => found.is_null(),
         FieldTest::Unchanged => {

@@ -2,6 +2,7 @@
 //!
 //! Inputs: time, ended processes, deletions. Outputs: starts and stops on the host, Events, and the statuses to write.
 
+use super::super::swap::limits;
 use super::*;
 
 /// The first pause before a crashed container is started again. Source: pkg/kubelet/kubelet.go (v1.34),
@@ -92,6 +93,7 @@ impl Kubelet {
             return;
         }
         let mut started = Vec::new();
+        let (config, settings) = (&self.config, &self.settings);
         for plan in worker.plans.iter_mut().filter(|plan| plan.start_at.is_some_and(|at| at <= context.now)) {
             plan.start_at = None;
             let behaviour = context.host.runtime.behaviour(&worker.object, &plan.name);
@@ -102,6 +104,8 @@ impl Kubelet {
             }
             (plan.is_waiting, plan.is_crash_looping) = (false, false);
             context.host.runtime.start(&worker.object, &plan.name, plan.restarts, cidr.as_deref(), context.now);
+            let limits = limits(&worker.object, &plan.name, config.swap, &context.host.spec.hardware, settings);
+            context.host.runtime.limit(uid, &plan.name, limits);
             plan.ready_at = Some(context.now + behaviour.ready_after.unwrap_or_default());
             started.push(plan.name.clone());
         }
