@@ -147,6 +147,25 @@ Feature: What happens while a machine is about to shut down
       And Pod "web" keeps field status.phase "Running" for 2m
       And Pod "web" never has condition DisruptionTarget=True for 2m
 
+    Scenario: Nobody kills what the last kubelet would have killed
+      Given the user creates:
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: stubborn
+          annotations: {nodeproof.dev/main.stops-after: never}
+        spec:
+          nodeName: worker-1
+          containers:
+            - {name: main, image: "registry.k8s.io/pause:3.10"}
+        """
+      And Pod "stubborn" field status.phase is "Running"
+      And machine "worker-1" announces a shutdown
+      When the kubelet on "worker-1" restarts
+      Then container "main" of Pod "stubborn" keeps running on machine "worker-1" for 1m
+      And Node "worker-1" has condition Ready=True within 5s
+
     Scenario Outline: A machine that shuts down does not wait for a kubelet that <ends>
       Given a Pod "web" on Node "worker-1" that takes 10s to stop
       And machine "worker-1" shuts down

@@ -56,7 +56,7 @@ fn machine_with(draft: &mut Draft, node: String, step: &Step) {
 }
 
 /// Flags of the kubelet of the machine or ready Node in the step before, or fields of its KubeletConfiguration, a row
-/// each.
+/// each. The row `version` is the kubelet's release, if it is not the cluster's.
 #[given(regex = r"^whose kubelet runs with:$")]
 fn kubelet_with(draft: &mut Draft, step: &Step) {
     let Some((mut bodies, last)) = draft.last_machine.take() else {
@@ -164,12 +164,15 @@ impl Draft {
         self.field(read)
     }
 
-    /// Reads a table of flags and fields of the KubeletConfiguration: flags have dashes or small letters alone.
+    /// Reads a table of flags and fields of the KubeletConfiguration: flags have dashes or small letters alone. A row
+    /// `version` is the kubelet's own release.
     fn kubelet(&mut self, step: &Step) -> Json {
         let mut kubelet = json!({});
         for (_, name, value) in self.flag_rows(step) {
             let is_field = name.chars().any(|c| c.is_ascii_uppercase() || c == '.');
-            if is_field {
+            if name == "version" {
+                kubelet.set(&["version"], Json::text(value.as_str()));
+            } else if is_field {
                 let path: Vec<&str> = std::iter::once("config").chain(name.split('.')).collect();
                 kubelet.set(&path, words::value(&value));
             } else {

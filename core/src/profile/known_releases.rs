@@ -47,6 +47,35 @@ impl FromStr for Release {
     }
 }
 
+/// The oldest release of which a kubelet can be.
+pub(super) const KUBELETS_SINCE: Release = Release::new(20, 0);
+/// The patch of a kubelet that is older than the offered releases, if none is named.
+const LAST_PATCH: u16 = 15;
+
+impl Release {
+    /// Reads the release of a kubelet: one that is offered, or an older one.
+    ///
+    /// # Errors
+    /// There is no profile for it.
+    pub fn of_kubelet(text: &str) -> Result<Self, UnknownRelease> {
+        let mut parts = text.strip_prefix('v').unwrap_or(text).split('.').map(str::parse::<u16>);
+        let older = match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(Ok(1)), Some(Ok(minor)), patch, None) => {
+                let patch = patch.unwrap_or(Ok(LAST_PATCH)).ok();
+                patch.map(|patch| Self::new(minor, patch)).filter(|own| (KUBELETS_SINCE..RELEASES[0]).contains(own))
+            }
+            _ => None,
+        };
+        older.map_or_else(|| text.parse(), Ok)
+    }
+
+    /// Tells whether it is older than the offered releases, so that only some of what a kubelet does is known of it.
+    #[must_use]
+    pub fn is_before_offered(self) -> bool {
+        self.minor < RELEASES[0].minor
+    }
+}
+
 /// Returns the releases on the way from one to another, without these two.
 #[must_use]
 pub fn releases_between(from: Release, to: Release) -> Vec<Release> {

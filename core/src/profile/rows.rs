@@ -4,6 +4,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::known_releases::KUBELETS_SINCE;
 use super::value::{Value, secs};
 use super::{Release, releases};
 use crate::objects::is_same;
@@ -69,7 +70,7 @@ pub fn row(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| is_same(row.name, name))
 }
 
-const OLDEST: Release = Release::new(24, 0);
+const OLDEST: Release = KUBELETS_SINCE;
 
 /// A row that no flag sets and whose source stands with the release that changes it.
 const PLAIN: Row = Row { name: "", says: "", first: &[], source: "", flag: "" };

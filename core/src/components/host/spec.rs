@@ -189,7 +189,8 @@ impl Default for Hardware {
 /// What a kubelet is started with.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct KubeletSpec {
-    /// The kubelet's release. Default: the control plane's.
+    /// The kubelet's release, which may be older than the offered ones: of these only what a kubelet does with swap space
+    /// is known. Default: the control plane's.
     pub version: Option<Release>,
     /// The flags, without dashes, in the order of their names.
     pub flags: Vec<(Text, Text)>,
@@ -423,7 +424,7 @@ impl KubeletSpec {
     pub fn from_json(body: &Json, path: &str) -> Result<Self, FieldError> {
         let mut reader = FieldReader::new(body, path)?;
         let version = match reader.text("version")? {
-            Some(text) => Some(text.parse::<Release>().map_err(|error| reader.error("version", error.to_string()))?),
+            Some(text) => Some(Release::of_kubelet(text).map_err(|error| reader.error("version", error.to_string()))?),
             None => None,
         };
         let mut flags = Vec::new();

@@ -59,6 +59,10 @@ impl Default {
 pub(super) fn not_modelled(merged: &Json, hardware: &Hardware, settings: &Settings) -> Vec<String> {
     let fields = FIELDS.iter().filter(|(field, default)| !default.is(merged.get(field)));
     let mut found: Vec<String> = fields.map(|(field, _)| String::from(*field)).collect();
+    let release = settings.profile().release();
+    if release.is_before_offered() && hardware.swap.is_zero() {
+        found.push(format!("a kubelet of {}, but for what it does with swap space", release.minor_name()));
+    }
     for field in ["evictionHard", "evictionSoft"] {
         let given = merged.get(field);
         // Wrong ones keep the kubelet from starting.

@@ -1,0 +1,11 @@
+//! Kubernetes 1.23, as far as a kubelet of it differs in what it does with swap space. It is not offered for clusters.
+
+use super::*;
+
+const SINCE: Release = Release::new(23, 0);
+
+pub(super) const DATA: ReleaseData = ReleaseData {
+    minor: 23,
+    gates: &[gate(SINCE, "GracefulNodeShutdownBasedOnPodPriority", ALPHA)],
+    ..NOTHING
+};

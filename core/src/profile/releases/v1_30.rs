@@ -1,0 +1,25 @@
+//! Kubernetes 1.30, as far as a kubelet of it differs in what it does with swap space. It is not offered for clusters.
+
+use super::*;
+
+const SINCE: Release = Release::new(30, 0);
+
+pub(super) const DATA: ReleaseData = ReleaseData {
+    minor: 30,
+    rows: &[
+        row(
+            SINCE,
+            "swap-behaviour-refusal",
+            Value::Text("memorySwap.swapBehavior \"{}\" must be one of: \"\", \"LimitedSwap\" or \"NoSwap\""),
+            "",
+        ),
+        row(
+            SINCE,
+            "pods-do-not-swap-by-default",
+            YES,
+            "pkg/kubelet/kuberuntime/kuberuntime_container_linux.go (v1.29, v1.30), configureContainerSwapResources",
+        ),
+    ],
+    gates: &[gate(SINCE, "NodeSwap", BETA)],
+    ..NOTHING
+};
