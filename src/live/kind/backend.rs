@@ -236,6 +236,9 @@ fn has_behaviour(scenario: &Scenario) -> bool {
 
 /// Returns why a line cannot hold on a kind node: it expects a value that is different there.
 fn of_line(line: &Expectation) -> Option<String> {
+    if let (Subject::Machine(_), Predicate::Field { path, .. }) = (&line.fact.subject, &line.fact.predicate) {
+        return Some(format!("{path}: a container shows its processes, not what a machine has beside them"));
+    }
     let (Subject::Object(of), Predicate::Field { path, test }) = (&line.fact.subject, &line.fact.predicate) else {
         return None;
     };
