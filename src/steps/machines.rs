@@ -141,6 +141,19 @@ fn machine_does(draft: &mut Draft, node: String, what: String, delay: String) {
     draft.machine_does(&node, &body);
 }
 
+/// Anything that can happen to a machine, as `POST machines/NAME/do` of the control interface names it, with its fields
+/// as rows: `does fill-memory with:`, and a row `| free | 50Mi |`.
+#[given(regex = r#"^machine "(?P<node>[^"]*)" does (?P<what>[a-z-]+)(?P<with> with:)?$"#)]
+#[when(regex = r#"^machine "(?P<node>[^"]*)" does (?P<what>[a-z-]+)(?P<with> with:)?$"#)]
+fn machine_does_what(draft: &mut Draft, node: String, what: String, with: String, step: &Step) {
+    let mut body = json!({"action": what});
+    let rows = if with.is_empty() { Vec::new() } else { draft.flag_rows(step) };
+    for (_, name, value) in rows {
+        body.set(&[&name], words::value(&value));
+    }
+    draft.machine_does(&node, &body);
+}
+
 /// The container runtime, without which the kubelet is not ready.
 #[given(regex = r#"^the container runtime on "(?P<node>[^"]*)" (?P<what>stops|starts)$"#)]
 #[when(regex = r#"^the container runtime on "(?P<node>[^"]*)" (?P<what>stops|starts)$"#)]

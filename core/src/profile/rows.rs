@@ -556,6 +556,20 @@ pub static ROWS: &[Row] = &[
         first: &[(OLDEST, Value::Text("Container image \"{}\" already present on machine"))],
         ..PLAIN
     },
+    off("soft-eviction-within-pods-grace", "a pod that a soft threshold evicts gets no longer grace than its own"),
+    Row {
+        name: "image-collection-failed",
+        says: "the message of the Event FreeDiskSpaceFailed, with names for its figures",
+        first: &[(
+            OLDEST,
+            Value::Text(
+                "Failed to garbage collect required amount of images. Attempted to free {wanted} bytes, but only found \
+                 {freed} bytes eligible to free.",
+            ),
+        )],
+        source: "pkg/kubelet/images/image_gc_manager.go (v1.34)",
+        flag: "",
+    },
     Row {
         name: "event-created",
         says: "the message of the Event Created of a container; {} is its name",

@@ -94,9 +94,8 @@ pub(crate) fn of_machine(action: &MachineAction, container: &str, base: &Kubelet
         }
         MachineAction::AnnounceShutdown => Ok(FaultPlan::make(NodeFault::ShutdownAnnounced, exec(&announce(true)))),
         MachineAction::CancelShutdown => heal(NodeFault::ShutdownAnnounced),
-        MachineAction::NotModelled(what) => {
-            Err(format!("{what}: a container shares disk, memory and process ids with its host"))
-        }
+        MachineAction::Fill(_) => Err("a container shares disk, memory and process ids with its host".to_owned()),
+        MachineAction::NotModelled(what) => Err(format!("{what}: not possible on a container")),
         MachineAction::Change(_) => Err("a container has the parts and the clock of its host".to_owned()),
         MachineAction::Behave { .. } => Err(BEHAVIOUR.to_owned()),
     }
@@ -315,7 +314,7 @@ mod tests {
         );
         assert_eq!(
             plan(&json!({"action": "use-pids"})).unwrap_err(),
-            "use-pids: a container shares disk, memory and process ids with its host"
+            "a container shares disk, memory and process ids with its host"
         );
     }
 

@@ -9,6 +9,7 @@ use alloc::string::String;
 
 use jiff::SignedDuration;
 
+use super::usage::{USES, check_uses, fill_uses};
 use crate::objects::time::parse_duration;
 use crate::objects::{FieldError, FieldReader, Json, Text};
 
@@ -41,7 +42,7 @@ pub struct ContainerBehaviour {
     pub exit_code: Option<i64>,
     /// From the start until it ends by itself. Default never.
     pub crashes_after: Option<SignedDuration>,
-    /// What it uses, as it was given.
+    /// What it uses, as it was given; what is not named stays as it was.
     pub uses: Json,
 }
 
@@ -66,11 +67,8 @@ impl PodBehaviour {
             _ => reader.duration("stopsAfter")?.map(StopsAfter::Delay),
         };
         let mut uses = Json::Null;
-        if let Some(mut used) = reader.object("uses")? {
-            for resource in ["cpu", "memory", "ephemeral-storage", "pids", "swap"] {
-                used.quantity(resource)?;
-            }
-            used.finish()?;
+        if let Some(used) = reader.object("uses")? {
+            check_uses(used)?;
             uses = body.get("uses").clone();
         }
         let process = ContainerBehaviour {
@@ -103,7 +101,7 @@ impl ContainerBehaviour {
             stops_after,
             exit_code: read("exit-code").and_then(|text| text.parse().ok()),
             crashes_after: span("crashes-after"),
-            uses: read("uses").map(String::from).and_then(|text| Json::parse(&text).ok()).unwrap_or_default(),
+            uses: uses_from_annotations(annotations, container),
         }
     }
 
@@ -116,6 +114,8 @@ impl ContainerBehaviour {
         self.crashes_after = self.crashes_after.or(other.crashes_after);
         if self.uses.is_null() {
             self.uses = other.uses.clone();
+        } else {
+            fill_uses(&mut self.uses, &other.uses);
         }
     }
 
@@ -129,6 +129,32 @@ impl ContainerBehaviour {
     #[must_use]
     pub fn stop(&self) -> StopsAfter {
         self.stops_after.unwrap_or(StopsAfter::Delay(STOPS_AFTER))
+    }
+}
+
+/// Reads `nodeproof.dev/<container>.uses`, an object in JSON, and `nodeproof.dev/<container>.uses.<resource>`, which is
+/// stronger; for a volume `nodeproof.dev/<container>.uses.volumes.<name>`.
+fn uses_from_annotations(annotations: &Json, container: &str) -> Json {
+    let prefix = format!("{BEHAVIOUR_PREFIX}{container}.uses");
+    let mut told = Json::Null;
+    for (name, value) in annotations.fields() {
+        let Some(resource) = name.strip_prefix(prefix.as_str()).and_then(|rest| rest.strip_prefix('.')) else {
+            continue;
+        };
+        match resource.strip_prefix("volumes.") {
+            Some(volume) => told.set(&["volumes", volume], value.clone()),
+            None if USES.contains(&resource) => told.set(&[resource], value.clone()),
+            None => {}
+        }
+    }
+    let whole = annotations.get(&prefix).as_str().map(String::from).and_then(|text| Json::parse(&text).ok());
+    match whole.filter(Json::is_object) {
+        Some(whole) if told.is_null() => whole,
+        Some(whole) => {
+            fill_uses(&mut told, &whole);
+            told
+        }
+        None => told,
     }
 }
 
@@ -149,6 +175,22 @@ mod tests {
         );
         assert_eq!(called.process, annotated);
         assert_eq!(annotated.stop(), StopsAfter::Delay(SignedDuration::from_secs(5)));
+    }
+
+    #[test]
+    fn what_a_container_uses_is_told_whole_or_by_resource() {
+        let annotations = json!({"nodeproof.dev/main.uses": "{\"memory\": \"1Gi\", \"pids\": 3}",
+            "nodeproof.dev/main.uses.memory": "2Gi", "nodeproof.dev/main.uses.volumes.data": "5Mi",
+            "nodeproof.dev/main2.uses.memory": "9Gi", "nodeproof.dev/main.uses.unknown": "1"});
+        let told = ContainerBehaviour::from_annotations(&annotations, "main").uses;
+        assert_eq!(told, json!({"memory": "2Gi", "pids": 3, "volumes": {"data": "5Mi"}}));
+        for (body, field) in [
+            (json!({"uses": {"memory": "-1"}}), "uses.memory"),
+            (json!({"uses": {"memroy": "1"}}), "uses.memroy"),
+            (json!({"uses": {"volumes": {"a": "x"}}}), "uses.volumes.a"),
+        ] {
+            assert_eq!(PodBehaviour::from_json(&body).unwrap_err().field, field);
+        }
     }
 
     #[test]

@@ -9,19 +9,23 @@ mod limits;
 mod logind;
 pub mod runtime;
 mod spec;
+mod usage;
 
 use alloc::format;
+use alloc::vec::Vec;
 
 use jiff::Timestamp;
 
 use self::runtime::Runtime;
-use crate::objects::{Text, fnv};
+use self::usage::Others;
+use crate::objects::{Json, Text, fnv};
 
 pub use behaviour::{BEHAVIOUR_PREFIX, ContainerBehaviour, PodBehaviour, StopsAfter};
 pub use kubelet_options::{FLAGS, read_flag};
 pub use limits::{ContainerLimits, SwapLimit};
 pub use logind::{Logind, ShutdownState};
 pub use spec::{Address, Credentials, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
+pub use usage::{Free, Level, Resource, USES, Uses};
 
 /// What a kubelet finds on its machine.
 #[derive(Clone, Debug)]
@@ -38,8 +42,10 @@ pub struct Host {
     pub is_cni_installed: bool,
     /// Whether a kubelet has served device plugins here: their folder is not empty then, and stays so.
     pub has_served_plugins: bool,
-    /// Whether memory, disk and process ids run short, in this order. Nothing sets it yet.
-    pub pressures: [bool; 3],
+    /// The images, each with `names` and `sizeBytes`.
+    pub images: Vec<Json>,
+    /// What everything but containers and images uses.
+    others: Others,
     /// Counts the changes of the fields above, so that an unchanged machine is recognised by one comparison.
     pub generation: u64,
     /// The containers.
@@ -58,7 +64,8 @@ impl Host {
             is_runtime_up: true,
             is_cni_installed: true,
             has_served_plugins: false,
-            pressures: [false; 3],
+            images: spec.hardware.images.clone(),
+            others: Others::default(),
             generation: 0,
             runtime: Runtime::default(),
             logind: Logind::default(),
@@ -74,6 +81,7 @@ impl Host {
         let first = if self.boots == 1 { self.spec.boot_id.clone() } else { None };
         self.boot_id = boot_id.or(first).unwrap_or_else(|| uuid(&format!("boot/{}/{}", self.spec.name, self.boots)));
         self.is_runtime_up = true;
+        self.others = self.others.after_boot();
         self.generation += 1;
     }
 

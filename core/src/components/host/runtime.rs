@@ -4,6 +4,8 @@
 //! ends, and the pods whose processes have ended. Invariant: containers belong to the machine and not to the kubelet:
 //! they run on while the kubelet is down, and end when the power fails.
 
+mod uses;
+
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,6 +15,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::behaviour::{ContainerBehaviour, PodBehaviour, StopsAfter};
 use super::{ContainerLimits, uuid};
 use crate::objects::{Json, Object, ObjectKey, Text};
+use uses::tells_uses;
+
+pub use uses::PodUse;
 
 /// Exit code of a process that SIGKILL ended: 128 + 9.
 const KILLED: i64 = 137;
@@ -57,6 +62,10 @@ pub struct Container {
     pub signals: Vec<Signal>,
     /// What its cgroup limits.
     pub limits: Option<ContainerLimits>,
+    /// The image, as the pod names it.
+    pub image: Text,
+    /// Whether its writable layer is on the disk: until somebody removes the ended container.
+    has_layer: bool,
     ends: Option<(Timestamp, i64)>,
 }
 
@@ -95,6 +104,10 @@ pub struct Sandbox {
     pub grace_seconds: i64,
     /// The containers, the latest of each name.
     pub containers: Vec<Container>,
+    /// The annotations of the pod, which may say what its containers use.
+    annotations: Json,
+    /// The volumes of the pod that have something in them; none once the pod has ended and was cleaned up.
+    volumes: Json,
     /// When the containers that still run get SIGKILL.
     kill_at: Option<Timestamp>,
 }
@@ -121,6 +134,8 @@ pub struct Runtime {
     removed: Vec<(Timestamp, Sandbox)>,
     behaviours: Vec<(ObjectKey, PodBehaviour)>,
     last_address: u32,
+    /// Whether some container was ever told to use something.
+    is_told_uses: bool,
 }
 
 impl Runtime {
@@ -149,19 +164,22 @@ impl Runtime {
                 }
             }
         }
+        self.is_told_uses |= !behaviour.process.uses.is_null();
         self.behaviours.push((key, behaviour));
     }
 
     /// Returns how a container of a pod behaves: what was set last wins, then the pod's annotations.
     #[must_use]
     pub fn behaviour(&self, pod: &Object, container: &str) -> ContainerBehaviour {
-        let key = pod.key();
+        self.behaviour_of(&pod.key(), pod.stable().at(&["metadata", "annotations"]), container)
+    }
+
+    fn behaviour_of(&self, key: &ObjectKey, annotations: &Json, container: &str) -> ContainerBehaviour {
         let mut behaviour = ContainerBehaviour::default();
         let meant = |said: &PodBehaviour| said.container.as_ref().is_none_or(|name| *name == *container);
-        for (_, said) in self.behaviours.iter().rev().filter(|(own, said)| *own == key && meant(said)) {
+        for (_, said) in self.behaviours.iter().rev().filter(|(own, said)| own == key && meant(said)) {
             behaviour.fill(&said.process);
         }
-        let annotations = pod.stable().at(&["metadata", "annotations"]);
         behaviour.fill(&ContainerBehaviour::from_annotations(annotations, container));
         behaviour
     }
@@ -178,6 +196,9 @@ impl Runtime {
             self.sandboxes.insert(uid.clone(), sandbox);
         }
         let Some(sandbox) = self.sandboxes.get_mut(&uid) else { return };
+        let spec = pod.stable().get("spec");
+        let own = spec.get("containers").items().iter().find(|own| own.get("name").as_str() == Some(container));
+        let image = own.and_then(|own| own.get("image").as_text()).cloned().unwrap_or_default();
         let id = container_id(&uid, container, restarts);
         let ends = behaviour.crashes_after.map(|after| (now + after, behaviour.exit_code.unwrap_or(1)));
         sandbox.containers.retain(|own| *own.name != *container);
@@ -189,6 +210,8 @@ impl Runtime {
             state: ContainerState::Running,
             signals: Vec::new(),
             limits: None,
+            image,
+            has_layer: true,
             ends,
         });
     }
@@ -202,6 +225,8 @@ impl Runtime {
     }
 
     fn new_sandbox(&mut self, pod: &Object, pod_cidr: Option<&str>) -> Sandbox {
+        let annotations = pod.stable().at(&["metadata", "annotations"]).clone();
+        self.is_told_uses |= tells_uses(&annotations);
         let spec = pod.stable().get("spec");
         let is_host_network = spec.get("hostNetwork").as_bool() == Some(true);
         let ip = if is_host_network {
@@ -213,7 +238,9 @@ impl Runtime {
             Text::from(format!("{network}.{}", 1 + self.last_address % 250))
         };
         let grace_seconds = spec.get("terminationGracePeriodSeconds").as_i64().unwrap_or(30);
-        Sandbox { key: pod.key(), is_ready: true, ip, grace_seconds, containers: Vec::new(), kill_at: None }
+        let volumes = spec.get("volumes").clone();
+        let key = pod.key();
+        Sandbox { key, is_ready: true, ip, grace_seconds, containers: Vec::new(), annotations, volumes, kill_at: None }
     }
 
     /// Sends SIGTERM to all containers of a pod, and SIGKILL to those that still run after the grace.
@@ -344,6 +371,10 @@ impl Runtime {
                     .collect();
                 shown.set(&["signals"], signals);
                 shown.set(&["limits"], container.limits.map_or_else(Json::object, |limits| limits.json()));
+                let told = self.behaviour_of(&sandbox.key, &sandbox.annotations, &container.name).uses;
+                if !told.is_null() {
+                    shown.set(&["uses"], told);
+                }
                 if let Some(at) = removed_at {
                     shown.set(&["removedAt"], to_micro_time(wall(at)));
                 }

@@ -82,6 +82,11 @@ pub struct Hardware {
     pub memory: Quantity,
     /// The root file system. Default 100476656Ki.
     pub ephemeral_storage: Quantity,
+    /// The inodes of the root file system. Default: one for each 16 KiB, as mke2fs(8) makes them.
+    pub inodes: Option<i64>,
+    /// How many processes and threads there can be: the smaller of `kernel.pid_max` and `kernel.threads-max`. Default
+    /// 32768.
+    pub pids: i64,
     /// The number of pods, if the machine and not the kubelet's configuration sets it.
     pub pods: Option<i64>,
     /// Extended resources: name, capacity, and how much of it is healthy.
@@ -169,6 +174,8 @@ impl Default for Hardware {
             cpu: Quantity::whole(4, Format::DecimalSi),
             memory: Quantity::whole(16 << 30, Format::BinarySi),
             ephemeral_storage: Quantity::whole(100_476_656 << 10, Format::BinarySi),
+            inodes: None,
+            pids: 32_768,
             pods: None,
             extended: Vec::new(),
             addresses: None,
@@ -198,6 +205,8 @@ pub struct KubeletSpec {
     pub config: Json,
 }
 
+/// Source: mke2fs.conf(5), `inode_ratio` of ext4.
+const BYTES_PER_INODE: i64 = 16_384;
 /// What a machine can be told to fail at.
 const FAILING: &[&str] = &["machine-info", "version-info", "runtime-status", "logind", "inhibit-delay"];
 /// Source: k8s.io/api core/v1 types.go (v1.34), `NodeAddressType`.
@@ -268,6 +277,8 @@ impl Hardware {
         if let Some(capacity) = reader.any("capacity") {
             self.read_capacity(capacity)?;
         }
+        self.inodes = reader.integer("inodes", 1, i64::MAX)?.or(self.inodes);
+        self.pids = reader.integer("pids", 1, i64::MAX)?.unwrap_or(self.pids);
         if let Some(plugins) = reader.list("devicePlugins")? {
             self.read_device_plugins(plugins)?;
         }
@@ -320,6 +331,12 @@ impl Hardware {
             }
         }
         Ok(())
+    }
+
+    /// Returns the number of inodes of the root file system.
+    #[must_use]
+    pub fn inodes(&self) -> i64 {
+        self.inodes.unwrap_or_else(|| self.ephemeral_storage.value() / BYTES_PER_INODE)
     }
 
     fn read_capacity(&mut self, capacity: &Json) -> Result<(), FieldError> {

@@ -1,8 +1,9 @@
 //! Admission: whether a pod that was bound to the node fits there.
 //!
-//! Mirrors pkg/kubelet/sysctl/allowlist.go, pkg/kubelet/lifecycle/predicate.go, pkg/scheduler/eventhandlers.go,
-//! `AdmissionCheck`, and pkg/security/apparmor/validate.go (v1.34): sysctls, operating system, resources against what
-//! is allocatable, affinity, name, host ports, NoExecute taints and AppArmor, in this order; the first that fails is
+//! Mirrors pkg/kubelet/eviction/eviction_manager.go, `Admit`, pkg/kubelet/sysctl/allowlist.go,
+//! pkg/kubelet/lifecycle/predicate.go, pkg/scheduler/eventhandlers.go, `AdmissionCheck`, and
+//! pkg/security/apparmor/validate.go (v1.34): pressure, sysctls, operating system, resources against what is
+//! allocatable, affinity, name, host ports, NoExecute taints and AppArmor, in this order; the first that fails is
 //! reported. The kernel has no AppArmor.
 //! After a start a kubelet checks every pod that has not ended, running or not. A critical pod for which only resources
 //! are missing preempts others.
@@ -14,13 +15,16 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::conditions::PRESSURES;
 use super::config::KubeletConfig;
+use super::eviction::EVICTED;
 use super::preemption::{self, Shortage};
 use super::setters::is_huge_page;
 use crate::components::host::Host;
 use crate::components::node_affinity::matches_required;
 use crate::components::pod_resources::{Amounts, HostPort, PodLevel, requests};
 use crate::components::tolerations::tolerates;
+use crate::json;
 use crate::objects::quantity::{Format, Quantity};
 use crate::objects::{Json, Object, Text};
 use crate::profile::Profile;
@@ -35,6 +39,8 @@ pub(super) struct AdmissionContext<'a> {
     pub(super) host: &'a Host,
     /// The Node, `Null` if it is not known.
     pub(super) node: &'a Json,
+    /// Whether memory, disk and process ids run short, in this order.
+    pub(super) pressures: [bool; 3],
     pub(super) profile: &'a Profile,
 }
 
@@ -78,7 +84,9 @@ pub(super) fn verdict<'a>(
     let others: Vec<&Object> = others.collect();
     let (spec, node) = (pod.stable().get("spec"), place.node);
     let refused = |(reason, message): AdmissionFailure| AdmissionResult::Refused(reason, message);
-    if let Some(refusal) = forbidden_sysctl(spec, place).or_else(|| wrong_system(pod, node)) {
+    if let Some(refusal) =
+        under_pressure(pod, place).or_else(|| forbidden_sysctl(spec, place)).or_else(|| wrong_system(pod, node))
+    {
         return refused(refusal);
     }
     let lacking = shortages(spec, &others, place);
@@ -102,6 +110,25 @@ pub(super) fn verdict<'a>(
             refused((Text::of("UnexpectedAdmissionError"), message))
         }
     }
+}
+
+/// Refuses a pod while the node is under pressure: memory alone keeps only pods without requests away.
+///
+/// Source: pkg/kubelet/eviction/eviction_manager.go (v1.34), `Admit`. Upstream lists several conditions in any order.
+fn under_pressure(pod: &Object, place: &AdmissionContext<'_>) -> Option<AdmissionFailure> {
+    let present = PRESSURES.iter().zip(place.pressures).filter(|(_, is_present)| *is_present);
+    let present: Vec<&str> = present.map(|(pressure, _)| pressure.kind()).collect();
+    if present.is_empty() || preemption::is_critical(pod) {
+        return None;
+    }
+    let taint = json!({"key": "node.kubernetes.io/memory-pressure", "effect": "NoSchedule"});
+    let is_best_effort = pod.stable().at(&["status", "qosClass"]).as_str().unwrap_or("BestEffort") == "BestEffort";
+    let tolerations = pod.stable().at(&["spec", "tolerations"]).items();
+    let is_borne = || !is_best_effort || tolerations.iter().any(|toleration| tolerates(toleration, &taint));
+    if present == ["MemoryPressure"] && is_borne() {
+        return None;
+    }
+    Some((Text::of(EVICTED), format!("The node had condition: [{}]. ", present.join(" "))))
 }
 
 /// Finds a reason for a refusal other than missing resources.

@@ -76,6 +76,11 @@ fn find<'a>(conditions: &'a mut Json, kind: &str) -> Option<&'a mut Json> {
 }
 
 impl Pressure {
+    /// Returns the type of the condition.
+    pub(super) const fn kind(&self) -> &'static str {
+        self.kind
+    }
+
     /// Writes the condition into a list and returns the reason of the Event, if the status flipped.
     pub(super) fn set(&self, conditions: &mut Json, is_pressed: bool, time: &str) -> Option<&'static str> {
         if find(conditions, self.kind).is_none() {

@@ -14,10 +14,12 @@ use alloc::vec::Vec;
 use jiff::SignedDuration;
 
 use super::decoder::{Decoder, go_duration_error};
+use super::image_gc::ImageGcPolicy;
 use super::not_modelled::not_modelled;
 use super::reservation::Reservations;
 use super::shutdown::{self, ShutdownBand};
 use super::swap::{self, SwapBehaviour};
+use super::thresholds::EvictionConfig;
 use super::{thresholds, validation};
 use crate::components::host::{Credentials, FLAGS, Hardware, KUBECONFIG, KubeletSpec, MachineSpec};
 use crate::json;
@@ -77,6 +79,10 @@ pub struct KubeletConfig {
     pub swap: SwapBehaviour,
     /// The difference between capacity and allocatable.
     pub reservations: Reservations,
+    /// When pods are evicted.
+    pub eviction: EvictionConfig,
+    /// When unused images are deleted.
+    pub image_gc: ImageGcPolicy,
     /// What it was told that is accepted and whose effect is not modelled.
     pub not_modelled: Vec<String>,
 }
@@ -135,6 +141,8 @@ impl KubeletConfig {
             shutdown_bands: shutdown::bands(&read, settings)?,
             swap: swap::behaviour(&merged, settings),
             reservations: Reservations::default(),
+            eviction: EvictionConfig::default(),
+            image_gc: ImageGcPolicy::read(&read)?,
             not_modelled: Vec::new(),
         };
         validation::configuration(&merged, &config, hardware, settings)?;
@@ -149,12 +157,13 @@ impl KubeletConfig {
         swap::check(&merged, hardware, settings)?;
         config.node_ips = node_ips(flag("node-ip").as_deref().unwrap_or_default())?;
         thresholds::check(&merged).map_err(|why| format!("failed to run Kubelet: failed to create kubelet: {why}"))?;
+        config.eviction = EvictionConfig::read(&merged, settings.profile())?;
         config.reservations.check(hardware)?;
         if !config.external_cloud {
             add_topology(&mut node_labels, machine);
         }
         config.node_labels = node_labels;
-        config.not_modelled = not_modelled(&merged, hardware, settings);
+        config.not_modelled = not_modelled(&merged, settings);
         Ok(config)
     }
 

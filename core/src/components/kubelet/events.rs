@@ -67,7 +67,7 @@ impl Kubelet {
             }
         });
         let about = about.clone();
-        self.emit(about, kind, reason, message, because, context);
+        self.emit(about, (kind, reason, message), &Json::Null, because, context);
     }
 
     /// Emits an Event about a pod, or one of its containers.
@@ -78,21 +78,29 @@ impl Kubelet {
         (kind, reason, message): (EventType, &str, String),
         context: &mut KubeletContext<'_>,
     ) {
-        let key = pod.key();
-        let mut about = json!({"kind": "Pod", "apiVersion": "v1", "namespace": key.namespace.as_str(),
-            "name": key.name.as_str(), "uid": pod.uid(), "resourceVersion": format!("{}", pod.resource_version())});
+        let mut about = about_pod(pod);
         if let Some(container) = container {
             about.set(&["fieldPath"], format!("spec.containers{{{container}}}"));
         }
-        self.emit(about, kind, reason, message, None, context);
+        self.emit(about, (kind, reason, message), &Json::Null, None, context);
+    }
+
+    /// Emits an Event about a pod, with annotations.
+    pub(super) fn annotated_pod_event(
+        &mut self,
+        pod: &Object,
+        annotations: &Json,
+        said: (EventType, &str, String),
+        context: &mut KubeletContext<'_>,
+    ) {
+        self.emit(about_pod(pod), said, annotations, None, context);
     }
 
     fn emit(
         &mut self,
         about: Json,
-        kind: EventType,
-        reason: &str,
-        message: String,
+        (kind, reason, message): (EventType, &str, String),
+        annotations: &Json,
         because: Option<DecisionId>,
         context: &mut KubeletContext<'_>,
     ) {
@@ -104,13 +112,16 @@ impl Kubelet {
         let host = &self.config.node_name;
         let source = self.events.source.get_or_insert_with(|| json!({"component": "kubelet", "host": host}));
         let at = Json::from(to_time(wall));
-        let event = json!({
+        let mut event = json!({
             "kind": "Event", "apiVersion": "v1",
             "metadata": {"name": format!("{}.{:x}", text("name"), self.events.last_nanos), "namespace": namespace},
             "reason": reason, "message": message, "type": if kind == EventType::Normal { "Normal" } else { "Warning" },
             "source": &*source, "count": 1, "eventTime": null, "firstTimestamp": at, "lastTimestamp": at,
             "involvedObject": about, "reportingComponent": "kubelet", "reportingInstance": host,
         });
+        if !annotations.is_empty() {
+            event.set(&["metadata", "annotations"], annotations.clone());
+        }
         self.events.sink.push(Emitted { event, suffix: suffix(self.events.last_nanos), at: wall, because });
         self.flush_events(context);
     }
@@ -127,4 +138,11 @@ impl Kubelet {
         self.events.sink.handle_answer(outcome, context.now);
         self.flush_events(context);
     }
+}
+
+/// Makes the reference to a pod.
+fn about_pod(pod: &Object) -> Json {
+    let key = pod.key();
+    json!({"kind": "Pod", "apiVersion": "v1", "namespace": key.namespace.as_str(), "name": key.name.as_str(),
+        "uid": pod.uid(), "resourceVersion": format!("{}", pod.resource_version())})
 }

@@ -4,7 +4,7 @@
 //! ends. Registration, status, lease, pods and events are modules of their own.
 //! Inputs: answers, watch events, time, changes of the machine. Outputs: requests to the API server, and decisions.
 //! Invariants: a process never creates its Node again after a deletion; a status tick without changes builds no JSON.
-//! Left out on purpose: TLS bootstrap, static pods, node-pressure eviction.
+//! Left out on purpose: TLS bootstrap, static pods.
 
 mod admission;
 mod conditions;
@@ -12,7 +12,9 @@ pub mod config;
 mod csi;
 mod decoder;
 mod events;
+mod eviction;
 mod idle;
+mod image_gc;
 mod lease;
 mod not_modelled;
 mod pods;
@@ -25,6 +27,7 @@ mod shutdown;
 mod status;
 mod swap;
 mod thresholds;
+mod upkeep;
 mod validation;
 
 use alloc::boxed::Box;
@@ -37,14 +40,17 @@ use jiff::{SignedDuration, Timestamp};
 use self::config::KubeletConfig;
 use self::csi::Csi;
 use self::events::{EventType, Events};
+use self::eviction::EvictionManager;
 pub use self::idle::IdleLoops;
 use self::idle::Pauses;
+use self::image_gc::Images;
 use self::lease::Lease;
 use self::pods::PodManager;
 use self::runtime_state::RuntimeState;
 use self::shutdown::ShutdownManager;
 use self::status::StatusLoop;
 pub use self::swap::swaps_volumes;
+use self::upkeep::UpkeepTimers;
 use super::client::Reflector;
 use super::host::Host;
 use super::{Deadline, DecisionId, Outbox, Output, earliest};
@@ -73,9 +79,10 @@ enum Timer {
     RuntimePoll,
     Csi,
     PodSource,
+    Upkeep,
 }
 
-const TIMERS: [(Timer, &str); 9] = [
+const TIMERS: [(Timer, &str); 10] = [
     (Timer::LeaseSync, "lease renewal"),
     (Timer::LeaseRetry, "lease back-off"),
     (Timer::Modules, "start of the modules"),
@@ -85,6 +92,7 @@ const TIMERS: [(Timer, &str); 9] = [
     (Timer::RuntimePoll, "runtime poll"),
     (Timer::Csi, "CSINode"),
     (Timer::PodSource, "wait for the node's cache"),
+    (Timer::Upkeep, "upkeep of the node's resources"),
 ];
 
 /// What an answer is for.
@@ -141,6 +149,9 @@ pub struct Kubelet {
     events: Events,
     pods: PodManager,
     shutdown: ShutdownManager,
+    eviction: EvictionManager,
+    images: Images,
+    upkeep: UpkeepTimers,
     was_unschedulable: bool,
     has_said_rebooted: bool,
     /// Counts the changes of kubelet state that the status depends on.
@@ -176,6 +187,9 @@ impl Kubelet {
             runtime: RuntimeState::default(),
             pods: PodManager::new(chance.fork("pod-workers")),
             shutdown: ShutdownManager::default(),
+            eviction: EvictionManager::new(context.now + registration::BACKOFF_FIRST, chance.fork("volume-measures")),
+            images: Images::new(context.host),
+            upkeep: UpkeepTimers::default(),
             started: context.now,
             timers: [None; TIMERS.len()],
             pending: Vec::new(),
@@ -191,6 +205,7 @@ impl Kubelet {
             chance,
             nodes,
         };
+        kubelet.note_usage(context);
         if kubelet.config.is_standalone {
             kubelet.log(String::from("Standalone mode, no API client"), context);
             kubelet.poll_runtime(context);
@@ -306,6 +321,7 @@ impl Kubelet {
                 Timer::RuntimePoll => self.poll_runtime(context),
                 Timer::Csi => self.continue_csi(context),
                 Timer::PodSource => self.start_pod_source(context),
+                Timer::Upkeep => self.run_upkeep(context),
             }
         }
         self.nodes.handle_timeout(context.outbox, context.now);

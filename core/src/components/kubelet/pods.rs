@@ -6,7 +6,8 @@
 //! decisions. Invariant: no running pod is stopped because the API server is unreachable.
 //! Left out on purpose: init containers, probes, volumes and images.
 
-mod pod_status;
+mod ending;
+pub(super) mod pod_status;
 mod running;
 mod workers;
 mod writing;
@@ -18,6 +19,8 @@ use alloc::vec::Vec;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub(super) use self::ending::Ending;
+use self::ending::PREEMPTED;
 use self::pod_status::{StatusContext, build, has_stale_readiness};
 use super::admission::{AdmissionContext, AdmissionResult};
 use super::events::EventType;
@@ -72,38 +75,6 @@ enum WorkerStage {
     Stopping,
     /// All containers have ended, and none is started again.
     Over,
-}
-
-/// Reason and message of a preempted pod. Source: pkg/kubelet/events/event.go, `PreemptContainer`, and
-/// pkg/kubelet/preemption/preemption.go (v1.34), `message`.
-pub(super) const PREEMPTED: (&str, &str) = ("Preempting", "Preempted in order to admit critical pod");
-
-/// Why the kubelet itself ends a pod, and what the pod's status says of it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Ending {
-    /// The reason of a pod that has failed by it.
-    pub(super) reason: Text,
-    /// The message of such a pod.
-    pub(super) message: Text,
-    /// The message of the condition `DisruptionTarget`; `None` for no such condition.
-    pub(super) disruption: Option<Text>,
-    /// A grace period in the place of the pod's own; the shorter one of this and of a deletion's holds.
-    pub(super) grace_seconds: Option<i64>,
-    /// The reason in a decision.
-    pub(super) why: &'static str,
-}
-
-impl Ending {
-    /// A pod that makes room for a critical one.
-    fn preempted() -> Self {
-        Self {
-            reason: Text::of(PREEMPTED.0),
-            message: Text::of(PREEMPTED.1),
-            disruption: Some(Text::of("Pod was preempted by Kubelet to accommodate a critical pod.")),
-            grace_seconds: None,
-            why: "the pod is preempted",
-        }
-    }
 }
 
 /// When one container is started, and how often it was restarted.
@@ -161,6 +132,11 @@ impl Worker {
     /// Tells whether all containers have ended and none will be restarted.
     pub(super) fn is_over(&self) -> bool {
         self.stage == WorkerStage::Over
+    }
+
+    /// Tells whether its containers have ended and were removed before the kubelet could read how.
+    fn has_lost_containers(&self) -> bool {
+        self.is_over() && self.ending.as_ref().is_some_and(|ending| ending.loses_containers)
     }
 
     /// Tells whether it has ended and has no deadline, no request under way and nothing to write.
@@ -287,6 +263,7 @@ impl Kubelet {
             self.end_orphans(context);
         }
         self.start_preemptors(context);
+        self.note_pods(context);
         self.pods.recompute_deadline(context.now);
     }
 
@@ -320,6 +297,7 @@ impl Kubelet {
 
     fn pod_seen(&mut self, pod: Object, context: &mut KubeletContext<'_>) {
         let uid = Text::from(pod.uid());
+        context.host.runtime.note_annotations(&pod);
         if let Some(worker) = self.pods.workers.get_mut(&uid) {
             let generation = |pod: &Object| pod.stable().at(&["metadata", "generation"]).as_i64();
             let is_new_generation = generation(&worker.object) != generation(&pod);
@@ -410,28 +388,16 @@ impl Kubelet {
 
     /// Stops pods for a critical one.
     fn preempt(&mut self, victims: &[Text], critical: &Object, context: &mut KubeletContext<'_>) {
+        let key = critical.key();
         for uid in victims {
             let Some(worker) = self.pods.workers.get_mut(uid) else { continue };
             let pod = worker.object.clone();
-            let key = critical.key();
             let facts = Vec::from([Because::Fact(format!("it makes room for pod/{}/{}", key.namespace, key.name))]);
             context.outbox.decide(about(&pod.key()), "preempted", facts);
             let (reason, message) = PREEMPTED;
             self.pod_event(&pod, None, (EventType::Warning, reason, String::from(message)), context);
             self.end_pod(uid, Ending::preempted(), context);
         }
-    }
-
-    /// Ends a pod for a reason of the kubelet's own. A second reason takes the place of the first; the shorter grace
-    /// period holds.
-    pub(super) fn end_pod(&mut self, uid: &Text, mut ending: Ending, context: &mut KubeletContext<'_>) {
-        let Some(worker) = self.pods.workers.get_mut(uid).filter(|worker| !worker.is_over()) else { return };
-        let before = worker.ending.as_ref().and_then(|before| before.grace_seconds);
-        ending.grace_seconds = ending.grace_seconds.into_iter().chain(before).min();
-        worker.ending = Some(ending);
-        self.stop_pod(uid, context);
-        self.sync_pod(uid, context);
-        self.pods.recompute_deadline(context.now);
     }
 
     /// Starts the critical pods whose victims have ended.
@@ -519,13 +485,20 @@ impl Kubelet {
             self.sync_pod(&uid, context);
         }
         self.start_preemptors(context);
+        self.note_pods(context);
         self.pods.recompute_deadline(context.now);
     }
 
     /// Decides whether a pod is admitted.
     fn verdict(&self, pod: &Object, host: &Host) -> AdmissionResult {
         let node = self.cached_node().map(|node| node.stable().clone()).unwrap_or_default();
-        let place = AdmissionContext { config: &self.config, host, node: &node, profile: self.settings.profile() };
+        let place = AdmissionContext {
+            config: &self.config,
+            host,
+            node: &node,
+            pressures: self.eviction.conditions(),
+            profile: self.settings.profile(),
+        };
         match super::admission::verdict(pod, self.admitted(), &place) {
             AdmissionResult::Admitted | AdmissionResult::AdmittedAfter(_) if self.shutdown.is_shutting_down() => {
                 let (reason, message) = super::shutdown::refusal();

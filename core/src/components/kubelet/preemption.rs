@@ -51,7 +51,8 @@ pub(super) fn is_critical(pod: &Object) -> bool {
         || priority(pod).is_some_and(|priority| priority >= CRITICAL_PRIORITY)
 }
 
-fn priority(pod: &Object) -> Option<i64> {
+/// Returns the priority of a pod, if it has one.
+pub(super) fn priority(pod: &Object) -> Option<i64> {
     pod.stable().at(&["spec", "priority"]).as_i64()
 }
 

@@ -32,6 +32,9 @@ pub struct Reservations {
     pub memory: Quantity,
     /// The root file system.
     pub ephemeral_storage: Quantity,
+    /// The part of the memory that is kept for the system and for Kubernetes, without the eviction threshold: pods may
+    /// use all the rest.
+    pub memory_of_daemons: Quantity,
 }
 
 impl Default for Reservations {
@@ -40,6 +43,7 @@ impl Default for Reservations {
             cpu: Quantity::milli(0),
             memory: Quantity::whole(0, Format::BinarySi),
             ephemeral_storage: Quantity::whole(0, Format::BinarySi),
+            memory_of_daemons: Quantity::whole(0, Format::BinarySi),
         }
     }
 }
@@ -61,6 +65,7 @@ impl Reservations {
         for (amounts, flag) in &reserved {
             kept.add(amounts, flag)?;
         }
+        kept.memory_of_daemons = kept.memory;
         let hard = merged.get("evictionHard");
         let merges = profile.is("default-thresholds-merge")
             && merged.get("mergeDefaultEvictionSettings").as_bool() == Some(true);
@@ -73,8 +78,7 @@ impl Reservations {
                 given.iter().find(|(own, _)| own == signal).map(|(_, threshold)| *threshold)
             };
             match threshold {
-                Some(Threshold::Amount(amount)) => amount,
-                Some(Threshold::Share(fraction)) => share(capacity, fraction),
+                Some(threshold) => threshold.quantity(capacity.value()),
                 None => Quantity::whole(0, Format::BinarySi),
             }
         };
@@ -192,11 +196,4 @@ fn go_struct(quantity: Quantity) -> String {
         return format!("{{{{{milli} -3}} {{<nil>}}  {format}}}");
     }
     format!("{{{{{value} {scale}}} {{<nil>}}  {format}}}")
-}
-
-/// Takes a share of a capacity as the kubelet computes it: a 32-bit fraction, widened, and cut.
-#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the rounding of the real code")]
-fn share(capacity: Quantity, fraction: f32) -> Quantity {
-    let bytes = capacity.value() as f64 * f64::from(fraction);
-    Quantity::whole(bytes as i64, Format::BinarySi)
 }

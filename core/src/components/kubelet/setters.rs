@@ -93,7 +93,7 @@ impl Kubelet {
         self.set_machine_info(node, host, said);
         self.set_version_info(node, host);
         node.set(&["status", "daemonEndpoints", "kubeletEndpoint", "Port"], self.config.port);
-        self.set_images(node, host);
+        self.set_images(node);
         node.set(&["status", "nodeInfo", "operatingSystem"], "linux");
         node.set(&["status", "nodeInfo", "architecture"], "amd64");
         self.set_runtime_features(node, host);
@@ -228,8 +228,8 @@ impl Kubelet {
         info.set(&["kubeletVersion"], version);
     }
 
-    fn set_images(&self, node: &mut Json, host: &Host) {
-        let mut images = host.spec.hardware.images.clone();
+    fn set_images(&self, node: &mut Json) {
+        let mut images = self.images.shown().to_vec();
         images.sort_by_key(|image| core::cmp::Reverse(image.get("sizeBytes").as_i64().unwrap_or_default()));
         if let Ok(most) = usize::try_from(self.config.max_images) {
             images.truncate(most);
@@ -279,7 +279,7 @@ impl Kubelet {
             errors.push(format!("missing node capacity for resources: {}", missing.join(", ")));
         }
         let conditions = node.entry(&["status", "conditions"]);
-        for (pressure, is_pressed) in PRESSURES.iter().zip(host.pressures) {
+        for (pressure, is_pressed) in PRESSURES.iter().zip(self.eviction.conditions()) {
             if let Some(reason) = pressure.set(conditions, is_pressed, &time) {
                 said.push(self.status_event(reason));
             }

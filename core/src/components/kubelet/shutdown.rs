@@ -387,6 +387,7 @@ fn ending(grace_seconds: i64) -> Ending {
         message: Text::of(MESSAGE),
         disruption: Some(Text::of(MESSAGE)),
         grace_seconds: Some(grace_seconds),
+        loses_containers: false,
         why: "the node is shutting down",
     }
 }

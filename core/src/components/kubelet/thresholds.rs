@@ -2,19 +2,22 @@
 //!
 //! Mirrors pkg/kubelet/eviction/helpers.go (v1.34), `ParseThresholdConfig`. Hard thresholds are read with what is
 //! reserved, and all of them once more when the kubelet is made; of several wrong ones the first by name is told.
-//! Inputs: the configuration. Outputs: hard thresholds, or the kubelet's message.
-//! Left out on purpose: evictions.
+//! Inputs: the configuration. Outputs: what evictions follow (`EvictionConfig`), or the kubelet's message.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::decoder::go_duration_error;
-use crate::objects::quantity::Quantity;
+use jiff::SignedDuration;
+
+use super::decoder::{Decoder, go_duration_error};
+use crate::json;
+use crate::objects::quantity::{Format, Quantity};
 use crate::objects::time::parse_duration;
 use crate::objects::{Json, Text};
+use crate::profile::Profile;
 
-/// The signals of eviction. Source: pkg/kubelet/eviction/helpers.go (v1.34), `signalToResource`.
+/// The signals of eviction, those of memory first, which is reclaimed before all else. Source: pkg/kubelet/eviction/helpers.go (v1.34), `signalToResource`.
 const SIGNALS: [&str; 9] = [
     "memory.available",
     "allocatableMemory.available",
@@ -26,6 +29,8 @@ const SIGNALS: [&str; 9] = [
     "containerfs.inodesFree",
     "pid.available",
 ];
+/// The place of `allocatableMemory.available` among them.
+const ALLOCATABLE_MEMORY: usize = 1;
 /// Source: k8s.io/apimachinery/pkg/api/resource/quantity.go (v1.34), `ErrFormatWrong`.
 const NO_QUANTITY: &str = "quantities must match the regular expression \
     '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
@@ -37,6 +42,135 @@ pub(super) enum Threshold {
     Amount(Quantity),
     /// This share of the capacity, as a 32-bit number.
     Share(f32),
+}
+
+impl Threshold {
+    /// Returns the amount, of so much in all.
+    ///
+    /// Source: pkg/kubelet/eviction/api/types.go (v1.34), `GetThresholdQuantity`: a 32-bit fraction, widened, and cut.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the rounding of the real code")]
+    pub(super) fn quantity(self, capacity: i64) -> Quantity {
+        match self {
+            Self::Amount(amount) => amount,
+            Self::Share(fraction) => Quantity::whole((capacity as f64 * f64::from(fraction)) as i64, Format::BinarySi),
+        }
+    }
+}
+
+/// A threshold of eviction: it is met while less than this is available.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct EvictionThreshold {
+    /// The place of its signal in the order of signals.
+    pub(super) signal: usize,
+    pub(super) value: Threshold,
+    /// How long it has to be met before pods are evicted; zero for a hard one.
+    pub(super) grace: SignedDuration,
+    /// How much more has to be available before it counts as met no more.
+    pub(super) minimum_reclaim: Option<Threshold>,
+}
+
+impl EvictionThreshold {
+    pub(super) fn signal(&self) -> &'static str {
+        SIGNALS[self.signal]
+    }
+
+    pub(super) fn is_hard(&self) -> bool {
+        self.grace.is_zero()
+    }
+}
+
+/// What evictions of a kubelet follow.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct EvictionConfig {
+    /// The thresholds, hard ones first, in the order of their signals.
+    pub(super) thresholds: Vec<EvictionThreshold>,
+    /// How long a condition is reported after it was last observed. Default 5 min.
+    pub(super) transition: SignedDuration,
+    /// The longest grace period of a pod that a soft threshold evicts, in seconds. Default 0.
+    pub(super) max_pod_grace: i64,
+}
+
+/// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), also for a period of zero.
+const DEFAULT_TRANSITION: SignedDuration = SignedDuration::from_secs(300);
+
+/// Returns the hard thresholds of a configuration without any.
+///
+/// Source: pkg/kubelet/eviction/defaults_linux.go (v1.34), `DefaultEvictionHard`.
+fn default_hard() -> Json {
+    json!({"memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%",
+        "imagefs.available": "15%", "imagefs.inodesFree": "5%"})
+}
+
+/// Returns the hard thresholds that are in force.
+///
+/// Source: pkg/kubelet/apis/config/v1beta1/defaults.go and cmd/kubelet/app/server.go (v1.34).
+fn hard_in_force(merged: &Json, profile: &Profile) -> Json {
+    let given = merged.get("evictionHard");
+    if given.is_null() {
+        return default_hard();
+    }
+    let mut all = given.clone();
+    let merges = merged.get("mergeDefaultEvictionSettings").as_bool() == Some(true);
+    if merges && profile.is("default-thresholds-merge") {
+        for (signal, value) in default_hard().fields().filter(|(signal, _)| given.get(signal).is_null()) {
+            all.set(&[signal], value.clone());
+        }
+    }
+    all
+}
+
+impl EvictionConfig {
+    /// Reads what evictions follow; what is wrong has been refused by [`check`].
+    ///
+    /// The file system of containers is that of the node: its thresholds are those of `nodefs`, whatever was given.
+    /// Source: pkg/kubelet/eviction/helpers.go (v1.34), `UpdateContainerFsThresholds`, `addAllocatableThresholds`.
+    ///
+    /// # Errors
+    /// The message about a field of another type.
+    pub(super) fn read(merged: &Json, profile: &Profile) -> Result<Self, String> {
+        let read = Decoder(merged);
+        let minimum = merged.get("evictionMinimumReclaim");
+        let minimum_of = |signal: &str| {
+            let text = minimum.get(signal);
+            if text.is_null() { None } else { amount(&self::text(text)) }
+        };
+        let mut thresholds = Vec::new();
+        for (at, signal) in SIGNALS.iter().enumerate().filter(|(_, signal)| !signal.starts_with("containerfs.")) {
+            let found = hard(&hard_in_force(merged, profile))?.into_iter().find(|(own, _)| **own == **signal);
+            let Some((_, value)) = found else { continue };
+            let minimum_reclaim = minimum_of(signal);
+            thresholds.push(EvictionThreshold { signal: at, value, grace: SignedDuration::ZERO, minimum_reclaim });
+        }
+        for (at, signal) in SIGNALS.iter().enumerate().filter(|(_, signal)| !signal.starts_with("containerfs.")) {
+            let found = hard(merged.get("evictionSoft"))?.into_iter().find(|(own, _)| **own == **signal);
+            let Some((_, value)) = found else { continue };
+            let grace = parse_duration(&self::text(merged.at(&["evictionSoftGracePeriod", signal])));
+            let (grace, minimum_reclaim) = (grace.unwrap_or_default(), minimum_of(signal));
+            thresholds.push(EvictionThreshold { signal: at, value, grace, minimum_reclaim });
+        }
+        let enforced = merged.get("enforceNodeAllocatable");
+        if enforced.is_null() || enforced.items().iter().any(|own| own.as_str() == Some("pods")) {
+            let is_memory = |own: &&EvictionThreshold| own.signal() == "memory.available" && own.is_hard();
+            if let Some(memory) = thresholds.iter().find(is_memory).copied() {
+                let own = EvictionThreshold { signal: ALLOCATABLE_MEMORY, ..memory };
+                thresholds.insert(1, own);
+            }
+        }
+        let transition = read.duration("evictionPressureTransitionPeriod")?.filter(|period| !period.is_zero());
+        Ok(Self {
+            thresholds,
+            transition: transition.unwrap_or(DEFAULT_TRANSITION),
+            max_pod_grace: read.int("evictionMaxPodGracePeriod")?.unwrap_or_default(),
+        })
+    }
+}
+
+/// Reads a minimum reclaim.
+fn amount(text: &str) -> Option<Threshold> {
+    if text.ends_with('%') {
+        return percentage(text).ok().map(Threshold::Share);
+    }
+    Quantity::parse(text).map(Threshold::Amount)
 }
 
 /// Reads the hard thresholds, by signal; one of 0 % or 100 % is none.

@@ -178,6 +178,7 @@ pub(super) fn configuration(
             refuse(true, format!("invalid configuration: {field} ({flag}) \"{value}\" must be one of: {list}"));
         }
     }
+    config.image_gc.errors().for_each(|why| refuse(true, why));
     shutdown_errors(merged, settings, &mut refuse);
     if let Some(message) = swap::wrong_words(merged, settings) {
         refuse(true, message);

@@ -2,10 +2,11 @@
 //! [`MachineAction`], or an error that names the field.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use jiff::SignedDuration;
 
-use crate::components::host::{KubeletSpec, MachineSpec, PodBehaviour};
+use crate::components::host::{Free, KubeletSpec, MachineSpec, PodBehaviour, Resource};
 use crate::objects::{FieldError, FieldReader, Json, Text};
 
 /// What can happen to a machine.
@@ -61,6 +62,9 @@ pub enum MachineAction {
     Load,
     /// These processes end.
     Relieve,
+    /// Processes other than containers use memory, disk or process ids until only so much of it is left; or they free
+    /// it until so much is left, as far as containers and images leave it.
+    Fill(Vec<(Resource, Free)>),
     /// Hardware or clock of the machine change; fields that are not named stay.
     Change(Json),
     /// The containers of a pod behave in this way from now on.
@@ -116,6 +120,7 @@ impl MachineAction {
         let mut boot_id = None;
         let mut kubelet = None;
         let mut delay = None;
+        let mut fills = Vec::new();
         match name {
             "change" => return MachineSpec::default().changed(body).map(|_| Self::Change(body.clone())),
             "kubelet-restart" | "kubelet-start" => {
@@ -123,9 +128,7 @@ impl MachineAction {
             }
             "power-on" | "reboot" => boot_id = reader.text("bootId")?.cloned(),
             "shutdown" => delay = reader.duration("delay")?,
-            "fill-disk" | "fill-memory" | "use-pids" => {
-                reader.any("free");
-            }
+            "fill-disk" | "fill-memory" | "use-pids" => fills = read_fills(name, &mut reader)?,
             _ => {}
         }
         reader.finish()?;
@@ -148,11 +151,29 @@ impl MachineAction {
             "runtime-start" => Self::RuntimeStart,
             "cni-remove" => Self::CniRemove,
             "cni-install" => Self::CniInstall,
+            "fill-disk" | "fill-memory" | "use-pids" => Self::Fill(fills),
             "load" => Self::Load,
             "relieve" => Self::Relieve,
             not_modelled => Self::NotModelled(not_modelled),
         })
     }
+}
+
+/// Reads how much is left; without a word about it, nothing is.
+fn read_fills(action: &str, reader: &mut FieldReader<'_>) -> Result<Vec<(Resource, Free)>, FieldError> {
+    let free = Free::read(reader, "free")?;
+    let of = |resource| Vec::from([(resource, free.unwrap_or(Free::Amount(0)))]);
+    Ok(match action {
+        "fill-memory" => of(Resource::Memory),
+        "use-pids" => of(Resource::Pids),
+        _ => match Free::read(reader, "freeInodes")? {
+            Some(inodes) => {
+                let bytes = free.map(|free| (Resource::Disk, free));
+                bytes.into_iter().chain([(Resource::Inodes, inodes)]).collect()
+            }
+            None => of(Resource::Disk),
+        },
+    })
 }
 
 #[cfg(test)]
@@ -175,6 +196,9 @@ mod tests {
             (json!({"action": "kubelet-stop", "bootId": "x"}), "bootId", None),
             (json!({"action": "reboot", "bootid": "x"}), "bootid", Some("bootId")),
             (json!({"action": "change", "capacity": {"cpu": "many"}}), "capacity.cpu", None),
+            (json!({"action": "fill-memory", "free": "much"}), "free", None),
+            (json!({"action": "fill-disk", "free": "101%"}), "free", None),
+            (json!({"action": "fill-memory", "freeInodes": 5}), "freeInodes", None),
             (json!({"action": "kubelet-restart", "kubelet": {"flag": {}}}), "kubelet.flag", Some("flags")),
         ] {
             let error = MachineAction::from_json(&body).unwrap_err();

@@ -5,7 +5,6 @@
 //! Inputs: messages for its kubelet, actions, time. Outputs: those of the kubelet, under the client `machine/NAME`.
 //! Invariants: on a frozen machine nothing runs; messages for a frozen machine or kubelet wait; containers outlive the
 //! kubelet's process.
-//! Left out on purpose: shortages of disk, memory or process ids.
 
 mod action;
 mod describe;
@@ -174,6 +173,7 @@ impl Machine {
         }
         if let MachineAction::Behave { namespace, pod, behaviour } = action {
             self.host.runtime.behave(ObjectKey { namespace, name: pod }, behaviour, now);
+            self.note_usage(now);
             return Ok(());
         }
         if !self.is_powered && !is_about_power && !matches!(action, MachineAction::Change(_)) {
@@ -234,7 +234,22 @@ impl Machine {
             MachineAction::Change(body) => {
                 let changed = self.host.spec.changed(&body);
                 let spec = changed.map_err(|error| MachineError::Misuse(error.to_string()))?;
-                self.change_host(now, |host| host.spec = spec)
+                let has_images = !body.get("images").is_null();
+                self.change_host(now, |host| {
+                    host.spec = spec;
+                    if has_images {
+                        host.images.clone_from(&host.spec.hardware.images);
+                    }
+                })
+            }
+            MachineAction::Fill(fills) => {
+                let mut filled = self.host.clone();
+                for (resource, free) in fills {
+                    filled.fill(resource, free).map_err(MachineError::Misuse)?;
+                }
+                self.host = filled;
+                self.note_usage(now);
+                Ok(())
             }
             MachineAction::Shutdown { delay } => self.begin_shutdown(delay, now),
             MachineAction::AnnounceShutdown => {
@@ -274,9 +289,16 @@ impl Machine {
         self.host.generation += 1;
         // A frozen kubelet polls again when it continues: its polls are due by then.
         if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
-            kubelet.note_host_change(&KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
+            kubelet.note_host_change(&mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
         }
         Ok(())
+    }
+
+    /// Notes that something uses more or less than before: the kubelet sees it when it measures next.
+    fn note_usage(&mut self, now: Timestamp) {
+        if let (Some(kubelet), None) = (&mut self.kubelet, &self.frozen) {
+            kubelet.note_usage(&mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now });
+        }
     }
 
     fn start_kubelet(&mut self, now: Timestamp) -> Result<(), MachineError> {
@@ -348,6 +370,7 @@ impl Machine {
                 &mut KubeletContext { host: &mut self.host, outbox: &mut self.outbox, now },
             );
         }
+        self.note_usage(now);
         self.handle_timeout(now);
         self.hand_over_signals(&frozen.signals, now);
         for message in frozen.messages {

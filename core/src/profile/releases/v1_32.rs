@@ -47,6 +47,12 @@ pub(super) const DATA: ReleaseData = ReleaseData {
             YES,
             "pkg/kubelet/apis/config/validation/validation.go (v1.31, v1.32), ValidateKubeletConfiguration",
         ),
+        row(
+            SINCE,
+            "soft-eviction-within-pods-grace",
+            YES,
+            "pkg/kubelet/eviction/eviction_manager.go (v1.31, v1.32), gate AllowOverwriteTerminationGracePeriodSeconds",
+        ),
         row(SINCE, "tcp-buffers-are-safe-sysctls", YES, "pkg/kubelet/sysctl/safe_sysctls.go (v1.32)"),
         row(
             SINCE,

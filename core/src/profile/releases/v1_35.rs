@@ -18,6 +18,16 @@ pub(super) const DATA: ReleaseData = ReleaseData {
         row(SINCE, "eviction-tells-sync", YES, "pkg/registry/core/pod/storage/eviction.go (v1.35)"),
         row(SINCE, "pod-topology-labels", YES, "plugin/pkg/admission/podtopologylabels/admission.go (v1.35); KEP 4742"),
         row(SINCE, "node-events-name-api-version", YES, "pkg/kubelet/kubelet.go (v1.35), nodeRef"),
+        row(
+            SINCE,
+            "image-collection-failed",
+            Value::Text(
+                "Insufficient free disk space on the node's image filesystem ({used}% of {capacity} used). Failed to \
+                 free sufficient space by deleting unused images (freed {freed} bytes). Investigate disk usage, as it \
+                 could be used by active images, logs, volumes, or other data.",
+            ),
+            "pkg/kubelet/images/image_gc_manager.go (v1.34, v1.35)",
+        ),
         row(SINCE, "fail-cgroup-v1", YES, "pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34, v1.35)"),
         row(
             SINCE,

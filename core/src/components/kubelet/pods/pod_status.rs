@@ -47,7 +47,9 @@ pub(super) fn phase(worker: &Worker, host: &Host) -> &'static str {
     let containers: Vec<Option<&Container>> =
         worker.plans.iter().map(|plan| sandbox.and_then(|sandbox| sandbox.container(&plan.name))).collect();
     if worker.is_over() {
-        let ended_well = |container: &Option<&Container>| container.is_some_and(|own| own.exit_code() == Some(0));
+        let is_lost = worker.has_lost_containers();
+        let ended_well =
+            |container: &Option<&Container>| !is_lost && container.is_some_and(|own| own.exit_code() == Some(0));
         return if !containers.is_empty() && containers.iter().all(ended_well) { "Succeeded" } else { "Failed" };
     }
     // A pod is Running while one container runs or will be restarted; it is Pending until each has started once.
@@ -259,7 +261,7 @@ fn foreign(status: &Json) -> Vec<Json> {
 ///
 /// Source: github.com/distribution/reference normalize.go (v0.6), `ParseDockerRef`; `docker.io/nodeproof/busybox:1` was
 /// recorded for a container of `nodeproof/busybox:1` (v1.34.4).
-fn full_name(image: &str) -> String {
+pub(in crate::components::kubelet) fn full_name(image: &str) -> String {
     let (first, rest) = image.split_once('/').unwrap_or(("", image));
     let is_host = first.contains(['.', ':']) || first == "localhost";
     let mut name = match (first, is_host) {
@@ -299,8 +301,20 @@ fn container_status(worker: &Worker, plan: &ContainerPlan, pod: &Json, view: &St
     let mut status = json!({"name": plan.name.as_str(), "lastState": {}, "ready": plan.is_ready(worker, view),
         "restartCount": plan.restarts, "imageID": "", "started": false});
     status.set(&["image"], image.clone());
-    let Some(container) = container else {
-        let state = if worker.is_over() {
+    let is_lost = container.is_some() && worker.has_lost_containers();
+    if is_lost {
+        // Source: pkg/kubelet/kubelet_pods.go (v1.34), `convertToAPIContainerStatuses`: its last known state was running.
+        status.set(&["restartCount"], i64::from(plan.restarts) + 1);
+        status.set(
+            &["lastState", "terminated"],
+            json!({"exitCode": 137, "reason": "ContainerStatusUnknown",
+            "startedAt": null, "finishedAt": null, "message": "The container could not be located when the pod was \
+                deleted.  The container used to be Running"}),
+        );
+    }
+    let Some(container) = container.filter(|_| !is_lost) else {
+        // What of a lost container is not known is told with the next sync.
+        let state = if worker.is_over() && !(is_lost && worker.delete_at.is_some()) {
             // Source: pkg/kubelet/kubelet_pods.go (v1.34): a container of which nothing is known when its pod ends.
             json!({"terminated": {"exitCode": 137, "reason": "ContainerStatusUnknown", "startedAt": null,
                 "finishedAt": null,

@@ -47,6 +47,7 @@ impl Kubelet {
             self.sync_pod(&uid, context);
         }
         self.start_preemptors(context);
+        self.note_pods(context);
         self.pods.recompute_deadline(context.now);
     }
 
@@ -242,6 +243,7 @@ impl Kubelet {
             self.sync_pod(uid, context);
         }
         self.start_preemptors(context);
+        self.note_pods(context);
         self.pods.recompute_deadline(context.now);
         self.go_on_with_shutdown(context);
     }
@@ -263,6 +265,7 @@ impl Kubelet {
             worker.retry_at = None;
             worker.stage = WorkerStage::Over;
             worker.is_dirty = !worker.is_gone;
+            context.host.runtime.clean_up(uid, worker.ending.is_some());
             worker.delete_at = Some(context.now + RELIST_PERIOD).filter(|_| !worker.is_gone);
             if worker.is_gone {
                 self.pods.workers.remove(uid);
@@ -295,6 +298,7 @@ impl Kubelet {
         }
         let pod = worker.object.clone();
         if is_over {
+            context.host.runtime.clean_up(uid, false);
             worker.stage = WorkerStage::Over;
             worker.is_dirty = true;
             worker.phase_held_until = Some(context.now + RELIST_PERIOD);

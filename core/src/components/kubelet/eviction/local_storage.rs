@@ -1,0 +1,186 @@
+//! Limits of local storage: pods that write more than they may are evicted, whatever the node has left.
+//!
+//! Mirrors `localStorageEviction` of pkg/kubelet/eviction/eviction_manager.go (v1.34): the limits of volumes first, then
+//! that of the pod, which is the sum of its containers' limits, then those of single containers. Volumes are measured
+//! once a minute, see [`Volumes`]. Pure, but for that. Inputs: the pod with its figures. Output: the message of the
+//! first limit that is exceeded.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::super::upkeep::{Upkeep, next_of};
+use super::super::{Kubelet, KubeletContext};
+use super::ranking::{Candidate, PodFigures};
+use crate::chance::Chance;
+use crate::components::host::Host;
+use crate::objects::quantity::{Format, Quantity};
+use crate::objects::{Json, Text};
+
+/// How often pods with volumes are looked for, and the shortest pause between two measures of one pod.
+///
+/// Source: pkg/kubelet/apis/config/v1beta1/defaults.go (v1.34), `volumeStatsAggPeriod`.
+const MEASURE_PERIOD: SignedDuration = SignedDuration::from_secs(60);
+/// Source: pkg/kubelet/server/stats/volume_stat_calculator.go (v1.34), `StartOnce`: the pause is up to twice as long.
+const MEASURE_JITTER: f64 = 1.0;
+
+/// Returns the message of the limit that a pod exceeds.
+pub(super) fn exceeded(candidate: &Candidate) -> Option<String> {
+    let figures = candidate.figures.as_ref()?;
+    let spec = candidate.pod.stable().get("spec");
+    volume(spec, figures).or_else(|| whole_pod(spec, figures)).or_else(|| container(spec, figures))
+}
+
+fn bytes(amount: i64) -> Quantity {
+    Quantity::whole(amount, Format::BinarySi)
+}
+
+fn volume(spec: &Json, figures: &PodFigures) -> Option<String> {
+    spec.get("volumes").items().iter().find_map(|volume| {
+        let name = volume.get("name").as_str()?;
+        let limit = Quantity::from_json(volume.at(&["emptyDir", "sizeLimit"]))?;
+        let (_, used) = figures.volumes.iter().find(|(own, _)| **own == *name)?;
+        let is_exceeded = !limit.is_zero() && !limit.is_negative() && bytes(*used) > limit;
+        is_exceeded.then(|| format!("Usage of EmptyDir volume \"{name}\" exceeds the limit \"{limit}\". "))
+    })
+}
+
+fn limit_of(container: &Json) -> Option<Quantity> {
+    Quantity::from_json(container.at(&["resources", "limits", "ephemeral-storage"]))
+}
+
+/// Source: k8s.io/component-helpers resource/helpers.go (v1.34), `PodLimits`.
+fn whole_pod(spec: &Json, figures: &PodFigures) -> Option<String> {
+    let is_sidecar = |container: &&Json| container.get("restartPolicy").as_str() == Some("Always");
+    let starting = spec.get("initContainers").items();
+    let running = spec.get("containers").items().iter().chain(starting.iter().filter(is_sidecar));
+    let sum = running.filter_map(limit_of).reduce(|sum, limit| sum + limit);
+    let largest = starting.iter().filter(|own| !is_sidecar(own)).filter_map(limit_of).max();
+    let limit = sum.into_iter().chain(largest).max()?;
+    let text = || format!("Pod ephemeral local storage usage exceeds the total limit of containers {limit}. ");
+    (bytes(figures.disk) > limit).then(text)
+}
+
+fn container(spec: &Json, figures: &PodFigures) -> Option<String> {
+    figures.containers.iter().find_map(|(name, _, disk)| {
+        let mut all = spec.get("containers").items().iter();
+        let own = all.find(|own| own.get("name").as_str() == Some(name.as_str()))?;
+        let limit = limit_of(own).filter(|limit| !limit.is_zero())?;
+        let text = || format!("Container {name} exceeded its local ephemeral storage limit \"{limit}\". ");
+        (bytes(*disk) > limit).then(text)
+    })
+}
+
+/// What was measured of the volumes of each pod, by its UID, and when it is measured again.
+///
+/// Mirrors pkg/kubelet/server/stats/fs_resource_analyzer.go and volume_stat_calculator.go (v1.34).
+#[derive(Clone, Debug)]
+pub(super) struct Volumes {
+    chance: Chance,
+    measured: BTreeMap<Text, (Timestamp, Vec<(Text, i64)>)>,
+}
+
+impl Volumes {
+    pub(super) const fn new(chance: Chance) -> Self {
+        Self { chance, measured: BTreeMap::new() }
+    }
+
+    pub(super) fn of(&self, uid: &str) -> &[(Text, i64)] {
+        self.measured.get(uid).map_or(&[], |(_, volumes)| volumes)
+    }
+}
+
+/// Returns the pods that have something in volumes on the disk.
+fn filling(host: &Host) -> Vec<(Text, Vec<(Text, i64)>)> {
+    if !host.runtime.is_told_uses() {
+        return Vec::new();
+    }
+    let all = host.runtime.sandboxes().map(|(uid, _)| (uid.clone(), host.runtime.volume_use(uid)));
+    all.filter(|(_, volumes)| !volumes.is_empty()).collect()
+}
+
+impl Kubelet {
+    /// Notes that pods may have filled volumes.
+    pub(in crate::components::kubelet) fn note_volumes(&mut self, context: &KubeletContext<'_>) {
+        if filling(context.host).iter().any(|(uid, _)| !self.eviction.volumes.measured.contains_key(uid)) {
+            let at = next_of(self.started, MEASURE_PERIOD, context.now);
+            let before = self.upkeep.at(Upkeep::Volumes);
+            self.set_upkeep(Upkeep::Volumes, before.map_or(at, |before| before.min(at)));
+        }
+    }
+
+    /// Measures the volumes of the pods whose turn it is.
+    pub(in crate::components::kubelet) fn measure_volumes(&mut self, context: &mut KubeletContext<'_>) {
+        let now = context.now;
+        let looks_for_pods = next_of(self.started, MEASURE_PERIOD, now) == now + MEASURE_PERIOD;
+        let found = filling(context.host);
+        let own = &mut self.eviction.volumes;
+        own.measured.retain(|uid, _| found.iter().any(|(other, _)| other == uid));
+        let mut next = None;
+        for (uid, volumes) in found {
+            let known = own.measured.get(&uid).map(|(at, _)| *at);
+            if known.map_or(looks_for_pods, |at| at <= now) {
+                let again = now + own.chance.jitter(MEASURE_PERIOD, MEASURE_JITTER);
+                own.measured.insert(uid.clone(), (again, volumes));
+            }
+            let at = own.measured.get(&uid).map_or(next_of(self.started, MEASURE_PERIOD, now), |(at, _)| *at);
+            next = Some(next.map_or(at, |before: Timestamp| before.min(at)));
+        }
+        if let Some(at) = next {
+            self.set_upkeep(Upkeep::Volumes, at);
+        }
+        self.await_eviction_pass(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    use super::super::ranking::{Candidate, PodFigures};
+    use super::exceeded;
+    use crate::json;
+    use crate::objects::{Json, Object};
+
+    fn message(spec: Json, containers: &[(&str, i64)], volumes: &[(&str, i64)]) -> Option<String> {
+        let mut pod = json!({"metadata": {"name": "p"}});
+        pod.set(&["spec"], spec);
+        let sum = containers.iter().chain(volumes).map(|(_, bytes)| bytes).sum();
+        let figures = PodFigures {
+            disk: sum,
+            containers: containers.iter().map(|(name, bytes)| ((*name).into(), 0, *bytes)).collect(),
+            volumes: volumes.iter().map(|(name, bytes)| ((*name).into(), *bytes)).collect::<Vec<_>>(),
+            ..PodFigures::default()
+        };
+        exceeded(&Candidate {
+            pod: Object::new(pod, 1),
+            priority: 0,
+            memory_request: 0,
+            disk_request: 0,
+            figures: Some(figures),
+        })
+    }
+
+    #[test]
+    fn the_volume_comes_before_the_pod_and_the_pod_before_its_container() {
+        let limit = |size: &str| json!({"limits": {"ephemeral-storage": size}});
+        let spec = json!({"containers": [{"name": "a", "resources": limit("25Mi")}, {"name": "b"}],
+            "volumes": [{"name": "m", "emptyDir": {"sizeLimit": "20Mi"}}, {"name": "n", "emptyDir": {}}]});
+        let mi = |count: i64| count << 20;
+        let text = "Usage of EmptyDir volume \"m\" exceeds the limit \"20Mi\". ";
+        assert_eq!(message(spec.clone(), &[("a", mi(30))], &[("m", mi(20) + 1)]).as_deref(), Some(text));
+        let text = "Pod ephemeral local storage usage exceeds the total limit of containers 25Mi. ";
+        assert_eq!(message(spec.clone(), &[("a", mi(5))], &[("m", mi(20)), ("n", 1)]).as_deref(), Some(text));
+        assert_eq!(message(spec.clone(), &[("a", mi(5))], &[("m", mi(20))]), None);
+        let spec = json!({"containers": [{"name": "a", "resources": limit("25Mi")},
+            {"name": "b", "resources": limit("1Gi")}]});
+        let text = "Container a exceeded its local ephemeral storage limit \"25Mi\". ";
+        assert_eq!(message(spec.clone(), &[("a", mi(25) + 1), ("b", 0)], &[]).as_deref(), Some(text));
+        assert_eq!(message(spec, &[("a", mi(25)), ("b", mi(900))], &[]), None);
+        assert_eq!(message(json!({"containers": [{"name": "a"}]}), &[("a", mi(900))], &[]), None);
+    }
+}
